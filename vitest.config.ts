@@ -12,7 +12,12 @@ const SECRETS = {
 }
 
 /** The identity provider that tests of sessions play (test/support/provider.ts). */
-const PROVIDER = { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'podplane-console' }
+const PROVIDER = {
+  OIDC_ISSUER: 'https://id.example.com',
+  OIDC_AUDIENCE: 'podplane-console',
+  OIDC_CLIENT_ID: 'console',
+  OIDC_OPERATORS: 'Root@example.com, ops@example.com',
+}
 
 /** How many requests one run makes up from the documents, and from which seed (empty: another one each time). */
 const GENERATED = { GENERATED_REQUESTS: process.env.GENERATED_REQUESTS ?? '20000', GENERATED_SEED: process.env.GENERATED_SEED ?? '' }

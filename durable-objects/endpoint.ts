@@ -2,7 +2,9 @@ import { isPoll, isWorkerCall, type JobCall, parseJobCall } from '../src/contrac
 import { openDatabase, openRecords } from '../src/db/client.ts'
 import { findEndpointConfig, isLiveEndpoint } from '../src/db/endpoints/endpoint-config.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
+import { type EndpointStake, NO_STAKE } from '../src/domain/endpoint/stake.ts'
 import type { HostEvent } from '../src/domain/host/event.ts'
+import type { QueueFacts } from '../src/domain/why/endpoint.ts'
 import type { RoomAsker, RoomOffer } from '../src/domain/worker/give-way.ts'
 import type { DecisionRecord } from '../src/domain/worker/scaling-record.ts'
 import { type ActiveWorker, activeWorkers } from '../src/domain/worker/worker.ts'
@@ -16,6 +18,7 @@ import { isSlotCall } from '../src/objects/tunnel/served-request.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { deleteEndpoint, suspendEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
 import type { Sender } from '../src/queue/posts.ts'
+import { stakeOf } from '../src/queue/stake.ts'
 import { askRoom, type GiveWayOrder, giveWay } from '../src/queue/workers/give-way.ts'
 import { applyHostEvent } from '../src/queue/workers/host-events.ts'
 import { applyWorkloadReport } from '../src/queue/workers/host-reports.ts'
@@ -24,6 +27,7 @@ import { takeSlot } from './endpoint/balance/slot-calls.ts'
 import { cancelQueued } from './endpoint/client/client-operations.ts'
 import { plainStatus } from './endpoint/client/client-reads.ts'
 import { clientCall, plainCall } from './endpoint/client/entrance.ts'
+import { readQueueFacts } from './endpoint/client/queue-facts.ts'
 import { run } from './endpoint/client/submissions.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { performEffects } from './endpoint/effects/after-commit.ts'
@@ -115,10 +119,19 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     return activeWorkers(this.core.state.workers.all(), occupiedWorkers(this.core.state))
   }
 
+  /** What hangs on the endpoint at this moment (DRY-3). */
+  async stake(): Promise<EndpointStake> {
+    return this.core.isStored ? stakeOf(this.core.state) : NO_STAKE
+  }
+
   /** Decisions of the scaler that changed something, newest first. */
   async decisions(): Promise<DecisionRecord[]> {
     if (!this.core.isStored) return []
     return this.core.state.decisions.newest(MAX_DECISIONS)
+  }
+
+  async queueFacts(): Promise<QueueFacts | null> {
+    return readQueueFacts(this.core)
   }
 
   /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */

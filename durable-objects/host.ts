@@ -1,3 +1,4 @@
+import type { Series, Window } from '../src/domain/history/series.ts'
 import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
 import { type Env, readSettings } from '../src/env.ts'
 import type { Workload, WorkloadReport } from '../src/host-protocol/messages.ts'
@@ -7,6 +8,7 @@ import { vaultOf } from '../src/platform/seal.ts'
 import { Alarms } from './alarms.ts'
 import { DesiredState } from './host/desired-state.ts'
 import { HostGpuHealth } from './host/gpu-health.ts'
+import { HostHistory } from './host/history.ts'
 import { Housekeeping } from './host/housekeeping.ts'
 import { spendAssertion } from './host/link/assertions.ts'
 import { HostConversation } from './host/link/conversation.ts'
@@ -42,6 +44,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   private readonly overlays: HostOverlays
   private readonly replacements: HostLinkReplacements
   private readonly stats = new HostStats()
+  private readonly history: HostHistory
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
 
@@ -49,6 +52,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     super(ctx, env)
     applySchema(ctx.storage, HOST_SCHEMA)
     this.store = new WorkloadStore(ctx.storage.sql, vaultOf(env), ctx.id.toString())
+    this.history = new HostHistory(ctx.storage)
     const now = () => this.now()
     const alarms = new Alarms(ctx.storage)
     this.links = new HostLinks(ctx, now)
@@ -67,7 +71,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     this.pods = new HostPods({ storage: ctx.storage, env, store, desired, overlays, alarms, now, lastHeardMs, silentSinceMs })
     this.reports = new HostReports(ctx, env, store, { podChanged: (...reported) => this.pods.reported(...reported), silentSinceMs })
     const { pods, reports, silence, gpuHealth, replacements, presenceOf: presence } = this
-    this.removal = new HostRemoval({ env, store, links, pods, reports, alarms, now, lastHeardMs })
+    this.removal = new HostRemoval({ env, store, links, pods, reports, history: this.history, alarms, now, lastHeardMs })
     const housekeeping = new Housekeeping({ env, store, alarms, now })
     this.timers = new HostTimers({
       store,
@@ -95,6 +99,7 @@ export class HostObject extends PlaneObject implements HostRpc {
       housekeeping,
       gpuHealth,
       stats: this.stats,
+      history: this.history,
       now,
       waitUntil,
     })
@@ -129,7 +134,12 @@ export class HostObject extends PlaneObject implements HostRpc {
   }
 
   async readPods(workloadIds: string[]): Promise<PodsOnHost> {
-    return { silentSinceMs: this.presenceOf.silentSinceMs(), stats: this.stats.read(workloadIds, this.now()) }
+    const [nowMs, silentSinceMs] = [this.now(), this.presenceOf.silentSinceMs()]
+    return { silentSinceMs, stats: this.stats.read(workloadIds, nowMs), idle: this.history.idle(workloadIds, nowMs) }
+  }
+
+  async readHistory(track: string, window: Window): Promise<Series[]> {
+    return this.history.read(track, window)
   }
 
   async assign(hostId: string, workload: Workload, ownerId: string): Promise<boolean> {

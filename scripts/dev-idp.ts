@@ -7,6 +7,8 @@ console.log(`Identity provider: ${issuer}, any address and any password.
 
 A plane that takes its sessions:
 
-  OIDC_ISSUER=${issuer} OIDC_AUDIENCE=${IDP_AUDIENCE} npm start
+  OIDC_ISSUER=${issuer} OIDC_AUDIENCE=${IDP_AUDIENCE} OIDC_CLIENT_ID=${IDP_CLIENT} npm start
 
-A client: client_id ${IDP_CLIENT}, redirect_uri ${IDP_REDIRECT}, resource ${IDP_RESOURCE}, scope "openid email", PKCE with S256.`)
+People sign in at its /console, as an operator if you add OIDC_OPERATORS=<address>.
+
+A client of your own: client_id ${IDP_CLIENT}, redirect_uri ${IDP_REDIRECT}, resource ${IDP_RESOURCE}, scope "openid email", PKCE with S256.`)

@@ -8,6 +8,8 @@ import Provider from 'oidc-provider'
 export const IDP_AUDIENCE = 'podplane'
 export const IDP_CLIENT = 'podplane-console'
 export const IDP_REDIRECT = 'http://127.0.0.1/signed-in'
+/** Where the console of a plane is led back to. */
+const IDP_CONSOLE = 'http://127.0.0.1/console/callback'
 /** What a client asks for access to (RFC 8707); the audience of its tokens follows from it. */
 export const IDP_RESOURCE = 'urn:podplane'
 const LOOPBACK = '127.0.0.1'
@@ -48,10 +50,13 @@ function configuration(key: object) {
         token_endpoint_auth_method: 'none',
         grant_types: ['authorization_code'],
         response_types: ['code'],
-        redirect_uris: [IDP_REDIRECT],
+        // Whatever the port (RFC 8252, 7.3).
+        redirect_uris: [IDP_REDIRECT, IDP_CONSOLE],
         id_token_signed_response_alg: 'ES256',
       },
     ],
+    // The console reads the address from the ID token.
+    conformIdTokenClaims: false,
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
     findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId, ...emailOf(accountId) }) }),
     extraTokenClaims: (_context: unknown, token: { accountId: string }) => emailOf(token.accountId),

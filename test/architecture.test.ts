@@ -70,7 +70,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
     'src/host-agent/plane/enrolment.ts',
     'src/host-agent/gpus/simulated.ts',
   ],
-  'src/cli': ['src/client', 'src/node', 'src/local/data-dir.ts'],
+  'src/cli': ['src/client', 'src/node', 'src/domain/key-text.ts', 'src/local/data-dir.ts'],
 }
 const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]
 
@@ -97,12 +97,14 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/capacity.ts': ['capacity appeared'],
   'src/effects/make-room.ts': ['makes room'],
   'src/effects/pods/marked-pod.ts': ['places work'],
+  'src/effects/why/snapshot.ts': ['explains'],
   'src/effects/workers/place-worker.ts': ['places work'],
   'src/effects/pods/pod-notes.ts': ['notes what it did'],
+  'src/effects/departure.ts': ['foretells a change of a host'],
   'src/effects/presence.ts': ['presence of a host'],
   'src/services/accounts/reseal.ts': ['seals anew'],
   'src/services/accounts/suspension.ts': ['suspends an account'],
-  'durable-objects/endpoint/effects/outbox.ts': ['hands a notification over'],
+  'durable-objects/endpoint/effects/outbox.ts': ['hands a notification over', 'shows notifications of a job'],
   'durable-objects/endpoint/effects/room-effects.ts': ['makes room'],
   'durable-objects/host/reports.ts': ['a host says so'],
   'durable-objects/pod-log.ts': ['is a log still wanted'],
@@ -225,6 +227,7 @@ describe('rooms', () => {
     expect(Object.fromEntries(callers.map((file) => [file, reasons(file)]))).toEqual(FOR_THE_PLANE)
     expect(SOURCES.filter((file) => source(file).includes('asOperator('))).toEqual([
       'src/objects/ownership/as-plane.ts',
+      'src/services/hosts/host-metrics.ts',
       'src/services/hosts/hosts.ts',
     ])
   })

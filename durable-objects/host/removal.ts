@@ -3,6 +3,7 @@ import { openDatabase } from '../../src/db/client.ts'
 import { findDeparture } from '../../src/db/hosts/host-cordon.ts'
 import type { Env } from '../../src/env.ts'
 import type { Alarms } from '../alarms.ts'
+import type { HostHistory } from './history.ts'
 import type { HostLinks } from './link/links.ts'
 import type { HostPods } from './pods/pods.ts'
 import type { HostReports } from './reports.ts'
@@ -23,6 +24,7 @@ export interface HostRemovalDeps {
   links: HostLinks
   pods: HostPods
   reports: HostReports
+  history: HostHistory
   alarms: Alarms
   now(): number
   /** When the host was last heard of, milliseconds since the epoch. */
@@ -44,10 +46,11 @@ export class HostRemoval {
 
   /** The enrolment was withdrawn: the agent stops everything and leaves, and owners stop waiting for what the machine held. What throws is done again. */
   async revoke(hostId: string): Promise<void> {
-    const { env, store, links, pods, reports, alarms, now, lastHeardMs } = this.deps
+    const { env, store, links, pods, reports, history, alarms, now, lastHeardMs } = this.deps
     store.setRevoked(REASON)
     links.broadcast({ type: 'revoked', reason: REASON })
     links.closeAll(4001, 'revoked')
+    history.clear()
     const retry = { name: REMOVAL_TIMER, dueAtMs: now() + RETRY_MS }
     await alarms.set(retry.name, retry.dueAtMs)
     await pods.leaveRemoved(hostId)

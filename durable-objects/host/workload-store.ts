@@ -2,6 +2,7 @@ import { briefOf, programOf } from '../../src/domain/host/brief.ts'
 import { Workload, type WorkloadReport, type WorkloadState } from '../../src/host-protocol/messages.ts'
 import type { Place, Vault } from '../../src/platform/seal.ts'
 import { ALARMS_SCHEMA } from '../alarms.ts'
+import { HISTORY_SCHEMA } from './history-store.ts'
 
 /** A workload of a host: what is wanted, for whom, and the last that was reported about it. */
 export interface HostWorkload {
@@ -30,6 +31,7 @@ export const HOST_SCHEMA: readonly string[] = [
   'ALTER TABLE workloads ADD COLUMN sealed_login TEXT;',
   // What is needed for running a workload only (HOST-68); null in rows whose `spec` still holds all of it.
   'ALTER TABLE workloads ADD COLUMN program TEXT;',
+  HISTORY_SCHEMA,
 ]
 
 const IS_TO_RUN = "spec ->> 'desired' = 'running'"

@@ -1,9 +1,16 @@
 import { Command, Option } from 'commander'
+import { addAccount } from './commands/account.ts'
+import { addAuth } from './commands/auth.ts'
+import { addClusters } from './commands/clusters.ts'
 import { addDeploy } from './commands/deploy.ts'
+import { addDoors } from './commands/doors.ts'
 import { addEndpoints } from './commands/endpoints.ts'
 import { addJobs } from './commands/jobs.ts'
+import { addLogs } from './commands/logs.ts'
+import { addOperator } from './commands/operator.ts'
 import { addPods } from './commands/pods.ts'
 import { addResources } from './commands/resources.ts'
+import { addTools } from './commands/tools.ts'
 import { duration } from './core/act.ts'
 import { exitCodesHelp } from './core/exit-codes.ts'
 import { CLI_VERSION } from './core/version.ts'
@@ -20,7 +27,7 @@ podplane help exit-codes lists what exit codes mean. Every command has --help wi
 `
 
 /** The tree of commands. Nothing but help and flags is loaded by it. */
-export function buildProgram(): Command {
+export function buildProgram(isOperator = true): Command {
   const program = new Command('podplane')
     .description('Pods and serverless queues with GPUs, from a terminal.')
     .version(CLI_VERSION, '-V, --version', 'print the version of this program')
@@ -33,7 +40,14 @@ export function buildProgram(): Command {
   addEndpoints(program)
   addJobs(program)
   addResources(program)
+  addClusters(program)
+  addAccount(program)
+  addLogs(program)
+  addDoors(program)
   addDeploy(program)
+  addAuth(program)
+  addTools(program)
+  addOperator(program, isOperator)
   addHelp(program)
   return program
 }

@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander'
+import { findLocalPlane } from './config/local-plane.ts'
 import { bindRun, type Run } from './core/act.ts'
 import { normalizeArguments } from './core/arguments.ts'
 import { formatDuration } from './core/durations.ts'
@@ -22,7 +23,7 @@ export async function runPodplane(argv: readonly string[], io: Io, interrupted?:
       timer = setTimeout(() => ended.abort(new TimedOut(`not done within ${formatDuration(timeoutMs)}`)), timeoutMs)
     },
   }
-  const program = buildProgram()
+  const program = buildProgram(Boolean(io.env.PODPLANE_OPERATOR_KEY) || findLocalPlane(io) !== undefined)
   bindRun(program, run)
   program.configureOutput({
     writeOut: (text) => io.stdout.write(text),

@@ -1,4 +1,4 @@
-import { readEvents, type ServerEvent } from './events.ts'
+import { readEvents, readEventsOnce, type ServerEvent } from './events.ts'
 import type { AnswerOf, BodyOf, Method, Operation, PathOf } from './operation.ts'
 import { OPERATIONS } from './operations/operations.ts'
 import { type CallOptions, type Sent, Transport, type TransportOptions } from './transport.ts'
@@ -33,6 +33,11 @@ export type ApiCalls = { [Id in keyof Table]: Call<Table[Id]> }
 export interface ApiClient extends ApiCalls {
   /** Any request; returns the parsed answer, undefined when it has no body. */
   request(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<unknown>
+  /**
+   * The events of an operation that answers with JSON unless asked otherwise. A GET that breaks off goes on behind its last event; anything else is
+   * sent once.
+   */
+  events(method: Method, path: string, body?: unknown, options?: CallOptions & { lastEventId?: string }): AsyncGenerator<ServerEvent>
 }
 
 type AnyOperation = Pick<Operation, 'method' | 'path' | 'isCreate' | 'by'>
@@ -49,7 +54,11 @@ export function connect(options: TransportOptions): ApiClient {
   const calls = Object.entries<AnyOperation>(OPERATIONS).map(([id, operation]) => [id, callOf(transport, operation, options.url)])
   const request = (method: Method, path: string, body?: unknown, call: CallOptions = {}) =>
     transport.json({ ...call, method, path, ...(body === undefined ? {} : { body }) })
-  return { ...(Object.fromEntries(calls) as ApiCalls), request }
+  const events: ApiClient['events'] = (method, path, body, { lastEventId, ...call } = {}) => {
+    const sent = { ...call, method, path, ...(body === undefined ? {} : { body }) }
+    return method === 'GET' ? readEvents(transport, sent, lastEventId) : readEventsOnce(transport, sent)
+  }
+  return { ...(Object.fromEntries(calls) as ApiCalls), request, events }
 }
 
 /** The same with a key. */

@@ -47,8 +47,8 @@ export class ConnectionError extends Error {
 function readProblem(text: string): { words: string; title: string | undefined; code: string | undefined; errors: string[] } {
   const plain = { words: text.trim().slice(0, TEXT_SHOWN) || 'without a reason', title: undefined, code: undefined, errors: [] }
   try {
-    const { detail, title, error, errors, code } = JSON.parse(text) as Record<string, unknown>
-    const words = [detail, title, error].find((value) => typeof value === 'string' && value !== '')
+    const { detail, title, error, errors, code, error_description: description } = JSON.parse(text) as Record<string, unknown>
+    const words = [detail, title, description, error].find((value) => typeof value === 'string' && value !== '')
     const reasons = Array.isArray(errors) ? errors.filter((value) => typeof value === 'string') : []
     if (words === undefined) return plain
     return {

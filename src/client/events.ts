@@ -13,6 +13,8 @@ export interface ServerEvent {
 const SILENCE_MS = 60_000
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
+/** As long as a timer can be set for. */
+const FOREVER_MS = 2 ** 31 - 1
 const LINE_END = /\r\n|\n|\r(?!$)/
 
 /**
@@ -23,7 +25,7 @@ export async function* readEvents(transport: Transport, sent: Sent, lastEventId 
   let last = lastEventId
   for (let failed = 0; ; failed += 1) {
     try {
-      const response = await transport.send({ ...sent, headers: { ...sent.headers, ...eventHeaders(last) }, timeoutMs: 2 ** 31 - 1 })
+      const response = await transport.send({ ...sent, headers: { ...sent.headers, ...eventHeaders(last) }, timeoutMs: FOREVER_MS })
       if (!response.body) return
       for await (const event of parseEvents(response.body)) {
         last = event.id
@@ -38,6 +40,16 @@ export async function* readEvents(transport: Transport, sent: Sent, lastEventId 
       await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failed), sent.signal)
     }
   }
+}
+
+/** The events that answer a request which must not be repeated; an answer of another kind is one event. Throws when it breaks off. */
+export async function* readEventsOnce(transport: Transport, sent: Sent): AsyncGenerator<ServerEvent> {
+  const response = await transport.send({ ...sent, headers: { ...sent.headers, ...eventHeaders('') }, timeoutMs: FOREVER_MS })
+  if (!response.headers.get('content-type')?.includes('text/event-stream')) {
+    yield { id: '', event: 'message', data: await response.text() }
+    return
+  }
+  if (response.body) yield* parseEvents(response.body)
 }
 
 class BrokenStream extends Error {}

@@ -64,3 +64,25 @@ export const COMPLIANCES = [
   'RENEWABLE',
 ] as const
 export type Compliance = (typeof COMPLIANCES)[number]
+
+/** What is measured of pods, workers and machines (HIS-4). */
+export const METRIC_NAMES = [
+  'cpu',
+  'memory',
+  'memoryLimit',
+  'networkReceived',
+  'networkSent',
+  'diskRead',
+  'diskWritten',
+  'disk',
+  'diskLimit',
+  'gpu',
+  'gpuMemory',
+  'gpuMemoryLimit',
+  'gpuTemperature',
+  'gpuPower',
+] as const
+export type MetricName = (typeof METRIC_NAMES)[number]
+
+export const METRIC_UNITS = ['percent', 'bytes', 'bytesPerSecond', 'celsius', 'watts'] as const
+export type MetricUnit = (typeof METRIC_UNITS)[number]

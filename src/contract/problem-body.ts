@@ -48,7 +48,7 @@ function v1Body({ detail, errors = [] }: Problem): string {
 }
 
 /** The JSON form of a problem, members in the order of ERR-1. */
-function problemBody(problem: Problem): ProblemBody {
+export function problemBody(problem: Problem): ProblemBody {
   return {
     title: problem.title,
     status: problem.status,

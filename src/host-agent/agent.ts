@@ -5,7 +5,7 @@ import { GpuHealthWatch } from './gpus/health-watch.ts'
 import { readGpuUse } from './gpus/use.ts'
 import type { Log } from './log.ts'
 import { LogShipper } from './logs/shipper.ts'
-import { createUtilisationReader } from './machine/utilisation.ts'
+import { createMachineReader } from './machine/utilisation.ts'
 import { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import { createProbe, ReachChecks } from './network/overlay/reach-checks.ts'
 import type { AgentOptions } from './options.ts'
@@ -147,11 +147,10 @@ interface LinkedParts {
 
 async function stayLinked(
   { options, log, shutdown }: AgentContext,
-  { inventory, network, overlays, held }: Pick<Survey, 'inventory' | 'network' | 'overlays' | 'held'>,
+  { inventory, network, overlays, held, devices }: Pick<Survey, 'inventory' | 'network' | 'overlays' | 'held' | 'devices'>,
   host: Host,
   { supervisor, ledger, clock, takes, relays }: LinkedParts,
 ): Promise<Outcome> {
-  const readUtilisation = createUtilisationReader()
   let silenceMaxMs = 0
   const lease = new LeaseWatch((sinceMs, nowMs) => {
     if (options.onLeaseLoss === 'finish') return null
@@ -159,7 +158,7 @@ async function stayLinked(
     void supervisor.pauseWorkers(due, LEASE_LOSS_GRACE_MS, 'stopped by its host, which lost touch with the plane')
     return nextMs
   })
-  const stats = createStats(supervisor, log)
+  const stats = createStats(options.stateDir, supervisor, devices.length > 0, log)
   const timers = [setInterval(() => supervisor.reconcile(), RECONCILE_MS), setInterval(() => void stats.collect(), STATS_INTERVAL_MS)]
   const gpuHealth = new GpuHealthWatch({ log })
   if (inventory().gpus.some(({ simulated }) => !simulated)) gpuHealth.start()
@@ -175,7 +174,7 @@ async function stayLinked(
       inventory: inventory(),
       workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)),
     }),
-    beat: (first) => ({ workloads: ledger.beatStates(), stats: stats.latest(), ...readUtilisation(), ...gpuHealth.forBeat(first) }),
+    beat: (first) => ({ workloads: ledger.beatStates(), ...stats.forBeat(), ...gpuHealth.forBeat(first) }),
     onDesired: (workloads, maxMs, networks) => {
       silenceMaxMs = maxMs
       overlays?.learn(networks)
@@ -227,13 +226,14 @@ function createTunnel(url: string, { tokens }: Host, supervisor: Supervisor, log
   return { open: () => tunnel.open(), close }
 }
 
-function createStats(supervisor: Supervisor, log: Log): StatsCollector {
+function createStats(stateDir: string, supervisor: Supervisor, machineHasGpus: boolean, log: Log): StatsCollector {
   const machineVcpus = cpus().length
   const running = () =>
-    supervisor.runningPods().map(({ id, vcpus, runtime }) => {
+    supervisor.running().map(({ id, vcpus, runtime }) => {
       return { id, vcpus: vcpus > 0 ? Math.min(vcpus, machineVcpus) : machineVcpus, read: () => runtime.usage(id) }
     })
-  return new StatsCollector({ running, readGpus: readGpuUse, log, now: () => performance.now() })
+  const now = () => performance.now()
+  return new StatsCollector({ running, readGpus: readGpuUse, readMachine: createMachineReader(stateDir, now), machineHasGpus, log, now })
 }
 
 function aborted(signal: AbortSignal): Promise<'shutdown'> {

@@ -60,12 +60,21 @@ export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
+/** What went through networks and to and from disks since the start, bytes; absent where nobody says. */
+export interface Traffic {
+  received?: number | undefined
+  sent?: number | undefined
+  read?: number | undefined
+  written?: number | undefined
+}
+
 /** One reading of what a running workload uses. */
 export interface Usage {
   /** CPU time since its start, nanoseconds. */
   cpuNanos: number
   memoryBytes: number
   memoryLimitBytes: number
+  traffic?: Traffic | undefined
   /** Ids of the real GPUs that it was given. */
   gpuIds: readonly string[]
 }

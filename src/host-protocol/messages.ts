@@ -230,18 +230,57 @@ export const WorkloadReport = z.object({
 export type WorkloadReport = z.infer<typeof WorkloadReport>
 
 const Percent = z.number().int().min(0).max(100)
+const Bytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+const BytesPerSecond = z.number().min(0).max(Number.MAX_SAFE_INTEGER)
 
-/** What one workload uses at the moment, in percent of what it was given. */
+/** What one GPU does at the moment; what its driver does not say is absent. */
+export const GpuStats = z.object({
+  util: Percent,
+  memoryUtil: Percent,
+  memoryBytes: Bytes.optional(),
+  memoryLimitBytes: Bytes.optional(),
+  temperatureCelsius: z.number().min(0).max(1_000).optional(),
+  powerWatts: z.number().min(0).max(100_000).optional(),
+})
+export type GpuStats = z.infer<typeof GpuStats>
+
+/** What goes through networks and disks; absent where it is not known. */
+const Traffic = {
+  receivedPerSecond: BytesPerSecond.optional(),
+  sentPerSecond: BytesPerSecond.optional(),
+  readPerSecond: BytesPerSecond.optional(),
+  writtenPerSecond: BytesPerSecond.optional(),
+}
+
+/** What one workload uses at the moment, percentages of what it was given. */
 export const WorkloadStats = z.object({
   id: z.string().min(1).max(64),
   cpu: Percent.optional(),
   memory: Percent.optional(),
+  memoryBytes: Bytes.optional(),
+  memoryLimitBytes: Bytes.optional(),
+  ...Traffic,
+  gpus: z.array(GpuStats).max(64).optional(),
+  /** Real GPUs that it has, whether or not they say what they do. */
+  gpuCount: z.number().int().min(0).max(1_024).optional(),
+})
+export type WorkloadStats = z.infer<typeof WorkloadStats>
+
+/** What the machine as a whole uses at the moment. */
+export const MachineStats = z.object({
+  cpu: Percent.optional(),
+  memoryBytes: Bytes.optional(),
+  memoryLimitBytes: Bytes.optional(),
+  /** Of the file system that workloads write to. */
+  diskBytes: Bytes.optional(),
+  diskLimitBytes: Bytes.optional(),
+  ...Traffic,
   gpus: z
-    .array(z.object({ util: Percent, memoryUtil: Percent }))
+    .array(GpuStats.extend({ index: z.number().int().min(0).max(254) }))
     .max(64)
     .optional(),
 })
-export type WorkloadStats = z.infer<typeof WorkloadStats>
+export type MachineStats = z.infer<typeof MachineStats>
 
 export const EventsRequest = z.object({ reports: z.array(WorkloadReport).min(1).max(128) })
 export type EventsRequest = z.infer<typeof EventsRequest>
@@ -274,8 +313,9 @@ export const AgentMessage = z.discriminatedUnion('type', [
     appliedRevision: z.number().int(),
     sentAt: z.number(),
     workloads: z.array(z.object({ id: z.string(), state: WorkloadState })),
-    /** Utilisation of running pods; kept in memory by the plane, never stored. */
+    /** Utilisation of running workloads. */
     stats: z.array(WorkloadStats).max(1_024).optional(),
+    machine: MachineStats.optional(),
     cpuPercent: z.number().optional(),
     memoryPercent: z.number().optional(),
     /** All problems of the GPUs; in the first beat of a link and whenever they have changed, absent otherwise. */

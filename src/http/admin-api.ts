@@ -23,6 +23,7 @@ import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
 import { registerAdminSpend } from './routes/billing/admin-spend.ts'
 import { registerAdminCatalog } from './routes/catalog/admin-catalog.ts'
+import { registerHostMetrics } from './routes/history/admin-host-metrics.ts'
 import { unmatched } from './unmatched.ts'
 
 const DOCUMENT_PATH = '/admin/v1/openapi.json'
@@ -51,6 +52,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminCatalog(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
+  registerHostMetrics(app)
   registerAdminSecrets(app)
   registerDeletedVolumes(app)
   app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))

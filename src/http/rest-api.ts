@@ -21,14 +21,17 @@ import { registerSpending } from './routes/billing/spending.ts'
 import { registerCatalog } from './routes/catalog/catalog.ts'
 import { registerClusters } from './routes/clusters.ts'
 import { registerDelegations } from './routes/delegations.ts'
+import { registerEndpointExplanation } from './routes/endpoint-explanation.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
+import { registerPodMetrics } from './routes/history/pod-metrics.ts'
 import { registerNetworkVolumes } from './routes/network-volumes.ts'
 import { registerInvitations } from './routes/organizations/invitations.ts'
 import { registerOrganizationMembers } from './routes/organizations/members.ts'
 import { registerOrganizations } from './routes/organizations/organizations.ts'
 import { registerPodExec } from './routes/pod-exec.ts'
+import { registerPodExplanation } from './routes/pod-explanation.ts'
 import { registerPodLogs } from './routes/pod-logs.ts'
 import { registerPods } from './routes/pods.ts'
 import { registerRegistries } from './routes/registries.ts'
@@ -65,7 +68,10 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerEndpointWorkers(app)
   registerWorkerLogs(app)
   registerPodExec(app)
+  registerEndpointExplanation(app)
+  registerPodExplanation(app)
   registerPodLogs(app)
+  registerPodMetrics(app)
   registerPods(app)
   registerClusters(app)
   registerCatalog(app)

@@ -3,13 +3,15 @@ import type { DemoFile } from './data-dir.ts'
 /** What a person needs to know once everything runs. The curl line has to work when pasted into a shell as it is. */
 export function banner(
   demo: DemoFile,
-  facts: { readyMs: number; demoFile: string; logs: string; warning?: string; notEnforced?: readonly string[] },
+  facts: { readyMs: number; consoleLink: string; demoFile: string; logs: string; warning?: string; notEnforced?: readonly string[] },
 ): string {
   const lines = [
     '',
     `  podplane is ready (${(facts.readyMs / 1000).toFixed(1)} s)`,
     '',
     `  URL        ${demo.url}`,
+    `  Console    ${demo.url}${facts.consoleLink}`,
+    '             (signs in once)',
     `  API docs   ${demo.url}/docs`,
     `  API key    ${demo.apiKey}`,
     `  Endpoint   ${demo.endpointId}  (echo)`,

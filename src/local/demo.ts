@@ -25,6 +25,13 @@ export async function ensureDemoAccount(url: string, operator: ApiClient, known:
   return { apiKey, endpointId }
 }
 
+/** Where the demo user, as an operator, signs in at the console once (CS-16). Only this terminal is told. */
+export async function createConsoleLink(operator: ApiClient): Promise<string> {
+  const userId = await findDemoUser(operator)
+  if (userId === undefined) throw new Error('the demo account has no user')
+  return (await operator.createSignInLink({ body: { userId, isOperator: true } })).path
+}
+
 export async function createJoinToken(operator: ApiClient, name: string): Promise<string> {
   return (await operator.createJoinToken({ body: { name } })).token
 }

@@ -19,7 +19,7 @@ import {
   writeDemoAccount,
   writeDemoFile,
 } from './data-dir.ts'
-import { createJoinToken, ensureDemoAccount, hostIsKnown, notEnforcedBy, waitForHost } from './demo.ts'
+import { createConsoleLink, createJoinToken, ensureDemoAccount, hostIsKnown, notEnforcedBy, waitForHost } from './demo.ts'
 import { type DataDirLock, lockDataDir } from './lock.ts'
 import { type LogFile, openLogFile } from './log-file.ts'
 import { type Plane, startPlane } from './plane.ts'
@@ -82,6 +82,7 @@ async function start(settings: StartSettings): Promise<void> {
     settings.agent ? joinThisMachine(settings, dataDir, url, operator) : undefined,
   ])
   writeDemoAccount(dataDir, account)
+  const consoleLink = await createConsoleLink(operator)
   if (stopping !== undefined) return
   const demo: DemoFile = { url, ...account, operatorKey: secrets.OPERATOR_KEY, podImage: POD_IMAGE }
   writeDemoFile(dataDir, demo)
@@ -91,6 +92,7 @@ async function start(settings: StartSettings): Promise<void> {
   say(
     banner(demo, {
       readyMs,
+      consoleLink,
       demoFile: demoFilePath(dataDir.path),
       logs: dataDir.logs,
       notEnforced,

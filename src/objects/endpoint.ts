@@ -1,5 +1,7 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
+import type { EndpointStake } from '../domain/endpoint/stake.ts'
 import type { HostEvent } from '../domain/host/event.ts'
+import type { QueueFacts } from '../domain/why/endpoint.ts'
 import type { RoomAsker, RoomOffer } from '../domain/worker/give-way.ts'
 import type { DecisionRecord } from '../domain/worker/scaling-record.ts'
 import type { ActiveWorker } from '../domain/worker/worker.ts'
@@ -30,8 +32,12 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   hostChanged(workerIds: string[], event: HostEvent): Promise<void>
   /** The workers that take part in something (END-13), from the rows that `/health` counts. */
   workers(): Promise<ActiveWorker[]>
+  /** What hangs on the endpoint at this moment (DRY-3). */
+  stake(): Promise<EndpointStake>
   /** Decisions of the scaler that changed something, newest first. */
   decisions(): Promise<DecisionRecord[]>
+  /** What an explanation of the endpoint looks at (WHY-10); null before anything is stored. */
+  queueFacts(): Promise<QueueFacts | null>
   /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */
   capacityAppeared(): Promise<boolean>
   /** Somebody looks for room (PP-180): what this endpoint holds. Who asks is told when more of it may go (PP-182). */

@@ -1,3 +1,4 @@
+import type { Series, Window } from '../domain/history/series.ts'
 import type { LinkReplacements } from '../domain/host/link-replacement.ts'
 import type { Workload, WorkloadReport, WorkloadStats } from '../host-protocol/messages.ts'
 
@@ -13,6 +14,8 @@ export interface PodsOnHost {
   /** Last sign of life of a host whose beats are missing; null while it is heard of (POD-23). */
   silentSinceMs: number | null
   stats: WorkloadStats[]
+  /** Those that do nothing at the moment, and since when (HIS-8). */
+  idle: { id: string; sinceMs: number }[]
 }
 
 /** What a host's object says of it to the operator. */
@@ -44,6 +47,8 @@ export interface HostRpc extends Rpc.DurableObjectBranded {
   movePods(hostId: string): Promise<void>
   /** Whether the host is silent, and what containers use at the moment, as far as their agent has said lately. */
   readPods(workloadIds: string[]): Promise<PodsOnHost>
+  /** What a pod or worker used while it was here, or with `''` the machine, as columns over a time (HIS-4). */
+  readHistory(track: string, window: Window): Promise<Series[]>
   /**
    * Makes the host run a workload. Repeating it changes nothing. False when the host is suspect (no beat for three intervals): it is still
    * online by its lease, but what is given to it now may have to wait for its return.

@@ -7,6 +7,11 @@ export async function sha256Hex(text: string): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text))))
 }
 
+/** SHA-256 of a text, in base64url without padding. */
+export async function sha256Base64Url(text: string): Promise<string> {
+  return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text))))
+}
+
 /**
  * Compares two secrets without telling by time where they differ. Both are hashed first, so a different length tells nothing either.
  */

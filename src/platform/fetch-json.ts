@@ -1,12 +1,20 @@
 /** An answer that is still not there by then is given up. */
 export const FETCH_TIMEOUT_MS = 5_000
 
+/** What a request may carry. */
+interface Sent {
+  method?: string
+  headers?: Readonly<Record<string, string>>
+  body?: string
+}
+
 /**
  * Fetches a small JSON document. Throws when there is none, it is larger than `maxBytes`, or another address would have to be asked: what is
- * read stands at the address that was named.
+ * read stands at the address that was named. `sent`: what goes there beside the wish for JSON.
  */
-export async function fetchJson(url: string, maxBytes: number): Promise<unknown> {
-  const init = { redirect: 'manual', headers: { accept: 'application/json' }, signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) } as const
+export async function fetchJson(url: string, maxBytes: number, sent: Sent = {}): Promise<unknown> {
+  const headers = { accept: 'application/json', ...sent.headers }
+  const init = { ...sent, redirect: 'manual', headers, signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) } as const
   const response = await fetch(url, init)
   if (!response.ok || response.body === null) {
     await response.body?.cancel()

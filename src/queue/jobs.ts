@@ -25,6 +25,7 @@ export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void
   tx.effects.scale = true
   if (before.state === 'IN_PROGRESS' && after.state !== 'IN_PROGRESS') markIdle(tx, before)
   if (after.state === 'IN_QUEUE' && before.state !== 'IN_QUEUE') {
+    rememberAttempt(tx, before, after)
     // LSE-12: what the old attempt streamed or reported and nobody read is not part of the next attempt.
     payloads.clearAttempt(after.seq)
     meta.add('retried')
@@ -39,6 +40,22 @@ export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void
   }
 }
 
+// JL-20: the row of a job holds its last attempt only.
+function rememberAttempt({ state, nowMs }: Tx, before: Job, after: Job): void {
+  const { seq, attempt, holder, startedAtMs } = before
+  if (holder === null || startedAtMs === null) return
+  const isLost = before.state === 'IN_PROGRESS'
+  state.attempts.add(seq, {
+    attempt,
+    workerId: holder.workerId,
+    startedAtMs,
+    endedAtMs: isLost ? nowMs : (before.leaseUntilMs ?? before.finishedAtMs ?? nowMs),
+    outcome: isLost ? 'LOST' : before.state === 'TIMED_OUT' ? 'TIMED_OUT' : 'FAILED',
+    reason: isLost ? after.errorDetail : (before.errorDetail ?? before.error),
+    requeuedAtMs: nowMs,
+  })
+}
+
 function markIdle(tx: Tx, job: Job): void {
   const workerId = job.holder?.workerId
   if (workerId && tx.state.jobs.heldBy(workerId).length === 0) tellWorker(tx, workerId, { kind: 'idle' })
@@ -49,6 +66,7 @@ export function deleteJob(tx: Tx, job: Job): void {
   if (!isTerminal(job.state)) tellOfExpiry(tx, finishJob(job, 'TIMED_OUT', tx.nowMs))
   tx.state.jobs.remove(job)
   tx.state.payloads.clearJob(job.seq)
+  if (job.attempt > 0) tx.state.attempts.clear(job.seq)
   tx.effects.changedJobs.add(job.seq)
   tx.effects.scale = true
   if (job.state === 'IN_PROGRESS') markIdle(tx, job)

@@ -1,6 +1,7 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { KeyRecord } from '../domain/idempotency.ts'
 import type { Job } from '../domain/job/job.ts'
+import type { PastAttempt } from '../domain/job/timeline.ts'
 import type { RoomSeeker } from '../domain/worker/give-way.ts'
 import type { ScalingDecision, ScalingInputs } from '../domain/worker/scaling.ts'
 import type { Worker } from '../domain/worker/worker.ts'
@@ -15,6 +16,7 @@ export interface QueueState {
   readonly payloads: PayloadRows
   readonly meta: MetaValues
   readonly keys: KeyRows
+  readonly attempts: AttemptRows
   readonly decisions: DecisionRows
   readonly outbox: OutboxRows
   readonly takes: OpenTakes
@@ -54,6 +56,12 @@ export interface JobRows {
   /** Sequence numbers of jobs whose deadline has passed, earliest first. */
   due(nowMs: number, limit: number): number[]
   nextDueAtMs(): number | null
+}
+
+/** Attempts of jobs that were queued again (JL-20). */
+export interface AttemptRows {
+  add(job: number, attempt: PastAttempt): void
+  clear(job: number): void
 }
 
 /** A job that a worker has been told to stop, or is still to be told. */

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { plainText, spansOf } from '../../src/console/parts/logs/ansi.ts'
 import { LineBuffer, readLine } from '../../src/console/parts/logs/buffer.ts'
+import { LogFollower, type OpenLog } from '../../src/console/parts/logs/follower.ts'
 import { hitsIn, markHits, nextHit } from '../../src/console/parts/logs/search.ts'
 
 const ESC = '\u001b'
@@ -100,5 +101,60 @@ describe('[UI-42] a view keeps a bounded number of lines', () => {
       plain: 'ab',
     })
     expect(readLine({ id: 'i', event: 'timeout', data: '' })).toBeNull()
+  })
+})
+
+/** A log that says some lines at each opening, then stays open. */
+function fakeLog(...openings: string[][]) {
+  const opened: (string | undefined)[] = []
+  const open: OpenLog = async function* ({ signal, lastEventId }) {
+    opened.push(lastEventId)
+    for (const id of openings.shift() ?? []) yield { id, event: 'message', data: JSON.stringify({ ts: id, source: 'system', line: id }) }
+    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  }
+  return { open, opened }
+}
+
+const shows = (follower: LogFollower, ids: string[]) =>
+  vi.waitFor(() => expect(follower.snapshot().lines.map(({ id }) => id)).toEqual(ids), { timeout: 5_000 })
+
+describe('[UI-43] following a log', () => {
+  it('goes on behind the last line when it is taken up again', async () => {
+    const { open, opened } = fakeLog(['1', '2'], ['3'])
+    const follower = new LogFollower(open)
+    follower.start()
+    await shows(follower, ['1', '2'])
+    follower.stop()
+    expect(follower.snapshot().status).toBe('paused')
+    follower.start()
+    await shows(follower, ['1', '2', '3'])
+    follower.stop()
+    expect(opened).toEqual([undefined, '2'])
+  })
+
+  it('a tab follows one log at a time', async () => {
+    const first = new LogFollower(fakeLog(['1']).open)
+    first.start()
+    await shows(first, ['1'])
+    const second = new LogFollower(fakeLog(['2']).open)
+    second.start()
+    await shows(second, ['2'])
+    expect([first.snapshot().status, second.snapshot().status]).toEqual(['other', 'following'])
+    second.stop()
+  })
+
+  it('says why it cannot be followed, and tries again when it is asked to', async () => {
+    let refused = true
+    const { open } = fakeLog(['1'])
+    const follower = new LogFollower((options) => {
+      if (refused) throw new Error('pod not found')
+      return open(options)
+    })
+    follower.start()
+    await vi.waitFor(() => expect(follower.snapshot()).toMatchObject({ status: 'failed', error: new Error('pod not found') }))
+    refused = false
+    follower.start()
+    await shows(follower, ['1'])
+    follower.stop()
   })
 })

@@ -49,6 +49,24 @@ describe('npm start', () => {
     for (const value of [plane.url, plane.apiKey, plane.endpointId]) expect(plane.output()).toContain(value)
   })
 
+  test('[CS-16] prints a link that signs the demo user in at the console once, as an operator, and that no log has', async ({ expect }) => {
+    const [, base, link = ''] = /^ {2}Console +(\S+)\/console\/sign-in#link=(\S+)$/m.exec(plane.output()) ?? []
+    expect(base).toBe(plane.url)
+    const headers = { 'content-type': 'application/json', 'x-requested-with': 'podplane' }
+    const open = () => fetch(`${plane.url}/console/session`, { method: 'POST', headers, body: JSON.stringify({ link }) })
+    const first = await open()
+    expect([first.status, await first.json()]).toMatchObject([
+      201,
+      { signedIn: true, user: { email: 'demo@podplane.local' }, isOperator: true, signedInBy: 'LINK' },
+    ])
+    const cookie = first.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+    const seen = await Promise.all(['/v2/serverless', '/admin/v1/hosts'].map((path) => fetch(plane.url + path, { headers: { cookie } })))
+    expect(seen.map(({ status }) => status)).toEqual([200, 200])
+    expect((await open()).status).toBe(401)
+    const logs = readdirSync(join(plane.dataDir, 'logs')).map((name) => readFileSync(join(plane.dataDir, 'logs', name), 'utf8'))
+    for (const secret of [link, cookie.split('=')[1] ?? '']) expect(logs.join('\n')).not.toContain(secret)
+  })
+
   test('writes demo.json with all five members, readable by its owner only', ({ expect }) => {
     const path = join(plane.dataDir, 'demo.json')
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({

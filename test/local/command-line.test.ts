@@ -111,7 +111,7 @@ describe('a port', () => {
 
 describe('the banner', () => {
   it('holds a curl command that starts at the first column and needs no editing', () => {
-    const text = banner(DEMO, { readyMs: 900, demoFile: '/d/demo.json', logs: '/d/logs' })
+    const text = banner(DEMO, { readyMs: 900, consoleLink: '/console/sign-in#link=once', demoFile: '/d/demo.json', logs: '/d/logs' })
     const line = text.split('\n').find((candidate) => candidate.startsWith('curl '))
     expect(line).toContain("'http://127.0.0.1:8787/v2/abc/runsync'")
     expect(line).toContain("'Authorization: Bearer pp_key'")
@@ -124,7 +124,15 @@ describe('[HOST-86] a machine that cannot keep containers apart', () => {
     const note = describeOpenNetwork({ network: false, networkReason: 'nft: not installed' })
     expect(note).toBe('containers reach one another, this machine and its network (nft: not installed); give keys to people you trust only')
     for (const network of [true, null]) expect(describeOpenNetwork({ network, networkReason: null })).toBeUndefined()
-    expect(banner(DEMO, { readyMs: 900, demoFile: '/d/demo.json', logs: '/d/logs', warning: note ?? '' })).toContain(`  Note: ${note}\n`)
+    expect(
+      banner(DEMO, {
+        readyMs: 900,
+        consoleLink: '/console/sign-in#link=once',
+        demoFile: '/d/demo.json',
+        logs: '/d/logs',
+        warning: note ?? '',
+      }),
+    ).toContain(`  Note: ${note}\n`)
   })
 })
 
@@ -229,7 +237,7 @@ describe('npm run admin -- secrets reseal', () => {
 })
 
 it('[HOST-87] the banner names what this machine does not enforce, once each', () => {
-  const facts = { readyMs: 900, demoFile: '/d/demo.json', logs: '/d/logs' }
+  const facts = { readyMs: 900, consoleLink: '/console/sign-in#link=once', demoFile: '/d/demo.json', logs: '/d/logs' }
   const notEnforced = ['built-in images: run as root', 'built-in images: have no group', 'runc: 1.1.5 is older than 1.1.12']
   expect(banner(DEMO, { ...facts, notEnforced })).toContain('Not enforced here: built-in images, runc.\n')
   expect(banner(DEMO, { ...facts, notEnforced: [] })).not.toContain('Not enforced')

@@ -7,6 +7,24 @@ const HEALTH = 'src/domain/host/health.ts'
 
 /** Killed by the unit tests of the pure rules. */
 export const HOST_DOMAIN_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'a GPU that does not say what it does counts as idle',
+    file: 'src/domain/history/idle.ts',
+    find: 'gpus.length < gpuCount ? null : ',
+    replace: '',
+  },
+  {
+    id: 'steps without a sample count as zero',
+    file: 'src/domain/history/rollup.ts',
+    find: 'sum / count',
+    replace: 'sum / average.length',
+  },
+  {
+    id: 'what is started pushes out the history of what lives',
+    file: 'src/domain/history/chunk.ts',
+    find: 'filter(([id]) => !wanted.has(id))',
+    replace: 'filter(() => true)',
+  },
   { id: 'an idle worker below min gives way', file: 'src/domain/worker/give-way.ts', find: 'placed - needed', replace: 'placed' },
   {
     id: 'one that has no host yet stands for workers.min',

@@ -48,6 +48,7 @@ export class MemoryState implements QueueState {
   readonly payloads: PayloadRows
   readonly meta: MetaValues
   readonly keys: QueueState['keys']
+  readonly attempts: QueueState['attempts'] = { add: () => {}, clear: () => {} }
   readonly decisions: DecisionRows = { note: () => undefined }
   readonly outbox = { add: () => undefined, meter: () => () => false }
   readonly takes: OpenTakes

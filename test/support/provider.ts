@@ -22,12 +22,20 @@ export class FakeProvider {
   /** Paths that were asked for. */
   readonly asked: string[] = []
   private current!: Key
+  /** What its token endpoint answers to a code, once; a code that it does not know is 400. */
+  readonly codes = new Map<string, object>()
+  /** What the token endpoint was sent. */
+  readonly exchanges: { form: URLSearchParams; authorization: string | null }[] = []
+  /** What it tells of somebody beside the ID token; null: nothing. */
+  userInfo: object | null = null
+  /** How clients say their secret. */
+  methods: string[] | undefined
 
   /** Starts with one key; the plane's `fetch` leads here until the mocks of the test are restored. */
   static async start(): Promise<FakeProvider> {
     const provider = new FakeProvider()
     await provider.rotate()
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => provider.answer(String(input)))
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => provider.answer(String(input), init))
     return provider
   }
 
@@ -61,12 +69,32 @@ export class FakeProvider {
     return new SignJWT(payload).setProtectedHeader({ alg: key.alg, kid: key.kid, ...header } as JWTHeaderParameters).sign(key.privateKey)
   }
 
-  private answer(url: string): Response {
+  private answer(url: string, init: RequestInit = {}): Response {
     const path = url.slice(ISSUER.length)
     this.asked.push(path)
     if (this.isDown) throw new TypeError('the provider cannot be reached')
-    if (path === '/.well-known/openid-configuration') return Response.json({ issuer: ISSUER, jwks_uri: JWKS_URL })
+    if (path === '/.well-known/openid-configuration') return Response.json(this.document())
+    if (path === '/token') return this.exchange(init)
+    if (path === '/userinfo') return this.userInfo ? Response.json(this.userInfo) : new Response(null, { status: 401 })
     return url === JWKS_URL ? Response.json(this.jwks) : new Response(null, { status: 404 })
+  }
+
+  private document(): object {
+    const endpoints = {
+      authorization_endpoint: `${ISSUER}/authorize?tenant=1`,
+      token_endpoint: `${ISSUER}/token`,
+      userinfo_endpoint: `${ISSUER}/userinfo`,
+    }
+    return { issuer: ISSUER, jwks_uri: JWKS_URL, ...endpoints, token_endpoint_auth_methods_supported: this.methods }
+  }
+
+  private exchange({ body, headers }: RequestInit): Response {
+    const form = new URLSearchParams(String(body))
+    this.exchanges.push({ form, authorization: new Headers(headers).get('authorization') })
+    const code = form.get('code') ?? ''
+    const answer = this.codes.get(code)
+    this.codes.delete(code)
+    return answer ? Response.json(answer) : Response.json({ error: 'invalid_grant' }, { status: 400 })
   }
 }
 

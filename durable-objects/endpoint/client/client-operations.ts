@@ -16,6 +16,7 @@ import { streamEvents } from './event-stream.ts'
 import { explain } from './explain.ts'
 import { listRequests, metrics } from './inspection.ts'
 import { submit } from './submissions.ts'
+import { timeline } from './timeline.ts'
 
 const PURGE_ANSWER_MS = 1_500
 
@@ -45,6 +46,8 @@ export async function clientOperation(core: EndpointCore, call: ClientCall, requ
       return metrics(core, call)
     case 'openai':
       return openai(core, call, request)
+    case 'timeline':
+      return timeline(core, call)
     case 'explain':
       return explain(core, call)
     default:

@@ -1,31 +1,38 @@
 import type { ExplainReply, ScalingDecisionView } from '../../../src/contract/jobs/explain.ts'
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
+import type { Why, WhyCode } from '../../../src/contract/why/why.ts'
 import { explainJob, workerReason } from '../../../src/domain/job/explain.ts'
+import type { Job } from '../../../src/domain/job/job.ts'
+import { verdictOfJob } from '../../../src/domain/why/job.ts'
 import type { DecisionRecord } from '../../../src/domain/worker/scaling-record.ts'
 import { activeWorkers, isThrottled } from '../../../src/domain/worker/worker.ts'
 import { explainPlacement } from '../../../src/effects/explain-placement.ts'
+import { answerWhy } from '../../../src/effects/why/answer.ts'
+import { adviseEndpoint, lookForWorker, missingFacts, needsHosts } from '../../../src/effects/why/endpoint.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import { jobFacts } from '../../../src/queue/queue-notes.ts'
 import { occupiedWorkers } from '../../../src/queue/workers/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
 import { jobNotFound } from '../replies.ts'
+import { decideNow, retryAtMs } from './queue-facts.ts'
 
 /** `/explain/<job>` (HLT-6): loads the rows; the reason is decided in the domain. */
 export async function explain(core: EndpointCore, call: JobCall): Promise<Response> {
-  // The last decision is kept in memory, so an object that has just woken makes one first.
   if (!core.state.decisions.last()) await decideNow(core)
   const job = await core.findJob(call.jobId)
   const decision = core.state.decisions.last()
   if (!job || !decision) return jobNotFound()
   const isQueued = job.state === 'IN_QUEUE'
   const ahead = isQueued ? core.state.jobs.ahead(job) : { normal: 0, low: 0 }
-  const { reason, detail } = explainJob(jobFacts(core.state, job, ahead))
-  const reply: ExplainReply = {
+  const facts = jobFacts(core.state, job, ahead)
+  const { reason, detail } = explainJob(facts)
+  const position = isQueued ? ahead.normal + ahead.low : null
+  const told = {
     id: job.id,
     status: job.state,
-    position: isQueued ? ahead.normal + ahead.low : null,
+    position,
     reason,
     detail,
     ahead,
@@ -36,8 +43,11 @@ export async function explain(core: EndpointCore, call: JobCall): Promise<Respon
     })),
     scaling: decisionView(decision),
   }
+  const verdict = verdictOfJob({ ...job, reason, detail, position, counts: facts.workers, decision, retryAtMs: retryAtMs(core) })
+  const why = await whyOf(core, job, verdict, reason, decision)
   const placement = isQueued && core.state.workers.all().some(isThrottled) ? await placementOf(core) : null
-  return jsonReply(JSON.stringify(placement ? { ...reply, placement } : reply))
+  const reply: ExplainReply = { ...told, ...(placement && { placement }), ...why }
+  return jsonReply(JSON.stringify(reply))
 }
 
 /** A decision as it is shown. */
@@ -45,10 +55,28 @@ export function decisionView({ desired, current, max, reason, atMs, inputs }: De
   return { desired, current, max, reason, decidedAt: formatTime(atMs), inputs }
 }
 
-function decideNow(core: EndpointCore): Promise<void> {
-  return core.transact(({ effects }) => {
-    effects.scale = true
-  })
+/** The same in the members of every explanation, with what would start it (WHY-11). */
+async function whyOf(
+  core: EndpointCore,
+  { state }: Pick<Job, 'state'>,
+  verdict: ReturnType<typeof verdictOfJob>,
+  reason: WhyCode,
+  { current, max }: DecisionRecord,
+): Promise<Why> {
+  const nowMs = core.now()
+  const config = core.config()
+  const isFull = (reason === 'WORKERS_BUSY' || reason === 'BEHIND_OTHERS') && current >= max
+  const cause = isFull ? 'AT_WORKERS_MAX' : reason
+  if (state !== 'IN_QUEUE' || !config || !needsHosts(cause)) return answerWhy(core.env, verdict, [], { nowMs })
+  try {
+    const known = await lookForWorker(core.env, config, nowMs)
+    const facts = cause === 'NO_CAPACITY' ? [...verdict.facts, ...missingFacts(known)] : verdict.facts
+    return await answerWhy(core.env, { ...verdict, facts }, adviseEndpoint(known, cause), { nowMs, asOfMs: known.asOfMs })
+  } catch (error) {
+    // The rest of the answer is worth having without it.
+    logEvent('warn', 'what would start a job could not be found', { error })
+    return answerWhy(core.env, verdict, [], { nowMs })
+  }
 }
 
 // The rest of the answer is worth having without it.

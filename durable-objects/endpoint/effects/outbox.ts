@@ -1,7 +1,11 @@
+import type { JobTimeline } from '../../../src/contract/jobs/timeline.ts'
+import { formatTime } from '../../../src/contract/timestamps.ts'
+import type { Job } from '../../../src/domain/job/job.ts'
 import type { Env } from '../../../src/env.ts'
 import { type HandOver, handOverHeaders } from '../../../src/objects/hand-over.ts'
 import { asPlane } from '../../../src/objects/ownership/as-plane.ts'
 import { webhookSenderStub } from '../../../src/objects/stubs.ts'
+import type { LoggedDelivery } from '../../../src/objects/webhook-sender.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
 import type { OutboxRow } from '../store/outbox-store.ts'
@@ -13,6 +17,8 @@ const BATCH = 8
 const GUARD_MS = 5_000
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 60_000
+/** Notifications that are shown of one job: one for each time that it ended. */
+const MAX_SHOWN = 20
 
 interface OutboxDeps {
   env: Env
@@ -68,6 +74,21 @@ export class Outbox {
     return response.ok
   }
 
+  /** Notifications of a job, newest first (JL-20); null when they cannot be read. */
+  async deliveriesOf({ id, webhook }: Job): Promise<JobTimeline['webhooks']> {
+    const { env, state } = this.deps
+    const config = state.meta.config()
+    if (webhook === null || !config) return []
+    const sender = webhookSenderStub(env, asPlane('team', config.teamId, 'shows notifications of a job'))
+    try {
+      const found = await sender.deliveries({ endpointId: config.id, jobId: id, after: null, limit: MAX_SHOWN })
+      return found.map(deliveryView)
+    } catch (error) {
+      logEvent('warn', 'deliveries of a job could not be read', { error })
+      return null
+    }
+  }
+
   /** False when nothing is left, or when the sender did not take everything. */
   private async drainBatch(): Promise<boolean> {
     const { state, now, transact } = this.deps
@@ -85,4 +106,9 @@ export class Outbox {
     logEvent('warn', 'webhook hand-over failed', { error })
     return false
   }
+}
+
+function deliveryView({ id, url, createdAtMs, state }: LoggedDelivery) {
+  const attempts = state.attempts.map(({ atMs, ...attempt }) => ({ at: formatTime(atMs), ...attempt }))
+  return { id, url, status: state.status, attempts, createdAt: new Date(createdAtMs).toISOString() }
 }

@@ -111,4 +111,14 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
   AUDIT_OUTBOX_SCHEMA,
   // Jobs of one state, newest first (JL-2): the row number is the last part of every index.
   'CREATE INDEX jobs_state ON jobs (state);',
+  // Attempts that another one followed, and when workers became what (JL-20).
+  `CREATE TABLE attempts (
+     job INTEGER NOT NULL, attempt INTEGER NOT NULL, worker_id TEXT NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL,
+     outcome TEXT NOT NULL, reason TEXT, requeued_at INTEGER NOT NULL, PRIMARY KEY (job, attempt)
+   ) WITHOUT ROWID;
+   CREATE TABLE worker_lives (
+     id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, placed_at INTEGER, started_at INTEGER, ready_at INTEGER, left_at INTEGER,
+     gpu_type_id TEXT, gpu_count INTEGER NOT NULL, data_center_id TEXT
+   ) WITHOUT ROWID;
+   CREATE INDEX worker_lives_age ON worker_lives (left_at);`,
 ]

@@ -1,5 +1,6 @@
 import type { OpenRequests, OpenTakes, QueueState } from '../../../src/queue/state.ts'
 import { applySchema } from '../../sql-migrations.ts'
+import { AttemptStore } from './attempt-store.ts'
 import { DecisionLog } from './decision-log.ts'
 import { IdempotencyStore } from './idempotency-store.ts'
 import { JobStore } from './job-store.ts'
@@ -20,6 +21,7 @@ export class SqlState implements QueueState {
   readonly workers: WorkerStore
   readonly meta: MetaStore
   readonly keys: IdempotencyStore
+  readonly attempts: AttemptStore
   readonly decisions: DecisionLog
   readonly outbox: OutboxStore
   readonly series: RequestSeries
@@ -44,6 +46,7 @@ export class SqlState implements QueueState {
     this.workers = new WorkerStore(this.sql)
     this.meta = new MetaStore(this.sql, options.seal)
     this.keys = new IdempotencyStore(this.sql)
+    this.attempts = new AttemptStore(this.sql)
     this.decisions = new DecisionLog(this.sql)
     this.outbox = new OutboxStore(this.sql)
     this.series = new RequestSeries(this.sql)

@@ -1,6 +1,7 @@
 import type { ReadyWorker, Worker, WorkerPhase } from '../../../src/domain/worker/worker.ts'
 import type { StopOrder, WorkerRows } from '../../../src/queue/state.ts'
 import { FormerWorkers } from './former-workers.ts'
+import { WorkerLives } from './worker-lives.ts'
 
 type Row = Record<string, SqlStorageValue>
 
@@ -11,6 +12,7 @@ type Row = Record<string, SqlStorageValue>
 export class WorkerStore implements WorkerRows {
   private readonly sql: SqlStorage
   private readonly former: FormerWorkers
+  readonly lives: WorkerLives
   private nowMs = 0
   private known: Map<string, Worker> | null = null
   private stopped: string[] | null = null
@@ -18,6 +20,7 @@ export class WorkerStore implements WorkerRows {
   constructor(sql: SqlStorage) {
     this.sql = sql
     this.former = new FormerWorkers(sql)
+    this.lives = new WorkerLives(sql)
   }
 
   /** At the start of every commit. */
@@ -54,6 +57,7 @@ export class WorkerStore implements WorkerRows {
     const before = this.get(worker.id)
     if (before && isStir(before, worker)) this.stir(worker)
     else this.write(worker)
+    this.lives.note(before, worker, this.nowMs)
     // A new one has its place in the order of the rows.
     if (before) this.known?.set(worker.id, worker)
     else this.known = null
@@ -75,6 +79,7 @@ export class WorkerStore implements WorkerRows {
   remove(id: string): void {
     this.sql.exec('DELETE FROM workers WHERE id = ?', id)
     this.former.add(id, this.nowMs)
+    this.lives.leave(id, this.nowMs)
     this.sql.exec('DELETE FROM stops WHERE worker_id = ?', id)
     this.reload()
   }

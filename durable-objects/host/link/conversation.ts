@@ -1,5 +1,6 @@
 import type { AgentMessage } from '../../../src/host-protocol/messages.ts'
 import type { HostGpuHealth } from '../gpu-health.ts'
+import type { HostHistory } from '../history.ts'
 import type { HostStats } from '../stats.ts'
 import { isGreeted, readMessage, sendTo } from './links.ts'
 import { HostWelcome, type HostWelcomeDeps } from './welcome.ts'
@@ -8,6 +9,7 @@ type Beat = Extract<AgentMessage, { type: 'beat' }>
 
 export interface HostConversationDeps extends HostWelcomeDeps {
   stats: HostStats
+  history: HostHistory
   gpuHealth: HostGpuHealth
 }
 
@@ -47,10 +49,11 @@ export class HostConversation {
     return reason !== null
   }
 
-  private async beat(socket: WebSocket, { beat, stats: figures, appliedRevision, gpuHealth: problems }: Beat): Promise<void> {
-    const { store, desired, stats, gpuHealth, now } = this.deps
+  private async beat(socket: WebSocket, { beat, stats: figures, machine, appliedRevision, gpuHealth: problems }: Beat): Promise<void> {
+    const { store, desired, stats, history, gpuHealth, now } = this.deps
     sendTo(socket, { type: 'beatAck', beat })
     if (figures) stats.take(figures, now())
+    history.take(figures ?? [], machine, now())
     desired.applied(appliedRevision)
     if (appliedRevision < store.revision()) await desired.sendTo(socket)
     if (problems) await gpuHealth.note(problems)

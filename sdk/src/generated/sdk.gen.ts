@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, ServerSentEventsResult, TDataShape } from './client/index.ts';
-import type { AcceptInvitationAnswers, AcceptInvitationData, AcceptInvitationRefusals, ActOnPodAnswers, ActOnPodData, ActOnPodRefusals, AwaitJobAnswers, AwaitJobByPostAnswers, AwaitJobByPostData, AwaitJobByPostRefusals, AwaitJobData, AwaitJobRefusals, CallOpenaiAnswers, CallOpenaiData, CallOpenaiRefusals, CancelJobAnswers, CancelJobData, CancelJobRefusals, CreateAccountKeyAnswers, CreateAccountKeyData, CreateAccountKeyRefusals, CreateClusterAnswers, CreateClusterData, CreateClusterRefusals, CreateDelegationAnswers, CreateDelegationData, CreateDelegationRefusals, CreateEndpointAnswers, CreateEndpointData, CreateEndpointRefusals, CreateGlobalVolumeAnswers, CreateGlobalVolumeData, CreateGlobalVolumeRefusals, CreateInvitationAnswers, CreateInvitationData, CreateInvitationRefusals, CreateNetworkVolumeAnswers, CreateNetworkVolumeData, CreateNetworkVolumeRefusals, CreateOrganizationAnswers, CreateOrganizationData, CreateOrganizationRefusals, CreatePodAnswers, CreatePodData, CreatePodRefusals, CreateRegistryAnswers, CreateRegistryData, CreateRegistryRefusals, CreateSecretAnswers, CreateSecretData, CreateSecretRefusals, CreateTemplateAnswers, CreateTemplateData, CreateTemplateRefusals, DeclineInvitationAnswers, DeclineInvitationData, DeclineInvitationRefusals, DeleteClusterAnswers, DeleteClusterData, DeleteClusterRefusals, DeleteEndpointAnswers, DeleteEndpointData, DeleteEndpointRefusals, DeleteGlobalVolumeAnswers, DeleteGlobalVolumeData, DeleteGlobalVolumeRefusals, DeleteNetworkVolumeAnswers, DeleteNetworkVolumeData, DeleteNetworkVolumeRefusals, DeleteOpenaiAnswers, DeleteOpenaiData, DeleteOpenaiRefusals, DeleteOrganizationAnswers, DeleteOrganizationData, DeleteOrganizationRefusals, DeletePodAnswers, DeletePodData, DeletePodRefusals, DeleteRegistryAnswers, DeleteRegistryData, DeleteRegistryRefusals, DeleteSecretAnswers, DeleteSecretData, DeleteSecretRefusals, DeleteTemplateAnswers, DeleteTemplateData, DeleteTemplateRefusals, ExecInPodAnswers, ExecInPodData, ExecInPodRefusals, ExplainJobAnswers, ExplainJobData, ExplainJobRefusals, GetAccountLimitsAnswers, GetAccountLimitsData, GetAccountLimitsRefusals, GetAuditStateAnswers, GetAuditStateData, GetAuditStateRefusals, GetBillingSummaryAnswers, GetBillingSummaryData, GetBillingSummaryRefusals, GetClusterAnswers, GetClusterData, GetClusterRefusals, GetCpuTypeAnswers, GetCpuTypeData, GetCpuTypeRefusals, GetDataCenterAnswers, GetDataCenterData, GetDataCenterRefusals, GetEndpointAnswers, GetEndpointData, GetEndpointRefusals, GetGlobalVolumeAnswers, GetGlobalVolumeData, GetGlobalVolumeRefusals, GetGpuTypeAnswers, GetGpuTypeData, GetGpuTypeRefusals, GetJobStatusAnswers, GetJobStatusByPostAnswers, GetJobStatusByPostData, GetJobStatusByPostRefusals, GetJobStatusData, GetJobStatusRefusals, GetNetworkVolumeAnswers, GetNetworkVolumeData, GetNetworkVolumeRefusals, GetOrganizationAnswers, GetOrganizationData, GetOrganizationRefusals, GetPodAnswers, GetPodData, GetPodLogsAnswer, GetPodLogsAnswers, GetPodLogsData, GetPodLogsRefusals, GetPodRefusals, GetQueueHealthAnswers, GetQueueHealthData, GetQueueHealthRefusals, GetQueueMetricsAnswers, GetQueueMetricsData, GetQueueMetricsRefusals, GetRegistryAnswers, GetRegistryData, GetRegistryRefusals, GetRequestSeriesAnswers, GetRequestSeriesData, GetRequestSeriesRefusals, GetSecretAnswers, GetSecretData, GetSecretRefusals, GetSpendAnswers, GetSpendData, GetSpendLimitsAnswers, GetSpendLimitsData, GetSpendLimitsRefusals, GetSpendRefusals, GetSshKeysAnswers, GetSshKeysData, GetSshKeysRefusals, GetTemplateAnswers, GetTemplateData, GetTemplateRefusals, GetUserAnswers, GetUserData, GetUserRefusals, GetWebhookSigningSecretAnswers, GetWebhookSigningSecretData, GetWebhookSigningSecretRefusals, GetWorkerLogsAnswer, GetWorkerLogsAnswers, GetWorkerLogsData, GetWorkerLogsRefusals, HandOverOrganizationAnswers, HandOverOrganizationData, HandOverOrganizationRefusals, ListAccountKeysAnswers, ListAccountKeysData, ListAccountKeysRefusals, ListAuditAnswers, ListAuditData, ListAuditRefusals, ListBillingAnswers, ListBillingData, ListBillingRefusals, ListClusterBillingAnswers, ListClusterBillingData, ListClusterBillingRefusals, ListClusterPodsAnswers, ListClusterPodsData, ListClusterPodsRefusals, ListClustersAnswers, ListClustersData, ListClustersRefusals, ListCpuTypesAnswers, ListCpuTypesData, ListCpuTypesRefusals, ListDataCentersAnswers, ListDataCentersData, ListDataCentersRefusals, ListDelegationsAnswers, ListDelegationsData, ListDelegationsRefusals, ListEndpointBillingAnswers, ListEndpointBillingData, ListEndpointBillingRefusals, ListEndpointBuildsAnswers, ListEndpointBuildsData, ListEndpointBuildsRefusals, ListEndpointReleasesAnswers, ListEndpointReleasesData, ListEndpointReleasesRefusals, ListEndpointsAnswers, ListEndpointsData, ListEndpointsRefusals, ListEndpointWorkersAnswers, ListEndpointWorkersData, ListEndpointWorkersRefusals, ListGlobalVolumesAnswers, ListGlobalVolumesData, ListGlobalVolumesRefusals, ListGpuTypesAnswers, ListGpuTypesData, ListGpuTypesRefusals, ListInvitationsAnswers, ListInvitationsData, ListInvitationsRefusals, ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingData, ListNetworkVolumeBillingRefusals, ListNetworkVolumesAnswers, ListNetworkVolumesData, ListNetworkVolumesRefusals, ListOrganizationsAnswers, ListOrganizationsData, ListOrganizationsRefusals, ListPodBillingAnswers, ListPodBillingData, ListPodBillingRefusals, ListPodsAnswers, ListPodsData, ListPodsRefusals, ListPublicTemplatesAnswers, ListPublicTemplatesData, ListPublicTemplatesRefusals, ListRegistriesAnswers, ListRegistriesData, ListRegistriesRefusals, ListRequestsAnswers, ListRequestsData, ListRequestsRefusals, ListScalingDecisionsAnswers, ListScalingDecisionsData, ListScalingDecisionsRefusals, ListSecretsAnswers, ListSecretsData, ListSecretsRefusals, ListServerlessBillingAnswers, ListServerlessBillingData, ListServerlessBillingRefusals, ListTemplatesAnswers, ListTemplatesData, ListTemplatesRefusals, ListWebhookDeliveriesAnswers, ListWebhookDeliveriesData, ListWebhookDeliveriesRefusals, PatchOpenaiAnswers, PatchOpenaiData, PatchOpenaiRefusals, PostOpenaiAnswers, PostOpenaiData, PostOpenaiRefusals, PurgeQueueAnswers, PurgeQueueData, PurgeQueueRefusals, PutOpenaiAnswers, PutOpenaiData, PutOpenaiRefusals, PutSshKeysAnswers, PutSshKeysData, PutSshKeysRefusals, RedeliverWebhookAnswers, RedeliverWebhookData, RedeliverWebhookRefusals, RemoveOrganizationMemberAnswers, RemoveOrganizationMemberData, RemoveOrganizationMemberRefusals, RetryJobAnswers, RetryJobData, RetryJobRefusals, RevokeAccountKeyAnswers, RevokeAccountKeyData, RevokeAccountKeyRefusals, RevokeDelegationAnswers, RevokeDelegationData, RevokeDelegationRefusals, RevokeInvitationAnswers, RevokeInvitationData, RevokeInvitationRefusals, RotateAccountKeyAnswers, RotateAccountKeyData, RotateAccountKeyRefusals, RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretData, RotateWebhookSigningSecretRefusals, RunJobAnswers, RunJobData, RunJobRefusals, RunJobSyncAnswers, RunJobSyncData, RunJobSyncRefusals, StreamJobAnswers, StreamJobByPostAnswers, StreamJobByPostData, StreamJobByPostRefusals, StreamJobData, StreamJobRefusals, UpdateClusterAnswers, UpdateClusterData, UpdateClusterRefusals, UpdateEndpointAnswers, UpdateEndpointData, UpdateEndpointRefusals, UpdateGlobalVolumeAnswers, UpdateGlobalVolumeData, UpdateGlobalVolumeRefusals, UpdateNetworkVolumeAnswers, UpdateNetworkVolumeData, UpdateNetworkVolumeRefusals, UpdateOrganizationAnswers, UpdateOrganizationData, UpdateOrganizationMemberAnswers, UpdateOrganizationMemberData, UpdateOrganizationMemberRefusals, UpdateOrganizationRefusals, UpdatePodAnswers, UpdatePodData, UpdatePodRefusals, UpdateSecretAnswers, UpdateSecretData, UpdateSecretRefusals, UpdateSpendLimitsAnswers, UpdateSpendLimitsData, UpdateSpendLimitsRefusals, UpdateTemplateAnswers, UpdateTemplateData, UpdateTemplateRefusals } from './types.gen.ts';
+import type { AcceptInvitationAnswers, AcceptInvitationData, AcceptInvitationRefusals, ActOnPodAnswers, ActOnPodData, ActOnPodRefusals, AwaitJobAnswers, AwaitJobByPostAnswers, AwaitJobByPostData, AwaitJobByPostRefusals, AwaitJobData, AwaitJobRefusals, CallOpenaiAnswers, CallOpenaiData, CallOpenaiRefusals, CancelJobAnswers, CancelJobData, CancelJobRefusals, CreateAccountKeyAnswers, CreateAccountKeyData, CreateAccountKeyRefusals, CreateClusterAnswers, CreateClusterData, CreateClusterRefusals, CreateDelegationAnswers, CreateDelegationData, CreateDelegationRefusals, CreateEndpointAnswers, CreateEndpointData, CreateEndpointRefusals, CreateGlobalVolumeAnswers, CreateGlobalVolumeData, CreateGlobalVolumeRefusals, CreateInvitationAnswers, CreateInvitationData, CreateInvitationRefusals, CreateNetworkVolumeAnswers, CreateNetworkVolumeData, CreateNetworkVolumeRefusals, CreateOrganizationAnswers, CreateOrganizationData, CreateOrganizationRefusals, CreatePodAnswers, CreatePodData, CreatePodRefusals, CreateRegistryAnswers, CreateRegistryData, CreateRegistryRefusals, CreateSecretAnswers, CreateSecretData, CreateSecretRefusals, CreateTemplateAnswers, CreateTemplateData, CreateTemplateRefusals, DeclineInvitationAnswers, DeclineInvitationData, DeclineInvitationRefusals, DeleteClusterAnswers, DeleteClusterData, DeleteClusterRefusals, DeleteEndpointAnswers, DeleteEndpointData, DeleteEndpointRefusals, DeleteGlobalVolumeAnswers, DeleteGlobalVolumeData, DeleteGlobalVolumeRefusals, DeleteNetworkVolumeAnswers, DeleteNetworkVolumeData, DeleteNetworkVolumeRefusals, DeleteOpenaiAnswers, DeleteOpenaiData, DeleteOpenaiRefusals, DeleteOrganizationAnswers, DeleteOrganizationData, DeleteOrganizationRefusals, DeletePodAnswers, DeletePodData, DeletePodRefusals, DeleteRegistryAnswers, DeleteRegistryData, DeleteRegistryRefusals, DeleteSecretAnswers, DeleteSecretData, DeleteSecretRefusals, DeleteTemplateAnswers, DeleteTemplateData, DeleteTemplateRefusals, ExecInPodAnswers, ExecInPodData, ExecInPodRefusals, ExplainEndpointAnswers, ExplainEndpointData, ExplainEndpointRefusals, ExplainJobAnswers, ExplainJobData, ExplainJobRefusals, ExplainPodAnswers, ExplainPodData, ExplainPodRefusals, GetAccountLimitsAnswers, GetAccountLimitsData, GetAccountLimitsRefusals, GetAuditStateAnswers, GetAuditStateData, GetAuditStateRefusals, GetBillingSummaryAnswers, GetBillingSummaryData, GetBillingSummaryRefusals, GetClusterAnswers, GetClusterData, GetClusterRefusals, GetCpuTypeAnswers, GetCpuTypeData, GetCpuTypeRefusals, GetDataCenterAnswers, GetDataCenterData, GetDataCenterRefusals, GetEndpointAnswers, GetEndpointData, GetEndpointRefusals, GetGlobalVolumeAnswers, GetGlobalVolumeData, GetGlobalVolumeRefusals, GetGpuTypeAnswers, GetGpuTypeData, GetGpuTypeRefusals, GetJobStatusAnswers, GetJobStatusByPostAnswers, GetJobStatusByPostData, GetJobStatusByPostRefusals, GetJobStatusData, GetJobStatusRefusals, GetJobTimelineAnswers, GetJobTimelineData, GetJobTimelineRefusals, GetNetworkVolumeAnswers, GetNetworkVolumeData, GetNetworkVolumeRefusals, GetOrganizationAnswers, GetOrganizationData, GetOrganizationRefusals, GetPodAnswers, GetPodData, GetPodLogsAnswer, GetPodLogsAnswers, GetPodLogsData, GetPodLogsRefusals, GetPodMetricsAnswers, GetPodMetricsData, GetPodMetricsRefusals, GetPodRefusals, GetQueueHealthAnswers, GetQueueHealthData, GetQueueHealthRefusals, GetQueueMetricsAnswers, GetQueueMetricsData, GetQueueMetricsRefusals, GetRegistryAnswers, GetRegistryData, GetRegistryRefusals, GetRequestSeriesAnswers, GetRequestSeriesData, GetRequestSeriesRefusals, GetSecretAnswers, GetSecretData, GetSecretRefusals, GetSpendAnswers, GetSpendData, GetSpendLimitsAnswers, GetSpendLimitsData, GetSpendLimitsRefusals, GetSpendRefusals, GetSshKeysAnswers, GetSshKeysData, GetSshKeysRefusals, GetTemplateAnswers, GetTemplateData, GetTemplateRefusals, GetUserAnswers, GetUserData, GetUserRefusals, GetWebhookSigningSecretAnswers, GetWebhookSigningSecretData, GetWebhookSigningSecretRefusals, GetWorkerLogsAnswer, GetWorkerLogsAnswers, GetWorkerLogsData, GetWorkerLogsRefusals, HandOverOrganizationAnswers, HandOverOrganizationData, HandOverOrganizationRefusals, ListAccountKeysAnswers, ListAccountKeysData, ListAccountKeysRefusals, ListAuditAnswers, ListAuditData, ListAuditRefusals, ListBillingAnswers, ListBillingData, ListBillingRefusals, ListClusterBillingAnswers, ListClusterBillingData, ListClusterBillingRefusals, ListClusterPodsAnswers, ListClusterPodsData, ListClusterPodsRefusals, ListClustersAnswers, ListClustersData, ListClustersRefusals, ListCpuTypesAnswers, ListCpuTypesData, ListCpuTypesRefusals, ListDataCentersAnswers, ListDataCentersData, ListDataCentersRefusals, ListDelegationsAnswers, ListDelegationsData, ListDelegationsRefusals, ListEndpointBillingAnswers, ListEndpointBillingData, ListEndpointBillingRefusals, ListEndpointBuildsAnswers, ListEndpointBuildsData, ListEndpointBuildsRefusals, ListEndpointReleasesAnswers, ListEndpointReleasesData, ListEndpointReleasesRefusals, ListEndpointsAnswers, ListEndpointsData, ListEndpointsRefusals, ListEndpointWorkersAnswers, ListEndpointWorkersData, ListEndpointWorkersRefusals, ListGlobalVolumesAnswers, ListGlobalVolumesData, ListGlobalVolumesRefusals, ListGpuTypesAnswers, ListGpuTypesData, ListGpuTypesRefusals, ListInvitationsAnswers, ListInvitationsData, ListInvitationsRefusals, ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingData, ListNetworkVolumeBillingRefusals, ListNetworkVolumesAnswers, ListNetworkVolumesData, ListNetworkVolumesRefusals, ListOrganizationsAnswers, ListOrganizationsData, ListOrganizationsRefusals, ListPodBillingAnswers, ListPodBillingData, ListPodBillingRefusals, ListPodLogLinesAnswers, ListPodLogLinesData, ListPodLogLinesRefusals, ListPodsAnswers, ListPodsData, ListPodsRefusals, ListPublicTemplatesAnswers, ListPublicTemplatesData, ListPublicTemplatesRefusals, ListRegistriesAnswers, ListRegistriesData, ListRegistriesRefusals, ListRequestsAnswers, ListRequestsData, ListRequestsRefusals, ListScalingDecisionsAnswers, ListScalingDecisionsData, ListScalingDecisionsRefusals, ListSecretsAnswers, ListSecretsData, ListSecretsRefusals, ListServerlessBillingAnswers, ListServerlessBillingData, ListServerlessBillingRefusals, ListTemplatesAnswers, ListTemplatesData, ListTemplatesRefusals, ListWebhookDeliveriesAnswers, ListWebhookDeliveriesData, ListWebhookDeliveriesRefusals, ListWorkerLogLinesAnswers, ListWorkerLogLinesData, ListWorkerLogLinesRefusals, PatchOpenaiAnswers, PatchOpenaiData, PatchOpenaiRefusals, PostOpenaiAnswers, PostOpenaiData, PostOpenaiRefusals, PurgeQueueAnswers, PurgeQueueData, PurgeQueueRefusals, PutOpenaiAnswers, PutOpenaiData, PutOpenaiRefusals, PutSshKeysAnswers, PutSshKeysData, PutSshKeysRefusals, RedeliverWebhookAnswers, RedeliverWebhookData, RedeliverWebhookRefusals, RemoveOrganizationMemberAnswers, RemoveOrganizationMemberData, RemoveOrganizationMemberRefusals, RetryJobAnswers, RetryJobData, RetryJobRefusals, RevokeAccountKeyAnswers, RevokeAccountKeyData, RevokeAccountKeyRefusals, RevokeDelegationAnswers, RevokeDelegationData, RevokeDelegationRefusals, RevokeInvitationAnswers, RevokeInvitationData, RevokeInvitationRefusals, RotateAccountKeyAnswers, RotateAccountKeyData, RotateAccountKeyRefusals, RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretData, RotateWebhookSigningSecretRefusals, RunJobAnswers, RunJobData, RunJobRefusals, RunJobSyncAnswers, RunJobSyncData, RunJobSyncRefusals, StreamJobAnswers, StreamJobByPostAnswers, StreamJobByPostData, StreamJobByPostRefusals, StreamJobData, StreamJobRefusals, UpdateClusterAnswers, UpdateClusterData, UpdateClusterRefusals, UpdateEndpointAnswers, UpdateEndpointData, UpdateEndpointRefusals, UpdateGlobalVolumeAnswers, UpdateGlobalVolumeData, UpdateGlobalVolumeRefusals, UpdateNetworkVolumeAnswers, UpdateNetworkVolumeData, UpdateNetworkVolumeRefusals, UpdateOrganizationAnswers, UpdateOrganizationData, UpdateOrganizationMemberAnswers, UpdateOrganizationMemberData, UpdateOrganizationMemberRefusals, UpdateOrganizationRefusals, UpdatePodAnswers, UpdatePodData, UpdatePodRefusals, UpdateSecretAnswers, UpdateSecretData, UpdateSecretRefusals, UpdateSpendLimitsAnswers, UpdateSpendLimitsData, UpdateSpendLimitsRefusals, UpdateTemplateAnswers, UpdateTemplateData, UpdateTemplateRefusals } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -262,6 +262,20 @@ export class Operations extends HeyApiClient {
     }
     
     /**
+     * Pages of a worker's log, and a search in it
+     *
+     * Pages lead both ways: `older` and `newer` are cursors. With `q`, `source`, `since` or `until` it has the lines that are meant. A search looks at 10,000 lines at a time; `truncatedAt` goes on.
+     */
+    public listWorkerLogLines<ThrowOnError extends boolean = true>(options: Options<ListWorkerLogLinesData, ThrowOnError>): RequestResult<ListWorkerLogLinesAnswers, ListWorkerLogLinesRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListWorkerLogLinesAnswers, ListWorkerLogLinesRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/serverless/{id}/workers/{workerId}/logs/lines',
+            ...options
+        });
+    }
+    
+    /**
      * A command or a shell in a running pod, over a WebSocket
      *
      * Binary messages, the first byte of which names a channel: 0 stdin, 1 stdout, 2 stderr, 3 exit status (JSON, last), 4 terminal size (JSON `{"Width":80,"Height":24}`), 5 credit (with `flow`), 6 signal, 255 and 0 the end of stdin: as `v5.channel.k8s.io`. A browser says its key as a protocol, `base64url.bearer.authorization.podplane.<key in base64url>`. The command ends with the connection, and the connection within a minute of its pod or key.
@@ -276,6 +290,34 @@ export class Operations extends HeyApiClient {
     }
     
     /**
+     * Why an endpoint has the workers that it has, and what would start another now
+     *
+     * Workers that start and fail are named as such, and are no lack of capacity. `options` are calls to send as they stand.
+     */
+    public explainEndpoint<ThrowOnError extends boolean = true>(options: Options<ExplainEndpointData, ThrowOnError>): RequestResult<ExplainEndpointAnswers, ExplainEndpointRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ExplainEndpointAnswers, ExplainEndpointRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/serverless/{id}/explain',
+            ...options
+        });
+    }
+    
+    /**
+     * Why a pod is where it is, and what would start it now
+     *
+     * What hosts have is at most 2 seconds old. `options` are calls to send as they stand; each has been tried against the hosts.
+     */
+    public explainPod<ThrowOnError extends boolean = true>(options: Options<ExplainPodData, ThrowOnError>): RequestResult<ExplainPodAnswers, ExplainPodRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ExplainPodAnswers, ExplainPodRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/pods/{id}/explain',
+            ...options
+        });
+    }
+    
+    /**
      * A pod's log: its newest lines, then every line as it comes
      *
      * Server-sent events. `Last-Event-ID` goes on behind an event; a stream ends after an hour.
@@ -285,6 +327,34 @@ export class Operations extends HeyApiClient {
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/pods/{id}/logs',
+            ...options
+        });
+    }
+    
+    /**
+     * Pages of a pod's log, and a search in it
+     *
+     * Pages lead both ways: `older` and `newer` are cursors. With `q`, `source`, `since` or `until` it has the lines that are meant. A search looks at 10,000 lines at a time; `truncatedAt` goes on.
+     */
+    public listPodLogLines<ThrowOnError extends boolean = true>(options: Options<ListPodLogLinesData, ThrowOnError>): RequestResult<ListPodLogLinesAnswers, ListPodLogLinesRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListPodLogLinesAnswers, ListPodLogLinesRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/pods/{id}/logs/lines',
+            ...options
+        });
+    }
+    
+    /**
+     * What a pod has used: CPU, memory, network, disk and each of its GPUs over time
+     *
+     * Kept every 5 s for 10 minutes, every minute for 24 hours and every 15 minutes for 30 days, of terminated pods too.
+     */
+    public getPodMetrics<ThrowOnError extends boolean = true>(options: Options<GetPodMetricsData, ThrowOnError>): RequestResult<GetPodMetricsAnswers, GetPodMetricsRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetPodMetricsAnswers, GetPodMetricsRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/pods/{id}/metrics',
             ...options
         });
     }
@@ -1692,6 +1762,20 @@ export class Operations extends HeyApiClient {
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/explain/{jobId}',
+            ...options
+        });
+    }
+    
+    /**
+     * What became of a job: attempts, phases, workers, price, notifications
+     *
+     * As long as the record of the job is kept. Medians of the endpoint stand beside the phases, for comparison.
+     */
+    public getJobTimeline<ThrowOnError extends boolean = true>(options: Options<GetJobTimelineData, ThrowOnError>): RequestResult<GetJobTimelineAnswers, GetJobTimelineRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetJobTimelineAnswers, GetJobTimelineRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/{endpointId}/timeline/{jobId}',
             ...options
         });
     }

@@ -456,6 +456,76 @@ export type UpdateEndpointWorkers = {
     idleTimeout?: number;
 };
 
+/**
+ * What a change would do if it were made now. Nothing has been changed.
+ */
+export type ChangePlan = {
+    /**
+     * As the audit log names it.
+     */
+    action: string;
+    resource: ChangedResource;
+    /**
+     * What would happen; nothing where it would be refused.
+     */
+    effects: Array<ChangeEffect>;
+    /**
+     * What it would be refused with now; null: it would be done.
+     */
+    refusal: {
+        /**
+         * Short summary of the kind of problem.
+         */
+        title: string;
+        /**
+         * The HTTP status code.
+         */
+        status: number;
+        /**
+         * What went wrong, for a person.
+         */
+        detail: string;
+        /**
+         * Each validation failure as `<location>: <problem>`.
+         */
+        errors?: Array<string>;
+        /**
+         * Stable key for machines, where there is one.
+         */
+        code?: string;
+    } | null;
+};
+
+export type ChangedResource = {
+    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'api-key' | 'host' | 'account';
+    id: string;
+    name: string | null;
+    /**
+     * Whose it is; told to the operator alone.
+     */
+    teamId?: string;
+};
+
+export type ChangeEffect = {
+    /**
+     * What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone.
+     */
+    kind: 'STOPS' | 'RESTARTS' | 'DELETES' | 'CANCELS' | 'FINISHES' | 'MOVES' | 'WAITS' | 'STAYS' | 'CHANGES' | 'SAVES' | 'COSTS';
+    resource: ChangedResource;
+    /**
+     * The same for a person.
+     */
+    what: string;
+    /**
+     * LOSS: something is gone that no later call brings back.
+     */
+    severity: 'INFO' | 'WARNING' | 'LOSS';
+    /**
+     * How many jobs, or how many USD per hour; null where nothing is counted.
+     */
+    amount: number | null;
+};
+
 export type WebhookSigningSecret = {
     /**
      * Signs every webhook of the account; verify with any Standard Webhooks library.
@@ -741,6 +811,175 @@ export type LogLine = {
  */
 export type LogSource = 'container' | 'system';
 
+/**
+ * Why an endpoint has the workers that it has, and what would start another.
+ */
+export type EndpointExplanation = {
+    id: string;
+    code: WhyCode;
+    /**
+     * One sentence for a person.
+     */
+    verdict: string;
+    /**
+     * Since when it is so; null when nobody knows.
+     */
+    since: string | null;
+    /**
+     * For how long, milliseconds.
+     */
+    sinceMs: number | null;
+    evidence: Array<WhyEvidence>;
+    /**
+     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+    /**
+     * When the capacity of hosts was looked at.
+     */
+    asOf: string;
+    /**
+     * A host that this rests on has not been heard of lately.
+     */
+    isStale: boolean;
+};
+
+export type WhyCode = 'RUNNING' | 'FINISHED' | 'NEXT' | 'IDLE' | 'PREPARING' | 'WORKER_STARTING' | 'WAITS_FOR_CLUSTER' | 'SCALING_DELAY' | 'BEHIND_OTHERS' | 'WORKERS_BUSY' | 'AT_WORKERS_MAX' | 'LOW_PRIORITY' | 'NO_CAPACITY' | 'HOST_UNAVAILABLE' | 'HOST_SILENT' | 'HOST_LOST' | 'SCALED_TO_ZERO_BY_CONFIG' | 'STOPPED' | 'SPEND_LIMIT' | 'QUOTA' | 'ENDED' | 'FAILED' | 'WORKERS_UNHEALTHY';
+
+/**
+ * One fact that the verdict rests on.
+ */
+export type WhyEvidence = {
+    kind: 'STATE' | 'QUEUE' | 'WORKERS' | 'SCALER' | 'CONSTRAINT' | 'LIMIT' | 'RETRY';
+    text: string;
+    /**
+     * Of a `CONSTRAINT`: hosts that lack it. Of others: how many.
+     */
+    count: number | null;
+    /**
+     * Out of so many.
+     */
+    total: number | null;
+    /**
+     * When it was, or will be.
+     */
+    at: string | null;
+};
+
+/**
+ * A smallest change that would start it now, as placement itself says.
+ */
+export type WhyOption = {
+    kind: WhyOptionKind;
+    summary: string;
+    /**
+     * Who can do it.
+     */
+    who: 'YOU' | 'OPERATOR';
+    /**
+     * The call that does it; null: nothing is to be sent by you.
+     */
+    call: {
+        method: 'POST' | 'PATCH' | 'PUT';
+        path: string;
+        body: {
+            [key: string]: unknown;
+        };
+    } | null;
+    /**
+     * USD per hour of what starts, its disks included.
+     */
+    pricePerHour: number;
+    /**
+     * USD per hour, against what was asked for.
+     */
+    priceDifference: number;
+    /**
+     * Of `WAIT`: for how long.
+     */
+    waitSeconds: number | null;
+};
+
+export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'TWO_CHANGES';
+
+/**
+ * Why a pod is where it is, and what would start it.
+ */
+export type PodExplanation = {
+    id: string;
+    status: PodStatus;
+    code: WhyCode;
+    /**
+     * One sentence for a person.
+     */
+    verdict: string;
+    /**
+     * Since when it is so; null when nobody knows.
+     */
+    since: string | null;
+    /**
+     * For how long, milliseconds.
+     */
+    sinceMs: number | null;
+    evidence: Array<WhyEvidence>;
+    /**
+     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+    /**
+     * When the capacity of hosts was looked at.
+     */
+    asOf: string;
+    /**
+     * A host that this rests on has not been heard of lately.
+     */
+    isStale: boolean;
+};
+
+export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
+
+/**
+ * Columns, not rows: the n-th point of every series is of `from` + n × `step`.
+ */
+export type MetricsResponse = {
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    from: string;
+    /**
+     * Seconds between points.
+     */
+    step: number;
+    /**
+     * Each has the same number of points, at most 1500.
+     */
+    series: Array<MetricSeries>;
+};
+
+/**
+ * One metric over time.
+ */
+export type MetricSeries = {
+    name: MetricName;
+    unit: MetricUnit;
+    /**
+     * Which GPU, from 0; absent where it is about none.
+     */
+    gpu?: number;
+    /**
+     * Means; null: nothing is known of that time.
+     */
+    points: Array<number | null>;
+    /**
+     * The most of each step; absent where a step is one sample.
+     */
+    maxima?: Array<number | null>;
+};
+
+export type MetricName = 'cpu' | 'memory' | 'memoryLimit' | 'networkReceived' | 'networkSent' | 'diskRead' | 'diskWritten' | 'disk' | 'diskLimit' | 'gpu' | 'gpuMemory' | 'gpuMemoryLimit' | 'gpuTemperature' | 'gpuPower';
+
+export type MetricUnit = 'percent' | 'bytes' | 'bytesPerSecond' | 'celsius' | 'watts';
+
 export type ListPodsResponse = {
     pods: Array<Pod>;
     pagination: Pagination;
@@ -888,8 +1127,6 @@ export type Pod = {
     terminateAfter: string | null;
 };
 
-export type PodStatus = 'PROVISIONING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ERROR' | 'TERMINATED';
-
 export type PodAction = 'start' | 'stop' | 'restart' | 'terminate';
 
 export type PodMounts = {
@@ -998,6 +1235,10 @@ export type PodRuntime = {
     memory?: {
         util: number;
     };
+    /**
+     * Since when all its GPUs are at 0 %, or its CPU below 5 % where it has none; null: it does something, or that is not known.
+     */
+    idleSince?: string | null;
     ports?: Array<PodPort>;
 };
 
@@ -3260,6 +3501,32 @@ export type ExplainReply = {
      * Present when a worker is wanted and no host has room.
      */
     placement?: Array<HostVerdict>;
+    code: WhyCode;
+    /**
+     * One sentence for a person.
+     */
+    verdict: string;
+    /**
+     * Since when it is so; null when nobody knows.
+     */
+    since: string | null;
+    /**
+     * For how long, milliseconds.
+     */
+    sinceMs: number | null;
+    evidence: Array<WhyEvidence>;
+    /**
+     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+    /**
+     * When the capacity of hosts was looked at.
+     */
+    asOf: string;
+    /**
+     * A host that this rests on has not been heard of lately.
+     */
+    isStale: boolean;
 };
 
 export type WaitReason = 'NEXT' | 'BEHIND_OTHERS' | 'WORKER_STARTING' | 'WORKERS_BUSY' | 'WORKERS_UNHEALTHY' | 'NO_CAPACITY' | 'SCALED_TO_ZERO_BY_CONFIG' | 'LOW_PRIORITY' | 'RUNNING' | 'FINISHED';
@@ -3292,6 +3559,127 @@ export type HostVerdict = {
      * What the job needs and the machine lacks, for the offer that comes nearest.
      */
     failed: Array<string>;
+};
+
+/**
+ * What became of a job: when, where, why, and for how much.
+ */
+export type JobTimeline = {
+    id: string;
+    status: JobStatus;
+    /**
+     * With milliseconds.
+     */
+    createdAt: string;
+    /**
+     * With milliseconds.
+     */
+    finishedAt: string | null;
+    /**
+     * While it is queued.
+     */
+    waitingSince: string | null;
+    /**
+     * Of its stream so far, over all attempts.
+     */
+    chunks: number;
+    /**
+     * Of all attempts; null when that of one is not known.
+     */
+    costUsd: number | null;
+    /**
+     * Oldest first, at most the last 50.
+     */
+    attempts: Array<JobAttempt>;
+    /**
+     * Milliseconds that a phase took the newest completed jobs of this endpoint, where it took any time.
+     */
+    medians: {
+        QUEUED: number | null;
+        PLACING: number | null;
+        IMAGE: number | null;
+        START: number | null;
+        RUNNING: number | null;
+    };
+    /**
+     * Its notifications, newest first; null when they cannot be read right now.
+     */
+    webhooks: Array<{
+        /**
+         * The `webhook-id` of every attempt.
+         */
+        id: string;
+        url: string;
+        status: 'PENDING' | 'DELIVERED' | 'FAILED';
+        attempts: Array<WebhookAttempt>;
+        /**
+         * With milliseconds.
+         */
+        createdAt: string;
+    }> | null;
+};
+
+export type JobAttempt = {
+    attempt: number;
+    worker: {
+        id: string;
+        gpuTypeId: string | null;
+        /**
+         * Null when nothing is known of this worker any more.
+         */
+        gpuCount: number | null;
+        dataCenterId: string | null;
+    };
+    /**
+     * With milliseconds.
+     */
+    startedAt: string;
+    /**
+     * With milliseconds.
+     */
+    endedAt: string | null;
+    /**
+     * `LOST`: its worker lost it.
+     */
+    outcome: 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | 'LOST';
+    reason: string | null;
+    /**
+     * From the wait before the attempt to its end. A phase that took no time is left out.
+     */
+    phases: Array<{
+        phase: 'QUEUED' | 'PLACING' | 'IMAGE' | 'START' | 'RUNNING';
+        /**
+         * With milliseconds.
+         */
+        from: string;
+        /**
+         * With milliseconds.
+         */
+        to: string | null;
+        ms: number;
+    }>;
+    /**
+     * What its worker was charged an hour; null when that is not known.
+     */
+    usdPerHour: number | null;
+    /**
+     * The rate of its worker over the time that the attempt ran, as it was metered.
+     */
+    costUsd: number | null;
+    /**
+     * Where its lines are: `workers/{workerId}/logs/lines` with `since` and `until`.
+     */
+    logs: {
+        workerId: string;
+        /**
+         * With milliseconds.
+         */
+        since: string;
+        /**
+         * With milliseconds.
+         */
+        until: string | null;
+    };
 };
 
 export type HealthReply = {
@@ -3576,7 +3964,12 @@ export type DeleteEndpointData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/serverless/{id}';
 };
 
@@ -3598,6 +3991,10 @@ export type DeleteEndpointRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -3610,6 +4007,10 @@ export type DeleteEndpointRefusals = {
 export type DeleteEndpointRefusal = DeleteEndpointRefusals[keyof DeleteEndpointRefusals];
 
 export type DeleteEndpointAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -4373,6 +4774,98 @@ export type ExecInPodAnswers = {
 
 export type ExecInPodAnswer = ExecInPodAnswers[keyof ExecInPodAnswers];
 
+export type ExplainEndpointData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/serverless/{id}/explain';
+};
+
+export type ExplainEndpointRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ExplainEndpointRefusal = ExplainEndpointRefusals[keyof ExplainEndpointRefusals];
+
+export type ExplainEndpointAnswers = {
+    /**
+     * The explanation.
+     */
+    200: EndpointExplanation;
+};
+
+export type ExplainEndpointAnswer = ExplainEndpointAnswers[keyof ExplainEndpointAnswers];
+
+export type ExplainPodData = {
+    body?: never;
+    path: {
+        /**
+         * Pod id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/pods/{id}/explain';
+};
+
+export type ExplainPodRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ExplainPodRefusal = ExplainPodRefusals[keyof ExplainPodRefusals];
+
+export type ExplainPodAnswers = {
+    /**
+     * The explanation.
+     */
+    200: PodExplanation;
+};
+
+export type ExplainPodAnswer = ExplainPodAnswers[keyof ExplainPodAnswers];
+
 export type GetPodLogsData = {
     body?: never;
     headers?: {
@@ -4525,6 +5018,75 @@ export type ListPodLogLinesAnswers = {
 
 export type ListPodLogLinesAnswer = ListPodLogLinesAnswers[keyof ListPodLogLinesAnswers];
 
+export type GetPodMetricsData = {
+    body?: never;
+    headers?: {
+        /**
+         * The `ETag` of a former answer; 304 when this one would be the same.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * Pod id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * RFC 3339. Without it an hour before `to`.
+         */
+        from?: string;
+        /**
+         * RFC 3339, exclusive. Without it now.
+         */
+        to?: string;
+        /**
+         * Seconds between points. Without it the finest that is kept so far back: 5 for 10 minutes, 60 for 24 hours, 900 for 30 days. The answer says which it is.
+         */
+        step?: number;
+    };
+    url: '/v2/pods/{id}/metrics';
+};
+
+export type GetPodMetricsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetPodMetricsRefusal = GetPodMetricsRefusals[keyof GetPodMetricsRefusals];
+
+export type GetPodMetricsAnswers = {
+    /**
+     * The series.
+     */
+    200: MetricsResponse;
+};
+
+export type GetPodMetricsAnswer = GetPodMetricsAnswers[keyof GetPodMetricsAnswers];
+
 export type ListPodsData = {
     body?: never;
     path?: never;
@@ -4673,7 +5235,12 @@ export type DeletePodData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/pods/{id}';
 };
 
@@ -4703,6 +5270,10 @@ export type DeletePodRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -4715,6 +5286,10 @@ export type DeletePodRefusals = {
 export type DeletePodRefusal = DeletePodRefusals[keyof DeletePodRefusals];
 
 export type DeletePodAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Terminated.
      */
@@ -9725,6 +10300,60 @@ export type ExplainJobAnswers = {
 };
 
 export type ExplainJobAnswer = ExplainJobAnswers[keyof ExplainJobAnswers];
+
+export type GetJobTimelineData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * Job id, as `/run` answered it.
+         */
+        jobId: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/timeline/{jobId}';
+};
+
+export type GetJobTimelineRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: ErrorResponse;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetJobTimelineRefusal = GetJobTimelineRefusals[keyof GetJobTimelineRefusals];
+
+export type GetJobTimelineAnswers = {
+    /**
+     * Done.
+     */
+    200: JobTimeline;
+};
+
+export type GetJobTimelineAnswer = GetJobTimelineAnswers[keyof GetJobTimelineAnswers];
 
 export type GetQueueHealthData = {
     body?: never;

@@ -3,6 +3,7 @@ import { act, collect, examples, noun, wholeNumber } from '../core/act.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import type { NewEndpointFlags } from '../endpoints/new-endpoint.ts'
 import { type Column, columns } from '../output/columns.ts'
+import { addLogs } from './logs.ts'
 
 type Endpoint = Answer<'getEndpoint'>
 
@@ -23,6 +24,7 @@ export function addEndpoints(program: Command): void {
   addReads(endpoints)
   addChanges(endpoints)
   addLooks(endpoints)
+  addLogs(endpoints, 'endpoints ')
 }
 
 function addReads(endpoints: Command): void {

@@ -4,6 +4,8 @@ import { type Answer, readPages } from '../core/pages.ts'
 import type { Session } from '../core/session.ts'
 import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
+import { addDoors } from './doors.ts'
+import { addLogs } from './logs.ts'
 
 type Pod = Answer<'getPod'>
 
@@ -25,6 +27,8 @@ export function addPods(program: Command): void {
   addReads(pods)
   addCreate(pods)
   addChanges(pods)
+  addLogs(pods, 'pods ')
+  addDoors(pods, 'pods ')
 }
 
 function addReads(pods: Command): void {

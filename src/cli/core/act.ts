@@ -31,8 +31,7 @@ export function act<Options extends object>(
   return command.action(async (...given: unknown[]) => {
     const self = given.at(-1) as Command
     const args = given.slice(0, -2) as string[]
-    const run = runs.get(rootOf(self))
-    if (run === undefined) throw new Error('the program is not bound to a run')
+    const run = runOf(self)
     const { Session: SessionOfRun } = await import('./session.ts')
     const globals = self.optsWithGlobals<Globals & Options>()
     const session = new SessionOfRun(run.io, globals, run.signal)
@@ -46,7 +45,13 @@ export function act<Options extends object>(
   })
 }
 
-export function rootOf(command: Command): Command {
+export function runOf(command: Command): Run {
+  const run = runs.get(rootOf(command))
+  if (run === undefined) throw new Error('the program is not bound to a run')
+  return run
+}
+
+function rootOf(command: Command): Command {
   return command.parent === null ? command : rootOf(command.parent)
 }
 

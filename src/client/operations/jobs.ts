@@ -10,6 +10,7 @@ import type {
   StreamReply,
   SubmitJobRequest,
 } from '../../contract/jobs/jobs.ts'
+import type { JobTimeline } from '../../contract/jobs/timeline.ts'
 import { ANYTHING, as, create, get, patch, post, put, remove } from '../operation.ts'
 
 export const JOBS_OPERATIONS = {
@@ -25,6 +26,7 @@ export const JOBS_OPERATIONS = {
   retryJob: post('/v2/{endpointId}/retry/{jobId}', as<typeof JobRecord>()),
   purgeQueue: post('/v2/{endpointId}/purge-queue', as<typeof PurgeReply>()),
   explainJob: get('/v2/{endpointId}/explain/{jobId}', as<typeof ExplainReply>()),
+  getJobTimeline: get('/v2/{endpointId}/timeline/{jobId}', as<typeof JobTimeline>()),
   getQueueHealth: get('/v2/{endpointId}/health', as<typeof HealthReply>()),
   listRequests: get('/v2/{endpointId}/requests', as<typeof RequestsReply>()),
   getQueueMetrics: get('/v2/{endpointId}/metrics', as<typeof MetricsReply>()),

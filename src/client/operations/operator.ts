@@ -13,16 +13,19 @@ import type { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../contr
 import type { Offboarding } from '../../contract/accounts/offboarding.ts'
 import type { ResealRequest, ResealResponse } from '../../contract/accounts/secrets.ts'
 import type { SpendCeilings } from '../../contract/billing/spend.ts'
+import type { ChangePlan } from '../../contract/change-plan.ts'
 import type { CreateSignInLinkRequest, SignInLink } from '../../contract/console/sign-in-links.ts'
 import type { ListDeletedVolumesResponse } from '../../contract/hosts/deleted-volumes.ts'
 import type {
   CordonRequest,
   CreateJoinTokenRequest,
   Host,
+  HostOrChangePlan,
   ListHostsResponse,
   ListJoinTokensResponse,
   NewJoinToken,
 } from '../../contract/hosts/hosts.ts'
+import type { MetricsResponse } from '../../contract/metrics.ts'
 import { as, get, NOTHING, post, put, remove } from '../operation.ts'
 
 export const OPERATOR_OPERATIONS = {
@@ -50,12 +53,13 @@ export const OPERATOR_OPERATIONS = {
   createJoinToken: post('/admin/v1/join-tokens', as<typeof NewJoinToken>(), as<typeof CreateJoinTokenRequest>()),
   listJoinTokens: get('/admin/v1/join-tokens', as<typeof ListJoinTokensResponse>()),
   revokeJoinToken: remove('/admin/v1/join-tokens/{id}', NOTHING),
-  cordonHost: post('/admin/v1/hosts/{id}/cordon', as<typeof Host>(), as<typeof CordonRequest>()),
+  cordonHost: post('/admin/v1/hosts/{id}/cordon', as<typeof HostOrChangePlan>(), as<typeof CordonRequest>()),
   uncordonHost: post('/admin/v1/hosts/{id}/uncordon', as<typeof Host>()),
-  drainHost: post('/admin/v1/hosts/{id}/drain', as<typeof Host>(), as<typeof CordonRequest>()),
+  drainHost: post('/admin/v1/hosts/{id}/drain', as<typeof HostOrChangePlan>(), as<typeof CordonRequest>()),
   listHosts: get('/admin/v1/hosts', as<typeof ListHostsResponse>()),
   getHost: get('/admin/v1/hosts/{id}', as<typeof Host>()),
-  removeHost: remove('/admin/v1/hosts/{id}', NOTHING),
+  removeHost: remove('/admin/v1/hosts/{id}', as<typeof ChangePlan | undefined>()),
+  getHostMetrics: get('/admin/v1/hosts/{id}/metrics', as<typeof MetricsResponse>()),
   reseal: post('/admin/v1/secrets/reseal', as<typeof ResealResponse>(), as<typeof ResealRequest>()),
   listDeletedVolumes: get('/admin/v1/deleted-volumes', as<typeof ListDeletedVolumesResponse>()),
   confirmVolumeWiped: remove('/admin/v1/deleted-volumes/{id}', NOTHING),

@@ -1,6 +1,8 @@
 import { createRoute, createRouter } from '@tanstack/react-router'
 import { accountRoutes } from '../pages/account/routes.ts'
+import { endpointRoutes } from '../pages/endpoints/routes.ts'
 import { HomePage } from '../pages/home/home.tsx'
+import { jobRoutes } from '../pages/jobs/routes.ts'
 import { logRoutes } from '../pages/logs/routes.ts'
 import { operatorRoutes } from '../pages/operator/routes.ts'
 import { podRoutes } from '../pages/pods/routes.ts'
@@ -12,7 +14,7 @@ import { rootRoute, shellRoute } from './root.tsx'
 const homeRoute = createRoute({ getParentRoute: () => shellRoute, path: '/console', component: HomePage })
 
 /** One list an area; each names its own pages and loads them when they are first looked at. */
-const pages = [homeRoute, ...podRoutes, ...logRoutes, ...usageRoutes, ...accountRoutes, ...operatorRoutes]
+const pages = [homeRoute, ...podRoutes, ...endpointRoutes, ...jobRoutes, ...logRoutes, ...usageRoutes, ...accountRoutes, ...operatorRoutes]
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([...signInRoutes, shellRoute.addChildren(pages)]),

@@ -10,7 +10,11 @@ export function SpendBar() {
   const { data } = useLive(['spend-rate'], (api, signal) => api.getBillingSummary({}, { signal }), { everyMs: EVERY_MS })
   if (data === undefined) return null
   return (
-    <A to={paths.usage()} className="hover:bg-raised rounded-md px-2 py-1 whitespace-nowrap tabular-nums" aria-label="What runs costs now">
+    <A
+      to={paths.usage()}
+      className="hover:bg-raised rounded-md px-2 py-1 whitespace-nowrap tabular-nums"
+      aria-label={`${perHour(data.rate.perHour)} is what runs costs now`}
+    >
       {perHour(data.rate.perHour)}
     </A>
   )

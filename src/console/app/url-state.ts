@@ -1,16 +1,21 @@
 import { useRouter, useRouterState } from '@tanstack/react-router'
 import { useCallback } from 'react'
 
+interface UrlStateOptions {
+  /** It changes with every key: what is typed makes one step back, not one a letter. */
+  isTyped?: boolean
+}
+
 /** A part of a view that lives in the address (C-2): a tab, a filter, a selected line. Going back leads to the former value. */
-export function useUrlState(name: string, initial: string): [string, (value: string) => void] {
+export function useUrlState(name: string, initial: string, { isTyped = false }: UrlStateOptions = {}): [string, (value: string) => void] {
   const router = useRouter()
   const value = useRouterState({ select: ({ location }) => (location.search as Record<string, unknown>)[name] })
   const set = useCallback(
     (next: string) => {
       const search = (former: Record<string, unknown>) => ({ ...former, [name]: next === initial ? undefined : next })
-      void router.navigate({ to: '.', search, replace: false } as object)
+      void router.navigate({ to: '.', search, replace: isTyped, resetScroll: false } as object)
     },
-    [router, name, initial],
+    [router, name, initial, isTyped],
   )
   return [value === undefined ? initial : String(value), set]
 }

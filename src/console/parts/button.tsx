@@ -1,4 +1,5 @@
-import { type ButtonHTMLAttributes, type ReactNode, useId } from 'react'
+import { type ButtonHTMLAttributes, type ReactNode, type Ref, useId } from 'react'
+import { A } from './link.tsx'
 
 type Kind = 'primary' | 'plain' | 'danger' | 'quiet'
 
@@ -14,6 +15,7 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
   /** Why it cannot be pressed; it stays reachable, so that everybody gets to know. */
   disabledReason?: string | undefined
   isBusy?: boolean
+  ref?: Ref<HTMLButtonElement>
   children: ReactNode
 }
 
@@ -40,5 +42,14 @@ export function Button({ kind = 'plain', disabledReason, isBusy = false, onClick
         </span>
       )}
     </>
+  )
+}
+
+/** A link that looks like a button, for what leads to another page. */
+export function LinkButton({ to, kind = 'plain', children }: { to: string; kind?: Kind; children: ReactNode }) {
+  return (
+    <A to={to} className={`inline-flex min-h-8 items-center rounded-md border px-3 py-1 font-medium whitespace-nowrap ${LOOKS[kind]}`}>
+      {children}
+    </A>
   )
 }

@@ -13,14 +13,14 @@ const MAX_OVERLAP_SECONDS = 2_592_000
 
 export const KeyPermission = z.enum(['ALL', 'READ_ONLY', 'RESTRICTED']).meta({ id: 'KeyPermission', example: 'ALL' })
 
+/** Each as AUT-3 has it. */
+export const KeyScopes = z.array(z.string().regex(SCOPE_FORM))
+
 export const CreateKeyRequest = z
   .strictObject({
     name: Name,
     permission: KeyPermission.optional().meta({ default: 'ALL' }),
-    scopes: z
-      .array(z.string().regex(SCOPE_FORM))
-      .optional()
-      .meta({ description: 'Scopes of a RESTRICTED key, such as `jobs:write@<endpoint_id>`.' }),
+    scopes: KeyScopes.optional().meta({ description: 'Scopes of a RESTRICTED key, such as `jobs:write@<endpoint_id>`.' }),
     expiresAt: z.iso.datetime({ offset: true }).optional().meta({ description: 'The key is refused from then on. RFC 3339.' }),
   })
   .meta({ id: 'CreateKeyRequest', example: { name: 'ci', permission: 'RESTRICTED', scopes: ['serverless:read', 'jobs:write'] } })

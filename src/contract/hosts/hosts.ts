@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ChangePlan } from '../change-plan.ts'
 import { CLOUDS, HOST_HEALTHS } from '../enums.ts'
 import { DataCenterId, Name, Note, Timestamp } from '../fields.ts'
 
@@ -192,3 +193,6 @@ export const Host = z
 export type Host = z.infer<typeof Host>
 
 export const ListHostsResponse = z.object({ hosts: z.array(Host) }).meta({ id: 'ListHostsResponse', example: { hosts: [] } })
+
+/** What a change of a machine answers: the machine, or with `dryRun` what would happen (DRY-4). */
+export const HostOrChangePlan = z.union([Host, ChangePlan]).meta({ id: 'HostOrChangePlan', example: ChangePlan.meta()?.example })

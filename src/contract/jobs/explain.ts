@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { WorkerStatus } from '../endpoints/workers.ts'
 import { Timestamp } from '../fields.ts'
+import { WHY_EXAMPLE, whyFields } from '../why/why.ts'
 import { JobStatus } from './jobs.ts'
 
 export const WaitReason = z
@@ -102,6 +103,7 @@ export const ExplainReply = z
     workers: z.array(z.object({ id: z.string(), status: WorkerStatus, reason: z.string() })),
     scaling: ScalingDecisionView,
     placement: z.array(HostVerdict).optional().meta({ description: 'Present when a worker is wanted and no host has room.' }),
+    ...whyFields,
   })
   .meta({
     id: 'ExplainReply',
@@ -116,6 +118,7 @@ export const ExplainReply = z
       workers: [{ id: 'z3jr9rv2k3tt2y', status: 'THROTTLED', reason: 'no host has room' }],
       scaling: DECISION_EXAMPLE,
       placement: [VERDICT],
+      ...WHY_EXAMPLE,
     },
   })
 export type ExplainReply = z.infer<typeof ExplainReply>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { POD_DEFAULTS } from '../defaults.ts'
 import { CLOUDS, CLUSTER_ROLES, POD_ACTIONS, POD_STATUSES } from '../enums.ts'
-import { CudaVersion, CudaVersions, ResourceId, wholeNumber } from '../fields.ts'
+import { CudaVersion, CudaVersions, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
 
 export const PodStatus = z.enum(POD_STATUSES).meta({ id: 'PodStatus', example: 'RUNNING' })
 
@@ -117,6 +117,10 @@ export const PodRuntime = z
       .meta({ description: 'One item a GPU.' }),
     cpu: z.object({ util: Percent }).optional(),
     memory: z.object({ util: Percent }).optional(),
+    idleSince: Timestamp.nullable().optional().meta({
+      description:
+        'Since when all its GPUs are at 0 %, or its CPU below 5 % where it has none; null: it does something, or that is not known.',
+    }),
     ports: z.array(PortMapping).optional(),
   })
   .meta({

@@ -1,6 +1,7 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { NO_SPEND_SETTINGS, type SpendSettings } from '../../domain/billing/spend.ts'
 import type { Database, Statement } from '../client.ts'
+import { allocations } from '../schema.ts'
 import { spendLimits } from '../tables/spend.ts'
 import { type RunningMonth, withinMonth } from './month-limit.ts'
 
@@ -80,4 +81,14 @@ export async function upsertSpendLimits(db: Database, teamId: string, change: Sp
     .values({ teamId, ...set })
     .onConflictDoUpdate({ target: spendLimits.teamId, set })
   await db.batch([upsert, note])
+}
+
+/** What the workers of an endpoint that hold a place on a host cost an hour together, in billionths of a USD. */
+export async function readWorkerNanos(db: Database, teamId: string, endpointId: string): Promise<number> {
+  const { gpuNanosPerHour, cpuNanosPerHour, diskNanosPerHour } = allocations
+  const [row] = await db
+    .select({ nanos: sql<number>`COALESCE(SUM(${gpuNanosPerHour} + ${cpuNanosPerHour} + ${diskNanosPerHour}), 0)` })
+    .from(allocations)
+    .where(and(eq(allocations.teamId, teamId), eq(allocations.kind, 'worker'), eq(allocations.ownerId, endpointId)))
+  return row?.nanos ?? 0
 }

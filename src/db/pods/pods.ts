@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
 import { runningRates, stoppedRates } from '../../domain/billing/pod-rates.ts'
+import { specLeaving } from '../../domain/pod/former.ts'
 import { podDiskGb } from '../../domain/pod/placement.ts'
 import { TO_RUN, type UsageInterval } from '../../domain/pod/pod.ts'
 import { specBytesOn, withinBudget } from '../accounts/budgets.ts'
@@ -38,6 +39,23 @@ export async function findPod(db: Records, teamId: string, id: string): Promise<
 export async function findPodForHost(db: Records, id: string): Promise<PodRow | null> {
   const rows = await db.select().from(pods).where(eq(pods.id, id))
   return rows[0] ? openPod(db.vault, rows[0]) : null
+}
+
+/** Where a pod is, and where it was before. */
+export interface PodPlaces {
+  hostId: string
+  formerHosts: string[]
+}
+
+/** A pod of a team, terminated or not, or null. */
+export async function findPodPlaces(db: Database, teamId: string, id: string): Promise<PodPlaces | null> {
+  const formerHosts = sql<string | null>`${pods.spec} -> 'formerHosts'`
+  const row = await db
+    .select({ hostId: pods.hostId, formerHosts })
+    .from(pods)
+    .where(and(eq(pods.teamId, teamId), eq(pods.id, id)))
+    .get()
+  return row ? { hostId: row.hostId, formerHosts: JSON.parse(row.formerHosts ?? '[]') as string[] } : null
 }
 
 /** Whose a pod is, and whether it is there: of any pod, for the key that was made for it. */
@@ -87,6 +105,16 @@ export async function listPodsOfHost(db: Records, hostId: string): Promise<PodRo
     .from(pods)
     .where(and(eq(pods.hostId, hostId), IS_LIVE, or(inArray(pods.status, [...TO_RUN]), eq(pods.hostLost, true))))
   return rows.map((row) => openPod(db.vault, row))
+}
+
+/** Pods of a host whose disks alone are there, as far as `limit`. */
+export function listStoppedPodsOn(db: Database, hostId: string, limit: number): Promise<Pick<PodRow, 'id' | 'name' | 'teamId'>[]> {
+  const isToRun = or(inArray(pods.status, [...TO_RUN]), eq(pods.hostLost, true))
+  return db
+    .select({ id: pods.id, name: pods.name, teamId: pods.teamId })
+    .from(pods)
+    .where(and(eq(pods.hostId, hostId), IS_LIVE, sql`NOT (${isToRun})`))
+    .limit(limit)
 }
 
 /**
@@ -235,11 +263,12 @@ export async function movePod(
   const { gpu, vcpus, memoryMb, diskGb } = resources
   const enter = db.insert(allocations).select(sql`SELECT ${after.id}, ${after.teamId}, ${after.hostId}, 'pod', ${after.id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${after.changedAtMs}, NULL, 0, 0, 0 WHERE ${canMove}`)
+  const moved = { ...after, spec: specLeaving(after.spec, before.hostId) }
   const hasEntered = sql`EXISTS (SELECT 1 FROM allocations WHERE id = ${after.id} AND host_id = ${after.hostId})`
   const [left, leftGpus] = recomputeHost(db, after.hostId, 'strict')
   const closed = usage && usageInsert(db, before, after, usage)
   try {
-    const written = { leave, enter, left, leftGpus, updated: guarded(db, before, after, hasEntered), note, closed }
+    const written = { leave, enter, left, leftGpus, updated: guarded(db, before, moved, hasEntered), note, closed }
     return (await runNamed(db, written)).updated > 0
   } catch (error) {
     if (isCheckFailure(error)) return false

@@ -20,6 +20,8 @@ export interface PodSpec {
   onHostLoss: HostLossPolicy
   /** It was rented as one that may be taken away; nothing takes it away here, and older interfaces show the word. Absent: it was not. */
   interruptible?: true
+  /** Hosts that it was on before, newest first: what it used there stands in their history (HIS-6). Absent: none. */
+  formerHosts?: string[]
 }
 
 /** WAIT: keep the pod for its host's return. REPLACE: start it again on another host, with an empty container disk. */

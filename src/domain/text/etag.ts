@@ -10,3 +10,8 @@ export function matchesVersion(ifMatch: string | undefined, version: number): bo
   if (ifMatch === undefined || ifMatch.trim() === '*') return true
   return ifMatch.split(',').some((tag) => tag.trim() === etagOf(version))
 }
+
+/** Whether an `If-None-Match` header names this tag, weak or strong. */
+export function isKnown(ifNoneMatch: string | undefined, tag: string): boolean {
+  return (ifNoneMatch ?? '').split(',').some((known) => known.trim() === '*' || known.trim().replace(/^W\//, '') === tag)
+}

@@ -118,8 +118,8 @@ export async function excuseSilence(env: Env, hostId: string, silence: Silence):
   }
 }
 
-// What is on the machine's own disk cannot go along.
-function isReplaceable({ spec, clusterId }: PodRow): boolean {
+/** Whether a pod may go on on another machine: what is on the machine's own disk cannot go along. */
+export function isReplaceable({ spec, clusterId }: Pick<PodRow, 'spec' | 'clusterId'>): boolean {
   return spec.onHostLoss === 'REPLACE' && spec.mounts.persistent === undefined && clusterId === null
 }
 

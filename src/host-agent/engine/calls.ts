@@ -47,7 +47,14 @@ const ContainerFacts = z.object({
 const ListedContainer = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), status: z.string(), networks: Texts })
 const ImageFacts = z.object({ id: z.string(), names: Texts, layers: Texts })
 const EngineNetwork = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), subnets: Texts })
-const ContainerUsage = z.object({ cpuNanos: z.number(), memoryBytes: z.number(), memoryLimitBytes: z.number() })
+const Total = z.number().optional()
+const Traffic = z.object({ received: Total, sent: Total, read: Total, written: Total })
+const ContainerUsage = z.object({
+  cpuNanos: z.number(),
+  memoryBytes: z.number(),
+  memoryLimitBytes: z.number(),
+  traffic: Traffic.optional(),
+})
 const ExecFacts = z.object({ running: z.boolean(), exitCode: z.number().int().nullable() })
 /** Goes back to the engine as it came. */
 const Config = z.record(z.string(), z.unknown()) as unknown as z.ZodType<ContainerConfig>

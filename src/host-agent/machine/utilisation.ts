@@ -1,15 +1,36 @@
+import { readFileSync, statfsSync } from 'node:fs'
 import { cpus, freemem, totalmem } from 'node:os'
+import type { MachineStats } from '../../host-protocol/messages.ts'
+import type { Traffic } from '../runtime.ts'
+import { ratesOf } from '../workloads/stats.ts'
 
-/** Makes a reader of this machine's load; CPU is measured between two readings. */
-export function createUtilisationReader(): () => { cpuPercent: number; memoryPercent: number } {
-  let former = cpuTimes()
+/** Interfaces of containers and bridges: what goes through them goes through one of the machine's own, or stays. */
+const INNER = /^(lo|veth|docker|br-|virbr|vxlan|ppx|cni|flannel|wg|tun|tap)/
+/** Whole disks; partitions, mapped and loop devices would count the same bytes again. */
+const WHOLE_DISK = /^(sd[a-z]+|vd[a-z]+|xvd[a-z]+|nvme\d+n\d+|mmcblk\d+)$/
+const SECTOR_BYTES = 512
+
+interface Former {
+  times: { busy: number; total: number }
+  traffic: Traffic
+  atMs: number
+}
+
+/** Makes a reader of what this machine uses, GPUs aside; CPU and traffic are measured between two readings. `path`: on the disk of workloads. */
+export function createMachineReader(path: string, now: () => number): () => MachineStats {
+  let former = readCounters(now())
   return () => {
-    const current = cpuTimes()
-    const total = current.total - former.total
-    const cpuPercent = total > 0 ? (100 * (current.busy - former.busy)) / total : 0
+    const current = readCounters(now())
+    const total = current.times.total - former.times.total
+    const cpu = total > 0 ? { cpu: Math.min(100, Math.max(0, Math.round((100 * (current.times.busy - former.times.busy)) / total))) } : {}
+    const rates = ratesOf(former.traffic, current.traffic, (current.atMs - former.atMs) / 1000)
     former = current
-    return { cpuPercent: round(cpuPercent), memoryPercent: round(100 * (1 - freemem() / totalmem())) }
+    return { ...cpu, memoryBytes: Math.max(0, totalmem() - freemem()), memoryLimitBytes: totalmem(), ...diskUse(path), ...rates }
   }
+}
+
+function readCounters(atMs: number): Former {
+  return { times: cpuTimes(), traffic: { ...parseNetworks(read('/proc/net/dev')), ...parseDisks(read('/proc/diskstats')) }, atMs }
 }
 
 function cpuTimes(): { busy: number; total: number } {
@@ -18,6 +39,46 @@ function cpuTimes(): { busy: number; total: number } {
   return { total, busy: total - times.reduce((sum, { idle }) => sum + idle, 0) }
 }
 
-function round(percent: number): number {
-  return Math.round(percent * 10) / 10
+function diskUse(path: string): Pick<MachineStats, 'diskBytes' | 'diskLimitBytes'> {
+  try {
+    const { blocks, bfree, bsize } = statfsSync(path)
+    return { diskBytes: (blocks - bfree) * bsize, diskLimitBytes: blocks * bsize }
+  } catch {
+    return {}
+  }
+}
+
+/** Totals of `/proc/net/dev` over the machine's own interfaces; nothing where there is no such file. */
+export function parseNetworks(text: string | undefined): Pick<Traffic, 'received' | 'sent'> {
+  if (text === undefined) return {}
+  const total = { received: 0, sent: 0 }
+  for (const line of text.split('\n')) {
+    const [, name = 'lo', figures = ''] = /^\s*([^:\s]+):\s*(.*)$/.exec(line) ?? []
+    const cells = figures.trim().split(/\s+/).map(Number)
+    if (INNER.test(name) || cells.length < 9) continue
+    total.received += cells[0] ?? 0
+    total.sent += cells[8] ?? 0
+  }
+  return total
+}
+
+/** Totals of `/proc/diskstats` over whole disks. */
+export function parseDisks(text: string | undefined): Pick<Traffic, 'read' | 'written'> {
+  if (text === undefined) return {}
+  const total = { read: 0, written: 0 }
+  for (const line of text.split('\n')) {
+    const cells = line.trim().split(/\s+/)
+    if (!WHOLE_DISK.test(cells[2] ?? '')) continue
+    total.read += Number(cells[5] ?? 0) * SECTOR_BYTES
+    total.written += Number(cells[9] ?? 0) * SECTOR_BYTES
+  }
+  return total
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
 }

@@ -22,7 +22,7 @@ export interface LinkDeps {
   log: Log
   hello(): Extract<AgentMessage, { type: 'hello' }>
   /** `first`: of a link, so that it has to say what later ones leave out. */
-  beat(first: boolean): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'cpuPercent' | 'memoryPercent' | 'gpuHealth'>
+  beat(first: boolean): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'machine' | 'gpuHealth'>
   /** `silenceMaxMs`: the most that the plane lets a job wait for this host. */
   onDesired(workloads: Workload[], silenceMaxMs: number, overlays: Overlay[]): void
   /** A beat was acknowledged: the host's lease runs from when that beat was sent, by the monotonic clock. */

@@ -1,9 +1,9 @@
-import type { WorkloadStats } from '../../host-protocol/messages.ts'
+import type { MachineStats, WorkloadStats } from '../../host-protocol/messages.ts'
 import { sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import type { GpuUse } from '../gpus/use.ts'
 import type { Log } from '../log.ts'
-import type { Usage } from '../runtime.ts'
+import type { Traffic, Usage } from '../runtime.ts'
 
 /** How often usage is read. */
 export const STATS_INTERVAL_MS = 5_000
@@ -13,10 +13,11 @@ const CONCURRENCY = 4
 const READ_WITHIN_MS = 15_000
 /** As many as a beat may carry. */
 const STATS_MAX = 1_024
+const GPUS_MAX = 64
 /** Older readings say nothing about the present. */
 const STALE_MS = 20_000
 
-/** A running pod, and the CPUs that it may use. */
+/** A running workload, and the CPUs that it may use. */
 export interface Measured {
   id: string
   vcpus: number
@@ -26,6 +27,10 @@ export interface Measured {
 export interface StatsDeps {
   running(): Measured[]
   readGpus(): Promise<ReadonlyMap<string, GpuUse>>
+  /** What the machine uses, its GPUs aside. */
+  readMachine?: () => MachineStats
+  /** Whether the machine has GPUs, which are then read whether or not a workload has one. */
+  machineHasGpus?: boolean
   log: Log
   /** Monotonic, milliseconds. */
   now(): number
@@ -37,11 +42,12 @@ interface Reading {
   atMs: number
 }
 
-/** Reads what pods use, beside the beats: a beat takes what is there and never waits (HOST-63). */
+/** Reads what workloads and the machine use, beside the beats: a beat takes what is there and never waits (HOST-63). */
 export class StatsCollector {
   private readonly deps: StatsDeps
   private former = new Map<string, Reading>()
   private stats: WorkloadStats[] = []
+  private machine: MachineStats | undefined
   private collectedAtMs = Number.NEGATIVE_INFINITY
   private collecting = false
 
@@ -49,9 +55,14 @@ export class StatsCollector {
     this.deps = deps
   }
 
-  /** What was read last, if that is not long ago. */
+  /** What was read last of workloads, if that is not long ago. */
   latest(): WorkloadStats[] {
-    return this.deps.now() - this.collectedAtMs > STALE_MS ? [] : this.stats
+    return this.isStale() ? [] : this.stats
+  }
+
+  /** The same as a beat says it. */
+  forBeat(): { stats: WorkloadStats[]; machine?: MachineStats } {
+    return { stats: this.latest(), ...(this.machine !== undefined && !this.isStale() && { machine: this.machine }) }
   }
 
   /** Reads everything once; does nothing while a former call still reads. */
@@ -74,14 +85,21 @@ export class StatsCollector {
       const usage = await this.readOnce(read)
       if (usage !== undefined) readings.set(id, { usage, atMs: this.deps.now() })
     })
-    const hasGpus = [...readings.values()].some(({ usage }) => usage.gpuIds.length > 0)
-    const gpus = hasGpus ? await this.deps.readGpus() : new Map<string, GpuUse>()
+    const { machineHasGpus = false, readMachine } = this.deps
+    const hasGpus = machineHasGpus || [...readings.values()].some(({ usage }) => usage.gpuIds.length > 0)
+    // A driver that does not answer takes nothing from the other figures.
+    const gpus = hasGpus ? await this.deps.readGpus().catch(() => new Map<string, GpuUse>()) : new Map<string, GpuUse>()
+    this.machine = readMachine && { ...readMachine(), ...(machineHasGpus && { gpus: [...gpus.values()].slice(0, GPUS_MAX) }) }
     this.stats = running.flatMap(({ id, vcpus }) => {
       const reading = readings.get(id)
       return reading === undefined ? [] : [statsOf(id, vcpus, this.former.get(id), reading, gpus)]
     })
     this.former = readings
     this.collectedAtMs = this.deps.now()
+  }
+
+  private isStale(): boolean {
+    return this.deps.now() - this.collectedAtMs > STALE_MS
   }
 
   private async readOnce(read: Measured['read']): Promise<Usage | undefined> {
@@ -93,7 +111,9 @@ export class StatsCollector {
   }
 }
 
-/** Percentages of what the workload was given. CPU is known from the second reading on; GPUs only where they are real. */
+/**
+ * What a workload uses, percentages of what it was given. CPU and traffic are known from the second reading on; GPUs only where they are real.
+ */
 export function statsOf(
   id: string,
   vcpus: number,
@@ -108,9 +128,30 @@ export function statsOf(
     id,
     ...(elapsedNanos > 0 && vcpus > 0 ? { cpu: percent(usedNanos / elapsedNanos / vcpus) } : {}),
     ...(usage.memoryLimitBytes > 0 ? { memory: percent(usage.memoryBytes / usage.memoryLimitBytes) } : {}),
-    ...(found.length > 0 ? { gpus: found } : {}),
+    memoryBytes: usage.memoryBytes,
+    ...(usage.memoryLimitBytes > 0 ? { memoryLimitBytes: usage.memoryLimitBytes } : {}),
+    ...ratesOf(former?.usage.traffic, usage.traffic, elapsedNanos / 1e9),
+    ...(found.length > 0 ? { gpus: found.map(({ index: _index, ...use }) => use).slice(0, GPUS_MAX) } : {}),
+    ...(usage.gpuIds.length > 0 ? { gpuCount: usage.gpuIds.length } : {}),
   }
 }
+
+/** Bytes a second between two readings; nothing where a counter was not read twice or has begun anew. */
+export function ratesOf(former: Traffic | undefined, current: Traffic | undefined, seconds: number): Partial<Rates> {
+  const rate = (name: keyof Traffic) => {
+    const [before, now] = [former?.[name], current?.[name]]
+    return before === undefined || now === undefined || now < before || seconds <= 0 ? undefined : Math.round((now - before) / seconds)
+  }
+  const rates = {
+    receivedPerSecond: rate('received'),
+    sentPerSecond: rate('sent'),
+    readPerSecond: rate('read'),
+    writtenPerSecond: rate('written'),
+  }
+  return Object.fromEntries(Object.entries(rates).filter(([, value]) => value !== undefined))
+}
+
+type Rates = Record<'receivedPerSecond' | 'sentPerSecond' | 'readPerSecond' | 'writtenPerSecond', number>
 
 function percent(share: number): number {
   return Math.min(100, Math.max(0, Math.round(100 * share)))

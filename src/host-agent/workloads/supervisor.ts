@@ -14,6 +14,14 @@ export interface SupervisorDeps extends LifecycleDeps {
 /** Ids become file and container names; the plane makes them, but a host does not trust its input. */
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
+/** A workload that runs here, and what runs it. */
+interface RunningWorkload {
+  id: string
+  kind: Workload['kind']
+  vcpus: number
+  runtime: Runtime
+}
+
 /** Makes reality match the plane's snapshot. Decisions are in `planActions`; `WorkloadLifecycle` carries them out. */
 export class Supervisor {
   private readonly deps: SupervisorDeps
@@ -156,12 +164,12 @@ export class Supervisor {
     }
   }
 
-  /** Pods whose container runs, with the CPUs that each was promised (0: as many as there are). */
-  runningPods(): { id: string; vcpus: number; runtime: Runtime }[] {
+  /** Workloads that run, with the CPUs that each was promised (0: as many as there are). */
+  running(): RunningWorkload[] {
     return (this.desired ?? []).flatMap(({ id, kind, resources }) => {
       const { phase, runtime: name } = this.lifecycle.actual.get(id) ?? {}
       const runtime = this.deps.runtimes.find((candidate) => candidate.name === name)
-      return kind === 'pod' && phase === 'running' && runtime !== undefined ? [{ id, vcpus: resources.vcpus, runtime }] : []
+      return phase === 'running' && runtime !== undefined ? [{ id, kind, vcpus: resources.vcpus, runtime }] : []
     })
   }
 
@@ -186,7 +194,7 @@ export class Supervisor {
   }
 
   private runningPod(id: string) {
-    return this.runningPods().find((pod) => pod.id === id)
+    return this.running().find((workload) => workload.id === id && workload.kind === 'pod')
   }
 
   /** Notes what a workload has said of its health, and tells the plane. */

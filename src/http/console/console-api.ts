@@ -4,6 +4,8 @@ import type { AppContext, AppEnv } from '../app-env.ts'
 import { limitBody } from '../middleware/body-limit.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { openApiApp } from '../openapi/openapi-app.ts'
+import { registerConsoleDevices } from './device-routes.ts'
+import { registerConsoleProvider } from './provider-routes.ts'
 import { registerConsoleSession } from './session-routes.ts'
 
 const DOCUMENT_PATH = '/console/openapi.json'
@@ -29,7 +31,10 @@ export function consoleApi(): OpenAPIHono<AppEnv> {
   app.openAPIRegistry.registerComponent('securitySchemes', 'cookie', COOKIE)
   app.get(DOCUMENT_PATH, (c) => c.body(documentOnce(), 200, { 'Content-Type': 'application/json' }))
   app.use('/console/session', limitBody, keepToOneself)
+  for (const path of ['/console/device', '/console/device/*']) app.on(['POST'], path, limitBody, keepToOneself)
   registerConsoleSession(app)
+  registerConsoleDevices(app)
+  registerConsoleProvider(app)
   return app
 }
 

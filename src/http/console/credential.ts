@@ -42,9 +42,15 @@ export function setOwnCookie(request: Request, which: 'session' | 'signIn', valu
 }
 
 /** Whether the browser speaks https, to the plane or to the proxy on whose machine it runs. */
-export function isSecure(request: Request): boolean {
+function isSecure(request: Request): boolean {
   const said = request.cf ? null : request.headers.get('x-forwarded-proto')
   return new URL(request.url).protocol === 'https:' || said === 'https'
+}
+
+/** The plane's own origin as a browser sees it. */
+export function originOf(request: Request): string {
+  const url = new URL(request.url)
+  return `${isSecure(request) ? 'https' : 'http'}://${url.host}`
 }
 
 /** What was answered to somebody's cookie is for that browser alone (CS-10). */

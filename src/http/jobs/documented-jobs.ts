@@ -21,6 +21,7 @@ import {
   SubmitQuery,
   WaitQuery,
 } from '../../contract/jobs/jobs.ts'
+import { JobTimeline } from '../../contract/jobs/timeline.ts'
 import { ProblemBody } from '../../contract/problems.ts'
 import type { AppEnv } from '../app-env.ts'
 import { BEARER, RETRY_HEADERS } from '../openapi/rest-components.ts'
@@ -156,6 +157,13 @@ const OPERATIONS: readonly DocumentedJob[] = [
     summary: 'Why a job is where it is: what is before it, the workers, the scaler, the hosts',
     description: 'The first reason that applies, and the figures behind it.',
     reply: ExplainReply,
+  },
+  {
+    operation: 'timeline',
+    operationId: 'getJobTimeline',
+    summary: 'What became of a job: attempts, phases, workers, price, notifications',
+    description: 'As long as the record of the job is kept. Medians of the endpoint stand beside the phases, for comparison.',
+    reply: JobTimeline,
   },
   {
     operation: 'health',

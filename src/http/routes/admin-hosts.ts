@@ -1,7 +1,9 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { CordonRequest, Host, ListHostsResponse } from '../../contract/hosts/hosts.ts'
+import { ChangePlan, DryRunQuery } from '../../contract/change-plan.ts'
+import { CordonRequest, Host, HostOrChangePlan, ListHostsResponse } from '../../contract/hosts/hosts.ts'
 import * as machines from '../../services/hosts/hosts.ts'
+import { planCordonHost, planDrainHost, planRemoveHost } from '../../services/hosts/plan-host.ts'
 import { type AppEnv, operatorContext } from '../app-env.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
@@ -37,6 +39,9 @@ const getHostRoute = createRoute({
   },
 })
 
+const plan = { description: 'With `dryRun`: what would happen.', content: { 'application/json': { schema: ChangePlan } } }
+const hostOrPlan = { content: { 'application/json': { schema: HostOrChangePlan } } }
+
 const removeHostRoute = createRoute({
   ...common,
   method: 'delete',
@@ -44,8 +49,8 @@ const removeHostRoute = createRoute({
   operationId: 'removeHost',
   summary: 'Remove a machine on which nothing is placed',
   description: '409 while something is placed on it: drain it first.',
-  request: { params: Params },
-  responses: { 204: { description: 'Removed.' }, ...problemResponses([401, 404, 409]) },
+  request: { params: Params, query: DryRunQuery },
+  responses: { 200: plan, 204: { description: 'Removed.' }, ...problemResponses([401, 404, 409, 422]) },
 })
 
 const host = { content: { 'application/json': { schema: Host } } }
@@ -59,8 +64,11 @@ const cordonHostRoute = createRoute({
   summary: 'Give a machine no new work',
   description: 'What runs there goes on.',
   middleware: strictJson,
-  request: { params: Params, body: cordonBody },
-  responses: { 200: { description: 'What runs there stays.', ...host }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
+  request: { params: Params, query: DryRunQuery, body: cordonBody },
+  responses: {
+    200: { description: 'What runs there stays. With `dryRun`: what would happen.', ...hostOrPlan },
+    ...problemResponses([400, 401, 404, 413, 415, 422]),
+  },
 })
 
 const uncordonHostRoute = createRoute({
@@ -82,23 +90,32 @@ const drainHostRoute = createRoute({
   summary: 'Cordon a machine and ask what runs there to leave',
   description: 'Workers finish the jobs that they hold, then stop and are replaced elsewhere. `workloads` says what is left.',
   middleware: strictJson,
-  request: { params: Params, body: cordonBody },
-  responses: { 200: { description: 'It is under way.', ...host }, ...problemResponses([400, 401, 404, 413, 415, 422, 503]) },
+  request: { params: Params, query: DryRunQuery, body: cordonBody },
+  responses: {
+    200: { description: 'It is under way. With `dryRun`: what would happen.', ...hostOrPlan },
+    ...problemResponses([400, 401, 404, 413, 415, 422, 503]),
+  },
 })
 
 /** Registers the machines of the operator API (AUT-4a). */
 export function registerAdminHosts(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(cordonHostRoute, async (c) =>
-    c.json(await machines.cordonHost(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
-  )
+  app.openapi(cordonHostRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planCordonHost(c.env, id), 200)
+    return c.json(await machines.cordonHost(operatorContext(c), id, c.req.valid('json')), 200)
+  })
   app.openapi(uncordonHostRoute, async (c) => c.json(await machines.uncordonHost(operatorContext(c), c.req.valid('param').id), 200))
-  app.openapi(drainHostRoute, async (c) =>
-    c.json(await machines.drainHost(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
-  )
+  app.openapi(drainHostRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planDrainHost(c.env, id), 200)
+    return c.json(await machines.drainHost(operatorContext(c), id, c.req.valid('json')), 200)
+  })
   app.openapi(listHostsRoute, async (c) => c.json({ hosts: await machines.listHosts(c.env) }, 200))
   app.openapi(getHostRoute, async (c) => c.json(await machines.getHost(c.env, c.req.valid('param').id), 200))
   app.openapi(removeHostRoute, async (c) => {
-    await machines.removeHost(operatorContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planRemoveHost(c.env, id), 200)
+    await machines.removeHost(operatorContext(c), id)
     return c.body(null, 204)
   })
 }

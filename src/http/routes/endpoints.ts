@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { ChangePlan, DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateEndpointRequest, Endpoint, ListEndpointsResponse, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { PageQuery } from '../../contract/pagination.ts'
@@ -83,8 +84,12 @@ const deleteRoute = createRoute({
   summary: 'Delete an endpoint: its workers end, its jobs are cancelled',
   description: 'Jobs that wait or run are cancelled, and results that were kept are gone. It cannot be undone.',
   ...scoped('serverless:write', []),
-  request: { params: Params },
-  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  request: { params: Params, query: DryRunQuery },
+  responses: {
+    200: ok('With `dryRun`: what would happen.', ChangePlan),
+    204: { description: 'Deleted.', headers: RATE_HEADERS },
+    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers `/v2/serverless` (END-1). */
@@ -106,7 +111,9 @@ export function registerServerless(app: OpenAPIHono<AppEnv>): void {
     return c.json((await viewer(c))(config), 200)
   })
   app.openapi(deleteRoute, async (c) => {
-    await endpoints.deleteEndpoint(verbContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await endpoints.planDeleteEndpoint(verbContext(c), id), 200)
+    await endpoints.deleteEndpoint(verbContext(c), id)
     return c.body(null, 204)
   })
 }

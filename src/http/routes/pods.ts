@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { ChangePlan, DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import {
   CreatePodQuery,
@@ -13,7 +14,7 @@ import {
   PodPlacementPreview,
   UpdatePodRequest,
 } from '../../contract/pods/pods.ts'
-import { actOnPod, updatePod } from '../../services/pods/change-pod.ts'
+import { actOnPod, planAction, updatePod } from '../../services/pods/change-pod.ts'
 import { createPod, previewPod } from '../../services/pods/create-pod.ts'
 import { getPod, listPods } from '../../services/pods/pods.ts'
 import { waitForPod } from '../../services/pods/wait-for-pod.ts'
@@ -116,10 +117,11 @@ const deleteRoute = createRoute({
   summary: 'Terminate a pod: its container and its persistent mount are destroyed',
   description: 'Network and global volumes keep their data. A pod of a cluster is deleted with its cluster alone.',
   ...scoped(WRITE, [], 'id'),
-  request: { params: Params, headers: IfMatchHeaders },
+  request: { params: Params, query: DryRunQuery, headers: IfMatchHeaders },
   responses: {
+    200: ok('With `dryRun`: what would happen.', ChangePlan),
     204: { description: 'Terminated.', headers: RATE_HEADERS },
-    ...problemResponses([401, 403, 404, 409, 412, 429], RATE_HEADERS),
+    ...problemResponses([401, 403, 404, 409, 412, 422, 429], RATE_HEADERS),
   },
 })
 
@@ -149,7 +151,10 @@ export function registerPods(app: OpenAPIHono<AppEnv>): void {
     return acted ? c.json(acted.pod, 200, { ETag: acted.etag }) : c.body(null, 204)
   })
   app.openapi(deleteRoute, async (c) => {
-    await actOnPod(verbContext(c), c.req.valid('param').id, 'terminate', c.req.valid('header')['If-Match'])
+    const { id } = c.req.valid('param')
+    const ifMatch = c.req.valid('header')['If-Match']
+    if (c.req.valid('query').dryRun) return c.json(await planAction(verbContext(c), id, 'terminate', ifMatch), 200)
+    await actOnPod(verbContext(c), id, 'terminate', ifMatch)
     return c.body(null, 204)
   })
 }

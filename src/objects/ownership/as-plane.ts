@@ -10,9 +10,12 @@ export type PlaneReason =
   | 'notes what it did'
   | 'is a log still wanted'
   | 'hands a notification over'
+  | 'shows notifications of a job'
   | 'seals anew'
   | 'carries a request'
   | 'suspends an account'
+  | 'foretells a change of a host'
+  | 'explains'
 
 /** What the plane reaches for itself. `test/architecture.test.ts` names the files that may, each with its reasons. */
 export function asPlane<Kind extends OwnedKind>(kind: Kind, id: string, _reason: PlaneReason): Owned<Kind, null> {

@@ -2,7 +2,7 @@ import { Problem } from '../../contract/problems.ts'
 import { openDatabase, openRecords, type Records } from '../../db/client.ts'
 import { type ClusterRow, findCluster, listMembers, listMembersOf } from '../../db/clusters/clusters.ts'
 import { findEndpoint, findEndpoints, hasOrHadEndpoint } from '../../db/endpoints/endpoints.ts'
-import { findPod, listPods, type PodRow } from '../../db/pods/pods.ts'
+import { findPod, findPodPlaces, listPods, type PodPlaces, type PodRow } from '../../db/pods/pods.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { Env } from '../../env.ts'
 import { Owned } from './owned.ts'
@@ -75,6 +75,18 @@ export async function ownMembersOf(env: Env, { teamId }: Asker, clusterIds: read
 /** Those of the asker's endpoints that are named, in one query. */
 export async function ownEndpoints(env: Env, { teamId }: Asker, ids: readonly string[]): Promise<OwnEndpoint[]> {
   return (await findEndpoints(openRecords(env), teamId, ids)).map((config) => Owned.prove('endpoint', config.id, config))
+}
+
+/** A pod of the asker's team, or what is left of one that is terminated: where it is or was. Throws 404. */
+export async function ownFormerPod(env: Env, { teamId }: Asker, id: string): Promise<Owned<'pod', PodPlaces>> {
+  const places = await findPodPlaces(openDatabase(env.DB), teamId, id)
+  if (places === null) throw new Problem('notFound', ABSENT.pod)
+  return Owned.prove('pod', id, places)
+}
+
+/** The machines that a pod was on: no tenant's, and told to none, but asked about the pod. */
+export function hostsOf({ row }: Owned<'pod', PodPlaces>): Owned<'host', null>[] {
+  return [...new Set([row.hostId, ...row.formerHosts])].map((id) => Owned.prove('host', id, null))
 }
 
 /** The machine that a pod is on: no tenant's, and told to none, but asked about the pod. */

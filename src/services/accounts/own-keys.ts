@@ -32,9 +32,7 @@ export async function createOwnKey(
   idempotencyKey: string | undefined,
 ): Promise<CreatedAccountKey> {
   const { principal, env } = ctx
-  if (principal.via !== 'SESSION') requireScope(principal, 'account:write')
-  requireScopesWithRestricted(body)
-  await requireHeld(ctx, { permission: body.permission ?? 'ALL', scopes: body.scopes ?? [] })
+  await requireMayGrant(ctx, body)
   return onceForKey<CreatedAccountKey>(ctx, 'createAccountKey', idempotencyKey, body, async (store) => {
     const { row, key } = await newKey(env, { ...body, teamId: principal.teamId, userId: principal.userId }, ctx.nowMs)
     await requireBudget(env, principal.teamId, { apiKeys: 1 })
@@ -46,6 +44,14 @@ export async function createOwnKey(
     }
     return { ...shown, key }
   })
+}
+
+/** Who acts may make a key with that, for this account (TEAM-20, TEAM-21). Throws 400 and 403. */
+export async function requireMayGrant(ctx: VerbContext, asked: Partial<Pick<CreateKeyRequest, 'permission' | 'scopes'>>): Promise<void> {
+  const { permission, scopes } = asked
+  if (ctx.principal.via !== 'SESSION') requireScope(ctx.principal, 'account:write')
+  requireScopesWithRestricted({ permission, scopes })
+  await requireHeld(ctx, { permission: permission ?? 'ALL', scopes: scopes ?? [] })
 }
 
 /**

@@ -1,6 +1,8 @@
+import type { ChangePlan } from '../../contract/change-plan.ts'
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
+import { readWorkerNanos } from '../../db/billing/spend.ts'
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import * as table from '../../db/endpoints/endpoints.ts'
 import { hasScope } from '../../domain/access.ts'
@@ -8,6 +10,7 @@ import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
+import { planEndpointDelete } from '../../domain/plan/endpoint.ts'
 import { contentsOf } from '../../effects/audit.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
@@ -19,6 +22,7 @@ import { logEvent } from '../../platform/log.ts'
 import { vaultOf } from '../../platform/seal.ts'
 import { requireBudget } from '../accounts/budgets.ts'
 import { DELETED, noteChange } from '../audit.ts'
+import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -150,6 +154,21 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   // PP-208. If this fails the object's own alarm does it.
   const forgotten = endpointStub(ctx.env, endpoint).forget()
   await forgotten.catch((error: unknown) => logEvent('warn', 'a deleted endpoint could not be forgotten yet', { endpointId: id, error }))
+}
+
+/** What deleting an endpoint would do (DRY-3): what hangs on it as its object says. Throws 403 and 404. */
+export async function planDeleteEndpoint(ctx: VerbContext, id: string): Promise<ChangePlan> {
+  requireScope(ctx.principal, 'serverless:write')
+  const endpoint = await own(ctx.env, ctx.principal, 'endpoint', id)
+  const resource = { kind: 'endpoint' as const, id, name: endpoint.row.name }
+  return planChange('endpoints.delete', resource, async () => {
+    const { teamId } = ctx.principal
+    const [stake, nanos] = await Promise.all([
+      endpointStub(ctx.env, endpoint).stake(),
+      readWorkerNanos(openDatabase(ctx.env.DB), teamId, id),
+    ])
+    return planEndpointDelete(resource, stake, nanos)
+  })
 }
 
 async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<CreateEndpointRequest> {

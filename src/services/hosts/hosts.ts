@@ -90,13 +90,18 @@ export async function removeHost(ctx: OperatorContext, id: string): Promise<void
   await hostStub(env, asOperator(id)).expectRemoval(id)
   if (!(await removeIdleHost(db, id, noteHost(ctx, 'remove', id, null)))) {
     await getHost(env, id)
-    throw new Problem('conflict', { detail: 'the host holds workloads; end them first', code: 'IN_USE' })
+    throw hostInUse()
   }
   try {
     await hostStub(env, asOperator(id)).revoke(id)
   } catch (error) {
     logEvent('error', 'what a removed host held is not given up yet', { hostId: id, error })
   }
+}
+
+/** Why a machine is not removed. */
+export function hostInUse(): Problem {
+  return new Problem('conflict', { detail: 'the host holds workloads; end them first', code: 'IN_USE' })
 }
 
 function noteHost(ctx: OperatorContext, verb: string, id: string, after: Record<string, unknown> | null) {

@@ -1,3 +1,4 @@
+import type { ChangePlan } from '../../contract/change-plan.ts'
 import type { PodAction } from '../../contract/enums.ts'
 import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
@@ -6,6 +7,7 @@ import { findHostState } from '../../db/hosts/host-views.ts'
 import { isAddressTaken } from '../../db/overlays/account-overlay.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { podDiskRates, startNanos } from '../../domain/billing/pod-rates.ts'
+import { planPodChange, podResource } from '../../domain/plan/pod.ts'
 import { withDiskRates } from '../../domain/pod/disk-charge.ts'
 import { CLUSTER_MEMBER, planPatch } from '../../domain/pod/patch.ts'
 import { decideAction, decideRecreate, decideReset, isToRun, type PodChange } from '../../domain/pod/pod.ts'
@@ -17,6 +19,7 @@ import { type OwnPod, own } from '../../objects/ownership/own.ts'
 import { requireBudget } from '../accounts/budgets.ts'
 import { causeOf } from '../audit.ts'
 import { requireSpend } from '../billing/spend.ts'
+import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
 import { forgetPodKey } from '../credentials/key-callers.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -40,21 +43,33 @@ export async function actOnPod(
   ifMatch: string | undefined,
   refuse?: RefuseAction,
 ): Promise<TaggedPod | null> {
-  const pod = await change(ctx, id, ifMatch, `pods.${action}`, async (before) => {
-    const { compute } = before.spec
-    refuse?.({ gpuCount: compute.kind === 'gpu' ? compute.count : 0 })
-    if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
-    const outcome = decideAction(before, action, Date.now())
-    if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
-    if (action === 'start') {
-      await requireSpend(ctx, startNanos(before))
-      await requireHost(ctx, before)
-    }
-    return action === 'terminate' ? withoutContents(outcome.change) : outcome.change
-  })
+  const pod = await change(ctx, id, ifMatch, `pods.${action}`, (before) => decideFor(ctx, before, action, refuse))
   if (action !== 'terminate') return showPod(ctx, pod)
   await forgetPodKey(ctx.env, id)
   return null
+}
+
+/** What an action would do (DRY-2): decided by what decides the action. Throws 403 and 404. */
+export async function planAction(ctx: VerbContext, id: string, action: PodAction, ifMatch: string | undefined): Promise<ChangePlan> {
+  requireScope(ctx.principal, 'pods:write', id)
+  const { row } = await own(ctx.env, ctx.principal, 'pod', id)
+  return planChange(`pods.${action}`, podResource(row), async () => {
+    if (!matchesVersion(ifMatch, row.version)) throw new Problem('preconditionFailed')
+    return planPodChange(row, (await decideFor(ctx, row, action)).pod)
+  })
+}
+
+async function decideFor(ctx: VerbContext, before: PodRow, action: PodAction, refuse?: RefuseAction): Promise<PodChange<PodRow>> {
+  const { compute } = before.spec
+  refuse?.({ gpuCount: compute.kind === 'gpu' ? compute.count : 0 })
+  if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
+  const outcome = decideAction(before, action, Date.now())
+  if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
+  if (action === 'start') {
+    await requireSpend(ctx, startNanos(before))
+    await requireHost(ctx, before)
+  }
+  return action === 'terminate' ? withoutContents(outcome.change) : outcome.change
 }
 
 /** `reset` of API v1 (LEG-6). Throws as `actOnPod`. */

@@ -10,13 +10,15 @@ import { hostStub } from '../../objects/stubs.ts'
 const WAIT_MS = 1_000
 /** Hosts asked for one answer: a request may make a bounded number of calls. */
 const MAX_HOSTS = 500
-const NOTHING: PodsOnHost = { silentSinceMs: null, stats: [] }
+const NOTHING: PodsOnHost = { silentSinceMs: null, stats: [], idle: [] }
 
 /** What a pod's host knows of it at the moment. */
 export interface LivePod {
   /** Last sign of life of a host that is silent; null while it is heard of (POD-23). */
   silentSinceMs: number | null
   stats: WorkloadStats | undefined
+  /** Since when it does nothing (HIS-8); null: it does something, or that is not known. */
+  idleSinceMs: number | null
 }
 
 /** What is known at the moment of pods that are to run, by pod id: one call a host, all at once, and nothing is read from or written to D1. */
@@ -35,9 +37,13 @@ async function readFromHost(env: Env, pods: readonly OwnPod[]): Promise<[string,
   const [first] = pods
   if (!first) return []
   const ids = pods.map(({ row }) => workloadIdOf(row.id, row.generation))
-  const { silentSinceMs, stats } = await withinTime(hostStub(env, hostOf(first)).readPods(ids))
+  const { silentSinceMs, stats, idle } = await withinTime(hostStub(env, hostOf(first)).readPods(ids))
   const byId = new Map(stats.map((item) => [item.id, item]))
-  return pods.map((pod, index) => [pod.id, { silentSinceMs, stats: byId.get(ids[index] ?? '') }])
+  const idleById = new Map(idle.map(({ id, sinceMs }) => [id, sinceMs]))
+  return pods.map((pod, index) => {
+    const id = ids[index] ?? ''
+    return [pod.id, { silentSinceMs, stats: byId.get(id), idleSinceMs: idleById.get(id) ?? null }]
+  })
 }
 
 async function withinTime(reading: Promise<PodsOnHost>): Promise<PodsOnHost> {

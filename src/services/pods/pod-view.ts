@@ -10,7 +10,6 @@ import { mountsView } from '../../domain/pod/mounts.ts'
 import { actionsOf } from '../../domain/pod/pod.ts'
 import { decodeArgs } from '../../domain/resources/container.ts'
 import type { Settings } from '../../env.ts'
-import type { WorkloadStats } from '../../host-protocol/messages.ts'
 import type { LivePod } from './live-pods.ts'
 
 const MB_PER_GB = 1024
@@ -45,7 +44,7 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy' | 'intern
     locked: pod.locked,
     globalNetworking: globalView(pod, settings.internalDomain),
     onHostLoss,
-    runtime: pod.status === 'RUNNING' && silentSinceMs === null ? runtimeView(pod, nowMs, live?.stats) : null,
+    runtime: pod.status === 'RUNNING' && silentSinceMs === null ? runtimeView(pod, nowMs, live) : null,
     createdAt: formatTime(pod.createdAtMs),
     // Of a pod whose host is lost the start is kept for the host's return.
     startedAt: pod.startedAtMs === null || pod.hostLost ? null : formatTime(pod.startedAtMs),
@@ -75,12 +74,15 @@ function describeSilence(sinceMs: number): string {
   return `its host has not been heard of since ${formatTime(sinceMs)}; nothing is charged until it is`
 }
 
-function runtimeView(pod: PodRow, nowMs: number, stats: WorkloadStats | undefined): PodRuntime {
+function runtimeView(pod: PodRow, nowMs: number, live: LivePod | undefined): PodRuntime {
+  const stats = live?.stats
+  const idleSinceMs = live?.idleSinceMs ?? null
   return {
     uptime: Math.max(0, Math.floor((nowMs - (pod.startedAtMs ?? nowMs)) / 1000)),
-    ...(stats?.gpus && { gpus: stats.gpus }),
+    ...(stats?.gpus && { gpus: stats.gpus.map(({ util, memoryUtil }) => ({ util, memoryUtil })) }),
     ...(stats?.cpu !== undefined && { cpu: { util: stats.cpu } }),
     ...(stats?.memory !== undefined && { memory: { util: stats.memory } }),
+    ...(stats && { idleSince: idleSinceMs === null ? null : formatTime(idleSinceMs) }),
     ports: portsView(pod),
   }
 }

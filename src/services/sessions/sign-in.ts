@@ -1,8 +1,7 @@
-import type { JWTPayload } from 'jose'
 import { findUserByEmail } from '../../db/accounts/accounts.ts'
 import { findSignedIn, hasIdentityAt, linkIdentity, type SignedIn, signUp } from '../../db/accounts/identities.ts'
 import { openDatabase } from '../../db/client.ts'
-import { judgeFirstSight } from '../../domain/session/claims.ts'
+import { type Claims, judgeFirstSight } from '../../domain/session/claims.ts'
 import type { Provider } from '../../domain/session/settings.ts'
 import type { Env } from '../../env.ts'
 import { newAuditId, newResourceId } from '../../platform/ids.ts'
@@ -11,13 +10,15 @@ import { newAuditId, newResourceId } from '../../platform/ids.ts'
 export interface Newcomer {
   subject: string
   credentialId: string
-  claims: JWTPayload
+  claims: Claims
 }
 
 const DELETED = { refusal: 'this account was deleted: ask the operator of the plane' }
 const TAKEN = {
   refusal: 'the account of this e-mail address belongs to another identity at the provider: ask the operator of the plane',
 }
+/** Refusals that are about the account and not about the address. */
+export const NO_ACCOUNT: readonly { refusal: string }[] = [DELETED, TAKEN]
 /** Whoever loses a race for an address or an identity finds the winner's the next time. */
 const MAX_ATTEMPTS = 3
 

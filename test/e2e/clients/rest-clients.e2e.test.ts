@@ -55,6 +55,8 @@ const SEEN = {
     made: [true, 'one', true],
     running: ['RUNNING', 'NVIDIA L4', GREETING, true],
     changed: ['two', true],
+    measured: 60,
+    explained: ['RUNNING', false],
     lines: [true, true],
     gone: [404, 404],
   },

@@ -18,13 +18,14 @@ describe('stats of pods', () => {
     const readings = [usage({ cpuNanos: 1e9 }), usage({ cpuNanos: 6e9, memoryBytes: 50 }), usage({ cpuNanos: 60e9, memoryBytes: 200 })]
     const { clock, collector } = open(async () => readings.shift())
     await collector.collect()
-    expect(collector.latest()).toEqual([{ id: 'a', memory: 25 }])
+    const sizes = { memoryBytes: 25, memoryLimitBytes: 100 }
+    expect(collector.latest()).toEqual([{ id: 'a', memory: 25, ...sizes }])
     clock.nowMs = 5_000
     await collector.collect()
-    expect(collector.latest()).toEqual([{ id: 'a', cpu: 50, memory: 50 }])
+    expect(collector.latest()).toEqual([{ id: 'a', cpu: 50, memory: 50, ...sizes, memoryBytes: 50 }])
     clock.nowMs = 10_000
     await collector.collect()
-    expect(collector.latest()).toEqual([{ id: 'a', cpu: 100, memory: 100 }])
+    expect(collector.latest()).toEqual([{ id: 'a', cpu: 100, memory: 100, ...sizes, memoryBytes: 200 }])
   })
 
   test('GPUs are asked for only where a workload has real ones', async ({ expect }) => {
@@ -38,14 +39,15 @@ describe('stats of pods', () => {
     expect(asked).toBe(0)
     const some = open(async () => usage({ gpuIds: ['GPU-1', 'GPU-2'] }), { readGpus })
     await some.collector.collect()
-    expect(some.collector.latest()).toEqual([{ id: 'a', memory: 25, gpus: [{ util: 40, memoryUtil: 7 }] }])
+    const gpus = [{ util: 40, memoryUtil: 7 }]
+    expect(some.collector.latest()).toEqual([{ id: 'a', memory: 25, memoryBytes: 25, memoryLimitBytes: 100, gpus, gpuCount: 2 }])
   })
 
   test('[HOST-63] a reading that never ends is given up, and the others go on', async ({ expect }) => {
     const reads = new Map<string, () => Promise<Usage>>([['a', () => new Promise(() => {})]])
     const { collector } = open((id) => reads.get(id)?.() ?? Promise.resolve(usage()), { readWithinMs: 5 }, ['a', 'b'])
     await collector.collect()
-    expect(collector.latest()).toEqual([{ id: 'b', memory: 25 }])
+    expect(collector.latest()).toMatchObject([{ id: 'b', memory: 25 }])
     reads.clear()
     await collector.collect()
     expect(collector.latest().map(({ id }) => id)).toEqual(['a', 'b'])
@@ -65,6 +67,38 @@ describe('stats of pods', () => {
     }
     await collecting
     expect(collector.latest()).toHaveLength(6)
+  })
+
+  test('[HIS-10] what goes through networks and disks is told as rates; a counter that begins anew has none', async ({ expect }) => {
+    const traffic = (received: number, written: number) => usage({ traffic: { received, written, sent: undefined } })
+    const readings = [traffic(1_000, 50), traffic(6_000, 10), traffic(6_000, 1_010)]
+    const { clock, collector } = open(async () => readings.shift())
+    const rates: unknown[] = []
+    for (const nowMs of [0, 5_000, 15_000]) {
+      clock.nowMs = nowMs
+      await collector.collect()
+      const [{ receivedPerSecond, sentPerSecond, writtenPerSecond } = {}] = collector.latest()
+      rates.push({ receivedPerSecond, sentPerSecond, writtenPerSecond })
+    }
+    expect(rates).toEqual([{}, { receivedPerSecond: 1_000 }, { receivedPerSecond: 0, writtenPerSecond: 100 }])
+  })
+
+  test('[HIS-10] the machine tells of itself and of all its GPUs; a driver that fails takes nothing else away', async ({ expect }) => {
+    const lines = 'GPU-1, 40, 7, 3, 1024, 24576, 61, 210.5\nGPU-2, 0, 0, 4, [N/A], 24576, [N/A], [Not Supported]\n'
+    const answers = [async () => parseGpuUse(lines), async () => Promise.reject(new Error('driver'))]
+    const readGpus = () => answers.shift()?.() ?? Promise.reject(new Error('no more'))
+    const { collector } = open(async () => usage(), { readGpus, readMachine: () => ({ cpu: 9 }), machineHasGpus: true })
+    await collector.collect()
+    const limit = 24_576 * 2 ** 20
+    expect(collector.forBeat().machine).toEqual({
+      cpu: 9,
+      gpus: [
+        { index: 3, util: 40, memoryUtil: 7, memoryBytes: 2 ** 30, memoryLimitBytes: limit, temperatureCelsius: 61, powerWatts: 210.5 },
+        { index: 4, util: 0, memoryUtil: 0, memoryLimitBytes: limit },
+      ],
+    })
+    await collector.collect()
+    expect(collector.forBeat()).toMatchObject({ machine: { cpu: 9, gpus: [] }, stats: [{ id: 'a', memory: 25 }] })
   })
 
   test('old readings are not told, and one that fails leaves out its pod only', async ({ expect }) => {

@@ -56,6 +56,27 @@ describe('events of a stream', () => {
     expect(plane.requests.at(-1)?.headers['last-event-id']).toBe('8')
   })
 
+  it('of a request that must not be repeated come once, whatever breaks', async () => {
+    const { plane, client } = await clientOf(
+      { status: 200, text: 'data: a\n\ndata: b', breaks: true, headers: { 'content-type': 'text/event-stream' } },
+      { status: 200, text: 'data: c\n\n' },
+    )
+    const events = client.events('POST', '/v2/e/openai/v1/chat/completions', { stream: true })
+    expect((await events.next()).value).toMatchObject({ data: 'a' })
+    await expect(events.next()).rejects.toThrow('broke off')
+    expect(plane.requests.map(({ method }) => method)).toEqual(['POST'])
+  })
+
+  it('of any GET go on as those of a log do', async () => {
+    const { plane, client } = await clientOf(
+      { status: 200, text: 'id: 1\ndata: a\n\n', breaks: true },
+      { status: 200, text: 'id: 2\ndata: b\n\n' },
+    )
+    const events = await read(client.events('GET', '/v2/e/stream/j'))
+    expect(events.map(({ data }) => data)).toEqual(['a', 'b'])
+    expect(plane.requests.at(-1)?.headers['last-event-id']).toBe('1')
+  })
+
   it('end with a refusal', async () => {
     const { client } = await clientOf({ status: 404, body: { detail: 'pod not found' } })
     await expect(read(client.getPodLogs({ path: { id: 'p' } }))).rejects.toThrow(ApiError)

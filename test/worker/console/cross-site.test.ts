@@ -127,6 +127,6 @@ describe('a pod', () => {
 describe('nobody who is signed in', () => {
   it('[CS-7] is told how to sign in', async () => {
     const { status, body } = await new Browser().ask('GET', STATE, undefined, PAGE)
-    expect([status, body]).toEqual([200, { signedIn: false, ways: { oidc: false, key: true } }])
+    expect([status, body]).toEqual([200, { signedIn: false, ways: { oidc: true, key: true } }])
   })
 })

@@ -60,7 +60,7 @@ describe('a session', () => {
         signedInBy: 'KEY',
         createdAt: expect.any(String),
         expiresAt: expect.any(String),
-        ways: { oidc: false, key: true },
+        ways: { oidc: true, key: true },
       },
     ])
     const [cookie = '', ...others] = response.headers.getSetCookie()
@@ -189,7 +189,7 @@ describe('a session', () => {
     const browser = new Browser()
     browser.cookies.set('podplane-session', secret)
     expect((await browser.page('GET', PODS)).status).toBe(401)
-    expect((await browser.page('GET', STATE)).body).toEqual({ signedIn: false, ways: { oidc: false, key: true } })
+    expect((await browser.page('GET', STATE)).body).toEqual({ signedIn: false, ways: { oidc: true, key: true } })
   })
 
   it('[CS-1] of one plane is none at another, even over the same database', async () => {

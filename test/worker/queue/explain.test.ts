@@ -40,6 +40,14 @@ describe('[HLT-6] explain', () => {
         decidedAt: expect.stringMatching(/^\d{4}-.*Z$/),
         inputs: expect.objectContaining({ scaler: 'QUEUE_DELAY', scalerValue: 4, queued: 1, workersMax: 1, release: 1 }),
       },
+      code: 'WORKER_STARTING',
+      verdict: 'A worker is being started for the queue.',
+      since: expect.stringMatching(/^\d{4}-.*Z$/),
+      sinceMs: expect.any(Number),
+      evidence: expect.any(Array),
+      options: [],
+      asOf: expect.stringMatching(/^\d{4}-.*Z$/),
+      isStale: false,
     })
   })
 

@@ -139,6 +139,7 @@ describe('runtime', () => {
       gpus: [{ util: 98, memoryUtil: 55 }],
       cpu: { util: 42 },
       memory: { util: 7 },
+      idleSince: null,
       ports: [],
     })
     expect(runtimeOf(silent.id)).toEqual({ uptime: expect.any(Number), ports: [] })

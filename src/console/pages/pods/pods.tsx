@@ -1,35 +1,89 @@
+import { useState } from 'react'
+import type { Pod } from '../../../contract/pods/pods.ts'
 import { useLive } from '../../app/live.ts'
 import { paths } from '../../app/paths.ts'
+import { useApi } from '../../app/session.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { LinkButton } from '../../parts/button.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
 import { perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
+import { Menu } from '../../parts/menu.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { BulkStop } from './bulk-stop.tsx'
+import { ACT_ORDER, hardwareOf, POD_ACTS, whyNot } from './pod-acts.ts'
+import { usePodActs } from './use-pod-act.tsx'
 
+const STATES = ['RUNNING', 'PROVISIONING', 'STARTING', 'EXITED', 'ERROR'] as const
+
+/** Every pod of the account but members of clusters; what is shown of them stands in the address. */
 export function PodsPage() {
+  const [state, setState] = useUrlState('state', '')
+  const [name, setName] = useUrlState('name', '', { isTyped: true })
   const pods = useLive(['pods'], (api, signal) => api.listPods({}, { signal }))
+  const isShown = (pod: Pod) => (state === '' || pod.status === state) && pod.name.toLowerCase().includes(name.toLowerCase())
+  const first = <Empty title="No pods yet" command="podplane pods create --help" />
   return (
-    <Page title="Pods">
-      <Face
-        of={pods}
-        empty={{ when: ({ pods: { length } }) => length === 0, show: <Empty title="No pods yet" command="podplane pods create --help" /> }}
-      >
-        {({ pods: rows }) => (
-          <Table
-            caption="Pods"
-            rows={rows}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Name', show: ({ id, name }) => <A to={paths.pod(id)}>{name}</A> },
-              { title: 'State', show: ({ status }) => <State value={status} /> },
-              { title: 'Price', isNumber: true, show: ({ cost }) => perHour(cost) },
-              { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
-            ]}
-          />
-        )}
+    <Page
+      title="Pods"
+      actions={
+        <LinkButton to={paths.newPod()} kind="primary">
+          New pod
+        </LinkButton>
+      }
+    >
+      <search className="grid max-w-xl grid-cols-2 gap-3">
+        <TextField label="Name contains" type="search" value={name} onChange={({ target }) => setName(target.value)} />
+        <SelectField label="State" value={state} onChange={({ target }) => setState(target.value)}>
+          <option value="">All</option>
+          {STATES.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </SelectField>
+      </search>
+      <Face of={pods} empty={{ when: ({ pods: { length } }) => length === 0, show: first }}>
+        {({ pods: all }) => <PodTable pods={all.filter(isShown)} />}
       </Face>
     </Page>
+  )
+}
+
+function PodTable({ pods }: { pods: readonly Pod[] }) {
+  const { may } = useApi()
+  const { act, question } = usePodActs()
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const choose = (id: string) => setChosen((before) => new Set(before.has(id) ? [...before].filter((one) => one !== id) : [...before, id]))
+  const menuOf = (pod: Pod) =>
+    ACT_ORDER.map((one) => ({
+      label: POD_ACTS[one].title,
+      run: () => act(pod, one),
+      disabledReason: whyNot(pod, one, may('pods:write')),
+      isDanger: one === 'terminate',
+    }))
+  const columns: Column<Pod>[] = [
+    {
+      title: 'Select',
+      show: ({ id, name }) => (
+        <input type="checkbox" className="size-4" aria-label={`Select ${name}`} checked={chosen.has(id)} onChange={() => choose(id)} />
+      ),
+    },
+    { title: 'Name', show: ({ id, name }) => <A to={paths.pod(id)}>{name}</A> },
+    { title: 'State', show: ({ status }) => <State value={status} /> },
+    { title: 'Hardware', isMinor: true, show: hardwareOf },
+    { title: 'Price', isNumber: true, show: ({ cost }) => perHour(cost) },
+    { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
+    { title: 'Actions', show: (pod) => <Menu name={`Actions of ${pod.name}`} label="Actions" items={menuOf(pod)} /> },
+  ]
+  if (pods.length === 0) return <p className="text-soft">No pod is like that.</p>
+  return (
+    <>
+      <BulkStop pods={pods.filter(({ id }) => chosen.has(id))} onDone={() => setChosen(new Set())} />
+      <Table caption="Pods" rows={pods} keyOf={({ id }) => id} columns={columns} />
+      {question}
+    </>
   )
 }

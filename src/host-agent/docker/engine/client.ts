@@ -6,10 +6,11 @@ import { overConnection } from '../../engine/exec-stream.ts'
 import { networkCalls } from '../../network/engine-networks.ts'
 import { readEngineFacts } from '../../profile/engine-facts.ts'
 import { fileCalls } from '../container/files.ts'
-import type { ContainerFacts, ContainerUsage, DockerEngine, ListedContainer } from './engine.ts'
+import type { ContainerFacts, DockerEngine, ListedContainer } from './engine.ts'
 import { ignoring, orUndefined } from './engine-errors.ts'
 import { guardTransport, type Modem } from './engine-transport.ts'
 import { imageCalls } from './images.ts'
+import { readUsage } from './usage.ts'
 
 /** Newest API version this agent was written for; an older engine is spoken to in its own version. */
 const API_VERSION_MAX = '1.51'
@@ -117,15 +118,6 @@ async function waitForEnd(docker: Docker, name: string): Promise<void> {
   })
   answer.resume()
   await finished(answer)
-}
-
-async function readUsage(docker: Docker, name: string): Promise<ContainerUsage | undefined> {
-  const stats = await orUndefined(docker.getContainer(name).stats({ stream: false, 'one-shot': true }))
-  const { usage, limit, stats: detail } = stats?.memory_stats ?? {}
-  if (stats === undefined || usage === undefined || limit === undefined) return undefined
-  // By the version of the control groups: files that were read and may be forgotten.
-  const cache = detail?.inactive_file ?? detail?.total_inactive_file ?? 0
-  return { cpuNanos: stats.cpu_stats.cpu_usage.total_usage, memoryBytes: Math.max(0, usage - cache), memoryLimitBytes: limit }
 }
 
 function readFacts(info: Docker.ContainerInspectInfo): ContainerFacts {

@@ -4,6 +4,7 @@ import type { EngineMount } from '../../mounts/mount-driver.ts'
 import type { NetworkCalls } from '../../network/engine-networks.ts'
 import type { EngineFacts } from '../../profile/engine-facts.ts'
 import type { LayerFile } from '../../pulls/layers/archive.ts'
+import type { Traffic } from '../../runtime.ts'
 
 export type ContainerSpec = ContainerCreateOptions
 
@@ -73,6 +74,8 @@ export interface ContainerUsage {
   /** Without what the kernel would give back at once. */
   memoryBytes: number
   memoryLimitBytes: number
+  /** What went through its networks and to and from disks; absent where the engine does not say. */
+  traffic?: Traffic | undefined
 }
 
 /** A command to run in a container that runs. */

@@ -93,12 +93,16 @@ def pod(plane):
     listed = plane.list_pods(include_cluster_pods=True).pods
     lines = plane.list_pod_log_lines(made.id, q="nowhere")
     changed = plane.update_pod(made.id, body=make("UpdatePodRequest", name="two"))
+    why = plane.explain_pod(made.id)
     stopped = plane.act_on_pod(made.id, body=make("PodActionRequest", action="stop"))
     plane.delete_pod(made.id)
+    measured = plane.get_pod_metrics(made.id, step=60)
     return {
         "made": [preview.fits, made.name, again.id == made.id],
         "running": [running.status.value, running.gpu.id, running.env.to_dict(), holds(listed, made)],
         "changed": [changed.name, stopped is not None],
+        "measured": measured.step,
+        "explained": [why.code.value, why.is_stale],
         "lines": [lines.at_end, isinstance(lines.lines, list)],
         "gone": [refused(plane.get_pod, made.id), refused(plane.get_pod_logs, made.id)],
     }
@@ -134,6 +138,7 @@ def endpoint(plane):
         len(plane.list_endpoint_builds(made.id).builds),
         len(plane.list_scaling_decisions(made.id).to_dict()) > 0,
     ]
+    plane.explain_endpoint(made.id)
     before = plane.get_webhook_signing_secret().secret
     rotated = plane.rotate_webhook_signing_secret().secret
     deliveries = plane.list_webhook_deliveries(endpoint_id=made.id).deliveries
@@ -169,6 +174,7 @@ def jobs(plane):
     streams = [plane.stream_job(at, streaming), plane.stream_job_by_post(at, streaming)]
     statuses = [plane.get_job_status(at, streaming), plane.get_job_status_by_post(at, streaming), plane.await_job_by_post(at, streaming)]
     explained = plane.explain_job(at, streaming)
+    plane.get_job_timeline(at, streaming)
 
     sleeping = run(sleepMs=600_000)
     waiting = plane.run_job(at, body=make("SubmitJobRequest", input={}))

@@ -23,13 +23,17 @@ async function pod(plane: Podplane) {
   const logs = await begins((signal) => plane.getPodLogs({ path, query: { source: 'system' }, signal }))
   const lines = await plane.listPodLogLines({ path, query: { q: 'nowhere' } })
   const changed = await plane.updatePod({ path, body: { name: 'two' } })
+  const why = await plane.explainPod({ path })
   const stopped = await plane.actOnPod({ path, body: { action: 'stop' } })
   await plane.deletePod({ path })
+  const measured = await plane.getPodMetrics({ path, query: { step: 60 } })
   return {
     made: [preview.fits, made.name, again.id === made.id],
     running: [running.status, running.gpu?.id, running.env, holds(pods, made)],
     logs,
     changed: [changed.name, stopped !== undefined],
+    measured: measured.step,
+    explained: [why.code, why.isStale],
     lines: [lines.atEnd, Array.isArray(lines.lines)],
     gone: [await refused(plane.getPod({ path })), await refused(begins((signal) => plane.getPodLogs({ path, signal })))],
   }
@@ -65,6 +69,7 @@ async function endpoint(plane: Podplane) {
   const { releases } = await plane.listEndpointReleases({ path })
   const { builds } = await plane.listEndpointBuilds({ path })
   const scaling = await plane.listScalingDecisions({ path })
+  await plane.explainEndpoint({ path })
   const { secret } = await plane.getWebhookSigningSecret()
   const rotated = await plane.rotateWebhookSigningSecret()
   const { deliveries } = await plane.listWebhookDeliveries({ query: { endpointId: made.id } })
@@ -102,6 +107,7 @@ async function jobs(plane: Podplane) {
   const streams = [await plane.streamJob({ path }), await plane.streamJobByPost({ path })]
   const statuses = [await plane.getJobStatus({ path }), await plane.getJobStatusByPost({ path }), await plane.awaitJobByPost({ path })]
   const explained = await plane.explainJob({ path })
+  await plane.getJobTimeline({ path })
 
   const sleeping = await run({ sleepMs: 600_000 })
   const waiting = await run({})

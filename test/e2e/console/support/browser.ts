@@ -58,7 +58,7 @@ export class Visitor {
     await this.go(path)
     await this.page.getByLabel('API key').fill(key)
     await this.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await this.page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' })
+    await this.page.getByRole('navigation', { name: 'Main', includeHidden: true }).waitFor({ state: 'attached' })
   }
 
   /** Waits until a page with this heading is shown. */

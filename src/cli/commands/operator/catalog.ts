@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import type { ApiClient } from '../client/client.ts'
-import { OperatorError } from '../node/fail.ts'
+import { OperatorError } from '../../../node/fail.ts'
+import type { Call } from './call.ts'
 
 const PARTS = ['gpus', 'cpus', 'datacenters', 'storage', 'publishers']
 const API = '/admin/v1/catalog'
 
 /** Adds `admin catalog …`: prices, types, pools and data centers. */
-export function addCatalogCommands(program: Command, call: (send: (api: ApiClient) => Promise<unknown>) => Promise<void>): void {
+export function addCatalogCommands(program: Command, call: Call): void {
   const catalog = program.command('catalog').description(`what is offered and for how much; a part is one of ${PARTS.join(', ')}`)
   catalog
     .command('list <part>')

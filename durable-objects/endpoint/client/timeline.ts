@@ -1,0 +1,107 @@
+import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
+import type { JobAttempt, JobTimeline } from '../../../src/contract/jobs/timeline.ts'
+import { readWorkerRates, type WorkerRate } from '../../../src/db/billing/worker-rates.ts'
+import { openDatabase } from '../../../src/db/client.ts'
+import { partMicros, usdOfMicros, usdOfNanos } from '../../../src/domain/billing/money.ts'
+import type { Job } from '../../../src/domain/job/job.ts'
+import { EVERY_JOB } from '../../../src/domain/job/job-filter.ts'
+import { type AttemptSpan, attemptsOf, medianPhases, type WorkerLife, waitingSinceMs } from '../../../src/domain/job/timeline.ts'
+import { jsonReply } from '../../../src/objects/plain-reply.ts'
+import { logEvent } from '../../../src/platform/log.ts'
+import type { EndpointCore } from '../core.ts'
+import { jobNotFound } from '../replies.ts'
+
+/** Attempts that are shown of one job. */
+const MAX_ATTEMPTS = 50
+/** Completed jobs whose phases make the medians. */
+const COMPARED_JOBS = 200
+
+/** `/timeline/<job>` (JL-20): loads the rows; phases are decided in the domain. */
+export async function timeline(core: EndpointCore, call: JobCall): Promise<Response> {
+  const job = await core.findJob(call.jobId)
+  const config = core.config()
+  if (!job || !config) return jobNotFound()
+  const past = core.state.attempts.of(job.seq, MAX_ATTEMPTS)
+  const lives = core.state.workers.lives.of([...past.map(({ workerId }) => workerId), ...(job.holder ? [job.holder.workerId] : [])])
+  const attempts = attemptsOf(job, past, lives).slice(-MAX_ATTEMPTS)
+  const medians = medianPhases(comparedAttempts(core))
+  const ids = [...new Set(attempts.map(({ workerId }) => workerId))]
+  const [rates, webhooks] = await Promise.all([ratesOf(core, config.teamId, ids), core.outbox.deliveriesOf(job)])
+  const nowMs = core.now()
+  const shown = attempts.map((attempt) => attemptView(attempt, lives.get(attempt.workerId), rates, nowMs))
+  const reply: JobTimeline = {
+    id: job.id,
+    status: job.state,
+    createdAt: timeText(job.createdAtMs),
+    finishedAt: timeOrNull(job.finishedAtMs),
+    waitingSince: timeOrNull(waitingSinceMs(job, past)),
+    chunks: job.chunks,
+    costUsd: sumOf(shown.map(({ costUsd }) => costUsd)),
+    attempts: shown,
+    medians,
+    webhooks,
+  }
+  return jsonReply(JSON.stringify(reply))
+}
+
+/** The only attempts of the newest completed jobs: what one usually takes. */
+function comparedAttempts(core: EndpointCore): AttemptSpan[] {
+  const jobs: Job[] = core.state.jobs.page(['COMPLETED'], EVERY_JOB, COMPARED_JOBS).filter(({ attempt }) => attempt === 1)
+  const lives = core.state.workers.lives.of(jobs.flatMap(({ holder }) => (holder ? [holder.workerId] : [])))
+  return jobs.flatMap((job) => attemptsOf(job, [], lives))
+}
+
+// The rest of the answer is worth having without it.
+async function ratesOf(core: EndpointCore, teamId: string, workerIds: string[]): Promise<WorkerRate[]> {
+  return readWorkerRates(openDatabase(core.env.DB), teamId, workerIds).catch((error: unknown) => {
+    logEvent('warn', 'rates of workers could not be read', { error })
+    return []
+  })
+}
+
+function attemptView(attempt: AttemptSpan, life: WorkerLife | undefined, rates: readonly WorkerRate[], nowMs: number): JobAttempt {
+  const { workerId, startedAtMs, endedAtMs } = attempt
+  const own = rates.filter((rate) => rate.workerId === workerId)
+  const micros = own.map((rate) => microsOf(rate, startedAtMs, endedAtMs ?? nowMs))
+  return {
+    attempt: attempt.attempt,
+    worker: {
+      id: workerId,
+      gpuTypeId: life?.gpuTypeId ?? null,
+      gpuCount: life?.gpuCount ?? null,
+      dataCenterId: life?.dataCenterId ?? null,
+    },
+    startedAt: timeText(startedAtMs),
+    endedAt: timeOrNull(endedAtMs),
+    outcome: attempt.outcome,
+    reason: attempt.reason,
+    phases: attempt.phases.map(({ phase, fromMs, toMs }) => ({
+      phase,
+      from: timeText(fromMs),
+      to: timeOrNull(toMs),
+      ms: Math.max(0, (toMs ?? nowMs) - fromMs),
+    })),
+    usdPerHour: own[0] ? usdOfNanos(own[0].nanosPerHour) : null,
+    costUsd: own.length === 0 ? null : usdOfMicros(micros.reduce((sum, part) => sum + part, 0)),
+    // Of its last millisecond too: `until` is not included.
+    logs: { workerId, since: timeText(startedAtMs), until: timeOrNull(endedAtMs === null ? null : endedAtMs + 1) },
+  }
+}
+
+function microsOf({ fromMs, toMs, nanosPerHour }: WorkerRate, startedAtMs: number, endedAtMs: number): number {
+  const part = { fromMs: Math.max(fromMs, startedAtMs), toMs: Math.min(toMs ?? endedAtMs, endedAtMs) }
+  return part.toMs <= part.fromMs ? 0 : partMicros(nanosPerHour, fromMs, part)
+}
+
+function sumOf(parts: readonly (number | null)[]): number | null {
+  const known = parts.filter((part) => part !== null)
+  return known.length < parts.length ? null : usdOfMicros(Math.round(known.reduce((sum, part) => sum + part * 1_000_000, 0)))
+}
+
+function timeText(atMs: number): string {
+  return new Date(atMs).toISOString()
+}
+
+function timeOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : timeText(atMs)
+}

@@ -1,0 +1,69 @@
+import type { WorkerLife } from '../../../src/domain/job/timeline.ts'
+import type { Worker } from '../../../src/domain/worker/worker.ts'
+
+/** No record of a job is older than its longest ttl, a week. */
+const REMEMBERED_MS = 8 * 24 * 3_600_000
+
+/** When each worker became what, for as long as a job may tell of it. Written when that changes, and not for its jobs. */
+export class WorkerLives {
+  private readonly sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.sql = sql
+  }
+
+  /** A worker was made, or has become something else. */
+  note(before: Worker | null, worker: Worker, nowMs: number): void {
+    if (before && before.phase === worker.phase && before.startedAtMs === worker.startedAtMs) return
+    const placedAtMs = worker.phase === 'PLACING' ? null : nowMs
+    const readyAtMs = worker.phase === 'READY' ? nowMs : null
+    this.sql.exec(
+      `INSERT INTO worker_lives (id, created_at, placed_at, started_at, ready_at, gpu_type_id, gpu_count, data_center_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET placed_at = COALESCE(placed_at, excluded.placed_at), started_at = COALESCE(excluded.started_at, started_at),
+         ready_at = COALESCE(ready_at, excluded.ready_at), gpu_type_id = excluded.gpu_type_id, data_center_id = excluded.data_center_id`,
+      worker.id,
+      worker.createdAtMs,
+      worker.hostId === null ? null : placedAtMs,
+      worker.startedAtMs,
+      readyAtMs,
+      worker.gpuTypeId,
+      worker.gpuCount,
+      worker.dataCenterId,
+    )
+  }
+
+  leave(id: string, nowMs: number): void {
+    this.sql.exec('DELETE FROM worker_lives WHERE left_at < ?', nowMs - REMEMBERED_MS)
+    this.sql.exec('UPDATE worker_lives SET left_at = ? WHERE id = ?', nowMs, id)
+  }
+
+  /** Those of some workers that are known. */
+  of(ids: Iterable<string>): Map<string, WorkerLife> {
+    const known = [...new Set(ids)].flatMap((id) => this.sql.exec('SELECT * FROM worker_lives WHERE id = ?', id).toArray().map(toLife))
+    return new Map(known.map((life) => [life.id, life]))
+  }
+
+  /** Those that are here, or left last: at most so many, the newest first. */
+  newest(limit: number): WorkerLife[] {
+    return this.sql
+      .exec('SELECT * FROM worker_lives ORDER BY left_at IS NULL DESC, left_at DESC, created_at DESC LIMIT ?', limit)
+      .toArray()
+      .map(toLife)
+  }
+}
+
+function toLife(row: Record<string, SqlStorageValue>): WorkerLife {
+  const time = (value: SqlStorageValue | undefined) => (typeof value === 'number' ? value : null)
+  const text = (value: SqlStorageValue | undefined) => (typeof value === 'string' ? value : null)
+  return {
+    id: String(row.id),
+    createdAtMs: Number(row.created_at),
+    placedAtMs: time(row.placed_at),
+    startedAtMs: time(row.started_at),
+    readyAtMs: time(row.ready_at),
+    leftAtMs: time(row.left_at),
+    gpuTypeId: text(row.gpu_type_id),
+    gpuCount: Number(row.gpu_count),
+    dataCenterId: text(row.data_center_id),
+  }
+}

@@ -1,0 +1,122 @@
+import { type Chunk, chunkMs, chunkStart, emptyChunk, LEVELS, type Level } from '../../src/domain/history/chunk.ts'
+import { UNSEEN_MS } from '../../src/domain/history/idle.ts'
+import { noteSamples, rollUp } from '../../src/domain/history/rollup.ts'
+import { machineSample, workloadSample } from '../../src/domain/history/samples.ts'
+import { type Series, seriesOf, type Window } from '../../src/domain/history/series.ts'
+import type { MachineStats, WorkloadStats } from '../../src/host-protocol/messages.ts'
+import { HistoryStore } from './history-store.ts'
+
+/** What a restart of the object may lose (HIS-3): a beat costs no row, this long of beats one. */
+const SAVE_EVERY_MS = 15_000
+
+/** What a host and its workloads have used: rings of three levels, packed (HIS-1). The running minute is in memory and stored every 15 s. */
+export class HostHistory {
+  private readonly storage: DurableObjectStorage
+  private readonly store: HistoryStore
+  private open: Chunk | null = null
+  /** The minute before, which knows who was idle already. */
+  private former: Chunk | null = null
+  private isLoaded = false
+  private savedAtMs = Number.NEGATIVE_INFINITY
+  /** Whose samples the workloads of the last beat are; null: of nobody, because this host was given no such workload. */
+  private tracks = new Map<string, string | null>()
+
+  constructor(storage: DurableObjectStorage) {
+    this.storage = storage
+    this.store = new HistoryStore(storage.sql)
+  }
+
+  /** From a beat. One that says nothing of use costs nothing. */
+  take(stats: readonly WorkloadStats[], machine: MachineStats | undefined, nowMs: number): void {
+    if (stats.length === 0 && machine === undefined) return
+    this.tracks = new Map(stats.map(({ id }) => [id, this.trackOf(id)]))
+    const ofWorkloads = stats.flatMap((item) => {
+      const track = this.tracks.get(item.id)
+      return track == null ? [] : [workloadSample(track, item)]
+    })
+    const chunk = this.openAt(nowMs)
+    noteSamples(chunk, this.former, machine ? [machineSample(machine), ...ofWorkloads] : ofWorkloads, nowMs)
+    if (nowMs >= this.savedAtMs && nowMs - this.savedAtMs < SAVE_EVERY_MS) return
+    this.store.save(chunk)
+    this.savedAtMs = nowMs
+  }
+
+  /** One track over a time, as columns. */
+  read(track: string, window: Window): Series[] {
+    const { level, fromMs, stepMs, count } = window
+    const stored = this.store.between(level, fromMs - chunkMs(level), fromMs + stepMs * count, track)
+    const running = this.runningChunks()[level]
+    const others = stored.filter(({ startMs }) => startMs !== running?.startMs)
+    return seriesOf(running ? [...others, running] : others, track, window)
+  }
+
+  /** Since when each of these workloads does nothing (HIS-8); those that do something, or of which nothing is known now, are left out. */
+  idle(workloadIds: readonly string[], nowMs: number): { id: string; sinceMs: number }[] {
+    const open = this.load()
+    if (open === null) return []
+    return workloadIds.flatMap((id) => {
+      const track = open.tracks.get(this.trackOf(id) ?? '') ?? null
+      const seenMs = open.startMs + ((track?.lastSlot ?? 0) + 1) * LEVELS[0].stepMs
+      return track === null || track.idleSinceMs === null || nowMs - seenMs > UNSEEN_MS ? [] : [{ id, sinceMs: track.idleSinceMs }]
+    })
+  }
+
+  /** The host was removed, and with it what it knew. */
+  clear(): void {
+    this.store.clear()
+    this.open = null
+    this.former = null
+  }
+
+  private load(): Chunk | null {
+    if (!this.isLoaded) this.open = this.store.newest()
+    this.isLoaded = true
+    return this.open
+  }
+
+  /** The minute of this instant. One that is over is stored first, and becomes a step of the coarser levels. */
+  private openAt(nowMs: number): Chunk {
+    const open = this.load()
+    const startMs = chunkStart(0, nowMs)
+    if (open?.startMs === startMs) return open
+    if (open) this.storage.transactionSync(() => this.close(open, startMs))
+    this.former = open
+    // A clock that went back comes to a minute that it has been in.
+    this.open = this.store.load(0, startMs) ?? emptyChunk(0, startMs)
+    this.savedAtMs = nowMs
+    return this.open
+  }
+
+  private close(minute: Chunk, nextMs: number): void {
+    this.store.save(minute)
+    const quarter = this.rolled(minute, 1)
+    this.store.save(quarter)
+    if (quarter.startMs !== chunkStart(1, nextMs)) this.store.save(this.rolled(quarter, 2))
+  }
+
+  /** The chunk of the next level with this one in it. */
+  private rolled(fine: Chunk, level: Level): Chunk {
+    const startMs = chunkStart(level, fine.startMs)
+    const coarse = this.store.load(level, startMs) ?? emptyChunk(level, startMs)
+    rollUp(fine, coarse)
+    return coarse
+  }
+
+  /** What is not yet in the rows of each level. */
+  private runningChunks(): readonly [Chunk, Chunk, Chunk] | readonly [null, null, null] {
+    const minute = this.load()
+    if (minute === null) return [null, null, null]
+    const quarter = this.rolled(minute, 1)
+    return [minute, quarter, this.rolled(quarter, 2)]
+  }
+
+  private trackOf(workloadId: string): string | null {
+    const known = this.tracks.get(workloadId)
+    if (known !== undefined) return known
+    const sql = "SELECT owner_id, spec ->> 'kind' AS kind FROM workloads WHERE id = ?"
+    const row = this.storage.sql.exec(sql, workloadId).toArray()[0]
+    if (!row) return null
+    // A pod keeps its track from container to container.
+    return row.kind === 'pod' ? String(row.owner_id) : workloadId
+  }
+}

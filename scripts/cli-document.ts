@@ -1,0 +1,8 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cliDocument } from '../src/cli/document.ts'
+import { PROJECT_ROOT } from '../src/local/paths.ts'
+
+// Writes docs/cli.md from the tree of commands.
+
+writeFileSync(join(PROJECT_ROOT, 'docs/cli.md'), cliDocument())

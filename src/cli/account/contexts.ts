@@ -1,0 +1,66 @@
+import { readConfig, readCredentials, writeConfig, writeCredential } from '../config/files.ts'
+import { type Config, checkedUrl } from '../config/target.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError, usage } from '../core/failure.ts'
+import type { Session } from '../core/session.ts'
+import { columns } from '../output/columns.ts'
+
+interface Row {
+  name: string
+  url: string
+  current: boolean
+  hasKey: boolean
+}
+
+const NAME = /^[A-Za-z0-9][\w.-]{0,62}$/
+
+export function listContexts({ io, out }: Session): void {
+  const { contexts, current } = readConfig(io)
+  const credentials = readCredentials(io)
+  const rows: Row[] = Object.entries(contexts).map(([name, { url }]) => ({
+    name,
+    url,
+    current: name === current,
+    hasKey: credentials[name] !== undefined,
+  }))
+  out.list({ contexts: rows }, rows, {
+    columns: columns<Row>('name', 'url', 'current', 'hasKey'),
+    idOf: ({ name }) => name,
+    empty: 'no contexts; podplane auth login --url https://plane.example.com makes one',
+  })
+}
+
+export function showContext({ target, out }: Session): void {
+  const { context, url, source } = target
+  out.record({ context: context ?? null, url, source }, context ?? url)
+}
+
+export function useContext({ io, out }: Session, name: string): void {
+  const config = known(readConfig(io), name)
+  writeConfig(io, { ...config, current: name })
+  out.talk(`context ${name} is used from now on`)
+}
+
+export function setContext({ io, out }: Session, name: string, url: string): void {
+  if (!NAME.test(name)) throw usage(`${name}: a context has a name of letters, digits, dots, hyphens and underscores`)
+  const config = readConfig(io)
+  const former = config.contexts[name]
+  const next = checkedUrl(url, 'url')
+  // A key belongs to the address that it was given for.
+  if (former !== undefined && new URL(former.url).origin !== new URL(next).origin) writeCredential(io, name, undefined)
+  writeConfig(io, { current: config.current ?? name, contexts: { ...config.contexts, [name]: { url: next } } })
+  out.talk(`context ${name} is ${next}`)
+}
+
+export function deleteContext({ io, out }: Session, name: string): void {
+  const { current, contexts } = known(readConfig(io), name)
+  const { [name]: _gone, ...others } = contexts
+  writeConfig(io, { ...(current !== undefined && current !== name && { current }), contexts: others })
+  writeCredential(io, name, undefined)
+  out.talk(`context ${name} is forgotten`)
+}
+
+function known(config: Config, name: string): Config {
+  if (config.contexts[name] !== undefined) return config
+  throw new CliError(EXIT.NOT_FOUND, 'no_context', `there is no context ${name}`, { hint: 'podplane context list' })
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { errorText } from '../../node/fail.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError, usage } from '../core/failure.ts'
+import type { Session } from '../core/session.ts'
+
+/** Registers the public key of a file. */
+export async function addSshKey(session: Session, file: string): Promise<void> {
+  const line = readKey(resolve(session.io.cwd, file))
+  const { keys } = await session.api.getSshKeys()
+  const isNew = !keys.includes(line)
+  const answer = isNew ? await session.api.putSshKeys({ body: { keys: [...keys, line] } }) : { keys }
+  session.out.done(answer, line, isNew ? 'registered; pods with --ssh get it when they start' : 'it is registered already')
+}
+
+export async function removeSshKeys(session: Session, text: string): Promise<void> {
+  const { keys } = await session.api.getSshKeys()
+  const left = keys.filter((line) => !line.includes(text))
+  if (left.length === keys.length) throw new CliError(EXIT.NOT_FOUND, 'no_key', `no key has ${text} in it`)
+  await session.api.putSshKeys({ body: { keys: left } })
+  session.out.talk(`${keys.length - left.length} removed`)
+}
+
+function readKey(path: string): string {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    throw usage(`${path} cannot be read: ${errorText(error)}`)
+  }
+  if (text.includes('PRIVATE KEY')) throw usage(`${path} is a private key: register the .pub beside it`)
+  if (!/^(ssh|ecdsa|sk)-\S+ \S+/.test(text) || text.includes('\n'))
+    throw usage(`${path}: it must be one line such as ssh-ed25519 AAAA… me@example.com`)
+  return text
+}

@@ -1,0 +1,51 @@
+import { EXIT } from '../core/exit-codes.ts'
+import { usage } from '../core/failure.ts'
+import type { Answer } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+import { type Column, columns } from '../output/columns.ts'
+
+const DAY_MS = 86_400_000
+
+/** What has been charged, by day or by what it was charged for. */
+export async function printUsage(session: Session, by: string, days: number): Promise<number> {
+  if (!Number.isInteger(days) || days < 1) throw usage('--days: it must be a whole number from 1')
+  const { api, io } = session
+  const query = { bucketSize: 'day', startTime: new Date(io.nowMs() - (days - 1) * DAY_MS).toISOString() }
+  if (by === 'day') return print(session, await api.listBilling({ query }))
+  if (by === 'pod') return print(session, await api.listPodBilling({ query }))
+  if (by === 'endpoint') return print(session, await api.listServerlessBilling({ query }))
+  if (by === 'cluster') return print(session, await api.listClusterBilling({ query }))
+  if (by === 'volume') return print(session, await api.listNetworkVolumeBilling({ query }))
+  throw usage('--by: there are day, pod, endpoint, cluster, volume')
+}
+
+/** A bill has one list; its columns are what its records have, but for what is nested. */
+function print(session: Session, answer: object): number {
+  const rows = (Object.values(answer).find(Array.isArray) ?? []) as Record<string, unknown>[]
+  const names = Object.entries(rows[0] ?? {}).flatMap(([name, value]) => (typeof value === 'object' && value !== null ? [] : [name]))
+  const shown = names.map(
+    (name): Column<Record<string, unknown>> => ({ name, of: (row) => row[name], ...(name.endsWith('Amount') && { as: 'usd' }) }),
+  )
+  session.out.list(answer, rows, { columns: shown, idOf: (row) => String(row.startTime ?? ''), empty: 'nothing was charged' })
+  return EXIT.OK
+}
+
+type Item = Answer<'getSpend'>['items'][number]
+
+/** What costs something now, the dearest first. */
+export async function printSpend(session: Session): Promise<number> {
+  const answer = await session.api.getSpend()
+  const shown: Column<Item>[] = [
+    ...columns<Item>('kind', 'id', 'name'),
+    { name: 'perHour', of: ({ perHour }) => perHour, as: 'usdPerHour' },
+    { name: 'today', of: ({ costToday }) => costToday, as: 'usd' },
+    { name: 'thisMonth', of: ({ costThisMonth }) => costThisMonth, as: 'usd' },
+    { name: 'idleSince', of: ({ idleSince }) => idleSince, as: 'time' },
+    { name: 'idleWaste', of: ({ idleWaste }) => idleWaste, as: 'usd' },
+  ]
+  session.out.list(answer, answer.items, { columns: shown, idOf: ({ id }) => id, empty: 'nothing costs anything' })
+  session.out.talk(
+    `$${answer.perHour.toFixed(3)}/h now, $${answer.today.spent.toFixed(2)} today, $${answer.month.spent.toFixed(2)} this month`,
+  )
+  return EXIT.OK
+}

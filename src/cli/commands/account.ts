@@ -1,0 +1,163 @@
+import type { Command } from 'commander'
+import { act, collect, examples, noun } from '../core/act.ts'
+import { type Answer, readPages } from '../core/pages.ts'
+import { type Column, columns } from '../output/columns.ts'
+
+/** What belongs to the account: keys, SSH keys, webhooks, money, the audit log, what is on offer. */
+export function addAccount(program: Command): void {
+  addKeys(program)
+  addSshKeys(program)
+  addWebhooks(program)
+  addMoney(program)
+  addAudit(program)
+  addCatalog(program)
+}
+
+function addKeys(program: Command): void {
+  const keys = noun(program, 'keys', ['key'], 'API keys of the account')
+  act(keys.command('list').alias('ls').description('list keys, without their secrets'), async (session) => {
+    const answer = await session.api.listAccountKeys()
+    const shown = columns<(typeof answer.keys)[number]>('id', 'name', 'permission', 'createdAt', 'expiresAt')
+    session.out.list(answer, answer.keys, { columns: shown, idOf: ({ id }) => id, empty: 'no keys' })
+  })
+  const create = keys
+    .command('create <name>')
+    .description('make a key; it is shown this once')
+    .option('--read-only', 'it changes nothing')
+    .option('--scope <scope>', 'what it may do, such as jobs:write; may be given again', collect)
+    .option('--expires-at <time>', 'RFC 3339')
+  act(
+    create,
+    async (session, { readOnly, scope, expiresAt }: { readOnly?: boolean; scope?: string[]; expiresAt?: string }, name: string) => {
+      const permission = scope !== undefined ? 'RESTRICTED' : readOnly ? 'READ_ONLY' : 'ALL'
+      const key = await session.api.createAccountKey({
+        body: { name, permission, ...(scope && { scopes: scope }), ...(expiresAt && { expiresAt }) },
+      })
+      session.out.record(key, key.id)
+      session.out.talk('the key is shown this once')
+    },
+  )
+  examples(create, 'keys create ci --scope serverless:read --scope jobs:write', 'keys create dashboard --read-only --json key')
+  const remove = keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key').option('--yes', 'do not ask')
+  act(remove, async (session, { yes }: { yes?: boolean }, id: string) => {
+    await session.confirm(`Revoke ${id}? Whatever uses it is refused.`, yes)
+    await session.api.revokeAccountKey({ path: { id } })
+    session.out.done(undefined, id, `key ${id} is revoked`)
+  })
+}
+
+function addSshKeys(program: Command): void {
+  const keys = noun(program, 'ssh-keys', ['ssh-key'], 'public keys that open pods')
+  act(keys.command('list').alias('ls').description('list them'), async (session) => {
+    const answer = await session.api.getSshKeys()
+    const rows = answer.keys.map((line) => ({ line }))
+    session.out.list(answer, rows, {
+      columns: columns<{ line: string }>('line'),
+      idOf: ({ line }) => line,
+      empty: 'none; podplane ssh-keys add ~/.ssh/id_ed25519.pub',
+    })
+  })
+  const add = keys.command('add <file>').description('register a public key')
+  act(add, async (session, _options, file: string) => await (await import('../account/ssh-keys.ts')).addSshKey(session, file))
+  examples(add, 'ssh-keys add ~/.ssh/id_ed25519.pub')
+  act(
+    keys.command('remove <text>').alias('rm').description('remove the keys with this text, such as their comment'),
+    async (session, _options, text: string) => {
+      await (await import('../account/ssh-keys.ts')).removeSshKeys(session, text)
+    },
+  )
+}
+
+function addWebhooks(program: Command): void {
+  const webhooks = noun(program, 'webhooks', ['webhook'], 'deliveries of notifications')
+  act(
+    webhooks
+      .command('list')
+      .alias('ls')
+      .description('list deliveries')
+      .option('--all', 'more than the first 50')
+      .option('--endpoint <id>', 'of this endpoint'),
+    async (session, { all, endpoint }: { all?: boolean; endpoint?: string }) => {
+      const { api } = session
+      const answer = await readPages(session, (query) => api.listWebhookDeliveries({ query: { ...query, endpointId: endpoint } }), all)
+      const shown: Column<(typeof answer.deliveries)[number]>[] = [
+        ...columns<(typeof answer.deliveries)[number]>('id', 'status', 'endpointId', 'jobId', 'createdAt'),
+        { name: 'attempts', of: ({ attempts }: { attempts: unknown[] }) => attempts.length },
+      ]
+      session.out.list(answer, answer.deliveries, { columns: shown, idOf: ({ id }) => id, empty: 'nothing has been delivered yet' })
+    },
+  )
+  act(webhooks.command('redeliver <id>').description('deliver once more'), async (session, _options, id: string) => {
+    session.out.done(await session.api.redeliverWebhook({ path: { id } }), id, `delivery ${id} is under way again`)
+  })
+  act(
+    webhooks.command('secret').description('print the secret that signs them').option('--rotate', 'make a new one'),
+    async (session, { rotate }: { rotate?: boolean }) => {
+      session.out.record(rotate ? await session.api.rotateWebhookSigningSecret() : await session.api.getWebhookSigningSecret())
+    },
+  )
+}
+
+const BILLS = {
+  pod: 'listPodBilling',
+  endpoint: 'listServerlessBilling',
+  cluster: 'listClusterBilling',
+  volume: 'listNetworkVolumeBilling',
+} as const
+
+function addMoney(program: Command): void {
+  const usage = program
+    .command('usage')
+    .description('what has been charged')
+    .option('--by <what>', `day, or ${Object.keys(BILLS).join(', ')}`, 'day')
+    .option('--days <n>', 'so many days', '7')
+  act(
+    usage,
+    async (session, { by, days }: { by: string; days: string }) =>
+      await (await import('../account/usage.ts')).printUsage(session, by, Number(days)),
+  )
+  examples(usage, 'usage', 'usage --by endpoint --days 30', 'usage --by pod --json')
+  const spend = noun(program, 'spend', [], 'what costs something now')
+  act(
+    spend.command('status', { isDefault: true }).description('rate, today, this month, and on what'),
+    async (session) => await (await import('../account/usage.ts')).printSpend(session),
+  )
+  act(spend.command('limits').description('the most that may be spent'), async (session) =>
+    session.out.record(await session.api.getSpendLimits()),
+  )
+  act(program.command('limits').description('what the account may hold, and holds'), async (session) =>
+    session.out.record(await session.api.getAccountLimits()),
+  )
+}
+
+function addAudit(program: Command): void {
+  const audit = program
+    .command('audit')
+    .description('who has changed what')
+    .option('--all', 'more than the first 50')
+    .option('--resource <id>', 'changes of this one')
+    .option('--actor <id>', 'changes by this one')
+  act(audit, async (session, { all, resource, actor }: { all?: boolean; resource?: string; actor?: string }) => {
+    const { api } = session
+    const answer = await readPages(session, (query) => api.listAudit({ query: { ...query, resource, actor } }), all)
+    const shown: Column<(typeof answer.entries)[number]>[] = [
+      ...columns<(typeof answer.entries)[number]>('at', 'action'),
+      { name: 'resource', of: (entry: (typeof answer.entries)[number]) => entry.resource.id },
+    ]
+    session.out.list(answer, answer.entries, { columns: shown, idOf: ({ id }) => id, empty: 'nothing has been changed' })
+  })
+}
+
+function addCatalog(program: Command): void {
+  const gpus = noun(program, 'gpus', ['gpu'], 'GPU types, their prices, and what is free')
+  act(gpus.command('list', { isDefault: true }).alias('ls').description('list them'), async (session) => {
+    const answer = await session.api.listGpuTypes({ query: { include: 'AVAILABILITY', product: 'POD' } })
+    const shown: Column<Answer<'getGpuType'>>[] = [
+      ...columns<Answer<'getGpuType'>>('id', 'memory', 'pool'),
+      { name: 'pod', of: ({ price }) => price.secure, as: 'usdPerHour' },
+      { name: 'worker', of: ({ price }) => price.serverless, as: 'usdPerHour' },
+      { name: 'available', of: ({ availability }) => availability },
+    ]
+    session.out.list(answer, answer.gpus, { columns: shown, idOf: ({ id }) => id, empty: 'none is offered' })
+  })
+}

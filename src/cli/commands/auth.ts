@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import type { LoginFlags } from '../account/auth.ts'
+import { act, examples, noun } from '../core/act.ts'
+
+/** `podplane auth …` and `podplane context …`. */
+export function addAuth(program: Command): void {
+  const auth = noun(program, 'auth', [], 'sign in and out')
+  const login = auth
+    .command('login')
+    .description('sign in to a plane; the key is kept for this user alone')
+    .option('--with-key', 'read an API key from stdin')
+    .option('--name <context>', 'the context to keep it under (default: the host name)')
+  act(login, async (session, flags: LoginFlags) => await (await import('../account/auth.ts')).logIn(session, flags), { waits: true })
+  examples(login, 'auth login --url https://plane.example.com', 'auth login --url https://plane.example.com --with-key < key.txt')
+  act(auth.command('logout').description('forget the key of this context'), async (session) =>
+    (await import('../account/auth.ts')).logOut(session),
+  )
+  act(auth.command('status').description('say which plane and key are used, and what the key is good for'), async (session) => {
+    return await (await import('../account/auth.ts')).printStatus(session)
+  })
+  act(auth.command('token').description('print the key that is used, for other programs'), async (session) =>
+    session.out.lines([session.key]),
+  )
+
+  const context = noun(program, 'context', ['contexts'], 'several planes and accounts')
+  act(context.command('list').alias('ls').description('list contexts'), async (session) =>
+    (await import('../account/contexts.ts')).listContexts(session),
+  )
+  act(context.command('show').description('say which context is used'), async (session) =>
+    (await import('../account/contexts.ts')).showContext(session),
+  )
+  act(context.command('use <name>').description('use a context from now on'), async (session, _options, name: string) => {
+    ;(await import('../account/contexts.ts')).useContext(session, name)
+  })
+  const set = context.command('set <name> <url>').description('add or change a context')
+  act(set, async (session, _options, name: string, url: string) => (await import('../account/contexts.ts')).setContext(session, name, url))
+  examples(set, 'context set lab https://lab.example.com')
+  act(context.command('delete <name>').description('forget a context and its key'), async (session, _options, name: string) => {
+    ;(await import('../account/contexts.ts')).deleteContext(session, name)
+  })
+}

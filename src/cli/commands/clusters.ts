@@ -1,0 +1,67 @@
+import type { Command } from 'commander'
+import { act, examples, noun } from '../core/act.ts'
+import type { Answer } from '../core/pages.ts'
+import { type Column, columns } from '../output/columns.ts'
+import { POD_LIST } from './pods.ts'
+
+type Cluster = Answer<'getCluster'>
+
+const COLUMNS: readonly Column<Cluster>[] = [
+  ...columns<Cluster>('id', 'name', 'type'),
+  { name: 'pods', of: ({ pods }) => Object.entries(pods.byStatus).map(([status, count]) => `${count} ${status}`) },
+  { name: 'compute', of: ({ compute }) => `${compute.podCount} x ${compute.gpuCountPerPod} x ${compute.gpuTypeId}` },
+  ...columns<Cluster>('dataCenterId', 'createdAt'),
+]
+
+/** `podplane clusters …`. */
+export function addClusters(program: Command): void {
+  const clusters = noun(program, 'clusters', ['cluster'], 'pods alike on a private network of their own')
+  act(clusters.command('list').alias('ls').description('list clusters'), async (session) => {
+    const answer = await session.api.listClusters()
+    session.out.list(answer, answer.clusters, {
+      columns: COLUMNS,
+      idOf: ({ id }) => id,
+      empty: 'no clusters; podplane clusters create makes one',
+    })
+  })
+  act(clusters.command('get <cluster>').description('show a cluster'), async (session, _options, id: string) => {
+    session.out.record(await session.api.getCluster({ path: { id } }), id)
+  })
+  act(clusters.command('pods <cluster>').description('list the members of a cluster'), async (session, _options, id: string) => {
+    const answer = await session.api.listClusterPods({ path: { id } })
+    session.out.list(answer, answer.pods, POD_LIST)
+  })
+  const create = clusters
+    .command('create')
+    .description('create a cluster')
+    .requiredOption('--body <json>', 'its members: JSON, @file, or - for stdin')
+    .option('--dry-run', 'say where it would go and what it would cost')
+    .option('--wait', 'until all members run')
+  act(
+    create,
+    async (session, flags: { body: string; dryRun?: boolean; wait?: boolean }) =>
+      await (await import('../pods/clusters.ts')).createCluster(session, flags),
+    { waits: true },
+  )
+  examples(
+    create,
+    `clusters create --body '{"name":"sft","type":"TRAINING","image":"docker.io/acme/train:1","compute":{"gpuTypeId":"NVIDIA L4","gpuCountPerPod":1,"podCount":3}}' --wait`,
+  )
+  act(
+    clusters.command('wait <cluster>').description('wait until all members run'),
+    async (session, _options, id: string) => await (await import('../pods/clusters.ts')).waitForCluster(session, id),
+    {
+      waits: true,
+    },
+  )
+  const remove = clusters
+    .command('delete <cluster>')
+    .alias('rm')
+    .description('terminate all members of a cluster')
+    .option('--yes', 'do not ask')
+  act(remove, async (session, { yes }: { yes?: boolean }, id: string) => {
+    await session.confirm(`Delete cluster ${id}? The disks of its members are lost.`, yes)
+    await session.api.deleteCluster({ path: { id } })
+    session.out.done(undefined, id, `cluster ${id} is deleted`)
+  })
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander'
+import { act, examples } from '../core/act.ts'
+import type { ExecFlags } from '../doors/exec.ts'
+
+/** The ways into a pod, under `pods` and at the top. */
+export function addDoors(parent: Command, prefix = ''): void {
+  const exec = parent
+    .command('exec <pod> [command...]')
+    .description('run a command in a pod and end with its exit code; without one a shell')
+    .option('-i, --stdin', 'pass on what is said to this program')
+    .option('-t, --tty', 'with a terminal')
+  act(
+    exec,
+    async (session, flags: ExecFlags, pod: string, ...command) =>
+      await (await import('../doors/exec.ts')).execInPod(session, pod, command.flat(), flags),
+  )
+  examples(exec, `${prefix}exec <pod>`, `${prefix}exec <pod> -- nvidia-smi -L`, `${prefix}exec -i <pod> -- python - < script.py`)
+  const ssh = parent.command('ssh <pod> [command...]').description('ssh into a pod, with the ssh of this machine where there is one')
+  act(
+    ssh,
+    async (session, _options, pod: string, ...command) => await (await import('../doors/ssh.ts')).sshIntoPod(session, pod, command.flat()),
+  )
+  examples(ssh, `${prefix}ssh <pod>`, `${prefix}ssh <pod> -- uptime`)
+  const cp = parent.command('cp <from> <to>').description('copy files and directories into a pod or out of it')
+  act(cp, async (session, _options, from: string, to: string) => await (await import('../doors/cp.ts')).copy(session, from, to))
+  examples(cp, `${prefix}cp ./data <pod>:/workspace/`, `${prefix}cp <pod>:/workspace/model.bin .`)
+  const forward = parent.command('port-forward <pod> <ports...>').description('open ports of a pod on this machine, until Ctrl-C')
+  act(
+    forward,
+    async (session, _options, pod: string, ...ports) =>
+      await (await import('../doors/port-forward.ts')).forwardPorts(session, pod, ports.flat()),
+  )
+  examples(forward, `${prefix}port-forward <pod> 8888`, `${prefix}port-forward <pod> 9000:8888 5432`)
+}

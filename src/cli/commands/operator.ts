@@ -1,0 +1,53 @@
+import { Command } from 'commander'
+import { examples, runOf } from '../core/act.ts'
+import type { Globals } from '../core/io.ts'
+import { columns } from '../output/columns.ts'
+import type { Output } from '../output/output.ts'
+import type { Call } from './operator/call.ts'
+import { addHosts } from './operator/hosts.ts'
+import { addOperatorCommands } from './operator/operator.ts'
+import { addUsers } from './operator/users.ts'
+
+/** Nouns of an operator that stand at the top too. */
+const AT_THE_TOP = ['hosts', 'users', 'join-tokens']
+
+/** `podplane admin …`, and the nouns of it that operators use daily; help shows them to whoever has an operator key (CL-50). */
+export function addOperator(program: Command, isOperator: boolean): void {
+  const call = callOf(program)
+  const print = (text: string) => void runOf(program).io.stdout.write(`${text}\n`)
+  const admin = new Command('admin').description('operate a plane: users, keys, quotas, machines; takes PODPLANE_OPERATOR_KEY')
+  addOperatorCommands(admin, call, print)
+  examples(admin, 'admin users create ada@example.com', 'admin hosts list', 'admin join-tokens create --name gpu-1')
+  program.addCommand(admin, { hidden: !isOperator })
+  const nouns = new Command()
+  addHosts(nouns, call)
+  addUsers(nouns, call)
+  for (const name of AT_THE_TOP) {
+    const command = nouns.commands.find((one) => one.name() === name)
+    if (command !== undefined) program.addCommand(command, { hidden: !isOperator })
+  }
+}
+
+function callOf(program: Command): Call {
+  return async (send, isBad = () => false) => {
+    const run = runOf(program)
+    const { Session } = await import('../core/session.ts')
+    const session = new Session(run.io, program.opts<Globals>(), run.signal)
+    const answer = await send(session.operatorApi)
+    print(session.out, answer)
+    if (isBad(answer)) run.exitCode = 1
+  }
+}
+
+/** A list has one member, which is an array; its columns are what its rows have, but for what is nested. */
+function print(out: Output, answer: unknown): void {
+  const values = typeof answer === 'object' && answer !== null ? Object.values(answer) : []
+  const rows: unknown = values.find(Array.isArray)
+  if (answer === undefined) out.talk('done')
+  else if (!Array.isArray(rows) || values.some((value) => typeof value !== 'object')) out.record(answer)
+  else {
+    const records = rows as Record<string, unknown>[]
+    const names = Object.entries(records[0] ?? {}).flatMap(([name, value]) => (typeof value === 'object' && value !== null ? [] : [name]))
+    out.list(answer, records, { columns: columns<Record<string, unknown>>(...names), idOf: ({ id }) => String(id), empty: 'none' })
+  }
+}

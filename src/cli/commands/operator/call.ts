@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { InvalidArgumentError } from 'commander'
+import type { ApiClient } from '../../../client/client.ts'
+import { formatOperatorKey, SECRET_BYTES } from '../../../domain/key-text.ts'
+import { OperatorError } from '../../../node/fail.ts'
+
+/** Asks the plane as its operator and prints the answer. `isBad`: what was done is not what was wanted. */
+export type Call = <Answer>(send: (api: ApiClient) => Promise<Answer>, isBad?: (answer: Answer) => boolean) => Promise<void>
+
+export function newOperatorKey(): string {
+  return formatOperatorKey(randomBytes(SECRET_BYTES))
+}
+
+/** People know a user by the address, the API by the id. */
+export async function userOf(api: ApiClient, user: string): Promise<{ id: string }> {
+  if (!user.includes('@')) return { id: user }
+  const [found] = (await api.listUsers({ query: { email: user } })).users
+  if (found === undefined) throw new OperatorError(`no user has the address ${user}`)
+  return { id: found.id }
+}
+
+export function splitList(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+export function parseBudgets(given: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const match = /^(\w+)=(\d+)$/.exec(text)
+      if (match?.[1] === undefined) throw new OperatorError(`${text}: it must be <budget>=<whole number>`)
+      return [match[1], Number(match[2])]
+    }),
+  )
+}
+
+export function parseCount(value: string): number {
+  if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('it must be a whole number from 1')
+  return Number(value)
+}
+
+export function parseUsd(value: string): number {
+  if (!/^\d+(\.\d{1,6})?$/.test(value)) throw new InvalidArgumentError('it must be an amount in USD such as 80 or 12.50')
+  return Number(value)
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander'
+import type { ApiBody } from '../../../client/client.ts'
+import type { Call } from './call.ts'
+
+/** Machines, and the tokens with which they join. */
+export function addHosts(program: Command, call: Call): void {
+  const joinTokens = program.command('join-tokens').description('tokens with which machines join')
+  joinTokens
+    .command('create')
+    .description('make a token for one machine; it is shown this once')
+    .option('--name <name>', 'name of the machine')
+    .option('--data-center <id>', 'data center of the machine')
+    .option('--cloud <tier>', 'SECURE or COMMUNITY (default: SECURE)')
+    .action(({ name, dataCenter, cloud }: { name?: string; dataCenter?: string; cloud?: string }) => {
+      return call((api) => api.createJoinToken({ body: { name, dataCenterId: dataCenter, cloud } as ApiBody<'createJoinToken'> }))
+    })
+
+  joinTokens
+    .command('list')
+    .description('list join tokens of the last 30 days, without their secrets')
+    .action(() => call((api) => api.listJoinTokens()))
+  joinTokens
+    .command('revoke <id>')
+    .description('revoke a join token that no machine has used')
+    .action((id: string) => call((api) => api.revokeJoinToken({ path: { id } })))
+
+  const hosts = program.command('hosts').description('machines')
+  hosts
+    .command('list')
+    .description('list machines')
+    .action(() => call((api) => api.listHosts()))
+  hosts
+    .command('get <id>')
+    .description('show one machine')
+    .action((id: string) => call((api) => api.getHost({ path: { id } })))
+  hosts
+    .command('cordon <id>')
+    .description('give a machine no new work; what runs there stays')
+    .option('--reason <text>', 'shown with the machine')
+    .action((id: string, body: { reason?: string }) => call((api) => api.cordonHost({ path: { id }, body })))
+  hosts
+    .command('uncordon <id>')
+    .description('give a machine new work again; ends a drain')
+    .action((id: string) => call((api) => api.uncordonHost({ path: { id } })))
+  hosts
+    .command('drain <id>')
+    .description('cordon a machine and let its workers leave once they have finished')
+    .option('--reason <text>', 'shown with the machine')
+    .action((id: string, body: { reason?: string }) => call((api) => api.drainHost({ path: { id }, body })))
+  hosts
+    .command('remove <id>')
+    .description('withdraw the enrolment of a machine that holds nothing')
+    .action((id: string) => call((api) => api.removeHost({ path: { id } })))
+}

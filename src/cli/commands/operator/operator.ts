@@ -1,0 +1,18 @@
+import type { Command } from 'commander'
+import type { Call } from './call.ts'
+import { addCatalogCommands } from './catalog.ts'
+import { addHosts } from './hosts.ts'
+import { addLimits } from './limits.ts'
+import { addSealed } from './secrets.ts'
+import { addOrganizations, addUserKeys, addUsers } from './users.ts'
+
+/** Everything that an operator does: the same for `npm run admin` and for `podplane admin`. */
+export function addOperatorCommands(program: Command, call: Call, print: (text: string) => void): void {
+  addUsers(program, call)
+  addOrganizations(program, call)
+  addUserKeys(program, call)
+  addLimits(program, call)
+  addCatalogCommands(program, call)
+  addHosts(program, call)
+  addSealed(program, call, print)
+}

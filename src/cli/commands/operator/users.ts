@@ -1,0 +1,73 @@
+import type { Command } from 'commander'
+import type { ApiBody } from '../../../client/client.ts'
+import { type Call, splitList, userOf } from './call.ts'
+
+/** People, organizations and their keys. */
+export function addUsers(program: Command, call: Call): void {
+  const users = program.command('users').description('people with an account')
+  users
+    .command('create <email>')
+    .description('create a user with an account of their own')
+    .action((email: string) => call((api) => api.createUser({ body: { email } })))
+  users
+    .command('list')
+    .description('list users')
+    .option('--email <email>', 'only the one with this address')
+    .action(({ email }: { email?: string }) => {
+      return call((api) => api.listUsers({ query: { email } }))
+    })
+  users
+    .command('suspend <user>')
+    .description('end the keys, streams, workers and pods of a user (id or email); jobs wait')
+    .action((user: string) => call(async (api) => api.suspendUser({ path: await userOf(api, user) })))
+  users
+    .command('resume <user>')
+    .description('end a suspension; pods that it stopped start again where there is room')
+    .action((user: string) => call(async (api) => api.resumeUser({ path: await userOf(api, user) })))
+
+  users
+    .command('free-identities <user>')
+    .description('forget as whom a user (id or email) has signed in; the next verified sign-in with that address is linked')
+    .action((user: string) => call(async (api) => api.freeIdentities({ path: await userOf(api, user) })))
+  users
+    .command('delete <user>')
+    .description('end the work of a user (id or email) and delete the account; usage stays for the bill')
+    .action((user: string) => call(async (api) => api.deleteUser({ path: await userOf(api, user) })))
+}
+
+/** Accounts that several people share. */
+export function addOrganizations(program: Command, call: Call): void {
+  const organizations = program.command('organizations').description('accounts that several people share')
+  for (const [word, effect] of [
+    ['suspend', 'end the keys, streams, workers and pods of an organization (id); jobs wait'],
+    ['resume', 'end a suspension; pods that it stopped start again where there is room'],
+  ] as const) {
+    organizations
+      .command(`${word} <id>`)
+      .description(effect)
+      .action((id: string) => call((api) => (word === 'suspend' ? api.suspendOrganization : api.resumeOrganization)({ path: { id } })))
+  }
+}
+
+/** API keys of people. */
+export function addUserKeys(program: Command, call: Call): void {
+  const keys = program.command('keys').description('API keys')
+  keys
+    .command('create <user>')
+    .description('make a key for a user (id or email); it is shown this once')
+    .requiredOption('--name <name>', 'what the key is for')
+    .option('--permission <permission>', 'ALL, READ_ONLY or RESTRICTED')
+    .option('--scopes <scopes>', 'scopes of a RESTRICTED key, with commas between them', splitList)
+    .option('--expires-at <time>', 'RFC 3339 time from which the key is refused')
+    .action((user: string, body: ApiBody<'createKey'>) => {
+      return call(async (api) => api.createKey({ path: await userOf(api, user), body }))
+    })
+  keys
+    .command('list <user>')
+    .description('list the keys of a user (id or email), without their secrets')
+    .action((user: string) => call(async (api) => api.listKeys({ path: await userOf(api, user) })))
+  keys
+    .command('delete <id>')
+    .description('revoke a key')
+    .action((id: string) => call((api) => api.revokeKey({ path: { id } })))
+}

@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { errorText } from '../../node/fail.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError, usage } from '../core/failure.ts'
+import type { Session } from '../core/session.ts'
+import { Door } from './door.ts'
+import { exitCodeOf } from './exec.ts'
+
+/** A side of a copy: a path here, or one in a pod. */
+export interface Side {
+  pod: string | undefined
+  path: string
+}
+
+/** `<pod>:<path>` is in a pod; what begins like a path, or has no colon, is here. */
+export function readSide(text: string): Side {
+  const match = /^([A-Za-z0-9][\w-]*):(.*)$/s.exec(text)
+  if (match?.[1] === undefined) return { pod: undefined, path: text }
+  if (!match[2]) throw usage(`${text}: a path has to follow the colon`)
+  return { pod: match[1], path: match[2] }
+}
+
+// $1 is where to, $2 the name of what comes. Into a directory that is there, else under its own name: nothing is half there.
+const TAKE = `set -e
+if [ -d "$1" ]; then exec tar -xf - -C "$1" --no-same-owner; fi
+case "$1" in */) mkdir -p "$1"; exec tar -xf - -C "$1" --no-same-owner;; esac
+d=$(dirname "$1"); mkdir -p "$d"; t=$(mktemp -d "$d/.podplane-XXXXXX"); trap 'rm -rf "$t"' EXIT
+tar -xf - -C "$t" --no-same-owner; mv -f "$t/$2" "$1"`
+const GIVE = `set -e
+[ -e "$1" ] || { echo "$1: no such file or directory" >&2; exit 1; }
+cd "$(dirname "$1")"; exec tar -cf - -- "$(basename "$1")"`
+
+/** Copies files and directories between this machine and a pod, as a tar stream over the plane (CL-31). */
+export async function copy(session: Session, from: string, to: string): Promise<number> {
+  const [source, target] = [readSide(from), readSide(to)]
+  if ((source.pod === undefined) === (target.pod === undefined)) {
+    throw usage('one side must be in a pod and one here', 'podplane cp ./file <pod>:/path, or podplane cp <pod>:/path ./file')
+  }
+  if (target.pod !== undefined) await upload(session, resolve(session.io.cwd, source.path), target.pod, target.path)
+  else if (source.pod !== undefined) await download(session, source.pod, source.path, target.path)
+  session.out.talk(`copied ${from} to ${to}`)
+  return EXIT.OK
+}
+
+async function upload(session: Session, path: string, pod: string, target: string): Promise<void> {
+  if (!existsSync(path)) throw usage(`${path}: no such file or directory`)
+  const door = await Door.open(session, pod, { command: ['sh', '-c', TAKE, 'sh', target, basename(path)] })
+  const tar = spawn('tar', ['-cf', '-', '-C', dirname(path), '--', basename(path)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = exitOf(tar)
+  const complaints = collect(door)
+  for await (const part of tar.stdout) await door.write(part as Buffer)
+  const code = await ended
+  // A stream that was cut is not to be taken for a whole one.
+  if (code !== 0) door.close()
+  else door.endInput()
+  finish(door, await complaints, code)
+}
+
+async function download(session: Session, pod: string, path: string, target: string): Promise<void> {
+  const place = resolve(session.io.cwd, target)
+  const isInto = target.endsWith('/') || (existsSync(place) && statSync(place).isDirectory())
+  mkdirSync(isInto ? place : dirname(place), { recursive: true })
+  const scratch = mkdtempSync(join(isInto ? place : dirname(place), '.podplane-'))
+  try {
+    const door = await Door.open(session, pod, { command: ['sh', '-c', GIVE, 'sh', path] })
+    door.endInput()
+    const tar = spawn('tar', ['-xf', '-', '-C', scratch, '--no-same-owner'], { stdio: ['pipe', 'ignore', 'inherit'] })
+    const ended = exitOf(tar)
+    const complaints = await collect(door, async (bytes) => {
+      if (!tar.stdin.write(bytes)) await Promise.race([once(tar.stdin, 'drain'), ended])
+    })
+    tar.stdin.end()
+    finish(door, complaints, await ended)
+    const name = basename(path)
+    const final = isInto ? join(place, name) : place
+    if (isInto && existsSync(final)) rmSync(final, { recursive: true, force: true })
+    renameSync(join(scratch, name), final)
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** Reads all that the pod says; answers what it complains about. */
+async function collect(door: Door, take: (bytes: Uint8Array) => Promise<void> = async () => {}): Promise<string> {
+  let complaints = ''
+  for (let heard = await door.read(); heard !== undefined; heard = await door.read()) {
+    if (heard.channel === 'stdout') await take(heard.bytes)
+    else complaints += Buffer.from(heard.bytes).toString('utf8')
+    door.taken(heard.bytes.length)
+  }
+  return complaints.trim()
+}
+
+function finish(door: Door, complaints: string, localCode: number): void {
+  const code = exitCodeOf(door)
+  door.close()
+  if (code === 0 && localCode === 0) return
+  const missing = code === 127 ? 'the image of the pod has no sh or no tar' : `tar ended with ${code === 0 ? localCode : code}`
+  throw new CliError(EXIT.BAD_OUTCOME, 'copy_failed', complaints || missing)
+}
+
+async function exitOf(child: ReturnType<typeof spawn>): Promise<number> {
+  return await new Promise<number>((resolve, reject) => {
+    child.once('error', (error) => reject(new CliError(EXIT.BAD_OUTCOME, 'no_tar', `tar cannot be started here: ${errorText(error)}`)))
+    child.once('exit', (code) => resolve(code ?? 1))
+  })
+}

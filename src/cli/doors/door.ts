@@ -1,0 +1,139 @@
+import { ApiError } from '../../client/client.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError } from '../core/failure.ts'
+import type { Session } from '../core/session.ts'
+import { CHANNELS, creditMessage, type ExitStatus, MESSAGE_BYTES, message, readStatus, resizeMessage, WINDOW_BYTES } from './channels.ts'
+
+/** Both ends grant what they take, so neither holds more than a window of either direction. */
+export interface DoorOptions {
+  /** A login shell where it is left out. */
+  command?: readonly string[]
+  terminal?: { rows: number; cols: number; term: string }
+}
+
+export interface Heard {
+  channel: 'stdout' | 'stderr'
+  bytes: Uint8Array
+}
+
+/** A command in a pod over a WebSocket of the plane (CL-30). */
+export class Door {
+  private readonly socket: WebSocket
+  private readonly arrived: Heard[] = []
+  private sendable = WINDOW_BYTES
+  private unsaid = 0
+  private ended: ExitStatus | undefined
+  private wake = Promise.withResolvers<void>()
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket
+    socket.addEventListener('message', ({ data }) => this.hear(new Uint8Array(data as ArrayBuffer)))
+    socket.addEventListener('close', ({ reason }) => this.end({ exitCode: null, message: reason || 'the connection to the pod ended' }))
+  }
+
+  /** Opens it, or says why the pod cannot be entered. */
+  static async open(session: Session, podId: string, { command, terminal }: DoorOptions): Promise<Door> {
+    const query = {
+      flow: true,
+      ...(command !== undefined && { command }),
+      ...(terminal !== undefined && { tty: true, ...terminal }),
+    }
+    const address = session.api.execInPod({ path: { id: podId }, query })
+    // Node's own WebSocket takes no headers; the plane reads a key among the protocols (NET-10).
+    const key = Buffer.from(session.key).toString('base64url')
+    const socket = new WebSocket(address, ['v5.channel.k8s.io', `base64url.bearer.authorization.podplane.${key}`])
+    socket.binaryType = 'arraybuffer'
+    const isOpen = await new Promise<boolean>((resolve) => {
+      socket.addEventListener('open', () => resolve(true), { once: true })
+      socket.addEventListener('error', () => resolve(false), { once: true })
+    })
+    if (isOpen) return new Door(socket)
+    throw await refusalOf(session, address)
+  }
+
+  /** The next that is said; undefined behind the last. One reader at a time. */
+  async read(): Promise<Heard | undefined> {
+    for (;;) {
+      const next = this.arrived.shift()
+      if (next !== undefined) return next
+      if (this.ended !== undefined) return undefined
+      await this.wake.promise
+    }
+  }
+
+  /** What was read is used up: so much more may come. */
+  taken(bytes: number): void {
+    this.unsaid += bytes
+    if (this.unsaid < WINDOW_BYTES / 4) return
+    this.say(creditMessage(this.unsaid))
+    this.unsaid = 0
+  }
+
+  /** How it ended; to be asked behind the last that was read. */
+  get status(): ExitStatus {
+    return this.ended ?? { exitCode: null, message: 'it has not ended' }
+  }
+
+  /** Resolves when all of it is on its way. One writer at a time. */
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let from = 0; from < bytes.length && this.ended === undefined; ) {
+      if (this.sendable <= 0) {
+        await this.wake.promise
+        continue
+      }
+      const part = bytes.subarray(from, from + Math.min(this.sendable, MESSAGE_BYTES))
+      this.sendable -= part.length
+      from += part.length
+      this.say(message('stdin', part))
+    }
+  }
+
+  endInput(): void {
+    this.say(message('close', new Uint8Array([CHANNELS.stdin])))
+  }
+
+  resize(rows: number, cols: number): void {
+    this.say(resizeMessage(rows, cols))
+  }
+
+  /** The command ends with its connection. */
+  close(): void {
+    this.socket.close()
+  }
+
+  private hear(bytes: Uint8Array): void {
+    const body = bytes.subarray(1)
+    if (bytes[0] === CHANNELS.stdout) this.arrived.push({ channel: 'stdout', bytes: body })
+    else if (bytes[0] === CHANNELS.stderr) this.arrived.push({ channel: 'stderr', bytes: body })
+    else if (bytes[0] === CHANNELS.credit) this.sendable += Buffer.from(body).readUInt32BE(0)
+    else if (bytes[0] === CHANNELS.status) this.end(readStatus(body))
+    this.next()
+  }
+
+  private end(status: ExitStatus): void {
+    this.ended ??= status
+    this.next()
+  }
+
+  private say(bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(bytes)
+  }
+
+  private next(): void {
+    this.wake.resolve()
+    this.wake = Promise.withResolvers<void>()
+  }
+}
+
+/** A WebSocket does not say why it was refused; the same request without one does. */
+async function refusalOf(session: Session, address: URL): Promise<Error> {
+  try {
+    await session.api.request('GET', address.pathname + address.search)
+  } catch (error) {
+    // 400 is for the WebSocket that is missing now: nothing else is wrong.
+    if (!(error instanceof ApiError) || error.status !== 400) return error as Error
+  }
+  return new CliError(EXIT.UNREACHABLE, 'no_websocket', 'the plane was reached, and no WebSocket came through', {
+    hint: 'a proxy in between may not pass WebSockets; podplane doctor looks further',
+  })
+}

@@ -1,0 +1,69 @@
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError } from '../core/failure.ts'
+import type { Io } from '../core/io.ts'
+import type { Session } from '../core/session.ts'
+import { Door } from './door.ts'
+
+export interface ExecFlags {
+  stdin?: boolean
+  tty?: boolean
+}
+
+/** Runs a command in a pod, or a shell; its exit code is the command's (CL-30). */
+export async function execInPod(session: Session, podId: string, command: readonly string[], flags: ExecFlags): Promise<number> {
+  const { io } = session
+  const isShell = command.length === 0
+  const wantsTerminal = flags.tty ?? (isShell && io.stdin.isTTY === true && io.stdout.isTTY === true)
+  const terminal = { rows: io.stdout.rows || 24, cols: io.stdout.columns || 80, term: io.env.TERM || 'xterm-256color' }
+  const door = await Door.open(session, podId, { ...(!isShell && { command }), ...(wantsTerminal && { terminal }) })
+  const stop = () => door.close()
+  session.signal.addEventListener('abort', stop, { once: true })
+  const leave = wantsTerminal ? enterTerminal(io, door) : () => undefined
+  try {
+    if (flags.stdin || isShell || wantsTerminal) void passInput(io, door)
+    else door.endInput()
+    await passOutput(io, door)
+  } finally {
+    leave()
+    session.signal.removeEventListener('abort', stop)
+    door.close()
+  }
+  return exitCodeOf(door)
+}
+
+/** The exit code of the command; one that was broken off has none. */
+export function exitCodeOf(door: Pick<Door, 'status'>): number {
+  const { exitCode, message } = door.status
+  if (exitCode !== null) return exitCode
+  throw new CliError(EXIT.UNREACHABLE, 'broken_off', `the command was broken off: ${message ?? 'nobody says why'}`)
+}
+
+async function passInput({ stdin }: Io, door: Door): Promise<void> {
+  try {
+    for await (const part of stdin) await door.write(Buffer.from(part))
+  } finally {
+    door.endInput()
+  }
+}
+
+async function passOutput({ stdout, stderr }: Io, door: Door): Promise<void> {
+  for (let heard = await door.read(); heard !== undefined; heard = await door.read()) {
+    const sink = heard.channel === 'stdout' ? stdout : stderr
+    const hasRoom = sink.write(heard.bytes)
+    if (!hasRoom && 'once' in sink) await new Promise<void>((resolve) => (sink as NodeJS.WriteStream).once('drain', resolve))
+    door.taken(heard.bytes.length)
+  }
+}
+
+/** Hands each key on as it is pressed, Ctrl-C too, and each new size. Returns what ends that. */
+function enterTerminal({ stdin, stdout }: Io, door: Door): () => void {
+  const keyboard = stdin as NodeJS.ReadStream
+  const screen = stdout as NodeJS.WriteStream
+  const resize = () => door.resize(screen.rows, screen.columns)
+  if (keyboard.isTTY) keyboard.setRawMode(true)
+  if (screen.isTTY && 'on' in screen) screen.on('resize', resize)
+  return () => {
+    if (keyboard.isTTY) keyboard.setRawMode(false)
+    if (screen.isTTY && 'off' in screen) screen.off('resize', resize)
+  }
+}

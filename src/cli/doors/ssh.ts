@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process'
+import { hasCode } from '../../node/fail.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError } from '../core/failure.ts'
+import type { Session } from '../core/session.ts'
+import { execInPod } from './exec.ts'
+
+/** The words of a line such as `ssh pod@host -p 2222`, as the API gives it. */
+export function sshArguments(ssh: { host: string; port: number; username: string }): string[] {
+  return ['-p', String(ssh.port), `${ssh.username}@${ssh.host}`]
+}
+
+/** The system's ssh client into a pod; without one, or without a way for it, a shell over the plane (CL-33). */
+export async function sshIntoPod(session: Session, podId: string, command: readonly string[]): Promise<number> {
+  const pod = await session.api.getPod({ path: { id: podId } })
+  const way = pod.ssh.direct ?? pod.ssh.proxy
+  if (way === null) {
+    session.out.talk('the plane has no SSH proxy: this is a shell over the plane')
+    return await execInPod(session, podId, command, {})
+  }
+  try {
+    return await runSsh([...sshArguments(way), ...command])
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+    session.out.talk('there is no ssh on this machine: this is a shell over the plane')
+    return await execInPod(session, podId, command, {})
+  }
+}
+
+async function runSsh(args: readonly string[]): Promise<number> {
+  const child = spawn('ssh', args, { stdio: 'inherit' })
+  return await new Promise<number>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => {
+      if (code !== null) resolve(code)
+      else reject(new CliError(EXIT.BAD_OUTCOME, 'ssh_killed', `ssh was ended by ${signal}`))
+    })
+  })
+}

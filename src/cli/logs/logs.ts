@@ -1,0 +1,147 @@
+import { ApiError } from '../../client/client.ts'
+import { parseInstant } from '../core/durations.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError, usage } from '../core/failure.ts'
+import type { Answer } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+
+export interface LogFlags {
+  follow?: boolean
+  since?: string
+  until?: string
+  tail: number
+  grep?: string
+  source?: string
+  worker?: string
+}
+
+type Page = Answer<'listPodLogLines'>
+type Line = Page['lines'][number]
+interface Query {
+  limit: number
+  since?: string
+  until?: string
+  q?: string
+  source?: string
+  cursor?: string
+}
+
+/** One log: how its lines are read, and how they are followed. */
+interface Log {
+  /** Of which worker, where there are several. */
+  label: string
+  page(query: Query): Promise<Page>
+  follow(lastEventId: string): AsyncGenerator<{ data: string; event: string }>
+}
+
+const PAGE = 1_000
+
+/** Prints lines of a pod, of a worker, or of all workers of an endpoint, and follows them with `-f`. */
+export async function printLogs(session: Session, id: string, flags: LogFlags): Promise<number> {
+  const logs = await findLogs(session, id, flags.worker)
+  const query = queryOf(flags, session.io.nowMs())
+  const read = await Promise.all(logs.map(async (log) => (await readLines(log, query, flags.tail)).map((line) => ({ log, line }))))
+  const lines = read.flat().toSorted((a, b) => a.line.ts.localeCompare(b.line.ts))
+  const shown = query.since === undefined ? lines.slice(-flags.tail) : lines
+  for (const { log, line } of shown) print(session, log, line)
+  if (!flags.follow) return EXIT.OK
+  await Promise.all(logs.map((log, index) => follow(session, log, read[index]?.at(-1)?.line.id ?? '', flags)))
+  return EXIT.OK
+}
+
+function queryOf({ since, until, grep, source }: LogFlags, nowMs: number): Omit<Query, 'limit'> {
+  if (source !== undefined && source !== 'container' && source !== 'system') throw usage('--source: there are container and system')
+  const [from, to] = [instantOf('--since', since, nowMs), instantOf('--until', until, nowMs)]
+  return {
+    ...(from && { since: from }),
+    ...(to && { until: to }),
+    ...(grep !== undefined && { q: grep }),
+    ...(source !== undefined && { source }),
+  }
+}
+
+function instantOf(flag: string, text: string | undefined, nowMs: number): string | undefined {
+  if (text === undefined) return undefined
+  const instant = parseInstant(text, nowMs)
+  if (instant === undefined) throw usage(`${flag} ${text}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
+  return instant
+}
+
+/** What an id stands for: a pod, or an endpoint with its workers. */
+async function findLogs(session: Session, id: string, workerId: string | undefined): Promise<Log[]> {
+  if (workerId !== undefined) return [workerLog(session, id, workerId)]
+  try {
+    await session.api.getPod({ path: { id } })
+    return [podLog(session, id)]
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error
+  }
+  try {
+    const { workers } = await session.api.listEndpointWorkers({ path: { id } })
+    if (workers.length === 0) session.out.talk('no worker runs now; the log of one that has ended is shown by --worker <id>')
+    return workers.map((worker) => workerLog(session, id, worker.id))
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error
+    throw new CliError(EXIT.NOT_FOUND, 'http_404', `${id} is neither a pod nor an endpoint`)
+  }
+}
+
+function podLog(session: Session, id: string): Log {
+  return {
+    label: '',
+    page: (query) => session.api.listPodLogLines({ path: { id }, query: { ...query } }),
+    follow: (lastEventId) => session.api.getPodLogs({ path: { id }, query: { tail: 0 } }, { lastEventId, signal: session.signal }),
+  }
+}
+
+function workerLog(session: Session, id: string, workerId: string): Log {
+  const path = { id, workerId }
+  return {
+    label: workerId,
+    page: (query) => session.api.listWorkerLogLines({ path, query: { ...query } }),
+    follow: (lastEventId) => session.api.getWorkerLogs({ path, query: { tail: 0 } }, { lastEventId, signal: session.signal }),
+  }
+}
+
+/** The newest lines; with `since` or a search all that are meant. */
+async function readLines(log: Log, query: Omit<Query, 'limit'>, tail: number): Promise<Line[]> {
+  const isWhole = query.since !== undefined || query.q !== undefined
+  if (!isWhole) return tail === 0 ? [] : (await log.page({ ...query, limit: Math.min(tail, PAGE) })).lines
+  const lines: Line[] = []
+  const { since, ...others } = query
+  let page = await log.page({ ...query, limit: PAGE })
+  for (;;) {
+    // Pages lead back in time where no beginning is said, as a search for the newest does.
+    if (since === undefined) lines.unshift(...page.lines)
+    else lines.push(...page.lines)
+    const cursor = page.truncatedAt ?? (since === undefined ? page.older : page.atEnd ? null : page.newer)
+    if (cursor === null || (since === undefined && lines.length >= tail)) return lines
+    page = await log.page({ ...others, ...(since !== undefined && { since }), limit: PAGE, cursor })
+  }
+}
+
+async function follow(session: Session, log: Log, lastEventId: string, { grep, source }: LogFlags): Promise<void> {
+  const wanted = grep?.toLowerCase()
+  for await (const { data, event } of log.follow(lastEventId)) {
+    if (event !== 'message') continue
+    const line = JSON.parse(data) as Line
+    if (wanted !== undefined && !line.line.toLowerCase().includes(wanted)) continue
+    if (source !== undefined && line.source !== source) continue
+    print(session, log, line)
+  }
+}
+
+/** A terminal shows what the program has said; a pipe gets time and source too. */
+function print({ out }: Session, { label }: Log, line: Line): void {
+  const prefix = label === '' ? '' : `${label}${out.isTerminal ? '  ' : '\t'}`
+  const text = out.isTerminal ? (line.source === 'system' ? `· ${line.line}` : line.line) : `${line.ts}\t${line.source}\t${line.line}`
+  out.event(label === '' ? line : { ...line, workerId: label }, `${prefix}${printable(text)}\n`)
+}
+
+/** Without what would move the cursor or rename the window: a log is data. Colours may stay. */
+function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+  return text.replace(/\u001b\[[0-9;]*m|[\u0000-\u0008\u000b-\u001f\u007f\u0080-\u009f]/g, (found) =>
+    found.startsWith('\u001b[') ? found : '',
+  )
+}

@@ -1,0 +1,23 @@
+import { readJsonArgument } from '../core/body.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { usage } from '../core/failure.ts'
+import type { Session } from '../core/session.ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** Sends any request and prints the JSON of its answer. */
+export async function callApi(
+  session: Session,
+  word: string,
+  path: string,
+  { body, operator }: { body?: string; operator?: boolean },
+): Promise<number> {
+  const method = METHODS.find((one) => one === word.toUpperCase())
+  if (method === undefined) throw usage(`${word}: there are ${METHODS.join(', ')}`)
+  if (!path.startsWith('/') || path.startsWith('//')) throw usage(`${path}: a path begins with one slash, such as /v2/pods`)
+  const sent = body === undefined ? undefined : await readJsonArgument(session.io, body, '--body')
+  const api = operator ? session.operatorApi : session.api
+  const answer = await api.request(method, path, sent)
+  if (answer !== undefined) session.out.lines([JSON.stringify(answer, null, 2)])
+  return EXIT.OK
+}

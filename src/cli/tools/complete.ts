@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { EXIT } from '../core/exit-codes.ts'
+import type { Io } from '../core/io.ts'
+import type { Session } from '../core/session.ts'
+
+const BUDGET_MS = 300
+const CACHE_MS = 30_000
+const MOST = 100
+
+interface Candidate {
+  word: string
+  text: string
+}
+
+/** Prints what could stand at the end of a line, a word and a description each; nothing where something goes wrong (CL-8). */
+export async function complete(session: Session, program: Command, words: readonly string[]): Promise<number> {
+  try {
+    const before = words.slice(0, -1)
+    const begun = words.at(-1) ?? ''
+    const candidates = candidatesFor(program, before, begun) ?? (await idsFor(session, program, before))
+    const fitting = candidates.filter(({ word }) => word.startsWith(begun))
+    session.out.lines(fitting.map(({ word, text }) => `${word}\t${text}`))
+  } catch {
+    // Whoever presses Tab wants no error in the line.
+  }
+  return EXIT.OK
+}
+
+/** Commands and flags; undefined where an argument stands. */
+export function candidatesFor(program: Command, before: readonly string[], begun: string): Candidate[] | undefined {
+  const { command, args } = commandOf(program, before)
+  if (begun.startsWith('-')) {
+    const options = [...command.options, ...program.options].filter(({ hidden }) => !hidden)
+    return options.map((option) => ({ word: option.long ?? option.short ?? '', text: option.description }))
+  }
+  if (command.commands.length === 0) return undefined
+  if (args.length > 0) return []
+  return visible(command).map((one) => ({ word: one.name(), text: one.description() }))
+}
+
+function visible(command: Command): Command[] {
+  return command.createHelp().visibleCommands(command)
+}
+
+/** The command that words lead to, and what stands behind it. */
+function commandOf(program: Command, words: readonly string[]): { command: Command; args: string[] } {
+  let command = program
+  const args: string[] = []
+  for (const word of words) {
+    if (word.startsWith('-')) continue
+    const child = args.length === 0 ? command.commands.find((one) => one.name() === word || one.aliases().includes(word)) : undefined
+    if (child === undefined) args.push(word)
+    else command = child
+  }
+  return { command, args }
+}
+
+/** Lists whose ids stand for an argument of this name. */
+const LISTS: Readonly<Record<string, (session: Session) => Promise<Candidate[]>>> = {
+  pod: async ({ api }) => named((await api.listPods({ query: { limit: MOST } })).pods),
+  pods: async ({ api }) => named((await api.listPods({ query: { limit: MOST } })).pods),
+  endpoint: async ({ api }) => named((await api.listEndpoints({ query: { limit: MOST } })).endpoints),
+  endpoints: async ({ api }) => named((await api.listEndpoints({ query: { limit: MOST } })).endpoints),
+  cluster: async ({ api }) => named((await api.listClusters()).clusters),
+  volume: async ({ api }) => named((await api.listNetworkVolumes()).networkVolumes),
+}
+
+function named(things: readonly { id: string; name: string }[]): Candidate[] {
+  return things.map(({ id, name }) => ({ word: id, text: name }))
+}
+
+/** Ids from the API, within a time that nobody notices; those of the last half minute are kept. */
+async function idsFor(session: Session, program: Command, before: readonly string[]): Promise<Candidate[]> {
+  const { command, args } = commandOf(program, before)
+  const expected = command.registeredArguments
+  const argument = expected[Math.min(args.length, expected.length - 1)]
+  const list = argument === undefined ? undefined : LISTS[argument.name()]
+  if (argument === undefined || list === undefined) return []
+  const path = cachePath(session.io, `${session.target.url} ${session.key} ${argument.name()}`)
+  const cached = readCache(path, session.io.nowMs())
+  if (cached !== undefined) return cached
+  const found = await Promise.race([list(session), new Promise<Candidate[]>((resolve) => setTimeout(resolve, BUDGET_MS, []))])
+  if (found.length > 0) writeCache(path, { atMs: session.io.nowMs(), candidates: found })
+  return found
+}
+
+/** The name tells nobody which plane or key it is of. */
+function cachePath({ env, home }: Io, what: string): string {
+  const name = createHash('sha256').update(what).digest('hex').slice(0, 32)
+  return join(env.XDG_CACHE_HOME || join(home, '.cache'), 'podplane', `${name}.json`)
+}
+
+function readCache(path: string, nowMs: number): Candidate[] | undefined {
+  try {
+    const { atMs, candidates } = JSON.parse(readFileSync(path, 'utf8')) as { atMs: number; candidates: Candidate[] }
+    return Math.abs(nowMs - atMs) > CACHE_MS ? undefined : candidates
+  } catch {
+    return undefined
+  }
+}
+
+function writeCache(path: string, cache: { atMs: number; candidates: readonly Candidate[] }): void {
+  mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
+  writeFileSync(path, JSON.stringify(cache), { mode: 0o600 })
+}

@@ -1,0 +1,31 @@
+import { EXIT } from '../core/exit-codes.ts'
+import { usage } from '../core/failure.ts'
+import type { Session } from '../core/session.ts'
+
+// Each asks the program itself what could stand at the end of the line, and says nothing when it does not know.
+const SCRIPTS: Readonly<Record<string, string>> = {
+  bash: `_podplane() {
+  local IFS=$'\\n' word="\${COMP_WORDS[COMP_CWORD]}"
+  COMPREPLY=($(podplane __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1))
+  [ "\${#COMPREPLY[@]}" -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
+}
+complete -F _podplane podplane
+`,
+  zsh: `#compdef podplane
+_podplane() {
+  local -a found
+  found=("\${(@f)$(podplane __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null | sed -e 's/:/\\\\:/g' -e 's/\\t/:/')}")
+  [[ -n "\${found[1]}" ]] && _describe 'podplane' found || _files
+}
+compdef _podplane podplane
+`,
+  fish: `complete -c podplane -f -a '(podplane __complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+`,
+}
+
+export function printCompletion(session: Session, shell: string): number {
+  const script = SCRIPTS[shell]
+  if (script === undefined) throw usage(`${shell}: there are ${Object.keys(SCRIPTS).join(', ')}`)
+  session.out.raw(script)
+  return EXIT.OK
+}

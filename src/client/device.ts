@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+import type { DeviceToken, StartedDevice } from '../contract/console/device.ts'
+import { ApiError, ConnectionError } from './errors.ts'
+import { pause } from './transport.ts'
+
+/** What a device shows, and what it asks with (RFC 8628). */
+export type DeviceLogin = z.output<typeof StartedDevice>
+/** An API key, of which account. */
+export type DeviceKey = z.output<typeof DeviceToken>
+
+export interface WaitOptions {
+  signal?: AbortSignal
+  /** For tests. */
+  pause?: (ms: number, signal: AbortSignal | undefined) => Promise<void>
+  fetch?: typeof fetch
+}
+
+const TIMEOUT_MS = 30_000
+const START = '/console/device'
+const TOKEN = '/console/device/token'
+/** RFC 8628, 3.5: what a device does that the plane finds too eager, or does not reach. */
+const SLOW_DOWN_SECONDS = 5
+
+/** Begins to let this device in: show `user_code`, and open `verification_uri_complete` where there is a browser. Throws `ApiError`, `ConnectionError`. */
+export async function startDeviceLogin(url: string, name: string, options: WaitOptions = {}): Promise<DeviceLogin> {
+  const response = await post(url, START, { name }, options)
+  if (!response.ok) throw new ApiError(`POST ${START}`, response, await response.text())
+  return (await response.json()) as DeviceLogin
+}
+
+/**
+ * Waits until somebody has let the device in, and gives its key: the plane tells it this once. Throws `ApiError` with the code `access_denied` or
+ * `expired_token` when nobody does, and the reason of the signal once it fires.
+ */
+export async function waitForDeviceKey(url: string, login: DeviceLogin, options: WaitOptions = {}): Promise<DeviceKey> {
+  let intervalSeconds = login.interval
+  for (;;) {
+    await (options.pause ?? pause)(intervalSeconds * 1000, options.signal)
+    const response = await post(url, TOKEN, { device_code: login.device_code }, options).catch((error: unknown) => {
+      if (error instanceof ConnectionError) return null
+      throw error
+    })
+    if (response === null) {
+      intervalSeconds += SLOW_DOWN_SECONDS
+      continue
+    }
+    const text = await response.text()
+    if (response.ok) return JSON.parse(text) as DeviceKey
+    const error = new ApiError(`POST ${TOKEN}`, response, text)
+    if (error.code === 'slow_down') intervalSeconds += SLOW_DOWN_SECONDS
+    else if (error.retryable) intervalSeconds = Math.max(intervalSeconds, (error.retryAfterMs ?? 0) / 1000)
+    else if (error.code !== 'authorization_pending') throw error
+  }
+}
+
+function post(url: string, path: string, body: unknown, { signal, fetch: send = fetch }: WaitOptions): Promise<Response> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  return send(url.replace(/\/+$/, '') + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    redirect: 'error',
+    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+  }).catch((error: unknown) => {
+    signal?.throwIfAborted()
+    throw new ConnectionError(`POST ${path}`, error)
+  })
+}

@@ -1,0 +1,45 @@
+import { useParam } from '../../app/params.ts'
+import { paths } from '../../app/paths.ts'
+import { Face } from '../../parts/faces.tsx'
+import { A } from '../../parts/link.tsx'
+import { Page } from '../../parts/page.tsx'
+import { type Tab, Tabs } from '../../parts/tabs.tsx'
+import { JobList } from '../jobs/job-list.tsx'
+import { verdictOf } from './health.tsx'
+import { Overview } from './overview.tsx'
+import { Releases } from './releases.tsx'
+import { Scaling } from './scaling.tsx'
+import { Settings } from './settings.tsx'
+import { Try } from './try.tsx'
+import { useEndpoint, useHealth } from './use-endpoint.ts'
+import { Workers } from './workers.tsx'
+
+/** One endpoint; its views are tabs in the address. */
+export function EndpointPage() {
+  const id = useParam('id')
+  const endpoint = useEndpoint(id)
+  const { data: health } = useHealth(id)
+  return (
+    <Page
+      title={endpoint.data?.name ?? id}
+      {...(health === undefined ? {} : { mark: verdictOf(health).word })}
+      actions={<A to={paths.endpoints()}>All endpoints</A>}
+    >
+      <Face of={endpoint}>
+        {(shown) => {
+          const isQueue = shown.type === 'QUEUE'
+          const tabs: Tab[] = [
+            { id: 'overview', title: 'Overview', show: () => <Overview of={shown} /> },
+            ...(isQueue ? [{ id: 'try', title: 'Try', show: () => <Try endpointId={id} /> }] : []),
+            ...(isQueue ? [{ id: 'jobs', title: 'Jobs', show: () => <JobList endpointId={id} /> }] : []),
+            { id: 'workers', title: 'Workers', show: () => <Workers endpointId={id} /> },
+            { id: 'releases', title: 'Releases', show: () => <Releases endpointId={id} /> },
+            { id: 'scaling', title: 'Scaling', show: () => <Scaling endpointId={id} /> },
+            { id: 'settings', title: 'Settings', show: () => <Settings of={shown} /> },
+          ]
+          return <Tabs name={`Views of ${shown.name}`} tabs={tabs} />
+        }}
+      </Face>
+    </Page>
+  )
+}

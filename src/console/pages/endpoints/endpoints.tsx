@@ -1,0 +1,76 @@
+import { useLive } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { perHour } from '../../parts/format.ts'
+import { A } from '../../parts/link.tsx'
+import { Pages } from '../../parts/more.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { queueWords, Verdict, workerWords } from './health.tsx'
+import { useHealth } from './use-endpoint.ts'
+
+/** Each row asks for itself, so they ask less often than one page does. */
+const HEALTH_EVERY_MS = 10_000
+const SPEND_EVERY_MS = 30_000
+const ADD = 'bg-fill inline-flex min-h-8 items-center rounded-md px-3 py-1 font-medium text-white hover:brightness-110'
+
+/** Every endpoint: how it does, its queue, its workers, what it costs now. */
+export function EndpointsPage() {
+  const [cursor, setCursor] = useUrlState('cursor', '')
+  const query = cursor === '' ? {} : { cursor }
+  const endpoints = useLive(['endpoints', query], (api, signal) => api.listEndpoints({ query }, { signal }))
+  const create = (
+    <A to={paths.newEndpoint()} className={ADD}>
+      New endpoint
+    </A>
+  )
+  return (
+    <Page title="Endpoints" actions={create}>
+      <Face
+        of={endpoints}
+        empty={{
+          when: ({ endpoints: { length } }) => length === 0 && cursor === '',
+          show: (
+            <Empty title="No endpoints yet" command="podplane endpoints create --help">
+              <p>An endpoint runs a container for jobs or requests, with as many workers as they need.</p>
+            </Empty>
+          ),
+        }}
+      >
+        {({ endpoints: rows, pagination }) => (
+          <>
+            <Table
+              caption="Endpoints"
+              rows={rows}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'Name', show: ({ id, name }) => <A to={paths.endpoint(id)}>{name}</A> },
+                { title: 'Health', show: ({ id }) => <Health id={id} show={(of) => <Verdict of={of} />} /> },
+                { title: 'Queue', isMinor: true, show: ({ id }) => <Health id={id} show={queueWords} /> },
+                { title: 'Workers', isMinor: true, show: ({ id }) => <Health id={id} show={workerWords} /> },
+                { title: 'Price now', isNumber: true, show: ({ id }) => <Price id={id} /> },
+                { title: 'Type', isMinor: true, show: ({ type }) => (type === 'QUEUE' ? 'Queue' : 'Load balancing') },
+                { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
+              ]}
+            />
+            <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
+          </>
+        )}
+      </Face>
+    </Page>
+  )
+}
+
+function Health({ id, show }: { id: string; show: (of: NonNullable<ReturnType<typeof useHealth>['data']>) => React.ReactNode }) {
+  const { data } = useHealth(id, HEALTH_EVERY_MS)
+  return data === undefined ? <span className="text-soft">–</span> : show(data)
+}
+
+/** What its workers cost at this moment. */
+export function Price({ id }: { id: string }) {
+  const { data } = useLive(['spend'], (api, signal) => api.getSpend({ query: { limit: 1_000 } }, { signal }), { everyMs: SPEND_EVERY_MS })
+  if (data === undefined) return <span className="text-soft">–</span>
+  return perHour(data.items.find((item) => item.kind === 'ENDPOINT' && item.id === id)?.perHour ?? 0)
+}

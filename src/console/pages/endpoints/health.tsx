@@ -1,0 +1,42 @@
+import { count } from '../../parts/format.ts'
+import { State } from '../../parts/state.tsx'
+
+interface Health {
+  jobs: { inQueue: number; inProgress: number }
+  workers: { idle: number; initializing: number; running: number; throttled: number; unhealthy: number }
+  requests?: { inFlight: number; waiting: number } | undefined
+}
+
+/** How an endpoint does, in one word. */
+export function verdictOf({ jobs, workers, requests }: Health): { word: string; tone: 'good' | 'warn' | 'bad' | 'info' | 'off' } {
+  const waiting = jobs.inQueue + (requests?.waiting ?? 0)
+  const able = workers.idle + workers.running
+  if (workers.unhealthy > 0 && able === 0) return { word: 'Unhealthy', tone: 'bad' }
+  if (workers.throttled > 0 && able === 0 && waiting > 0) return { word: 'No capacity', tone: 'bad' }
+  if (able === 0 && workers.initializing > 0) return { word: 'Starting', tone: 'info' }
+  if (waiting > 0) return { word: 'Busy', tone: 'warn' }
+  return able > 0 ? { word: 'Ready', tone: 'good' } : { word: 'Scaled to zero', tone: 'off' }
+}
+
+export function Verdict({ of }: { of: Health }) {
+  const { word, tone } = verdictOf(of)
+  return <State value={word} tone={tone} />
+}
+
+/** Workers by what they do, such as `2 running, 1 starting`. */
+export function workerWords({ workers }: Health): string {
+  const parts = [
+    [workers.running, 'running'],
+    [workers.idle, 'idle'],
+    [workers.initializing, 'starting'],
+    [workers.throttled, 'without room'],
+    [workers.unhealthy, 'unhealthy'],
+  ] as const
+  const words = parts.filter(([amount]) => amount > 0).map(([amount, what]) => `${amount} ${what}`)
+  return words.length === 0 ? 'none' : words.join(', ')
+}
+
+export function queueWords({ jobs, requests }: Health): string {
+  if (requests) return `${requests.waiting} waiting, ${requests.inFlight} served`
+  return `${count(jobs.inQueue, 'waiting', 'waiting')}, ${jobs.inProgress} running`
+}

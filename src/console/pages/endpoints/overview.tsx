@@ -1,0 +1,95 @@
+import type { Endpoint } from '../../../contract/endpoints/endpoints.ts'
+import { paths } from '../../app/paths.ts'
+import { CopyButton } from '../../parts/copy.tsx'
+import { Face } from '../../parts/faces.tsx'
+import { count, duration } from '../../parts/format.ts'
+import { A } from '../../parts/link.tsx'
+import { Panel } from '../../parts/page.tsx'
+import { Facts } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { Price } from './endpoints.tsx'
+import { queueWords, Verdict, workerWords } from './health.tsx'
+import { useHealth } from './use-endpoint.ts'
+
+/** How an endpoint does now, where requests are sent, and what it is made of. */
+export function Overview({ of: endpoint }: { of: Endpoint }) {
+  const health = useHealth(endpoint.id)
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <Panel title="Now">
+        <Face of={health}>
+          {(now) => (
+            <Facts
+              rows={[
+                ['Health', <Verdict key="health" of={now} />],
+                [endpoint.type === 'QUEUE' ? 'Queue' : 'Requests', queueWords(now)],
+                ['Workers', workerWords(now)],
+                ['Price', <Price key="price" id={endpoint.id} />],
+                ...(now.requests?.reason ? [['Why some wait', now.requests.reason] as const] : []),
+                ...(endpoint.type === 'QUEUE'
+                  ? [
+                      [
+                        'Ended',
+                        `${count(now.jobs.completed, 'job')} completed, ${now.jobs.failed} failed, ${now.jobs.retried} retried`,
+                      ] as const,
+                    ]
+                  : []),
+              ]}
+            />
+          )}
+        </Face>
+        {endpoint.type === 'QUEUE' && (
+          <p className="mt-3 flex flex-wrap gap-3">
+            <A to={`${paths.endpoint(endpoint.id)}?tab=try`}>Send a request</A>
+            <A to={`${paths.endpoint(endpoint.id)}?tab=jobs&status=IN_QUEUE`}>Jobs that wait</A>
+          </p>
+        )}
+      </Panel>
+      <Panel title="Runs">
+        <Facts
+          rows={[
+            [
+              'Image',
+              <span key="image" className="font-mono text-xs">
+                {endpoint.image}
+              </span>,
+            ],
+            ['Hardware', hardwareOf(endpoint)],
+            ['Workers', `${endpoint.workers.min} to ${endpoint.workers.max}`],
+            [
+              'Idle workers leave',
+              endpoint.workers.idleTimeout === undefined ? 'as requests allow' : `after ${duration(endpoint.workers.idleTimeout * 1_000)}`,
+            ],
+            ['Scaler', scalerWords(endpoint.scaling)],
+            ['Where', endpoint.dataCenterIds.length === 0 ? 'anywhere' : endpoint.dataCenterIds.join(', ')],
+            ['Timeout of a job', duration(endpoint.timeout)],
+            ['Created', <Ago key="created" at={endpoint.createdAt} />],
+          ]}
+        />
+      </Panel>
+      <div className="lg:col-span-2">
+        <Panel title="Addresses">
+          <Facts
+            rows={Object.entries(endpoint.requestUrls).map(([name, url]) => [
+              name,
+              <span key={name} className="flex min-w-0 items-center gap-2">
+                <span className="min-w-0 font-mono text-xs break-all">{url}</span>
+                <CopyButton text={url} what={`the address of ${name}`} />
+              </span>,
+            ])}
+          />
+        </Panel>
+      </div>
+    </div>
+  )
+}
+
+export function hardwareOf({ gpu, cpu }: Pick<Endpoint, 'gpu' | 'cpu'>): string {
+  if (gpu) return `${gpu.count} × ${gpu.pools.join(' or ')}`
+  return (cpu ?? []).map(({ id, vcpuCount, memory }) => `${id}, ${vcpuCount} vCPU, ${memory} GB`).join(' or ')
+}
+
+export function scalerWords(scaling: Endpoint['scaling']): string {
+  if (scaling.type === 'QUEUE_DELAY') return `another worker when a job has waited ${scaling.queueDelay} s`
+  return `a worker for ${count(scaling.requestCount, 'request')}`
+}

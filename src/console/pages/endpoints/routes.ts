@@ -1,0 +1,22 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { shellRoute } from '../../app/root.tsx'
+
+const parent = () => shellRoute
+
+export const endpointRoutes = [
+  createRoute({
+    getParentRoute: parent,
+    path: '/console/endpoints',
+    component: lazyRouteComponent(() => import('./endpoints.tsx'), 'EndpointsPage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/console/endpoints/$id',
+    component: lazyRouteComponent(() => import('./endpoint.tsx'), 'EndpointPage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/console/endpoints/$id/workers/$workerId',
+    component: lazyRouteComponent(() => import('./worker.tsx'), 'WorkerPage'),
+  }),
+]

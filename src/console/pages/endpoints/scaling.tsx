@@ -1,0 +1,56 @@
+import type { ScalingEvent } from '../../../contract/endpoints/scaling.ts'
+import { useLive } from '../../app/live.ts'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { duration } from '../../parts/format.ts'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { scalerWords } from './overview.tsx'
+
+/** What the scaler has decided, and on what figures. */
+export function Scaling({ endpointId }: { endpointId: string }) {
+  const decisions = useLive(['scaling', endpointId], (api, signal) => api.listScalingDecisions({ path: { id: endpointId } }, { signal }))
+  return (
+    <Face
+      of={decisions}
+      empty={{
+        when: ({ decisions: { length } }) => length === 0,
+        show: <Empty title="No decision has changed anything yet" />,
+      }}
+    >
+      {({ scaling, decisions: rows }) => (
+        <div className="flex flex-col gap-3">
+          <p>The scaler adds {scalerWords(scaling)}.</p>
+          <Table
+            caption="Decisions of the scaler"
+            rows={rows.map((row, index) => ({ ...row, key: `${row.decidedAt} ${index}` }))}
+            keyOf={({ key }) => key}
+            columns={[
+              { title: 'When', show: ({ decidedAt }) => <Ago at={decidedAt} /> },
+              { title: 'Change', show: changeOf },
+              { title: 'Why', show: ({ reason }) => reason },
+              { title: 'Figures', isMinor: true, show: figuresOf },
+            ]}
+          />
+        </div>
+      )}
+    </Face>
+  )
+}
+
+function changeOf({ started, stopped, current, desired }: ScalingEvent): string {
+  const parts = [started > 0 && `+${started}`, stopped > 0 && `−${stopped}`].filter(Boolean)
+  return `${parts.join(', ') || '±0'} (${current} → ${desired})`
+}
+
+function figuresOf({ inputs }: ScalingEvent): string {
+  return [
+    `${inputs.queued} waiting`,
+    `${inputs.workersBusy} busy`,
+    inputs.longestWaitMs !== null && `longest wait ${duration(inputs.longestWaitMs)}`,
+    inputs.workersThrottled > 0 && `${inputs.workersThrottled} without room`,
+    inputs.backoffMs > 0 && `held back for ${duration(inputs.backoffMs)}`,
+    `limits ${inputs.workersMin} to ${inputs.workersMax}`,
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}

@@ -1,0 +1,24 @@
+/** The input of a job as it was typed. */
+export type ReadInput = { ok: true; input: Record<string, unknown> } | { ok: false; problem: string }
+
+/** A JSON object, as the input of every job is one. */
+export function readInput(text: string): ReadInput {
+  try {
+    const input: unknown = JSON.parse(text)
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return { ok: true, input: input as Record<string, unknown> }
+    return { ok: false, problem: 'Want a JSON object, such as {"prompt": "hello"}.' }
+  } catch (error) {
+    return { ok: false, problem: `This is not JSON: ${error instanceof Error ? error.message : String(error)}` }
+  }
+}
+
+/** The words that one event of a chat completion brings; undefined of one that brings none. */
+export function chatWords(data: string): string | undefined {
+  if (data === '[DONE]') return undefined
+  const { choices, error } = JSON.parse(data) as {
+    choices?: { delta?: { content?: string }; message?: { content?: string } }[]
+    error?: string | { message?: string }
+  }
+  if (error !== undefined) throw new Error(typeof error === 'string' ? error : (error.message ?? 'the worker failed'))
+  return choices?.[0]?.delta?.content ?? choices?.[0]?.message?.content ?? undefined
+}

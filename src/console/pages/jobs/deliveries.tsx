@@ -1,0 +1,40 @@
+import { useLive } from '../../app/live.ts'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { State } from '../../parts/state.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+
+/** How the job's webhook was delivered. */
+export function Deliveries({ jobId }: { jobId: string }) {
+  const deliveries = useLive(['deliveries', jobId], (api, signal) => api.listWebhookDeliveries({ query: { jobId } }, { signal }))
+  return (
+    <Face
+      of={deliveries}
+      empty={{
+        when: (data) => data.deliveries.length === 0,
+        show: (
+          <Empty title="No deliveries">
+            <p>A job with a webhook tells it by POST when it is over.</p>
+          </Empty>
+        ),
+      }}
+    >
+      {(data) => (
+        <Table
+          caption="Webhook deliveries"
+          rows={data.deliveries}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'Address', show: ({ url }) => <span className="font-mono text-xs break-all">{url}</span> },
+            { title: 'State', show: ({ status }) => <State value={status} /> },
+            {
+              title: 'Attempts',
+              show: ({ attempts }) => attempts.map(({ status, error }) => status ?? error ?? 'no answer').join(', ') || 'none yet',
+            },
+            { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
+          ]}
+        />
+      )}
+    </Face>
+  )
+}

@@ -1,0 +1,137 @@
+import { useState } from 'react'
+import { useLive } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { duration } from '../../parts/format.ts'
+import { A } from '../../parts/link.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { Pages } from '../../parts/more.tsx'
+import { State } from '../../parts/state.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { cancelOff, retryOff } from './job-acts.ts'
+import { useJobActs } from './use-job-acts.ts'
+
+const STATES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
+const PAGE = 50
+const HOUR_MS = 3_600_000
+const SPANS: Readonly<Record<string, number>> = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS }
+
+/** Jobs of an endpoint, newest first: by state, time and the beginning of an id. What is chosen stands in the address. */
+export function JobList({ endpointId }: { endpointId: string }) {
+  const [status, setStatus] = useUrlState('status', '')
+  const [span, setSpan] = useUrlState('within', '')
+  const [idStart, setIdStart] = useUrlState('job', '')
+  const [cursor, setCursor] = useUrlState('cursor', '')
+  const filter = { status, span, idStart, cursor }
+  const jobs = useLive(['jobs', endpointId, filter], (api, signal) => {
+    const spanMs = SPANS[span]
+    const query = {
+      limit: PAGE,
+      ...(status !== '' && { status }),
+      ...(spanMs !== undefined && { from: new Date(Date.now() - spanMs).toISOString() }),
+      ...(idStart !== '' && { id: idStart }),
+      ...(cursor !== '' && { cursor }),
+    }
+    return api.listRequests({ path: { endpointId }, query }, { signal })
+  })
+  const isFiltered = status !== '' || span !== '' || idStart !== ''
+  return (
+    <section aria-label="Jobs" className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-end gap-3">
+        <SelectField label="State" value={status} onChange={({ target }) => setStatus(target.value)}>
+          <option value="">Any</option>
+          {STATES.map((state) => (
+            <option key={state}>{state}</option>
+          ))}
+        </SelectField>
+        <SelectField label="Created" value={span} onChange={({ target }) => setSpan(target.value)}>
+          <option value="">Any time</option>
+          <option value="1h">Last hour</option>
+          <option value="24h">Last 24 hours</option>
+          <option value="7d">Last 7 days</option>
+        </SelectField>
+        <IdFilter value={idStart} onChange={setIdStart} />
+      </div>
+      <Face
+        of={jobs}
+        empty={{
+          when: ({ requests, pagination }) => requests.length === 0 && !pagination.hasNextPage,
+          show: isFiltered ? (
+            <Empty title="No such jobs">
+              <p>No job of this endpoint is in that state, time and id. Results are kept for a while after a job is over.</p>
+            </Empty>
+          ) : (
+            <Empty title="No jobs yet" command={`podplane run ${endpointId} --input '{"prompt":"hello"}'`} />
+          ),
+        }}
+      >
+        {({ requests, pagination }) => (
+          <>
+            <Table
+              caption="Jobs"
+              rows={requests}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  title: 'Job',
+                  show: ({ id }) => (
+                    <A to={paths.job(endpointId, id)} className="text-accent font-mono text-xs underline underline-offset-2">
+                      {id}
+                    </A>
+                  ),
+                },
+                { title: 'State', show: ({ status: state }) => <State value={state} /> },
+                { title: 'Waited', isNumber: true, isMinor: true, show: ({ delayTime }) => spanOf(delayTime) },
+                { title: 'Ran', isNumber: true, isMinor: true, show: ({ executionTime }) => spanOf(executionTime) },
+                { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
+                { title: 'Actions', show: ({ id, status: state }) => <JobMenu endpointId={endpointId} id={id} status={state} /> },
+              ]}
+            />
+            <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
+          </>
+        )}
+      </Face>
+    </section>
+  )
+}
+
+const spanOf = (ms: number | undefined) => (ms === undefined ? '–' : duration(ms))
+
+function IdFilter({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const [text, setText] = useState(value)
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        onChange(text.trim())
+      }}
+    >
+      <TextField
+        label="Id begins with"
+        type="search"
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onBlur={() => onChange(text.trim())}
+      />
+    </form>
+  )
+}
+
+function JobMenu({ endpointId, id, status }: { endpointId: string; id: string; status: string }) {
+  const { off, cancel, retry } = useJobActs(endpointId)
+  return (
+    <Menu
+      name={`Actions for job ${id}`}
+      label="…"
+      items={[
+        { label: 'Cancel', run: () => void cancel(id), disabledReason: off ?? cancelOff(status) },
+        { label: 'Retry', run: () => void retry(id), disabledReason: off ?? retryOff(status) },
+      ]}
+    />
+  )
+}

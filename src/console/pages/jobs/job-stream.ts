@@ -1,0 +1,105 @@
+import { useEffect, useState } from 'react'
+import type { ApiBody, ApiClient } from '../../../client/client.ts'
+import { claimStream } from '../../app/one-stream.ts'
+import { useApi } from '../../app/session.ts'
+
+/** As the status of a job is answered. */
+export type JobRecord = Awaited<ReturnType<ApiClient['getJobStatus']>>
+export type JobBody = ApiBody<'runJob'>
+
+/** Most chunks that a page keeps; the oldest go first. */
+const KEPT = 1_000
+const SHOWN_EVERY_MS = 100
+
+export interface Chunk {
+  id: string
+  output: unknown
+}
+
+export interface JobStream {
+  chunks: Chunk[]
+  /** How many have come, kept or not. */
+  total: number
+  /** The job as it ended; null before. */
+  record: JobRecord | null
+  error: Error | null
+}
+
+const NOTHING: JobStream = { chunks: [], total: 0, record: null, error: null }
+
+/**
+ * The chunks of a job as they come, and how it ended. Nothing is taken from other readers (STR-10). It rests while nobody sees the tab, and goes on
+ * behind the last chunk. `jobId` null: nothing is followed.
+ */
+export function useJobStream(endpointId: string, jobId: string | null): JobStream {
+  const { api } = useApi()
+  const [stream, setStream] = useState(NOTHING)
+  useEffect(() => {
+    setStream(NOTHING)
+    if (jobId === null) return
+    const follower = new JobFollower(api, endpointId, jobId, setStream)
+    const watch = () => (document.hidden ? follower.stop() : follower.start())
+    watch()
+    document.addEventListener('visibilitychange', watch)
+    return () => {
+      document.removeEventListener('visibilitychange', watch)
+      follower.stop()
+    }
+  }, [api, endpointId, jobId])
+  return stream
+}
+
+class JobFollower {
+  private readonly api: ApiClient
+  private readonly path: string
+  private readonly show: (stream: JobStream) => void
+  private state = NOTHING
+  private running: AbortController | undefined
+  private timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(api: ApiClient, endpointId: string, jobId: string, show: (stream: JobStream) => void) {
+    this.api = api
+    this.path = `/v2/${encodeURIComponent(endpointId)}/stream/${encodeURIComponent(jobId)}`
+    this.show = show
+  }
+
+  start(): void {
+    if (this.running !== undefined || this.state.record !== null) return
+    const running = new AbortController()
+    this.running = running
+    running.signal.addEventListener(
+      'abort',
+      claimStream(() => this.stop()),
+      { once: true },
+    )
+    void this.follow(running.signal).catch((reason: unknown) => {
+      if (!running.signal.aborted) this.change({ error: reason instanceof Error ? reason : new Error(String(reason)) })
+    })
+  }
+
+  stop(): void {
+    this.running?.abort()
+    this.running = undefined
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    const last = this.state.chunks.at(-1)?.id
+    for await (const { id, event, data } of this.api.events('GET', this.path, undefined, { signal, ...(last && { lastEventId: last }) })) {
+      if (event === 'end') this.change({ record: JSON.parse(data) as JobRecord })
+      else if (event === 'message') this.take({ id, output: (JSON.parse(data) as { output: unknown }).output })
+    }
+  }
+
+  private take(chunk: Chunk): void {
+    const chunks = [...this.state.chunks.slice(-KEPT + 1), chunk]
+    this.state = { ...this.state, chunks, total: this.state.total + 1 }
+    this.timer ??= setTimeout(() => this.change({}), SHOWN_EVERY_MS)
+  }
+
+  private change(changes: Partial<JobStream>): void {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    this.state = { ...this.state, ...changes }
+    this.show(this.state)
+  }
+}

@@ -1,0 +1,112 @@
+import { useMemo } from 'react'
+import { useLive } from '../../app/live.ts'
+import { useParam } from '../../app/params.ts'
+import { paths } from '../../app/paths.ts'
+import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { Face } from '../../parts/faces.tsx'
+import { duration } from '../../parts/format.ts'
+import { A } from '../../parts/link.tsx'
+import { Logs } from '../../parts/logs/logs.tsx'
+import { workerLog } from '../../parts/logs/origins.ts'
+import { Page, Panel } from '../../parts/page.tsx'
+import { State } from '../../parts/state.tsx'
+import { Facts } from '../../parts/table.tsx'
+import { type Tab, Tabs } from '../../parts/tabs.tsx'
+import { Chunks } from './chunks.tsx'
+import { Deliveries } from './deliveries.tsx'
+import { cancelOff, isOver, retryOff } from './job-acts.ts'
+import type { JobRecord } from './job-stream.ts'
+import { JsonText } from './json-text.tsx'
+import { useJobActs } from './use-job-acts.ts'
+import { WhyJob } from './why-job.tsx'
+
+/** One job: where it is and why, what came of it, and the log of the worker that ran it. */
+export function JobPage() {
+  const endpointId = useParam('id')
+  const jobId = useParam('jobId')
+  const job = useLive(['job', endpointId, jobId], (api, signal) => api.getJobStatus({ path: { endpointId, jobId } }, { signal }))
+  const { data } = job
+  return (
+    <Page
+      title={`Job ${jobId}`}
+      {...(data === undefined ? {} : { mark: data.status })}
+      actions={data && <Actions endpointId={endpointId} job={data} />}
+    >
+      <Face of={job}>
+        {(record) => {
+          const tabs: Tab[] = [
+            { id: 'overview', title: 'Overview', show: () => <JobOverview endpointId={endpointId} job={record} /> },
+            { id: 'chunks', title: 'Chunks', show: () => <Chunks endpointId={endpointId} jobId={record.id} /> },
+            { id: 'logs', title: 'Logs', show: () => <JobLogs endpointId={endpointId} job={record} /> },
+            { id: 'webhooks', title: 'Webhook deliveries', show: () => <Deliveries jobId={record.id} /> },
+          ]
+          return <Tabs name="Views of the job" tabs={tabs} />
+        }}
+      </Face>
+    </Page>
+  )
+}
+
+function Actions({ endpointId, job: { id, status } }: { endpointId: string; job: JobRecord }) {
+  const { isBusy, off, cancel, retry } = useJobActs(endpointId)
+  const path = isOver(status) ? `/v2/${endpointId}/retry/${id}` : `/v2/${endpointId}/cancel/${id}`
+  return (
+    <>
+      <A to={`${paths.endpoint(endpointId)}?tab=jobs`}>All jobs</A>
+      <CopyAs call={{ method: 'POST', path }} />
+      <Button isBusy={isBusy} disabledReason={off ?? retryOff(status)} onClick={() => void retry(id)}>
+        Retry
+      </Button>
+      <Button kind="danger" isBusy={isBusy} disabledReason={off ?? cancelOff(status)} onClick={() => void cancel(id)}>
+        Cancel job
+      </Button>
+    </>
+  )
+}
+
+function JobOverview({ endpointId, job }: { endpointId: string; job: JobRecord }) {
+  return (
+    <div className="flex flex-col gap-4">
+      <Panel title="State">
+        <Facts
+          rows={[
+            ['State', <State key="state" value={job.status} />],
+            ['Waited', job.delayTime === undefined ? '–' : duration(job.delayTime)],
+            ['Ran', job.executionTime === undefined ? '–' : duration(job.executionTime)],
+            ['Retries', job.retries ?? 0],
+            [
+              'Worker',
+              job.workerId === undefined ? (
+                '–'
+              ) : (
+                <A key="worker" to={paths.worker(endpointId, job.workerId)}>
+                  {job.workerId}
+                </A>
+              ),
+            ],
+          ]}
+        />
+      </Panel>
+      {!isOver(job.status) && <WhyJob endpointId={endpointId} jobId={job.id} />}
+      {job.error !== undefined && (
+        <Panel title="Error">
+          <JsonText value={job.error} name="the error" />
+          {job.errorDetail !== undefined && <p className="text-soft mt-2">{job.errorDetail}</p>}
+        </Panel>
+      )}
+      {job.output !== undefined && (
+        <Panel title="Output">
+          <JsonText value={job.output} name="the output" />
+        </Panel>
+      )}
+    </div>
+  )
+}
+
+/** The log of the worker that runs it, or ran it last; the worker may be long gone. */
+function JobLogs({ endpointId, job: { workerId } }: { endpointId: string; job: JobRecord }) {
+  const origin = useMemo(() => (workerId === undefined ? null : workerLog(endpointId, workerId)), [endpointId, workerId])
+  if (origin === null) return <p className="text-soft">No worker has taken it yet, so there is no log.</p>
+  return <Logs of={origin} />
+}

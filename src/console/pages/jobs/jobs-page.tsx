@@ -1,0 +1,42 @@
+import { useLive } from '../../app/live.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { SelectField } from '../../parts/field.tsx'
+import { Page } from '../../parts/page.tsx'
+import { JobList } from './job-list.tsx'
+
+/** Jobs of the endpoint that is chosen; the first one when none is. */
+export function JobsPage() {
+  const [chosen, setChosen] = useUrlState('endpoint', '')
+  const endpoints = useLive(['endpoints', {}], (api, signal) => api.listEndpoints({}, { signal }))
+  return (
+    <Page title="Jobs">
+      <Face
+        of={endpoints}
+        empty={{
+          when: (data) => data.endpoints.every(({ type }) => type !== 'QUEUE'),
+          show: <Empty title="No endpoint takes jobs yet" command="podplane endpoints create --help" />,
+        }}
+      >
+        {(data) => {
+          const queues = data.endpoints.filter(({ type }) => type === 'QUEUE')
+          const id = chosen === '' ? (queues[0]?.id ?? '') : chosen
+          return (
+            <>
+              <div className="max-w-sm">
+                <SelectField label="Endpoint" value={id} onChange={({ target }) => setChosen(target.value)}>
+                  {queues.map((queue) => (
+                    <option key={queue.id} value={queue.id}>
+                      {queue.name}
+                    </option>
+                  ))}
+                </SelectField>
+              </div>
+              <JobList key={id} endpointId={id} />
+            </>
+          )
+        }}
+      </Face>
+    </Page>
+  )
+}

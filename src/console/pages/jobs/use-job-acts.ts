@@ -1,0 +1,19 @@
+import { useAct } from '../../app/act.ts'
+import { useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+
+const MAY_NOT = 'Your role in this account may not change jobs.'
+
+/** Cancels and retries a job. */
+export function useJobActs(endpointId: string) {
+  const { api, may } = useApi()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const done = () => Promise.all([refresh('jobs', endpointId), refresh('job', endpointId)])
+  return {
+    isBusy,
+    off: may('serverless:write') ? undefined : MAY_NOT,
+    cancel: (jobId: string) => run(() => api.cancelJob({ path: { endpointId, jobId } }), 'The job is cancelled').then(done),
+    retry: (jobId: string) => run(() => api.retryJob({ path: { endpointId, jobId } }), 'The job is queued again').then(done),
+  }
+}

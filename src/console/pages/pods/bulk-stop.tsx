@@ -1,0 +1,61 @@
+import { useState } from 'react'
+import type { Pod } from '../../../contract/pods/pods.ts'
+import { useAct } from '../../app/act.ts'
+import { useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { count, perHour } from '../../parts/format.ts'
+import { whyNot } from './pod-acts.ts'
+
+/** Stops the pods that are chosen, after it has said which can be stopped and what that saves. */
+export function BulkStop({ pods, onDone }: { pods: readonly Pod[]; onDone: () => void }) {
+  const { api, may } = useApi()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const [isAsked, setIsAsked] = useState(false)
+  const able = pods.filter((pod) => whyNot(pod, 'stop', may('pods:write')) === undefined)
+  const saved = able.reduce((sum, { cost }) => sum + cost, 0)
+  const stop = async () => {
+    const stopAll = async () => {
+      const outcomes = await Promise.allSettled(able.map(({ id }) => api.actOnPod({ path: { id }, body: { action: 'stop' } })))
+      const failed = outcomes.filter((outcome) => outcome.status === 'rejected')
+      if (failed.length > 0) throw new Error(`${count(failed.length, 'pod')} did not stop: ${String(failed[0]?.reason)}`)
+    }
+    await run(stopAll, `${count(able.length, 'pod')} stopped`)
+    setIsAsked(false)
+    onDone()
+    await refresh('pods')
+  }
+  const reason = pods.length === 0 ? 'Select pods in the list first.' : able.length === 0 ? 'None of these can be stopped now.' : undefined
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <Button disabledReason={reason} onClick={() => setIsAsked(true)}>
+        Stop selected
+      </Button>
+      <span className="text-soft" aria-live="polite">
+        {count(pods.length, 'pod')} selected
+      </span>
+      <Confirm
+        title={`Stop ${count(able.length, 'pod')}?`}
+        verb="Stop them"
+        isOpen={isAsked}
+        isBusy={isBusy}
+        onClose={() => setIsAsked(false)}
+        onConfirm={() => void stop()}
+      >
+        <p>
+          This saves {perHour(saved)}. Their disks are kept, and each can be started again
+          {able.length < pods.length ? `; ${count(pods.length - able.length, 'pod')} cannot be stopped now and stays as it is` : ''}.
+        </p>
+        <ul className="list-disc pl-5">
+          {able.map(({ id, name, cost }) => (
+            <li key={id}>
+              {name} ({perHour(cost)})
+            </li>
+          ))}
+        </ul>
+      </Confirm>
+    </div>
+  )
+}

@@ -1,0 +1,129 @@
+import { useRouter } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
+import { useRefresh } from '../../../app/live.ts'
+import { paths } from '../../../app/paths.ts'
+import { useApi } from '../../../app/session.ts'
+import { useSubmit } from '../../../app/submit.ts'
+import { useUrlState } from '../../../app/url-state.ts'
+import { Button } from '../../../parts/button.tsx'
+import { ContainerFields } from '../../../parts/container/container-fields.tsx'
+import { containerProblems } from '../../../parts/container/container-form.ts'
+import { CopyAs } from '../../../parts/copy-as.tsx'
+import { CheckField, SelectField, TextField } from '../../../parts/field.tsx'
+import type { FieldErrors } from '../../../parts/field-errors.ts'
+import { duration } from '../../../parts/format.ts'
+import { Page, Panel } from '../../../parts/page.tsx'
+import { Refusal } from '../../../parts/refusal.tsx'
+import { HOURS } from '../deadline.ts'
+import { HardwareFields } from './hardware-fields.tsx'
+import { EMPTY_POD, missingOf, type PodText, podBody } from './pod-form.ts'
+import { PreviewPanel, usePodPreview } from './preview.tsx'
+import { StorageFields } from './storage-fields.tsx'
+import { TemplateField } from './template-field.tsx'
+
+/** Makes a pod: what fits and what it costs is asked while one types, and nothing is made before the button is pressed. */
+export function NewPodPage() {
+  const { api, may } = useApi()
+  const router = useRouter()
+  const refresh = useRefresh()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const [template] = useUrlState('template', '')
+  const [text, setText] = useState<PodText>({ ...EMPTY_POD, templateId: template })
+  const set = (part: Partial<PodText>) => setText((before) => ({ ...before, ...part }))
+  const preview = usePodPreview(text)
+  const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? preview.errors.of(path) }
+  const make = async (body: CreatePodRequest) => {
+    const pod = await send(() => api.createPod({ body }), 'The pod is made')
+    if (pod === undefined) return
+    await refresh('pods')
+    void router.navigate({ to: paths.pod(pod.id) } as object)
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isBusy && reason === undefined) void make(podBody(text, Date.now()))
+  }
+  const unread = Object.values(containerProblems(text.container))[0]
+  const reason = may('pods:write') ? (unread ?? missingOf(text)) : 'Your role may look at pods, not make them.'
+  return (
+    <Page title="New pod">
+      <form onSubmit={submit} className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <div className="flex min-w-0 flex-col gap-4">
+          <Panel title="What it runs">
+            <div className="flex flex-col gap-4">
+              <TextField
+                label="Name"
+                required
+                autoComplete="off"
+                value={text.name}
+                error={both.of('name')}
+                onChange={({ target }) => set({ name: target.value })}
+              />
+              <TemplateField text={text} onChange={set} error={both.of('templateId')} />
+              <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={both} />
+            </div>
+          </Panel>
+          <Panel title="What it runs on">
+            <HardwareFields text={text} onChange={set} errors={both} />
+          </Panel>
+          <Panel title="What it keeps">
+            <StorageFields text={text} onChange={set} errors={both} />
+          </Panel>
+          <Panel title="How it is reached, and until when">
+            <Access text={text} onChange={set} errors={both} />
+          </Panel>
+        </div>
+        <div className="flex flex-col gap-4 lg:sticky lg:top-16">
+          <PreviewPanel preview={preview} missing={unread ?? missingOf(text)} isBusy={isBusy} make={make} />
+          <Refusal text={refusal} />
+          <div className="flex flex-wrap gap-2">
+            <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
+              Create pod
+            </Button>
+            <CopyAs call={{ method: 'POST', path: '/v2/pods', body: podBody(text, Date.now()) }} />
+          </div>
+        </div>
+      </form>
+    </Page>
+  )
+}
+
+interface AccessProps {
+  text: PodText
+  onChange: (part: Partial<PodText>) => void
+  errors: FieldErrors
+}
+
+function Access({ text, onChange, errors }: AccessProps) {
+  return (
+    <div className="flex flex-col gap-4">
+      <CheckField
+        label="SSH access"
+        hint="With the account's SSH keys."
+        checked={text.startSsh}
+        error={errors.of('startSsh')}
+        onChange={({ target }) => onChange({ startSsh: target.checked })}
+      />
+      <CheckField
+        label="Private address for the account's other pods"
+        checked={text.globalNetworking}
+        error={errors.of('globalNetworking')}
+        onChange={({ target }) => onChange({ globalNetworking: target.checked })}
+      />
+      <SelectField
+        label="Stop by itself"
+        value={text.stopAfterHours}
+        error={errors.of('stopAfter')}
+        hint="Its disks are kept, and it can be started again."
+        onChange={({ target }) => onChange({ stopAfterHours: target.value })}
+      >
+        <option value="">Never</option>
+        {HOURS.map((one) => (
+          <option key={one} value={one}>
+            In {duration(one * 3_600_000)}
+          </option>
+        ))}
+      </SelectField>
+    </div>
+  )
+}

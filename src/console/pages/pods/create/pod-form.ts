@@ -1,0 +1,86 @@
+import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
+import { type ContainerText, containerBody, EMPTY_CONTAINER } from '../../../parts/container/container-form.ts'
+import { readNumber } from '../../../parts/container/text-lists.ts'
+import { deadlineAt } from '../deadline.ts'
+
+/** A pod that is about to be made, as one types it. */
+export interface PodText {
+  name: string
+  templateId: string
+  container: ContainerText
+  kind: 'gpu' | 'cpu'
+  gpuId: string
+  gpuCount: string
+  cloud: 'SECURE' | 'COMMUNITY'
+  cpuId: string
+  vcpuCount: string
+  dataCenterId: string
+  persistentGb: string
+  networkVolumeId: string
+  globalVolumeId: string
+  mountPath: string
+  globalNetworking: boolean
+  startSsh: boolean
+  stopAfterHours: string
+}
+
+export const EMPTY_POD: PodText = {
+  name: '',
+  templateId: '',
+  container: EMPTY_CONTAINER,
+  kind: 'gpu',
+  gpuId: '',
+  gpuCount: '1',
+  cloud: 'SECURE',
+  cpuId: '',
+  vcpuCount: '2',
+  dataCenterId: '',
+  persistentGb: '',
+  networkVolumeId: '',
+  globalVolumeId: '',
+  mountPath: '/workspace',
+  globalNetworking: false,
+  startSsh: true,
+  stopAfterHours: '',
+}
+
+/** The request that the form stands for: what is empty is left out. */
+export function podBody(text: PodText, nowMs: number): CreatePodRequest {
+  return {
+    name: text.name,
+    ...containerBody(text.container),
+    ...hardware(text),
+    ...(text.templateId !== '' && { templateId: text.templateId }),
+    ...(text.dataCenterId !== '' && { dataCenterIds: [text.dataCenterId] }),
+    ...mounts(text),
+    ...(text.globalNetworking && { globalNetworking: true }),
+    ...(text.startSsh && { startSsh: true }),
+    ...(text.stopAfterHours !== '' && { stopAfter: deadlineAt(text.stopAfterHours, nowMs) }),
+  }
+}
+
+/** What is asked while one types: where it would go does not depend on its name or on when it ends. */
+export function askedBody(text: PodText): CreatePodRequest {
+  return podBody({ ...text, name: text.name || 'pod', stopAfterHours: '' }, 0)
+}
+
+/** Why nothing can be asked yet. */
+export function missingOf({ container, templateId, kind, gpuId, cpuId }: PodText): string | undefined {
+  if (kind === 'gpu' ? gpuId === '' : cpuId === '') return 'Choose what it runs on first.'
+  return container.image === '' && templateId === '' ? 'Say which image it runs, or choose a template.' : undefined
+}
+
+function hardware({ kind, gpuId, gpuCount, cloud, cpuId, vcpuCount }: PodText): Pick<CreatePodRequest, 'gpu' | 'cpu' | 'cloud'> {
+  if (kind === 'cpu') return { cpu: { id: cpuId, vcpuCount: readNumber(vcpuCount) ?? 0 } }
+  return { gpu: { id: gpuId, count: readNumber(gpuCount) ?? 0 }, ...(cloud === 'COMMUNITY' && { cloud }) }
+}
+
+function mounts({ kind, persistentGb, networkVolumeId, globalVolumeId, mountPath }: PodText): Pick<CreatePodRequest, 'mounts'> {
+  const size = kind === 'gpu' ? readNumber(persistentGb) : undefined
+  const all = {
+    ...(size !== undefined && { persistent: { size, path: mountPath } }),
+    ...(networkVolumeId !== '' && { network: [{ volumeId: networkVolumeId, path: mountPath }] }),
+    ...(globalVolumeId !== '' && { global: [{ volumeId: globalVolumeId }] }),
+  }
+  return Object.keys(all).length === 0 ? {} : { mounts: all }
+}

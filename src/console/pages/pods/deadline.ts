@@ -1,0 +1,9 @@
+/** What the forms offer, hours from now. */
+export const HOURS = [1, 2, 4, 8, 24, 72, 168] as const
+
+const HOUR_MS = 3_600_000
+
+/** So many hours from now, for the API. */
+export function deadlineAt(hours: string, nowMs: number): string {
+  return new Date(nowMs + Number(hours) * HOUR_MS).toISOString().replace(/\.\d+Z$/, 'Z')
+}

@@ -1,0 +1,41 @@
+import type { Pod } from '../../../contract/pods/pods.ts'
+
+export type PodAct = Pod['actions'][number]
+
+interface PodActWords {
+  title: string
+  done: string
+  /** What is lost by it; without it, it is done at once. */
+  loses?: string
+}
+
+/** Every action of a pod, in the order of its buttons (POD-14). */
+export const POD_ACTS: Readonly<Record<PodAct, PodActWords>> = {
+  start: { title: 'Start', done: 'The pod starts' },
+  stop: { title: 'Stop', done: 'The pod stops' },
+  restart: {
+    title: 'Restart',
+    done: 'The pod starts anew',
+    loses: 'The pod goes on in a new container. What it wrote to its container disk is lost; mounts stay.',
+  },
+  terminate: {
+    title: 'Terminate',
+    done: 'The pod is terminated',
+    loses: 'The pod is gone for good, with its container disk and its persistent mount. Volumes stay.',
+  },
+}
+export const ACT_ORDER = ['start', 'stop', 'restart', 'terminate'] as const satisfies readonly PodAct[]
+
+/** Why an action cannot be taken now, as the plane's own table of actions says; undefined: it can. */
+export function whyNot(pod: Pick<Pod, 'actions' | 'status' | 'locked'>, act: PodAct, mayWrite: boolean): string | undefined {
+  if (!mayWrite) return 'Your role may look at pods, not change them.'
+  if (pod.actions.includes(act)) return undefined
+  if (pod.locked && (act === 'stop' || act === 'restart')) return 'The pod is locked. Unlock it in its settings first.'
+  return `Not while the pod is ${pod.status}.`
+}
+
+/** Of what it consists, in a few words. */
+export function hardwareOf({ gpu, cpu }: Pick<Pod, 'gpu' | 'cpu'>): string {
+  if (gpu !== undefined) return `${gpu.count} × ${gpu.id}`
+  return cpu === undefined ? '–' : `${cpu.vcpuCount} vCPU ${cpu.id}`
+}

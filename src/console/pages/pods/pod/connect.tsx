@@ -1,0 +1,91 @@
+import type { ReactNode } from 'react'
+import type { Pod } from '../../../../contract/pods/pods.ts'
+import { useLive } from '../../../app/live.ts'
+import { paths } from '../../../app/paths.ts'
+import { useUrlState } from '../../../app/url-state.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Command } from '../../../parts/faces.tsx'
+import { A } from '../../../parts/link.tsx'
+import { Panel } from '../../../parts/page.tsx'
+import { Table } from '../../../parts/table.tsx'
+
+/** Every way into the pod: SSH, its ports, a terminal. */
+export function Connect({ pod }: { pod: Pod }) {
+  const [, setTab] = useUrlState('tab', 'overview')
+  return (
+    <div className="flex flex-col gap-4">
+      {pod.status !== 'RUNNING' && <p className="text-soft">The pod is {pod.status}. These lead into it once it runs.</p>}
+      <Panel title="SSH">
+        <Ssh pod={pod} />
+      </Panel>
+      <Panel title="Ports">
+        <Ports pod={pod} />
+      </Panel>
+      <Panel title="Without SSH" actions={<Button onClick={() => setTab('terminal')}>Open a terminal</Button>}>
+        <p className="text-soft mb-2">A shell in this browser, or from your own:</p>
+        <Command text={`podplane exec ${pod.id}`} />
+      </Panel>
+    </div>
+  )
+}
+
+function Ssh({ pod: { ssh } }: { pod: Pod }) {
+  const keys = useLive(['ssh-keys'], (api, signal) => api.getSshKeys({}, { signal }), { everyMs: 0 })
+  const ways: [string, string][] = []
+  if (ssh.proxy !== null) ways.push(['Through the plane', ssh.proxy.command])
+  if (ssh.direct !== null) ways.push(['Directly', ssh.direct.command])
+  return (
+    <div className="flex flex-col gap-3">
+      {ways.map(([title, command]) => (
+        <div key={title}>
+          <p className="text-soft mb-1">{title}</p>
+          <Command text={command} />
+        </div>
+      ))}
+      {ways.length === 0 && <p>The pod has no SSH: it was made without SSH access, and publishes no 22/tcp.</p>}
+      {ways.length > 0 && keys.data?.keys.length === 0 && (
+        <p className="bg-warn-bg text-warn rounded-md p-3">
+          The account has no SSH key yet, so nobody gets in. <A to={paths.sshKeys()}>Add your public key</A>, then restart the pod.
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface Port {
+  port: string
+  way: ReactNode
+}
+
+function Ports({ pod }: { pod: Pod }) {
+  if (pod.ports.length === 0) {
+    return <p>It declares no ports. Add one such as 8888/http in its settings; the pod then starts in a new container.</p>
+  }
+  const rows: Port[] = pod.ports.map((port) => ({ port, way: wayTo(pod, port) }))
+  return (
+    <Table
+      caption="Ports"
+      rows={rows}
+      keyOf={({ port }) => port}
+      columns={[
+        { title: 'Port', show: ({ port }) => <code>{port}</code> },
+        { title: 'Reached at', show: ({ way }) => way },
+      ]}
+    />
+  )
+}
+
+function wayTo({ id, runtime, status }: Pod, declared: string): ReactNode {
+  const [port = '', kind] = declared.split('/')
+  if (status !== 'RUNNING') return 'Once the pod runs'
+  if (kind === 'http') {
+    return (
+      <a className="text-accent break-all underline" href={`/proxy/${id}/${port}/`} target="_blank" rel="noreferrer">
+        {`${location.origin}/proxy/${id}/${port}/`} (new tab)
+      </a>
+    )
+  }
+  const found = runtime?.ports?.find((one) => one.type === 'tcp' && (String(one.private) === port || String(one.public) === port))
+  if (found === undefined || found.public === null) return 'Not published yet'
+  return <code>{found.ip === null ? `port ${found.public} of its host, which has no public address` : `${found.ip}:${found.public}`}</code>
+}

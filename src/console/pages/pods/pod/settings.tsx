@@ -1,0 +1,105 @@
+import { type FormEvent, useState } from 'react'
+import type { Pod, UpdatePodRequest } from '../../../../contract/pods/pods.ts'
+import { useRefresh } from '../../../app/live.ts'
+import { useApi } from '../../../app/session.ts'
+import { useSubmit } from '../../../app/submit.ts'
+import { Button } from '../../../parts/button.tsx'
+import { ContainerFields } from '../../../parts/container/container-fields.tsx'
+import { CopyAs } from '../../../parts/copy-as.tsx'
+import { CheckField, TextField } from '../../../parts/field.tsx'
+import { Panel } from '../../../parts/page.tsx'
+import { Refusal } from '../../../parts/refusal.tsx'
+import { changesOf, needsNewContainer, type SettingsText, settingsProblem, settingsText } from './settings-form.ts'
+
+/** What of a pod can be changed, and before it is sent what that restarts (POD-13). */
+export function Settings({ pod }: { pod: Pod }) {
+  const { api, may } = useApi()
+  const refresh = useRefresh()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const [before, setBefore] = useState(() => settingsText(pod))
+  const [text, setText] = useState(before)
+  const set = (part: Partial<SettingsText>) => setText({ ...text, ...part })
+  const body = changesOf(text, before)
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (isBusy || Object.keys(body).length === 0) return
+    const answer = await send(() => api.updatePod({ path: { id: pod.id }, body }), 'Settings saved')
+    if (answer === undefined) return
+    const saved = settingsText(answer)
+    setBefore(saved)
+    setText(saved)
+    await refresh('pods')
+  }
+  const reason = reasonNot(pod, text, body, may('pods:write'))
+  return (
+    <Panel title="Settings">
+      <form onSubmit={(event) => void submit(event)} className="flex max-w-2xl flex-col gap-4">
+        <Refusal text={refusal} />
+        <TextField
+          label="Name"
+          autoComplete="off"
+          value={text.name}
+          error={errors.of('name')}
+          onChange={({ target }) => set({ name: target.value })}
+        />
+        <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={errors} />
+        {pod.mounts.persistent && (
+          <TextField
+            label="Persistent mount (GB)"
+            inputMode="numeric"
+            autoComplete="off"
+            hint="It can only grow."
+            value={text.persistentGb}
+            error={errors.of('mounts')}
+            onChange={({ target }) => set({ persistentGb: target.value })}
+          />
+        )}
+        <CheckField
+          label="Locked"
+          hint="It cannot be stopped or restarted by anybody before it is unlocked."
+          checked={text.locked}
+          error={errors.of('locked')}
+          onChange={({ target }) => set({ locked: target.checked })}
+        />
+        <CheckField
+          label="Private address for the account's other pods"
+          checked={text.globalNetworking}
+          error={errors.of('globalNetworking')}
+          onChange={({ target }) => set({ globalNetworking: target.checked })}
+        />
+        <CheckField
+          label="Start it on another machine when its own is lost"
+          hint="With an empty container disk. Otherwise it waits for its machine."
+          checked={text.isReplaced}
+          error={errors.of('onHostLoss')}
+          onChange={({ target }) => set({ isReplaced: target.checked })}
+        />
+        <Effect pod={pod} body={body} />
+        <div className="flex gap-2">
+          <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
+            Save
+          </Button>
+          <CopyAs call={{ method: 'PATCH', path: `/v2/pods/${pod.id}`, body }} />
+        </div>
+      </form>
+    </Panel>
+  )
+}
+
+function reasonNot({ cluster }: Pod, text: SettingsText, body: UpdatePodRequest, mayWrite: boolean): string | undefined {
+  if (!mayWrite) return 'Your role may look at pods, not change them.'
+  if (cluster !== undefined) return 'It is a member of a cluster and stays like the others.'
+  return settingsProblem(text) ?? (Object.keys(body).length === 0 ? 'Nothing is changed yet.' : undefined)
+}
+
+function Effect({ pod: { status }, body }: { pod: Pod; body: UpdatePodRequest }) {
+  if (!needsNewContainer(body)) return null
+  const isDown = status === 'EXITED' || status === 'ERROR'
+  return (
+    <p role="status" className="bg-warn-bg text-warn rounded-md p-3">
+      {isDown
+        ? 'With its next start the pod gets a new container. What is on its container disk is lost then; mounts stay.'
+        : 'Saving starts the pod in a new container at once. What is on its container disk is lost; mounts stay.'}
+    </p>
+  )
+}

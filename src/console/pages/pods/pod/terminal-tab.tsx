@@ -1,0 +1,18 @@
+import { lazy, Suspense } from 'react'
+import type { Pod } from '../../../../contract/pods/pods.ts'
+import { useApi } from '../../../app/session.ts'
+import { Loading } from '../../../parts/faces.tsx'
+
+const Terminal = lazy(() => import('../terminal/terminal.tsx'))
+
+/** A shell in the pod; its program is loaded when somebody opens it. */
+export function TerminalTab({ pod }: { pod: Pod }) {
+  const { may } = useApi()
+  if (!may('pods:write')) return <p>Your role may look at pods, not enter them.</p>
+  if (pod.status !== 'RUNNING') return <p>The pod is {pod.status}. A terminal opens once it runs.</p>
+  return (
+    <Suspense fallback={<Loading what="Loading the terminal" />}>
+      <Terminal podId={pod.id} name={pod.name} />
+    </Suspense>
+  )
+}

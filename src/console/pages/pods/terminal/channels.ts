@@ -1,0 +1,48 @@
+/** What is said over the WebSocket of a command in a pod (NET-7): binary messages whose first byte names a channel. Pure. */
+
+export const PROTOCOL = 'v5.channel.k8s.io'
+
+const STDIN = 0
+const STDOUT = 1
+const STDERR = 2
+const STATUS = 3
+const RESIZE = 4
+
+export type Heard = { kind: 'output'; bytes: Uint8Array } | { kind: 'ended'; words: string } | { kind: 'other' }
+
+/** The protocols that a browser offers: the one that is spoken, and the account that it acts for, as it sets no headers (NET-10). */
+export function protocolsFor(accountId: string | null): string[] {
+  return accountId === null ? [PROTOCOL] : [PROTOCOL, `account.podplane.${accountId}`]
+}
+
+export function typed(text: string): Uint8Array<ArrayBuffer> {
+  return framed(STDIN, new TextEncoder().encode(text))
+}
+
+export function resized(rows: number, cols: number): Uint8Array<ArrayBuffer> {
+  return framed(RESIZE, new TextEncoder().encode(JSON.stringify({ Width: cols, Height: rows })))
+}
+
+export function heard(message: Uint8Array): Heard {
+  const [channel] = message
+  const bytes = message.subarray(1)
+  if (channel === STDOUT || channel === STDERR) return { kind: 'output', bytes }
+  return channel === STATUS ? { kind: 'ended', words: endOf(bytes) } : { kind: 'other' }
+}
+
+function endOf(bytes: Uint8Array): string {
+  try {
+    const { exitCode, message } = JSON.parse(new TextDecoder().decode(bytes)) as { exitCode: number | null; message?: string }
+    if (exitCode === null) return message ?? 'The shell was broken off.'
+    return `The shell ended with exit code ${exitCode}.`
+  } catch {
+    return 'The shell has ended.'
+  }
+}
+
+function framed(channel: number, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(1 + body.length)
+  bytes[0] = channel
+  bytes.set(body, 1)
+  return bytes
+}

@@ -1,0 +1,49 @@
+import { type ReactNode, useState } from 'react'
+import type { Pod } from '../../../contract/pods/pods.ts'
+import { useAct } from '../../app/act.ts'
+import { useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { POD_ACTS, type PodAct } from './pod-acts.ts'
+
+export type ActedPod = Pick<Pod, 'id' | 'name' | 'status' | 'locked' | 'actions' | 'mounts'>
+
+interface PodActs {
+  isBusy: boolean
+  /** Takes an action, or asks first where something is lost by it. */
+  act: (pod: ActedPod, act: PodAct) => void
+  /** The question, to be shown somewhere on the page. */
+  question: ReactNode
+}
+
+/** Actions of pods: what can be taken back is done at once, what loses something is asked for. */
+export function usePodActs(onTerminated?: () => void): PodActs {
+  const { api } = useApi()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const [asked, setAsked] = useState<{ pod: ActedPod; act: PodAct } | null>(null)
+  const take = async (pod: ActedPod, act: PodAct) => {
+    const isDone = await run(() => api.actOnPod({ path: { id: pod.id }, body: { action: act } }), POD_ACTS[act].done)
+    setAsked(null)
+    if (isDone && act === 'terminate') onTerminated?.()
+    await refresh('pods')
+  }
+  const question = asked && (
+    <Confirm
+      title={`${POD_ACTS[asked.act].title} ${asked.pod.name}?`}
+      verb={POD_ACTS[asked.act].title}
+      isOpen
+      isBusy={isBusy}
+      onClose={() => setAsked(null)}
+      onConfirm={() => void take(asked.pod, asked.act)}
+      typed={asked.act === 'terminate' && asked.pod.mounts.persistent !== undefined ? asked.pod.name : undefined}
+    >
+      <p>{POD_ACTS[asked.act].loses}</p>
+    </Confirm>
+  )
+  return {
+    isBusy,
+    act: (pod, act) => (POD_ACTS[act].loses === undefined ? void take(pod, act) : setAsked({ pod, act })),
+    question,
+  }
+}

@@ -1,0 +1,86 @@
+import { useLive } from '../../app/live.ts'
+import { SelectField, TextArea, TextField } from '../field.tsx'
+import type { FieldErrors } from '../field-errors.ts'
+import { type ContainerText, containerProblems } from './container-form.ts'
+
+interface ContainerFieldsProps {
+  text: ContainerText
+  onChange: (text: ContainerText) => void
+  errors: FieldErrors
+  /** What a template fills in; shown where a field is empty. */
+  filled?: Partial<ContainerText> | undefined
+  /** Clusters take the credential of their template alone. */
+  hasRegistry?: boolean
+  isImageRequired?: boolean
+}
+
+/** What runs: image, command, environment, ports, disk, and the credential that the image is pulled with. */
+export function ContainerFields({ text, onChange, errors, filled, hasRegistry = true, isImageRequired = false }: ContainerFieldsProps) {
+  const problems = containerProblems(text)
+  const field = (name: keyof ContainerText) => ({
+    value: text[name],
+    placeholder: filled?.[name],
+    error: problems[name] ?? errors.of(name),
+    onChange: ({ target }: { target: { value: string } }) => onChange({ ...text, [name]: target.value }),
+  })
+  return (
+    <>
+      <TextField
+        label="Image"
+        autoComplete="off"
+        spellCheck={false}
+        required={isImageRequired}
+        hint="Such as docker.io/library/python:3.13."
+        {...field('image')}
+      />
+      <TextField
+        label="Command"
+        autoComplete="off"
+        spellCheck={false}
+        hint="Arguments of the image's entrypoint. Empty: as the image says."
+        {...field('args')}
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label="Ports"
+          autoComplete="off"
+          spellCheck={false}
+          hint="Such as 8888/http, 22/tcp. HTTP ports get an address of their own."
+          {...field('ports')}
+        />
+        <TextField label="Container disk (GB)" inputMode="numeric" autoComplete="off" hint="Wiped on restart." {...field('disk')} />
+      </div>
+      <TextArea
+        label="Environment"
+        rows={3}
+        spellCheck={false}
+        hint="NAME=value, one a line. {{ RUNPOD_SECRET_name }} stands for a secret."
+        {...field('env')}
+      />
+      {hasRegistry && <RegistryField {...field('registry')} />}
+    </>
+  )
+}
+
+interface RegistryFieldProps {
+  value: string
+  error: string | undefined
+  onChange: (event: { target: { value: string } }) => void
+}
+
+function RegistryField({ value, error, onChange }: RegistryFieldProps) {
+  const { data } = useLive(['registries'], (api, signal) => api.listRegistries({}, { signal }), { everyMs: 0 })
+  const known = data?.registries ?? []
+  if (known.length === 0 && value === '') return null
+  return (
+    <SelectField label="Registry credential" value={value} error={error} onChange={onChange} hint="For images that are not public.">
+      <option value="">None</option>
+      {known.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+      {value !== '' && !known.some(({ id }) => id === value) && <option value={value}>{value}</option>}
+    </SelectField>
+  )
+}

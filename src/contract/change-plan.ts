@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { ProblemBody } from './problems.ts'
+import { queryFlag } from './query-values.ts'
+
+const DRY_RUN = 'Answer what would happen, as a `ChangePlan` with status 200, and change nothing.'
+
+/** Of what can be asked what it would do (DRY-1). */
+export const DryRunQuery = z.object({ dryRun: queryFlag().meta({ description: DRY_RUN, param: { name: 'dryRun', in: 'query' } }) })
+
+const RESOURCE_KINDS = [
+  'pod',
+  'endpoint',
+  'worker',
+  'cluster',
+  'network-volume',
+  'global-volume',
+  'template',
+  'registry',
+  'secret',
+  'api-key',
+  'host',
+  'account',
+] as const
+export const EFFECT_KINDS = [
+  'STOPS',
+  'RESTARTS',
+  'DELETES',
+  'CANCELS',
+  'FINISHES',
+  'MOVES',
+  'WAITS',
+  'STAYS',
+  'CHANGES',
+  'SAVES',
+  'COSTS',
+] as const
+
+export const ChangedResource = z
+  .object({
+    kind: z.enum(RESOURCE_KINDS),
+    id: z.string(),
+    name: z.string().nullable(),
+    teamId: z.string().optional().meta({ description: 'Whose it is; told to the operator alone.' }),
+  })
+  .meta({ id: 'ChangedResource', example: { kind: 'pod', id: '7h9k2m4n6p', name: 'notebook' } })
+export type ChangedResource = z.infer<typeof ChangedResource>
+
+export const ChangeEffect = z
+  .object({
+    kind: z.enum(EFFECT_KINDS).meta({
+      description:
+        'What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone.',
+    }),
+    resource: ChangedResource,
+    what: z.string().meta({ description: 'The same for a person.' }),
+    severity: z.enum(['INFO', 'WARNING', 'LOSS']).meta({ description: 'LOSS: something is gone that no later call brings back.' }),
+    amount: z.number().nullable().meta({ description: 'How many jobs, or how many USD per hour; null where nothing is counted.' }),
+  })
+  .meta({
+    id: 'ChangeEffect',
+    example: {
+      kind: 'STOPS',
+      resource: { kind: 'pod', id: '7h9k2m4n6p', name: 'notebook' },
+      what: 'its container is stopped',
+      severity: 'WARNING',
+      amount: null,
+    },
+  })
+export type ChangeEffect = z.infer<typeof ChangeEffect>
+
+/** What a change would do (DRY-1). */
+export const ChangePlan = z
+  .object({
+    action: z.string().meta({ description: 'As the audit log names it.', example: 'pods.terminate' }),
+    resource: ChangedResource,
+    effects: z.array(ChangeEffect).meta({ description: 'What would happen; nothing where it would be refused.' }),
+    refusal: ProblemBody.nullable().meta({ description: 'What it would be refused with now; null: it would be done.' }),
+  })
+  .meta({
+    id: 'ChangePlan',
+    description: 'What a change would do if it were made now. Nothing has been changed.',
+    example: {
+      action: 'pods.terminate',
+      resource: { kind: 'pod', id: '7h9k2m4n6p', name: 'notebook' },
+      effects: [ChangeEffect.meta()?.example],
+      refusal: null,
+    },
+  })
+export type ChangePlan = z.infer<typeof ChangePlan>

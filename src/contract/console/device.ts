@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { KeyPermission, KeyScopes } from '../accounts/keys.ts'
+import { Name, Timestamp } from '../fields.ts'
+
+const MAX_CODE_CHARS = 64
+const UserCode = z.string().min(1).max(MAX_CODE_CHARS).meta({ description: 'What the device shows; case and hyphen do not matter.' })
+
+/** Names as RFC 8628 has them. */
+export const StartDeviceRequest = z
+  .strictObject({ name: Name.meta({ description: 'What the device calls itself; the key is named after it.' }) })
+  .meta({ id: 'StartDeviceRequest', example: { name: 'ada-laptop' } })
+export type StartDeviceRequest = z.infer<typeof StartDeviceRequest>
+
+export const StartedDevice = z
+  .object({
+    device_code: z.string().meta({ description: 'For the device alone.' }),
+    user_code: z.string().meta({ description: 'For somebody to type, or to compare.' }),
+    verification_uri: z.string(),
+    verification_uri_complete: z.string().meta({ description: 'The same with the code in it.' }),
+    expires_in: z.number().int().meta({ description: 'Seconds.' }),
+    interval: z.number().int().meta({ description: 'Seconds between two questions, at least.' }),
+  })
+  .meta({
+    id: 'StartedDevice',
+    example: {
+      device_code: '<random>',
+      user_code: 'WDJB-MJHT',
+      verification_uri: 'https://plane.example.com/console/device',
+      verification_uri_complete: 'https://plane.example.com/console/device?code=WDJB-MJHT',
+      expires_in: 900,
+      interval: 5,
+    },
+  })
+export type StartedDevice = z.infer<typeof StartedDevice>
+
+export const DeviceTokenRequest = z
+  .strictObject({ device_code: z.string().min(1).max(MAX_CODE_CHARS) })
+  .meta({ id: 'DeviceTokenRequest', example: { device_code: '<random>' } })
+
+export const DeviceToken = z
+  .object({
+    access_token: z.string().meta({ description: 'An API key, shown this once.' }),
+    token_type: z.literal('Bearer'),
+    key_id: z.string(),
+    account_id: z.string().meta({ description: 'The account that the key acts for.' }),
+  })
+  .meta({
+    id: 'DeviceToken',
+    example: { access_token: 'pp_k3y1d00000_<secret>', token_type: 'Bearer', key_id: 'k3y1d00000', account_id: '5c8r2n6t1v9k3d' },
+  })
+export type DeviceToken = z.infer<typeof DeviceToken>
+
+/** RFC 8628, 3.5. `code` is the same word, where problems have it. */
+export const DeviceTokenError = z
+  .object({
+    error: z.enum(['authorization_pending', 'slow_down', 'expired_token', 'access_denied']),
+    error_description: z.string(),
+    code: z.string(),
+    interval: z.number().int().meta({ description: 'Seconds between two questions from now on.' }),
+  })
+  .meta({
+    id: 'DeviceTokenError',
+    example: {
+      error: 'authorization_pending',
+      error_description: 'nobody has let the device in yet',
+      code: 'authorization_pending',
+      interval: 5,
+    },
+  })
+export type DeviceTokenError = z.infer<typeof DeviceTokenError>
+
+/** A device that waits, for somebody to recognise it. */
+export const WaitingDevice = z.object({ userCode: z.string(), name: z.string(), createdAt: Timestamp, expiresAt: Timestamp }).meta({
+  id: 'WaitingDevice',
+  example: { userCode: 'WDJB-MJHT', name: 'ada-laptop', createdAt: '2026-06-01T12:00:00Z', expiresAt: '2026-06-01T12:15:00Z' },
+})
+export type WaitingDevice = z.infer<typeof WaitingDevice>
+
+export const ApproveDeviceRequest = z
+  .strictObject({
+    userCode: UserCode,
+    permission: KeyPermission.optional().meta({ default: 'ALL' }),
+    scopes: KeyScopes.optional(),
+  })
+  .meta({ id: 'ApproveDeviceRequest', example: { userCode: 'WDJB-MJHT', permission: 'ALL' } })
+export type ApproveDeviceRequest = z.infer<typeof ApproveDeviceRequest>
+
+export const DenyDeviceRequest = z
+  .strictObject({ userCode: UserCode })
+  .meta({ id: 'DenyDeviceRequest', example: { userCode: 'WDJB-MJHT' } })

@@ -1,0 +1,33 @@
+import { and, eq, inArray, isNotNull } from 'drizzle-orm'
+import { type Rates, totalNanos } from '../../domain/billing/money.ts'
+import type { Database } from '../client.ts'
+import { allocations, usage } from '../schema.ts'
+
+/** What a worker is or was charged, from when to when. Times in milliseconds since the epoch. */
+export interface WorkerRate {
+  workerId: string
+  fromMs: number
+  /** Null while it goes on. */
+  toMs: number | null
+  nanosPerHour: number
+}
+
+/** The charged intervals of some workers of a team: those that are over and those that last. */
+export async function readWorkerRates(db: Database, teamId: string, workerIds: string[]): Promise<WorkerRate[]> {
+  if (workerIds.length === 0) return []
+  const [closed, open] = await db.batch([
+    db
+      .select()
+      .from(usage)
+      .where(and(inArray(usage.workloadId, workerIds), eq(usage.teamId, teamId))),
+    db
+      .select()
+      .from(allocations)
+      .where(and(inArray(allocations.id, workerIds), eq(allocations.teamId, teamId), isNotNull(allocations.chargedFromMs))),
+  ])
+  const rate = (rates: Rates) => totalNanos(rates)
+  return [
+    ...closed.map((row) => ({ workerId: row.workloadId, fromMs: row.startedAtMs, toMs: row.endedAtMs, nanosPerHour: rate(row) })),
+    ...open.map((row) => ({ workerId: row.id, fromMs: row.chargedFromMs ?? 0, toMs: null, nanosPerHour: rate(row) })),
+  ]
+}

@@ -1,0 +1,58 @@
+import { type Chunk, type Column, chunkMs, keepRoom, LEVELS, setFigure, trackOf } from './chunk.ts'
+import { type Idleness, idleSince } from './idle.ts'
+import { codeOf, type Sample } from './metrics.ts'
+
+/**
+ * Notes what was read at an instant of this chunk (HIS-2). A second sample in the same step takes the place of the first, so that a beat that comes
+ * twice changes nothing. `former`: the chunk that was noted before, which knows who was idle already.
+ */
+export function noteSamples(chunk: Chunk, former: Chunk | null, samples: readonly Sample[], nowMs: number): void {
+  const slot = Math.floor((nowMs - chunk.startMs) / LEVELS[chunk.level].stepMs)
+  keepRoom(chunk, new Set(samples.map(({ track }) => track)))
+  for (const { track: id, readings, isIdle } of samples) {
+    const track = trackOf(chunk, id)
+    if (!track) continue
+    track.idleSinceMs = idleSince(idlenessIn(chunk, id) ?? idlenessIn(former, id), isIdle, nowMs)
+    for (const { metric, gpu, value } of readings) {
+      if (!Number.isFinite(value)) continue
+      setFigure(chunk, track, { metric: codeOf(metric), gpu }, slot, { average: value, maximum: value })
+    }
+  }
+}
+
+function idlenessIn(chunk: Chunk | null, id: string): Idleness | null {
+  const track = chunk?.tracks.get(id)
+  if (!chunk || !track || track.lastSlot < 0) return null
+  return { sinceMs: track.idleSinceMs, seenMs: chunk.startMs + (track.lastSlot + 1) * LEVELS[chunk.level].stepMs }
+}
+
+/**
+ * A chunk as one step of the chunk of the next level (HIS-2): the mean of the steps that hold anything, and the most of them. The step is set, not
+ * added to, so that it may be done again.
+ */
+export function rollUp(fine: Chunk, coarse: Chunk): void {
+  const slot = Math.floor((fine.startMs - coarse.startMs) / LEVELS[coarse.level].stepMs)
+  if (slot < 0 || fine.startMs >= coarse.startMs + chunkMs(coarse.level)) throw new Error('a chunk is no step of that one')
+  keepRoom(coarse, new Set(fine.tracks.keys()))
+  for (const [id, { columns }] of fine.tracks) {
+    const track = columns.size > 0 ? trackOf(coarse, id) : null
+    if (!track) continue
+    for (const column of columns.values()) {
+      const figure = summarise(column)
+      if (figure) setFigure(coarse, track, column, slot, figure)
+    }
+  }
+}
+
+function summarise({ average, maximum }: Column): { average: number; maximum: number } | null {
+  let sum = 0
+  let count = 0
+  let most = Number.NEGATIVE_INFINITY
+  for (const [slot, value] of average.entries()) {
+    if (Number.isNaN(value)) continue
+    sum += value
+    count++
+    most = Math.max(most, maximum[slot] ?? value)
+  }
+  return count === 0 ? null : { average: sum / count, maximum: most }
+}

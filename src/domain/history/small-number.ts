@@ -1,0 +1,25 @@
+// A figure in 16 bits: sixteenths, exact below 128 and within 1/2048 of the value above, up to 2^60. Half of what a float of 32 bits takes.
+
+const PER_UNIT = 16
+const MANTISSA_BITS = 10
+const MANTISSA = 2 ** MANTISSA_BITS
+/** Stands for nothing. */
+const ABSENT = 0xff_ff
+
+/** NaN for nothing; what is below zero is taken for zero. */
+export function packNumber(value: number): number {
+  if (Number.isNaN(value)) return ABSENT
+  const sixteenths = Math.max(0, Math.round(value * PER_UNIT))
+  if (sixteenths < 2 * MANTISSA) return sixteenths
+  const shift = Math.floor(Math.log2(sixteenths)) - MANTISSA_BITS
+  const rounded = Math.round(sixteenths / 2 ** shift)
+  // Rounding up may reach the next power of two, which the sum carries over.
+  return Math.min(ABSENT - 1, shift * MANTISSA + rounded)
+}
+
+export function unpackNumber(packed: number): number {
+  if (packed === ABSENT) return Number.NaN
+  const exponent = Math.floor(packed / MANTISSA)
+  if (exponent < 2) return packed / PER_UNIT
+  return ((MANTISSA + (packed % MANTISSA)) * 2 ** (exponent - 1)) / PER_UNIT
+}

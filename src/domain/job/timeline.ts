@@ -1,0 +1,131 @@
+import { isTerminal, type Job } from './job.ts'
+
+/**
+ * What became of a job, attempt by attempt: when each phase began and ended, out of what its row and its workers' lives say. Pure; times are
+ * milliseconds since the epoch.
+ */
+
+/** How an attempt ended that another one followed, or a `/retry`. */
+export const PAST_OUTCOMES = ['LOST', 'FAILED', 'TIMED_OUT'] as const
+export type PastOutcome = (typeof PAST_OUTCOMES)[number]
+
+/** An attempt that is over, of a job that was queued again. */
+export interface PastAttempt {
+  attempt: number
+  workerId: string
+  startedAtMs: number
+  endedAtMs: number
+  outcome: PastOutcome
+  reason: string | null
+  /** Since when the job waited for the next one. */
+  requeuedAtMs: number
+}
+
+/** What is known of a worker, also when it has left. */
+export interface WorkerLife {
+  id: string
+  createdAtMs: number
+  /** A host took it. */
+  placedAtMs: number | null
+  /** Its container ran: the image was there. */
+  startedAtMs: number | null
+  /** It asked for work. */
+  readyAtMs: number | null
+  /** Null while it is here. */
+  leftAtMs: number | null
+  gpuTypeId: string | null
+  gpuCount: number
+  dataCenterId: string | null
+}
+
+export const PHASES = ['QUEUED', 'PLACING', 'IMAGE', 'START', 'RUNNING'] as const
+export type Phase = (typeof PHASES)[number]
+
+/** `toMs`: null while it goes on. */
+export interface PhaseSpan {
+  phase: Phase
+  fromMs: number
+  toMs: number | null
+}
+
+export interface AttemptSpan {
+  attempt: number
+  workerId: string
+  startedAtMs: number
+  endedAtMs: number | null
+  outcome: PastOutcome | 'RUNNING' | 'COMPLETED' | 'CANCELLED'
+  reason: string | null
+  phases: PhaseSpan[]
+}
+
+/** The attempts of a job in their order, each with the wait before it. `lives`: of the workers that had it, as far as they are known. */
+export function attemptsOf(job: Job, past: readonly PastAttempt[], lives: ReadonlyMap<string, WorkerLife>): AttemptSpan[] {
+  const before = past.filter(({ attempt }) => attempt < job.attempt || job.state === 'IN_QUEUE')
+  const last = lastAttempt(
+    job,
+    past.find(({ attempt }) => attempt === job.attempt),
+  )
+  const ended: Ended[] = before.map((one) => ({ ...one, endedAtMs: one.endedAtMs }))
+  const all = last && !before.some(({ attempt }) => attempt === last.attempt) ? [...ended, last] : ended
+  let waitedFromMs = job.createdAtMs
+  return all.map((one) => {
+    const phases = phasesOf(one, waitedFromMs, lives.get(one.workerId))
+    waitedFromMs = past.find(({ attempt }) => attempt === one.attempt)?.requeuedAtMs ?? one.endedAtMs ?? waitedFromMs
+    const { attempt, workerId, startedAtMs, endedAtMs, outcome, reason } = one
+    return { attempt, workerId, startedAtMs, endedAtMs, outcome, reason, phases }
+  })
+}
+
+/** Since when a queued job waits; null when it does not. */
+export function waitingSinceMs(job: Job, past: readonly PastAttempt[]): number | null {
+  return job.state === 'IN_QUEUE' ? (past.at(-1)?.requeuedAtMs ?? job.createdAtMs) : null
+}
+
+type Ended = Omit<AttemptSpan, 'phases'>
+
+// The row of the job holds its last attempt. One that was lost and whose result came all the same has ended with that result (LSE-11).
+function lastAttempt(job: Job, recorded: PastAttempt | undefined): Ended | null {
+  if (job.holder === null || job.startedAtMs === null || job.state === 'IN_QUEUE') return null
+  const { attempt, holder, startedAtMs, state } = job
+  const facts = { attempt, workerId: holder.workerId, startedAtMs }
+  if (!isTerminal(state)) return { ...facts, endedAtMs: null, outcome: 'RUNNING', reason: null }
+  // It was cancelled, or its time ran out, while it waited again.
+  if (recorded && state !== 'COMPLETED' && state !== 'FAILED') return recorded
+  const outcome = state === 'COMPLETED' || state === 'CANCELLED' || state === 'TIMED_OUT' ? state : 'FAILED'
+  const endedAtMs = job.leaseUntilMs ?? job.finishedAtMs
+  return { ...facts, endedAtMs, outcome, reason: job.errorDetail ?? job.error }
+}
+
+// A worker that was there before the job waited has nothing to wait for: its phases shrink to nothing and are left out.
+function phasesOf({ startedAtMs, endedAtMs }: Ended, waitedFromMs: number, life: WorkerLife | undefined): PhaseSpan[] {
+  const within = (atMs: number | null | undefined, byDefault: number) => Math.min(startedAtMs, Math.max(waitedFromMs, atMs ?? byDefault))
+  const created = within(life?.createdAtMs, startedAtMs)
+  const placed = within(life?.placedAtMs, created)
+  const started = within(life?.startedAtMs, placed)
+  const ready = within(life?.readyAtMs, started)
+  const spans: PhaseSpan[] = [
+    { phase: 'QUEUED', fromMs: waitedFromMs, toMs: created },
+    { phase: 'PLACING', fromMs: created, toMs: placed },
+    { phase: 'IMAGE', fromMs: placed, toMs: started },
+    { phase: 'START', fromMs: started, toMs: ready },
+    { phase: 'QUEUED', fromMs: ready, toMs: startedAtMs },
+    { phase: 'RUNNING', fromMs: startedAtMs, toMs: endedAtMs },
+  ]
+  return spans.filter(({ phase, fromMs, toMs }) => phase === 'RUNNING' || toMs === null || toMs > fromMs)
+}
+
+/** The median length of each phase where there was one; null where there was none. Milliseconds. */
+export function medianPhases(attempts: readonly AttemptSpan[]): Record<Phase, number | null> {
+  const lengths: Record<Phase, number[]> = { QUEUED: [], PLACING: [], IMAGE: [], START: [], RUNNING: [] }
+  for (const { phases } of attempts) {
+    const sums = new Map<Phase, number>()
+    for (const { phase, fromMs, toMs } of phases) if (toMs !== null) sums.set(phase, (sums.get(phase) ?? 0) + toMs - fromMs)
+    for (const [phase, ms] of sums) lengths[phase].push(ms)
+  }
+  const { QUEUED, PLACING, IMAGE, START, RUNNING } = lengths
+  return { QUEUED: median(QUEUED), PLACING: median(PLACING), IMAGE: median(IMAGE), START: median(START), RUNNING: median(RUNNING) }
+}
+
+function median(values: number[]): number | null {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? null
+}

@@ -1,0 +1,126 @@
+import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
+import { without } from '../catalog/availability.ts'
+import { type PlacementHost, type PlacementRequest, type PlacementStrategy, rankHosts } from '../host/placement.ts'
+import { podDiskGb, rankHostsForPod } from '../pod/placement.ts'
+import type { PodSpec } from '../pod/record.ts'
+import { effect, jobsEffect } from './effect.ts'
+
+// What becomes of what is on a machine that is to be emptied, or takes nothing new. Pure: placed by the functions that place.
+
+/** A pod on the machine, as far as it decides where it goes. */
+export interface LeavingPod {
+  id: string
+  name: string
+  teamId: string
+  spec: PodSpec
+  /** It may go on elsewhere with an empty container disk. */
+  isReplaceable: boolean
+}
+
+/** A pod of which only the disks are on the machine. */
+export type StoppedPod = Pick<LeavingPod, 'id' | 'name' | 'teamId'>
+
+/** An endpoint with workers on the machine. */
+export interface LeavingEndpoint {
+  id: string
+  name: string
+  teamId: string
+  request: PlacementRequest
+  /** Those of its workers that are there, with the jobs or requests that each holds. */
+  workers: readonly { id: string; held: number }[]
+}
+
+export interface Departure {
+  pods: readonly LeavingPod[]
+  stopped: readonly StoppedPod[]
+  endpoints: readonly LeavingEndpoint[]
+  /** The other machines. */
+  others: readonly PlacementHost[]
+  strategy: PlacementStrategy
+}
+
+/** What a drain does (DRY-4): workers finish and go, pods move one after another as far as there is room. */
+export function planDrain({ pods, stopped, endpoints, others, strategy }: Departure): ChangeEffect[] {
+  const workers = endpoints.flatMap(leavingWorkers)
+  const moves = movePods(pods, others, strategy)
+  const kept = stopped.map((pod) => effect(ofPod(pod), 'STAYS', 'WARNING', 'it is stopped, and its disks stay on the machine'))
+  return [...workers, ...moves.effects, ...kept, ...endpoints.flatMap((endpoint) => roomElsewhere(endpoint, moves.left))]
+}
+
+/** What a cordon does: what runs stays, and where the next worker of each endpoint would go. */
+export function planCordon(resource: ChangedResource, { endpoints, others }: Departure): ChangeEffect[] {
+  const stays = effect(resource, 'STAYS', 'INFO', 'what runs there goes on; nothing new is placed there')
+  return [stays, ...endpoints.flatMap((endpoint) => roomElsewhere(endpoint, others))]
+}
+
+/** What removing a machine does that nobody hears of: whatever it held is given up. */
+export function planGivingUp({ pods, stopped, endpoints }: Departure): ChangeEffect[] {
+  return [
+    ...endpoints.flatMap(({ teamId, workers }) =>
+      workers.map(({ id }) => effect({ kind: 'worker', id, name: null, teamId }, 'STOPS', 'WARNING', 'the worker is given up')),
+    ),
+    ...[...pods, ...stopped].map((pod) =>
+      effect(ofPod(pod), 'DELETES', 'LOSS', 'the pod ends, its disks are gone, and it cannot start there again'),
+    ),
+  ]
+}
+
+function leavingWorkers({ id, name, teamId, workers }: LeavingEndpoint): ChangeEffect[] {
+  return workers.flatMap((worker) => {
+    const resource = { kind: 'worker' as const, id: worker.id, name: null, teamId }
+    const finishes = jobsEffect(resource, 'FINISHES', 'INFO', worker.held, 'that it holds are finished first')
+    return [...finishes, effect(resource, 'STOPS', 'WARNING', `the worker of endpoint ${name} (${id}) stops`)]
+  })
+}
+
+function movePods(pods: readonly LeavingPod[], others: readonly PlacementHost[], strategy: PlacementStrategy) {
+  let left = [...others]
+  const effects: ChangeEffect[] = []
+  for (const pod of pods) {
+    if (!pod.isReplaceable) {
+      effects.push(effect(ofPod(pod), 'STAYS', 'WARNING', 'it may not go on elsewhere, and runs on until its owner ends it'))
+      continue
+    }
+    const [place] = rankHostsForPod(pod.teamId, pod.spec, left, strategy).candidates
+    if (!place) {
+      effects.push(effect(ofPod(pod), 'WAITS', 'WARNING', 'no other machine has room for it: it runs on until one has'))
+      continue
+    }
+    const what = `it goes on on host ${place.hostId} with an empty container disk`
+    effects.push(effect(ofPod(pod), 'MOVES', 'LOSS', what))
+    left = left.map((host) => (host.id === place.hostId ? without(host, { shape: place.shape, diskGb: podDiskGb(pod.spec) }) : host))
+  }
+  return { effects, left }
+}
+
+/** Whether the next worker of an endpoint would find a place on other machines. */
+function roomElsewhere({ id, name, teamId, request }: LeavingEndpoint, others: readonly PlacementHost[]): ChangeEffect[] {
+  const resource = { kind: 'endpoint' as const, id, name, teamId }
+  const { candidates } = rankHosts(request, others)
+  if (candidates.length > 0) {
+    const count = new Set(candidates.map(({ hostId }) => hostId)).size
+    return [effect(resource, 'MOVES', 'INFO', `its next worker fits on ${count} other ${count === 1 ? 'machine' : 'machines'}`)]
+  }
+  const isAnywhere = rankHosts(request, others.map(emptied)).candidates.length > 0
+  const what = isAnywhere
+    ? 'other machines could run its workers, and have no room now: its jobs wait for it'
+    : 'no other machine can run its workers: its jobs wait until one joins or takes work again'
+  return [effect(resource, 'WAITS', isAnywhere ? 'WARNING' : 'LOSS', what)]
+}
+
+/** A machine as if nothing were placed on it. */
+function emptied(host: PlacementHost): PlacementHost {
+  const { vcpuTotal, memoryMbTotal, gpus } = host
+  return {
+    ...host,
+    ...(host.heldBy && { heldBy: [] }),
+    vcpuFree: vcpuTotal,
+    memoryMbFree: memoryMbTotal,
+    diskGbFree: Number.POSITIVE_INFINITY,
+    gpus: gpus.map((gpu) => ({ ...gpu, free: gpu.total })),
+  }
+}
+
+function ofPod({ id, name, teamId }: StoppedPod): ChangedResource {
+  return { kind: 'pod', id, name, teamId }
+}

@@ -1,0 +1,68 @@
+import { UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
+import type { WhyCode, WhyOptionKind } from '../../contract/why/why.ts'
+import { totalNanos } from '../billing/money.ts'
+import { workerRates } from '../billing/worker-rates.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { patchEndpointConfig } from '../endpoint/config.ts'
+import type { EndpointConfig } from '../endpoint/record.ts'
+import { type PlacementHost, rankHosts } from '../host/placement.ts'
+import { placementRequestOf } from '../worker/shape.ts'
+import { endpointLadders } from './endpoint-changes.ts'
+import { searchedHosts } from './hosts.ts'
+import { type Found, searchOptions, type Trial } from './search.ts'
+
+/** Changes of an endpoint with which a worker of it fits somewhere now (WHY-10). Pure. */
+
+type Patch = UpdateEndpointRequest
+
+export interface EndpointWorld {
+  config: EndpointConfig
+  catalog: Catalog
+  hosts: readonly PlacementHost[]
+}
+
+/** Whether a change would be accepted and a worker find a place after it, by the rules that change and place them. */
+export function endpointTrial({ config, catalog, hosts }: EndpointWorld): Trial<Patch> {
+  return (patch) => {
+    if (!UpdateEndpointRequest.safeParse(patch).success) return null
+    const patched = patchEndpointConfig(catalog, config, patch)
+    if (!patched.ok) return null
+    const request = placementRequestOf(catalog, patched.config)
+    const [best] = rankHosts(request, hosts).candidates
+    return best ? { nanosPerHour: totalNanos(workerRates(catalog, best.shape, request.diskGb)), hostIds: [best.hostId] } : null
+  }
+}
+
+/** The smallest changes with which a worker fits that fits nowhere. */
+export function endpointOptions(given: EndpointWorld): Found<Patch>[] {
+  const world = { ...given, hosts: searchedHosts(given.config.teamId, given.hosts) }
+  return searchOptions({}, endpointLadders(world.config, world.catalog, world.hosts), endpointTrial(world))
+}
+
+/** What workers.max and workers.min have to be for another worker to start, as far as one fits; null: they are not the cause. */
+export function limitOption(world: EndpointWorld, code: WhyCode): Found<Patch> | null {
+  const { min, max } = world.config.workers
+  const change = LIMITS[code]?.({ min, max })
+  const fit = change && endpointTrial(world)(change.asked)
+  return change && fit ? { ...change, ...fit } : null
+}
+
+type Bounds = Pick<EndpointConfig['workers'], 'min' | 'max'>
+type Raise = (bounds: Bounds) => { kind: WhyOptionKind; summary: string; asked: Patch }
+
+const raiseMax: Raise = ({ max }) => {
+  return { kind: 'WORKERS_MAX', summary: `raise workers.max from ${max} to ${max + 1}`, asked: { workers: { max: max + 1 } } }
+}
+
+const LIMITS: Partial<Record<WhyCode, Raise>> = {
+  SCALED_TO_ZERO_BY_CONFIG: raiseMax,
+  AT_WORKERS_MAX: raiseMax,
+  LOW_PRIORITY: () => ({ kind: 'WORKERS_MIN', summary: 'keep one worker: workers.min 1', asked: { workers: { min: 1 } } }),
+}
+
+/** What the cheapest worker of an endpoint costs an hour; null where none is offered. */
+export function cheapestWorker({ config, catalog }: Pick<EndpointWorld, 'config' | 'catalog'>): number | null {
+  const { shapes, diskGb } = placementRequestOf(catalog, config)
+  const nanos = shapes.map((shape) => totalNanos(workerRates(catalog, shape, diskGb)))
+  return nanos.length === 0 ? null : Math.min(...nanos)
+}

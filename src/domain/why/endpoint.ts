@@ -1,0 +1,113 @@
+import type { Trouble } from '../job/explain.ts'
+import type { DecisionRecord } from '../worker/scaling-record.ts'
+import type { WorkerCounts } from '../worker/worker.ts'
+import { type Fact, fact, type Verdict } from './evidence.ts'
+
+/** Why an endpoint has the workers that it has (WHY-10). Pure. */
+
+/** What its queue knows. */
+export interface QueueFacts {
+  counts: WorkerCounts
+  /** Jobs that wait, or requests of a load-balancing endpoint. */
+  queued: { normal: number; low: number }
+  trouble: Trouble | null
+  /** The last decision; null before there has been one. */
+  decision: DecisionRecord | null
+  /** When a worker without a host looks for one again. */
+  retryAtMs: number | null
+}
+
+export interface EndpointFacts extends QueueFacts {
+  workers: { min: number; max: number }
+  /** What the account lacks for a worker; null: nothing, or nobody has looked. */
+  means: { code: 'SPEND_LIMIT' | 'QUOTA'; text: string } | null
+  nowMs: number
+}
+
+type Cause = Pick<Verdict, 'code' | 'verdict'>
+
+/** The first cause that applies. */
+export function explainEndpoint(facts: EndpointFacts): Verdict {
+  const { decision, nowMs } = facts
+  const waitedMs = decision?.inputs.longestWaitMs ?? null
+  const sinceMs = decision && waitedMs !== null && isWaiting(facts) ? decision.atMs - waitedMs : (decision?.atMs ?? null)
+  return { ...causeOf(facts), sinceMs: sinceMs === null ? null : Math.min(nowMs, sinceMs), facts: factsOf(facts) }
+}
+
+/** Whether anything waits for a worker. */
+function isWaiting({ queued }: QueueFacts): boolean {
+  return queued.normal + queued.low > 0
+}
+
+function causeOf(facts: EndpointFacts): Cause {
+  const { trouble, counts, workers } = facts
+  if (workers.max === 0) {
+    return { code: 'SCALED_TO_ZERO_BY_CONFIG', verdict: 'The endpoint starts no worker, because its workers.max is 0.' }
+  }
+  if (trouble?.kind === 'capacity') return withoutRoom(facts, trouble.text)
+  if (trouble?.kind === 'failure') {
+    const verdict = `Workers start and fail, which is no lack of capacity: ${trouble.text}; each start comes after a longer pause.`
+    return { code: 'WORKERS_UNHEALTHY', verdict }
+  }
+  if (!isWaiting(facts)) return withoutQueue(counts)
+  return queuedBehind(facts)
+}
+
+function withoutRoom({ means }: EndpointFacts, text: string): Cause {
+  if (means) return { code: means.code, verdict: `A worker is wanted, and the account may not have it: ${means.text}.` }
+  return { code: 'NO_CAPACITY', verdict: `A worker is wanted, and no host has room for it: ${text}.` }
+}
+
+function withoutQueue(counts: WorkerCounts): Cause {
+  if (counts.running > 0) return { code: 'RUNNING', verdict: `${plural(counts.running, 'worker')} at work, and nothing waits.` }
+  if (counts.initializing > 0) return { code: 'WORKER_STARTING', verdict: 'A worker is being started, and nothing waits.' }
+  const idle = counts.idle > 0 ? `${plural(counts.idle, 'worker')} idle` : 'it has no worker'
+  return { code: 'IDLE', verdict: `Nothing waits, and ${idle}.` }
+}
+
+function queuedBehind({ counts, queued, workers, decision }: EndpointFacts): Cause {
+  const waiting = plural(queued.normal + queued.low, 'job')
+  if (counts.idle > 0) return { code: 'NEXT', verdict: `${waiting} waiting, and a worker is idle and takes the first with its next poll.` }
+  if (queued.normal === 0 && counts.ready + counts.running + counts.initializing === 0) {
+    return { code: 'LOW_PRIORITY', verdict: 'Only low priority jobs wait, which start no worker.' }
+  }
+  if (counts.initializing > 0) return { code: 'WORKER_STARTING', verdict: `${waiting} waiting, and a worker is being started.` }
+  if (counts.running === 0) return { code: 'WORKER_STARTING', verdict: `${waiting} waiting, and a worker is about to be started.` }
+  if ((decision?.current ?? counts.running) >= workers.max) {
+    return { code: 'AT_WORKERS_MAX', verdict: `${waiting} waiting, every worker is busy, and workers.max is ${workers.max}.` }
+  }
+  const verdict = `${waiting} waiting, and every worker is busy; the scaler adds one when its policy asks for it.`
+  return { code: 'SCALING_DELAY', verdict }
+}
+
+function factsOf({ counts, queued, decision, retryAtMs }: EndpointFacts): Fact[] {
+  const low = queued.low > 0 ? `, ${queued.low} of low priority` : ''
+  const total = queued.normal + queued.low
+  return [
+    fact('QUEUE', `${total} waiting${low}`, { count: total }),
+    ...workerFacts(counts),
+    ...(decision ? [scalerFact(decision)] : []),
+    ...(retryAtMs === null ? [] : [fact('RETRY', 'looks for a host again', { atMs: retryAtMs })]),
+    ...backoffFact(decision),
+  ]
+}
+
+/** Workers by what they do, as far as there are any. */
+export function workerFacts(counts: WorkerCounts): Fact[] {
+  const kinds = ['running', 'idle', 'initializing', 'throttled', 'unhealthy'] as const
+  return kinds.filter((kind) => counts[kind] > 0).map((kind) => fact('WORKERS', kind, { count: counts[kind] }))
+}
+
+/** The last decision of the scaler, in words. */
+export function scalerFact({ desired, current, max, reason, atMs }: DecisionRecord): Fact {
+  return fact('SCALER', `wants ${desired} of at most ${max}, had ${current}: ${reason}`, { count: desired, total: max, atMs })
+}
+
+function backoffFact(decision: DecisionRecord | null): Fact[] {
+  if (!decision || decision.inputs.backoffMs === 0) return []
+  return [fact('RETRY', 'starts another worker after failures', { atMs: decision.atMs + decision.inputs.backoffMs })]
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,38 @@
+import type { WhyCode } from '../../contract/why/why.ts'
+import { describeConstraint } from '../host/constraint-text.ts'
+import type { UnfitHost } from '../host/placement.ts'
+
+/** A fact that a verdict rests on. Pure. */
+export interface Fact {
+  kind: 'STATE' | 'QUEUE' | 'WORKERS' | 'SCALER' | 'CONSTRAINT' | 'LIMIT' | 'RETRY'
+  text: string
+  count: number | null
+  total: number | null
+  atMs: number | null
+}
+
+/** What an explanation says before it is known what would help (WHY-1). */
+export interface Verdict {
+  code: WhyCode
+  verdict: string
+  sinceMs: number | null
+  facts: Fact[]
+}
+
+/** Constraints that one explanation names. */
+const MAX_CONSTRAINTS = 8
+
+/** One fact, with what is known of it. */
+export function fact(kind: Fact['kind'], text: string, known: Partial<Pick<Fact, 'count' | 'total' | 'atMs'>> = {}): Fact {
+  return { kind, text, count: null, total: null, atMs: null, ...known }
+}
+
+/** What hosts lack, each with the number of those that do, the most frequent first (WHY-2). Which host it is, is nobody's business. */
+export function constraintFacts(unfit: readonly UnfitHost[], total = unfit.length): Fact[] {
+  const counts = new Map<string, number>()
+  for (const { failed } of unfit) {
+    for (const text of new Set(failed.map(describeConstraint))) counts.set(text, (counts.get(text) ?? 0) + 1)
+  }
+  const ordered = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+  return ordered.slice(0, MAX_CONSTRAINTS).map(([text, count]) => fact('CONSTRAINT', text, { count, total }))
+}

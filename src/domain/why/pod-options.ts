@@ -1,0 +1,95 @@
+import type { CreatePodRequest } from '../../contract/pods/pods.ts'
+import { runningNanos } from '../billing/pod-rates.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { PlacementHost, PlacementStrategy } from '../host/placement.ts'
+import { mountsView } from '../pod/mounts.ts'
+import { rankHostsForPod } from '../pod/placement.ts'
+import type { PodSpec } from '../pod/record.ts'
+import { type PlanResult, type PodReferences, planPod } from '../pod/request.ts'
+import { searchedHosts } from './hosts.ts'
+import { podLadders } from './pod-changes.ts'
+import { type Found, searchOptions, type Trial } from './search.ts'
+
+/** Changed requests for a pod that fit somewhere now (WHY-3). Pure. */
+
+/** What decides about a create. */
+export interface PodWorld {
+  teamId: string
+  catalog: Catalog
+  hosts: readonly PlacementHost[]
+  references: PodReferences
+  strategy: PlacementStrategy
+  nowMs: number
+}
+
+/** Whether a create would be accepted and find a place, by the rules that plan and place one. */
+export function podTrial(world: PodWorld): Trial<CreatePodRequest> {
+  return (body) => {
+    const planned = plan(world, body)
+    if (!planned.ok) return null
+    const { spec, pricePerHour, diskRates } = planned.plan
+    const [best] = rankHostsForPod(world.teamId, spec, world.hosts, world.strategy).candidates
+    return best ? { nanosPerHour: runningNanos({ pricePerHour, ...diskRates }), hostIds: [best.hostId] } : null
+  }
+}
+
+/** The smallest changes of a create that finds no place. */
+export function podOptions(given: PodWorld, body: CreatePodRequest): Found<CreatePodRequest>[] {
+  const world = { ...given, hosts: searchedHosts(given.teamId, given.hosts) }
+  const planned = plan(world, body)
+  if (!planned.ok) return []
+  return searchOptions(body, podLadders(planned.plan.spec, world.catalog, world.hosts), podTrial(world))
+}
+
+function plan({ catalog, references, nowMs }: PodWorld, body: CreatePodRequest): PlanResult {
+  return planPod(catalog, body, references, 'jupyter', nowMs)
+}
+
+/** What a pod that is there refers to, for a create of its like: all of it is known, because the pod has it. */
+export function referencesOf({ container, mounts }: PodSpec, dataCenterId: string | null): PodReferences {
+  return {
+    template: null,
+    networkVolume: mounts.network && dataCenterId !== null ? { id: mounts.network.volumeId, dataCenterId } : null,
+    hasGlobalVolume: mounts.global !== undefined,
+    hasRegistry: container.registry !== null,
+    unknownDataCenter: null,
+    sshKeys: [],
+  }
+}
+
+/** The create of a pod like one that is there. */
+export function bodyOf(name: string, spec: PodSpec): CreatePodRequest {
+  const { container, mounts, startSsh, accessEnv = {} } = spec
+  return {
+    name,
+    image: container.image,
+    ...(container.args !== '' && { args: container.args }),
+    disk: container.diskGb,
+    env: container.env,
+    ports: container.ports,
+    ...(container.registry !== null && { registry: container.registry }),
+    cloud: spec.cloud,
+    ...computeOf(spec),
+    dataCenterIds: spec.dataCenterIds,
+    ...(Object.keys(mounts).length > 0 && { mounts: mountsView(mounts) }),
+    globalNetworking: spec.globalNetworking,
+    onHostLoss: spec.onHostLoss,
+    ...(startSsh && { startSsh }),
+    ...('JUPYTER_PASSWORD' in accessEnv && { startJupyter: true }),
+  }
+}
+
+function computeOf({ compute }: PodSpec): Pick<CreatePodRequest, 'gpu' | 'cpu'> {
+  if (compute.kind === 'cpu') return { cpu: { id: compute.flavorId, vcpuCount: compute.vcpuCount } }
+  const { typeId, count, allowedCudaVersions, minCudaVersion, minRamGbPerGpu, minVcpuPerGpu } = compute
+  return {
+    gpu: {
+      id: typeId,
+      count,
+      ...(allowedCudaVersions.length > 0 && { allowedCudaVersions }),
+      ...(minCudaVersion !== null && { minCudaVersion }),
+      ...(minRamGbPerGpu !== null && { minRamPerGpu: minRamGbPerGpu }),
+      ...(minVcpuPerGpu !== null && { minVcpuCountPerGpu: minVcpuPerGpu }),
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import { describeConstraint } from '../host/constraint-text.ts'
+import { failedConstraints, type PlacementHost } from '../host/placement.ts'
+import { isToRun, type PodState } from '../pod/pod.ts'
+import type { PodSpec } from '../pod/record.ts'
+import { runtimeOfImage } from '../worker/shape.ts'
+import { constraintFacts, type Fact, fact, type Verdict } from './evidence.ts'
+
+/** Why a pod is where it is (WHY-4). Pure. */
+
+/** What an explanation reads of a pod. */
+export type ExplainedPod = Pick<PodState, 'status' | 'statusReason' | 'hostLost' | 'changedAtMs' | 'startedAtMs'> & {
+  teamId: string
+  clusterId: string | null
+  hostId: string
+  vcpus: number
+  memoryMb: number
+  spec: Pick<PodSpec, 'compute' | 'container' | 'onHostLoss'>
+}
+
+/** What stands in the way of a start on the pod's own host. */
+export interface StartBlock {
+  code: 'HOST_UNAVAILABLE' | 'NO_CAPACITY' | 'SPEND_LIMIT' | 'QUOTA'
+  text: string
+  facts: Fact[]
+}
+
+/** What is known beside the row. */
+export interface PodSurroundings {
+  /** Last sign of life of its host, when that is silent. */
+  silentSinceMs: number | null
+  /** Of a pod that does not run: what keeps it from starting; null: nothing does. */
+  block: StartBlock | null
+}
+
+/** Why it is where it is: the first cause that applies. */
+export function explainPod(pod: ExplainedPod, { silentSinceMs, block }: PodSurroundings): Verdict {
+  if (pod.hostLost) return lost(pod)
+  if (isToRun(pod) && silentSinceMs !== null) return silent(pod, silentSinceMs)
+  if (pod.status === 'RUNNING') return verdict(pod, 'RUNNING', 'The pod runs.', pod.startedAtMs)
+  if (pod.status === 'PROVISIONING' || pod.status === 'STARTING') return onItsWay(pod)
+  return block ? blocked(pod, block) : over(pod)
+}
+
+/**
+ * What a stopped pod lacks on its own host, by the rules of placement, so that it can be started there; its disks it has. `host`: undefined
+ * where it is offline or gone.
+ */
+export function missedStart(pod: ExplainedPod, host: PlacementHost | undefined): StartBlock | null {
+  if (!host?.online) return unavailable('is offline', ['status: ONLINE > OFFLINE'])
+  const failed = startMisses(pod, host)
+  if (failed.length === 0) return null
+  if (failed.some((one) => one.startsWith('schedulable'))) return unavailable('takes no new work at the moment', failed)
+  const texts = failed.map(describeConstraint)
+  return { code: 'NO_CAPACITY', text: `its machine has no room to start it: ${texts.join(', ')}`, facts: factsOf(failed) }
+}
+
+/** Constraints that the start of a pod fails on its own host. */
+export function startMisses({ teamId, vcpus, memoryMb, spec }: ExplainedPod, host: PlacementHost): string[] {
+  const { compute, container } = spec
+  const gpu = compute.kind === 'gpu' ? { typeId: compute.typeId, count: compute.count } : null
+  const needs = {
+    teamId,
+    runtime: runtimeOfImage(container.image),
+    dataCenterIds: [],
+    cloud: 'ALL' as const,
+    diskGb: 0,
+    allowedCudaVersions: [],
+    minCudaVersion: null,
+  }
+  return failedConstraints(needs, { gpu, vcpus, memoryMb }, host)
+}
+
+function unavailable(text: string, failed: string[]): StartBlock {
+  return { code: 'HOST_UNAVAILABLE', text: `its machine ${text}`, facts: factsOf(failed) }
+}
+
+function factsOf(failed: string[]): Fact[] {
+  return constraintFacts([{ hostId: '', failed }])
+}
+
+function verdict(pod: ExplainedPod, code: Verdict['code'], text: string, sinceMs: number | null = pod.changedAtMs): Verdict {
+  return { code, verdict: text, sinceMs: sinceMs ?? pod.changedAtMs, facts: [state(pod)] }
+}
+
+function state({ status, statusReason, changedAtMs }: ExplainedPod): Fact {
+  return fact('STATE', statusReason === null ? status : `${status}: ${statusReason}`, { atMs: changedAtMs })
+}
+
+function lost(pod: ExplainedPod): Verdict {
+  const then = pod.spec.onHostLoss === 'REPLACE' ? 'it starts on another one as soon as one has room' : 'it waits for its return'
+  return verdict(pod, 'HOST_LOST', `Nobody has heard of the machine of this pod for long; ${then}.`)
+}
+
+function silent(pod: ExplainedPod, silentSinceMs: number): Verdict {
+  return verdict(pod, 'HOST_SILENT', 'The machine of this pod has not been heard of lately; what the pod does is not known.', silentSinceMs)
+}
+
+function onItsWay(pod: ExplainedPod): Verdict {
+  if (pod.clusterId !== null) {
+    return verdict(pod, 'WAITS_FOR_CLUSTER', 'The pod has its place and starts together with the other members of its cluster.')
+  }
+  const doing = pod.status === 'PROVISIONING' ? 'gets it ready' : 'pulls its image or starts its container'
+  return verdict(pod, 'PREPARING', `The pod has its place; its machine ${doing}.`)
+}
+
+function blocked(pod: ExplainedPod, { code, text, facts }: StartBlock): Verdict {
+  const { verdict: ended, sinceMs, facts: known } = over(pod)
+  return { code, verdict: `${ended.slice(0, -1)}, and ${text}.`, sinceMs, facts: [...known, ...facts] }
+}
+
+function over(pod: ExplainedPod): Verdict {
+  const { status, statusReason } = pod
+  if (status === 'ERROR') return verdict(pod, 'FAILED', `The pod could not run: ${statusReason ?? 'its machine did not say why'}.`)
+  if (statusReason === null) return verdict(pod, 'STOPPED', 'The pod was stopped by an action.')
+  return verdict(pod, 'ENDED', `The pod has ended: ${statusReason}.`)
+}

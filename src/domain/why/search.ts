@@ -1,0 +1,95 @@
+import { MAX_OPTIONS, type WhyOptionKind } from '../../contract/why/why.ts'
+
+/**
+ * The smallest changes of a request that make it fit (WHY-3). Pure: what fits is said by the caller's own rules, so an option is nothing that
+ * those rules have not accepted.
+ */
+
+/** One step of a change. */
+export interface Rung<Asked> {
+  /** As in "use …", "with …". */
+  summary: string
+  apply(asked: Asked): Asked
+}
+
+/** Changes of one kind, the smallest first: the first that fits is offered. */
+export interface Ladder<Asked> {
+  kind: WhyOptionKind
+  rungs: readonly Rung<Asked>[]
+}
+
+/** Where a request fits, and what it costs there. */
+export interface Fit {
+  nanosPerHour: number
+  hostIds: readonly string[]
+}
+
+/** Whether a request fits, by the very rules that place it; null: it does not. */
+export type Trial<Asked> = (asked: Asked) => Fit | null
+
+export interface Found<Asked> extends Fit {
+  kind: WhyOptionKind
+  summary: string
+  asked: Asked
+}
+
+/** Requests that one search tries: it bounds what an explanation costs (WHY-9). */
+export const MAX_TRIALS = 300
+
+/** Single changes that fit, else pairs of them; the cheapest first. Nothing when the request fits as it is. */
+export function searchOptions<Asked>(asked: Asked, ladders: readonly Ladder<Asked>[], trial: Trial<Asked>): Found<Asked>[] {
+  const search = new Search(trial)
+  if (search.fit(asked)) return []
+  const singles = ladders.flatMap(({ kind, rungs }) => search.first(rungs.map((rung) => ({ kind, ...applied(asked, [rung]) }))))
+  return cheapest(singles.length > 0 ? singles : ladderPairs(ladders).flatMap((pair) => search.first(pairsOf(asked, pair))))
+}
+
+interface Attempt<Asked> {
+  kind: WhyOptionKind
+  summary: string
+  asked: Asked
+}
+
+class Search<Asked> {
+  private left = MAX_TRIALS
+  private readonly trial: Trial<Asked>
+
+  constructor(trial: Trial<Asked>) {
+    this.trial = trial
+  }
+
+  fit(asked: Asked): Fit | null {
+    if (this.left === 0) return null
+    this.left -= 1
+    return this.trial(asked)
+  }
+
+  first(attempts: readonly Attempt<Asked>[]): Found<Asked>[] {
+    for (const attempt of attempts) {
+      const fit = this.fit(attempt.asked)
+      if (fit) return [{ ...attempt, ...fit }]
+    }
+    return []
+  }
+}
+
+function applied<Asked>(asked: Asked, rungs: readonly Rung<Asked>[]): { summary: string; asked: Asked } {
+  return { summary: rungs.map(({ summary }) => summary).join(' and '), asked: rungs.reduce((changed, rung) => rung.apply(changed), asked) }
+}
+
+function ladderPairs<Asked>(ladders: readonly Ladder<Asked>[]): [Ladder<Asked>, Ladder<Asked>][] {
+  return ladders.flatMap((one, index) => {
+    const others = ladders.slice(index + 1).filter(({ kind }) => kind !== one.kind)
+    return others.map((other): [Ladder<Asked>, Ladder<Asked>] => [one, other])
+  })
+}
+
+/** Of two ladders every pair of rungs, the lowest together first. */
+function pairsOf<Asked>(asked: Asked, [one, other]: readonly [Ladder<Asked>, Ladder<Asked>]): Attempt<Asked>[] {
+  const pairs = one.rungs.flatMap((a, low) => other.rungs.map((b, high) => ({ height: low + high, rungs: [a, b] })))
+  return pairs.toSorted((a, b) => a.height - b.height).map(({ rungs }) => ({ kind: 'TWO_CHANGES' as const, ...applied(asked, rungs) }))
+}
+
+function cheapest<Asked>(found: readonly Found<Asked>[]): Found<Asked>[] {
+  return found.toSorted((a, b) => a.nanosPerHour - b.nanosPerHour).slice(0, MAX_OPTIONS)
+}

@@ -1,0 +1,55 @@
+import { openDatabase, openRecords } from '../db/client.ts'
+import { findEndpointConfig } from '../db/endpoints/endpoint-config.ts'
+import { listPlacementHosts } from '../db/hosts/capacity.ts'
+import { listWorkersOn } from '../db/hosts/host-cordon.ts'
+import { listPodsOfHost, listStoppedPodsOn } from '../db/pods/pods.ts'
+import type { Catalog } from '../domain/catalog/catalog.ts'
+import type { Departure, LeavingEndpoint } from '../domain/plan/departure.ts'
+import { placementRequestOf } from '../domain/worker/shape.ts'
+import { type Env, readSettings } from '../env.ts'
+import { asPlane } from '../objects/ownership/as-plane.ts'
+import { endpointStub } from '../objects/stubs.ts'
+import { loadCatalog } from './catalog.ts'
+import { isReplaceable } from './pods/pod-hosts.ts'
+
+/** Endpoints that are asked at the same time. */
+const ASKED_AT_ONCE = 32
+/** Stopped pods that are named: there may be any number of them. */
+const MAX_STOPPED = 1_000
+
+/** What is on a machine and where else it could be: what a drain reads, before it changes anything (DRY-4). */
+export async function readDeparture(env: Env, hostId: string): Promise<Departure> {
+  const db = openDatabase(env.DB)
+  const [rows, stopped, workers, hosts, catalog] = await Promise.all([
+    listPodsOfHost(openRecords(env), hostId),
+    listStoppedPodsOn(db, hostId, MAX_STOPPED),
+    listWorkersOn(db, hostId),
+    listPlacementHosts(db),
+    loadCatalog(env),
+  ])
+  return {
+    pods: rows.map((row) => ({ ...row, isReplaceable: isReplaceable(row) })),
+    stopped,
+    endpoints: await askEndpoints(env, catalog, [...workers]),
+    others: hosts.filter(({ id }) => id !== hostId),
+    strategy: readSettings(env).placementStrategy,
+  }
+}
+
+async function askEndpoints(env: Env, catalog: Catalog, owners: readonly [string, string[]][]): Promise<LeavingEndpoint[]> {
+  const found: LeavingEndpoint[] = []
+  for (let at = 0; at < owners.length; at += ASKED_AT_ONCE) {
+    const asked = owners.slice(at, at + ASKED_AT_ONCE).map(([id, workerIds]) => askEndpoint(env, catalog, id, workerIds))
+    found.push(...(await Promise.all(asked)).filter((one) => one !== null))
+  }
+  return found
+}
+
+// One that is deleted has workers that are on their way out already.
+async function askEndpoint(env: Env, catalog: Catalog, id: string, workerIds: readonly string[]): Promise<LeavingEndpoint | null> {
+  const config = await findEndpointConfig(openRecords(env), id)
+  if (!config) return null
+  const { workers } = await endpointStub(env, asPlane('endpoint', id, 'foretells a change of a host')).stake()
+  const here = workers.filter((worker) => workerIds.includes(worker.id))
+  return { id, name: config.name, teamId: config.teamId, request: placementRequestOf(catalog, config), workers: here }
+}

@@ -1,0 +1,32 @@
+import { formatTime } from '../../contract/timestamps.ts'
+import type { Why } from '../../contract/why/why.ts'
+import type { Verdict } from '../../domain/why/evidence.ts'
+import { type Advice, cheapestAdvice } from '../../domain/why/option.ts'
+import type { Env } from '../../env.ts'
+import { isAnySilent } from './snapshot.ts'
+
+/** What an explanation comes to: its verdict, and what would help; nothing of that while a host that it rests on is silent (WHY-5). */
+export async function answerWhy(
+  env: Env,
+  { code, verdict, sinceMs, facts }: Verdict,
+  advice: readonly Advice[],
+  { nowMs, asOfMs = nowMs, isStale = false }: { nowMs: number; asOfMs?: number; isStale?: boolean },
+): Promise<Why> {
+  const shown = isStale ? [] : cheapestAdvice(advice)
+  const isSilent =
+    isStale ||
+    (await isAnySilent(
+      env,
+      shown.flatMap(({ hostIds }) => hostIds),
+    ))
+  return {
+    code,
+    verdict,
+    since: sinceMs === null ? null : formatTime(sinceMs),
+    sinceMs: sinceMs === null ? null : Math.max(0, nowMs - sinceMs),
+    evidence: facts.map(({ atMs, ...fact }) => ({ ...fact, at: atMs === null ? null : formatTime(atMs) })),
+    options: isSilent ? [] : shown.map(({ option }) => option),
+    asOf: formatTime(asOfMs),
+    isStale: isSilent,
+  }
+}

@@ -1,0 +1,44 @@
+import { openDatabase } from '../../db/client.ts'
+import { listPlacementHosts } from '../../db/hosts/capacity.ts'
+import type { Env } from '../../env.ts'
+import { asPlane } from '../../objects/ownership/as-plane.ts'
+import { hostStub } from '../../objects/stubs.ts'
+import { knownHosts, type Snapshot } from './memory.ts'
+
+/** A host's object that takes longer than this counts as silent. */
+const WAIT_MS = 1_000
+
+const KEY = 'hosts'
+
+/** Every host that is enrolled, offline ones too, at most `WHY_TTL_MS` old. */
+export async function readSnapshot(env: Env): Promise<Snapshot> {
+  const remembered = knownHosts.get(KEY, Date.now())
+  if (remembered) return remembered
+  const atMs = Date.now()
+  const snapshot = { hosts: await listPlacementHosts(openDatabase(env.DB), ['ONLINE', 'OFFLINE']), atMs }
+  knownHosts.set(KEY, snapshot, atMs)
+  return snapshot
+}
+
+/** Whether any of these hosts misses beats: what is said of them may be over, and no advice rests on it (WHY-5). */
+export async function isAnySilent(env: Env, hostIds: readonly string[]): Promise<boolean> {
+  const silences = await Promise.all([...new Set(hostIds)].map((id) => isSilent(env, id)))
+  return silences.includes(true)
+}
+
+async function isSilent(env: Env, hostId: string): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const timeout = new Promise<true>((resolve) => {
+    timer = setTimeout(() => resolve(true), WAIT_MS)
+  })
+  const asked = hostStub(env, asPlane('host', hostId, 'explains')).presence()
+  const answer = asked.then(
+    (presence) => presence === null || presence.suspect,
+    () => true,
+  )
+  try {
+    return await Promise.race([answer, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}

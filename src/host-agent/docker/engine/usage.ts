@@ -1,0 +1,38 @@
+import type Docker from 'dockerode'
+import type { Traffic } from '../../runtime.ts'
+import type { ContainerUsage } from './engine.ts'
+import { orUndefined } from './engine-errors.ts'
+
+/** What a container uses; undefined when it does not run. */
+export async function readUsage(docker: Docker, name: string): Promise<ContainerUsage | undefined> {
+  const stats = await orUndefined(docker.getContainer(name).stats({ stream: false, 'one-shot': true }))
+  const { usage, limit, stats: detail } = stats?.memory_stats ?? {}
+  if (stats === undefined || usage === undefined || limit === undefined) return undefined
+  // By the version of the control groups: files that were read and may be forgotten.
+  const cache = detail?.inactive_file ?? detail?.total_inactive_file ?? 0
+  return {
+    cpuNanos: stats.cpu_stats.cpu_usage.total_usage,
+    memoryBytes: Math.max(0, usage - cache),
+    memoryLimitBytes: limit,
+    traffic: trafficOf(stats),
+  }
+}
+
+interface EngineTraffic {
+  /** Absent where a container shares the network of another one. */
+  networks?: Record<string, { rx_bytes: number; tx_bytes: number }> | undefined
+  blkio_stats?: { io_service_bytes_recursive?: { op: string; value: number }[] | null } | undefined
+}
+
+/** What went through the networks of a container, loopback aside, and to and from disks. */
+export function trafficOf({ networks, blkio_stats: disks }: EngineTraffic): Traffic {
+  const interfaces = networks && Object.values(networks)
+  const moved = disks?.io_service_bytes_recursive ?? undefined
+  const ofDisks = (op: string) => moved?.reduce((sum, { op: name, value }) => (name.toLowerCase() === op ? sum + value : sum), 0)
+  return {
+    received: interfaces?.reduce((sum, { rx_bytes: bytes }) => sum + bytes, 0),
+    sent: interfaces?.reduce((sum, { tx_bytes: bytes }) => sum + bytes, 0),
+    read: ofDisks('read'),
+    written: ofDisks('write'),
+  }
+}

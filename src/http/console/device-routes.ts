@@ -1,0 +1,173 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { Next } from 'hono'
+import { z } from 'zod'
+import {
+  ApproveDeviceRequest,
+  DenyDeviceRequest,
+  DeviceToken,
+  type DeviceTokenError,
+  DeviceTokenError as DeviceTokenErrorSchema,
+  DeviceTokenRequest,
+  StartDeviceRequest,
+  StartedDevice,
+  WaitingDevice,
+} from '../../contract/console/device.ts'
+import { Problem } from '../../contract/problems.ts'
+import type { DeviceRefusal } from '../../domain/session/device-login.ts'
+import { readSettings } from '../../env.ts'
+import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import { authenticate } from '../../services/accounts/authenticate.ts'
+import * as devices from '../../services/sessions/device-logins.ts'
+import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
+import { authenticationProblem } from '../authentication-problem.ts'
+import { clientSource } from '../client-address.ts'
+import { strictJson } from '../middleware/strict-json.ts'
+import { problemResponses } from '../openapi/openapi-app.ts'
+import { json } from '../openapi/rest-components.ts'
+import { visitOf } from '../session-headers.ts'
+import { credentialOf, originOf } from './credential.ts'
+
+const PATH = '/console/device'
+const WINDOW_MS = 60_000
+/** Devices that begin from one address in a minute. */
+export const MAX_STARTS = 30
+const MAX_SOURCES = 10_000
+
+const starts = new ExpiringCache<{ count: number }>(WINDOW_MS, MAX_SOURCES)
+
+const WORDS: Readonly<Record<DeviceRefusal, string>> = {
+  authorization_pending: 'nobody has let the device in yet',
+  slow_down: 'the device asks too often',
+  expired_token: 'the code has expired, or was used: begin again',
+  access_denied: 'somebody has kept the device out',
+}
+
+const common = { tags: ['Devices'] }
+const ofDevices = { ...common, security: [{}], middleware: strictJson }
+const ofUsers = { ...common, security: [{ cookie: [] }] }
+const answer = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
+  description,
+  content: { 'application/json': { schema } },
+})
+
+const startRoute = createRoute({
+  ...ofDevices,
+  method: 'post',
+  path: PATH,
+  operationId: 'startDeviceLogin',
+  summary: 'Begin to let a device in (RFC 8628)',
+  description: 'Nobody needs a key for it. Show the code, open the address, and ask for the token until it is there.',
+  request: { body: json(StartDeviceRequest) },
+  responses: { 200: answer('The codes.', StartedDevice), ...problemResponses([400, 413, 415, 422, 429]) },
+})
+
+const tokenRoute = createRoute({
+  ...ofDevices,
+  method: 'post',
+  path: `${PATH}/token`,
+  operationId: 'pollDeviceLogin',
+  summary: 'Ask whether the device has been let in',
+  description: 'Answers with a key once; before that, and after it, with 400 and a word of RFC 8628.',
+  request: { body: json(DeviceTokenRequest) },
+  responses: {
+    200: answer('The key, shown this once.', DeviceToken),
+    ...problemResponses([403, 409, 413, 415, 422, 429]),
+    400: answer('Not yet, or not at all.', DeviceTokenErrorSchema),
+  },
+})
+
+const lookRoute = createRoute({
+  ...ofUsers,
+  method: 'get',
+  path: `${PATH}/{userCode}`,
+  operationId: 'getWaitingDevice',
+  summary: 'Which device shows a code',
+  description: 'Shown before it is let in, so that somebody recognises it.',
+  middleware: [requireSession] as const,
+  request: { params: z.object({ userCode: z.string().meta({ param: { name: 'userCode', in: 'path' }, description: 'The code.' }) }) },
+  responses: { 200: answer('The device.', WaitingDevice), ...problemResponses([401, 403, 404, 422, 429]) },
+})
+
+const approveRoute = createRoute({
+  ...ofUsers,
+  method: 'post',
+  path: `${PATH}/approve`,
+  operationId: 'approveDevice',
+  summary: 'Let a device in: it gets a key of the account that is acted for',
+  description: '`X-Team-Id` names another account. The key holds no scope that the session lacks.',
+  middleware: [requireSession, strictJson] as const,
+  request: { body: json(ApproveDeviceRequest) },
+  responses: { 200: answer('The device.', WaitingDevice), ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429]) },
+})
+
+const denyRoute = createRoute({
+  ...ofUsers,
+  method: 'post',
+  path: `${PATH}/deny`,
+  operationId: 'denyDevice',
+  summary: 'Keep a device out',
+  description: 'It is told so the next time that it asks.',
+  middleware: [requireSession, strictJson] as const,
+  request: { body: json(DenyDeviceRequest) },
+  responses: { 204: { description: 'Kept out.' }, ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429]) },
+})
+
+/** Registers `/console/device` (CS-18 to CS-21). */
+export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(startRoute, async (c) => {
+    countStart(c.req.raw, Date.now())
+    const { deviceCode, userCode, expiresInSeconds, intervalSeconds } = await devices.startDeviceLogin(where(c), c.req.valid('json').name)
+    const page = new URL(PATH, readSettings(c.env).baseUrl ?? originOf(c.req.raw)).href
+    const body = {
+      device_code: deviceCode,
+      user_code: userCode,
+      verification_uri: page,
+      verification_uri_complete: `${page}?code=${userCode}`,
+      expires_in: expiresInSeconds,
+      interval: intervalSeconds,
+    }
+    return c.json(body, 200)
+  })
+  app.openapi(tokenRoute, async (c) => {
+    const told = await devices.pollDevice(where(c), c.req.valid('json').device_code, clientSource(c.req.raw))
+    return 'refusal' in told ? c.json(errorOf(told), 400) : c.json(told, 200)
+  })
+  app.openapi(lookRoute, async (c) => c.json(await devices.findDevice(verbContext(c), c.req.valid('param').userCode), 200))
+  app.openapi(approveRoute, async (c) => c.json(await devices.approveDevice(verbContext(c), c.req.valid('json')), 200))
+  app.openapi(denyRoute, async (c) => {
+    await devices.denyDevice(verbContext(c), c.req.valid('json').userCode)
+    return c.body(null, 204)
+  })
+}
+
+/** Lets in whoever is signed in with a browser: no key lets devices in, or it would make others without anybody seeing it. */
+async function requireSession(c: AppContext, next: Next): Promise<void> {
+  const shown = credentialOf(c.req.raw)
+  if (typeof shown === 'string')
+    throw new Problem('accessDenied', { detail: 'a device is let in by somebody who is signed in at the console' })
+  const result = await authenticate(c.env, shown, Date.now(), visitOf(c.req.raw, c.executionCtx))
+  if (!result.ok) throw authenticationProblem(result)
+  c.set('principal', result.principal)
+  await next()
+}
+
+function errorOf({ refusal, intervalSeconds }: { refusal: DeviceRefusal; intervalSeconds: number }): DeviceTokenError {
+  return { error: refusal, error_description: WORDS[refusal], code: refusal, interval: intervalSeconds }
+}
+
+function countStart(request: Request, nowMs: number): void {
+  const source = clientSource(request)
+  if (source === null) return
+  const known = starts.get(source, nowMs)
+  if (!known) starts.set(source, { count: 1 }, nowMs)
+  else known.count += 1
+  if (!known || known.count <= MAX_STARTS) return
+  throw new Problem('rateLimited', {
+    detail: `more than ${MAX_STARTS} devices have begun from this address in a minute`,
+    headers: { 'Retry-After': String(WINDOW_MS / 1000) },
+  })
+}
+
+function where(c: AppContext) {
+  return { env: c.env, nowMs: Date.now(), requestId: c.var.requestId }
+}

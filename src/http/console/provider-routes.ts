@@ -1,0 +1,87 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { SIGN_IN_TTL_MS, type SignInFailure } from '../../domain/session/code-flow.ts'
+import { readSettings } from '../../env.ts'
+import { beginSignIn, completeSignIn } from '../../services/sessions/code-flow.ts'
+import type { AppContext, AppEnv } from '../app-env.ts'
+import { problemResponses } from '../openapi/openapi-app.ts'
+import { visitOf } from '../session-headers.ts'
+import { originOf, ownCookie, setOwnCookie } from './credential.ts'
+import { endFormer, giveSession } from './session-routes.ts'
+
+const CALLBACK = '/console/callback'
+const FAILED = '/console/sign-in'
+const FOUND = 302
+const common = { tags: ['Session'], security: [{}], method: 'get' as const }
+const led = { [FOUND]: { description: 'Where the browser goes on.' }, ...problemResponses([429]) }
+const text = (name: string, description: string) =>
+  z
+    .string()
+    .optional()
+    .meta({ param: { name, in: 'query' }, description })
+
+const startRoute = createRoute({
+  ...common,
+  path: '/console/sign-in/start',
+  operationId: 'startSignIn',
+  summary: 'Lead a browser to the identity provider',
+  description: 'Authorization code with PKCE. What the browser needs to come back with is in a sealed cookie for ten minutes.',
+  request: { query: z.object({ return: text('return', 'The page of the console to come back to.') }) },
+  responses: led,
+})
+
+const callbackRoute = createRoute({
+  ...common,
+  path: CALLBACK,
+  operationId: 'completeSignIn',
+  summary: 'Where the identity provider leads back to',
+  description: 'Signs in, and goes on to the page that was asked for. What goes wrong is told by `/console/sign-in?reason=`.',
+  request: {
+    query: z.object({
+      code: text('code', 'For the token endpoint of the provider.'),
+      state: text('state', 'As it was sent along.'),
+      iss: text('iss', 'Who answers (RFC 9207).'),
+      error: text('error', 'Why the provider has signed nobody in.'),
+    }),
+  },
+  responses: led,
+})
+
+/** Registers signing in at the identity provider (CS-22 to CS-25). */
+export function registerConsoleProvider(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(startRoute, async (c) => {
+    const begun = await beginSignIn(where(c), { redirectUri: redirectUri(c), asked: c.req.query('return') ?? null })
+    if ('failure' in begun) return lead(c, failed(begun.failure))
+    c.header('Set-Cookie', setOwnCookie(c.req.raw, 'signIn', begun.sealed, SIGN_IN_TTL_MS / 1000), { append: true })
+    return lead(c, begun.location)
+  })
+  app.openapi(callbackRoute, async (c) => {
+    const query = new URL(c.req.url).searchParams
+    const back = { query, sealed: ownCookie(c.req.raw, 'signIn'), redirectUri: redirectUri(c) }
+    const done = await completeSignIn(where(c), back, visitOf(c.req.raw, c.executionCtx))
+    c.header('Set-Cookie', setOwnCookie(c.req.raw, 'signIn', '', 0), { append: true })
+    if ('failure' in done) return lead(c, failed(done.failure))
+    await endFormer(c)
+    giveSession(c, done.opened)
+    return lead(c, done.returnTo)
+  })
+}
+
+// The address holds the code: no page that is opened from there is told of it, and no cache keeps it.
+function lead(c: AppContext, location: string): Response {
+  c.header('Cache-Control', 'no-store')
+  c.header('Referrer-Policy', 'no-referrer')
+  return c.redirect(location, FOUND)
+}
+
+function failed(failure: SignInFailure): string {
+  return `${FAILED}?reason=${failure}`
+}
+
+function redirectUri(c: AppContext): string {
+  return new URL(CALLBACK, readSettings(c.env).baseUrl ?? originOf(c.req.raw)).href
+}
+
+function where(c: AppContext) {
+  return { env: c.env, nowMs: Date.now(), requestId: c.var.requestId }
+}

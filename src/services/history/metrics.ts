@@ -1,0 +1,65 @@
+import type { MetricSeries, MetricsQuery, MetricsResponse } from '../../contract/metrics.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import { METRICS } from '../../domain/history/metrics.ts'
+import { joinSeries, type Series, type Window, windowOf } from '../../domain/history/series.ts'
+import type { Env } from '../../env.ts'
+import { hostsOf, ownFormerPod } from '../../objects/ownership/own.ts'
+import type { Owned } from '../../objects/ownership/owned.ts'
+import { hostStub } from '../../objects/stubs.ts'
+import type { VerbContext } from '../context.ts'
+import { requireScope } from '../require-scope.ts'
+
+const SECOND_MS = 1_000
+/** Steps of one sample, where the most is the mean. */
+const FINEST_MS = 5_000
+const UNITS = new Map(METRICS.map(({ name, unit }) => [name, unit]))
+
+/**
+ * What a pod has used, over all its containers and all hosts that it was on (HIS-4, HIS-6); of a terminated one too, as long as its row is kept.
+ * Throws 403, 404, and 422 for a time that ends before it begins.
+ */
+export async function getPodMetrics(ctx: VerbContext, id: string, query: MetricsQuery): Promise<MetricsResponse> {
+  requireScope(ctx.principal, 'pods:read', id)
+  const window = readWindow(query, ctx.nowMs)
+  const pod = await ownFormerPod(ctx.env, ctx.principal, id)
+  return toMetrics(window, await readFrom(ctx.env, hostsOf(pod), id, window))
+}
+
+/** The window that a query asks for. Throws 422. */
+export function readWindow({ from, to, step }: MetricsQuery, nowMs: number): Window {
+  const wish = {
+    fromMs: from === undefined ? null : Date.parse(from),
+    toMs: to === undefined ? null : Date.parse(to),
+    stepMs: step === undefined ? null : step * SECOND_MS,
+  }
+  const window = windowOf(wish, nowMs)
+  if (window === null) throw new Problem('validationFailed', { errors: ['$.from: want an instant before `to`'] })
+  return window
+}
+
+/** What these hosts know of one track, joined. */
+export async function readFrom(env: Env, hosts: readonly Owned<'host', null>[], track: string, window: Window): Promise<Series[]> {
+  // A window of no step asks for nothing.
+  if (window.count === 0) return []
+  return joinSeries(await Promise.all(hosts.map((host) => hostStub(env, host).readHistory(track, window))))
+}
+
+/** Columns as they are answered. */
+export function toMetrics({ fromMs, stepMs }: Window, series: readonly Series[]): MetricsResponse {
+  return { from: formatTime(fromMs), step: stepMs / SECOND_MS, series: series.map((one) => toSeries(one, stepMs)) }
+}
+
+function toSeries({ metric: name, gpu, points, maxima }: Series, stepMs: number): MetricSeries {
+  return {
+    name,
+    unit: UNITS.get(name) ?? 'percent',
+    ...(gpu !== null && { gpu }),
+    points: points.map(rounded),
+    ...(stepMs > FINEST_MS && { maxima: maxima.map(rounded) }),
+  }
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 100) / 100
+}

@@ -1,0 +1,47 @@
+import type { ChangedResource, ChangePlan } from '../../contract/change-plan.ts'
+import { Problem } from '../../contract/problems.ts'
+import { openDatabase } from '../../db/client.ts'
+import { findHost, type HostRecord } from '../../db/hosts/host-views.ts'
+import { planCordon, planDrain, planGivingUp } from '../../domain/plan/departure.ts'
+import { effect } from '../../domain/plan/effect.ts'
+import { readDeparture } from '../../effects/departure.ts'
+import type { Env } from '../../env.ts'
+import { planChange } from '../change-plan.ts'
+import { hostInUse } from './hosts.ts'
+
+// What verbs of the operator about machines would do (DRY-4). Nothing is changed, and nobody is told.
+
+/** What keeping new work off a machine would do. Throws 404. */
+export async function planCordonHost(env: Env, id: string): Promise<ChangePlan> {
+  const resource = resourceOf(await hostOrThrow(env, id))
+  return planChange('hosts.cordon', resource, async () => planCordon(resource, await readDeparture(env, id)))
+}
+
+/** What emptying a machine would do. Throws 404. */
+export async function planDrainHost(env: Env, id: string): Promise<ChangePlan> {
+  const resource = resourceOf(await hostOrThrow(env, id))
+  return planChange('hosts.drain', resource, async () => planDrain(await readDeparture(env, id)))
+}
+
+/** What removing a machine would do. Throws 404. */
+export async function planRemoveHost(env: Env, id: string): Promise<ChangePlan> {
+  const found = await hostOrThrow(env, id)
+  const resource = resourceOf(found)
+  return planChange('hosts.remove', resource, async () => {
+    const { workers, pods } = found.workloads
+    // As the statement that removes it has it.
+    if (found.host.status !== 'OFFLINE' && workers + pods > 0) throw hostInUse()
+    const removal = effect(resource, 'DELETES', 'WARNING', 'the machine has to join again before it gets work')
+    return [removal, ...planGivingUp(await readDeparture(env, id))]
+  })
+}
+
+async function hostOrThrow(env: Env, id: string): Promise<HostRecord> {
+  const found = await findHost(openDatabase(env.DB), id)
+  if (!found) throw new Problem('notFound')
+  return found
+}
+
+function resourceOf({ host }: HostRecord): ChangedResource {
+  return { kind: 'host', id: host.id, name: host.name }
+}

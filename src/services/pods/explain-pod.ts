@@ -1,0 +1,114 @@
+import type { PodExplanation, Why } from '../../contract/why/why.ts'
+import type { PodRow } from '../../db/pods/pods.ts'
+import { runningNanos, startNanos } from '../../domain/billing/pod-rates.ts'
+import { TO_RUN } from '../../domain/pod/pod.ts'
+import { fact } from '../../domain/why/evidence.ts'
+import { type Means, meansOption, refuseMeans } from '../../domain/why/means.ts'
+import { type Advice, operatorOption, ownOption } from '../../domain/why/option.ts'
+import { explainPod, missedStart, type StartBlock, startMisses } from '../../domain/why/pod.ts'
+import { bodyOf, type PodWorld, podOptions, podTrial, referencesOf } from '../../domain/why/pod-options.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
+import { answerWhy } from '../../effects/why/answer.ts'
+import { readMeans } from '../../effects/why/means.ts'
+import { rememberWhy, type Snapshot } from '../../effects/why/memory.ts'
+import { readSnapshot } from '../../effects/why/snapshot.ts'
+import { readSettings } from '../../env.ts'
+import { type OwnPod, own } from '../../objects/ownership/own.ts'
+import type { VerbContext } from '../context.ts'
+import { requireScope } from '../require-scope.ts'
+import { readLivePods } from './live-pods.ts'
+
+/** What a stopped pod is judged by. */
+interface Known {
+  snapshot: Snapshot
+  means: Means
+  world: PodWorld
+}
+
+/** Why a pod is where it is, and what would start it now (WHY-1 to WHY-6). Throws 403 and 404. */
+export async function explainOwnPod(ctx: VerbContext, id: string): Promise<PodExplanation> {
+  requireScope(ctx.principal, 'pods:read', id)
+  const pod = await own(ctx.env, ctx.principal, 'pod', id)
+  const { row } = pod
+  const isToRun = TO_RUN.includes(row.status)
+  const why = await (isToRun ? explainLive(ctx, pod) : rememberWhy(`pod ${id} ${row.version}`, () => explainStopped(ctx, row)))
+  return { id, status: row.status, ...why }
+}
+
+async function explainLive({ env, nowMs }: VerbContext, pod: OwnPod): Promise<Why> {
+  const silentSinceMs = (await readLivePods(env, [pod])).get(pod.id)?.silentSinceMs ?? null
+  const verdict = explainPod(pod.row, { silentSinceMs, block: null })
+  return answerWhy(env, verdict, [], { nowMs, isStale: silentSinceMs !== null })
+}
+
+async function explainStopped(ctx: VerbContext, row: PodRow): Promise<Why> {
+  const known = await look(ctx, row)
+  const block = findBlock(row, known)
+  const verdict = explainPod(row, { silentSinceMs: null, block })
+  // A member of a cluster takes no action by itself (POD-16).
+  const advice = row.clusterId === null ? advise(row, block, known) : []
+  return answerWhy(ctx.env, verdict, advice, { nowMs: ctx.nowMs, asOfMs: known.snapshot.atMs })
+}
+
+async function look({ env, nowMs }: VerbContext, row: PodRow): Promise<Known> {
+  const [snapshot, means, catalog] = await Promise.all([readSnapshot(env), readMeans(env, row.teamId, nowMs), loadCatalog(env)])
+  const references = referencesOf(row.spec, row.dataCenterId)
+  const world = { teamId: row.teamId, catalog, hosts: snapshot.hosts, references, strategy: readSettings(env).placementStrategy, nowMs }
+  return { snapshot, means, world }
+}
+
+function findBlock(row: PodRow, { snapshot, means }: Known): StartBlock | null {
+  const host = snapshot.hosts.find(({ id }) => id === row.hostId)
+  const missed = missedStart(row, host)
+  if (missed) return missed
+  const refused = refuseMeans(means, startNeeds(row))
+  return refused && { ...refused, facts: [fact('LIMIT', refused.text)] }
+}
+
+function startNeeds(row: PodRow) {
+  return { nanosPerHour: startNanos(row), gpus: gpusOf(row), pods: 0 }
+}
+
+function gpusOf({ spec: { compute } }: Pick<PodRow, 'spec'>): number {
+  return compute.kind === 'gpu' ? compute.count : 0
+}
+
+/** What would start it: itself where it was, an operator's word, or a pod like it elsewhere. */
+function advise(row: PodRow, block: StartBlock | null, known: Known): Advice[] {
+  const nanos = runningNanos(row)
+  if (block?.code === 'SPEND_LIMIT' || block?.code === 'QUOTA') {
+    const option = meansOption(known.means, startNeeds(row), nanos)
+    return option ? [{ option, hostIds: [row.hostId], needs: { nanosPerHour: 0, gpus: 0, pods: 0 } }] : []
+  }
+  if (!block && !row.hostLost) {
+    const call = { method: 'POST' as const, path: `/v2/pods/${row.id}/action`, body: { action: 'start' } }
+    const option = ownOption({ kind: 'START', summary: 'start it', nanosPerHour: nanos }, nanos, call)
+    return [{ option, hostIds: [row.hostId], needs: startNeeds(row) }]
+  }
+  return [...uncordon(row, known), ...elsewhere(row, known)].filter(({ needs }) => refuseMeans(known.means, needs) === null)
+}
+
+function uncordon(row: PodRow, { snapshot }: Known): Advice[] {
+  const host = snapshot.hosts.find(({ id }) => id === row.hostId)
+  if (!host?.cordoned || startMisses(row, { ...host, cordoned: false }).length > 0) return []
+  const option = operatorOption('UNCORDON', 'ask the operator to let its machine take work again', runningNanos(row))
+  return [{ option, hostIds: [row.hostId], needs: startNeeds(row) }]
+}
+
+function elsewhere(row: PodRow, { world }: Known): Advice[] {
+  const nanos = runningNanos(row)
+  const body = bodyOf(row.name, row.spec)
+  const fit = podTrial(world)(body)
+  const found = fit ? [{ ...fit, kind: 'RECREATE' as const, summary: RECREATE, asked: body }] : podOptions(world, body)
+  return found.map(({ asked, hostIds, ...one }) => ({
+    option: ownOption(fit ? one : { ...one, summary: `${RECREATE}: ${one.summary}` }, nanos, {
+      method: 'POST',
+      path: '/v2/pods',
+      body: asked,
+    }),
+    hostIds,
+    needs: { nanosPerHour: one.nanosPerHour, gpus: asked.gpu ? (asked.gpu.count ?? 1) : 0, pods: 1 },
+  }))
+}
+
+const RECREATE = 'create another like it elsewhere, without what is on the disks of this one'

@@ -1,0 +1,169 @@
+import { type Claims, judgeFirstSight } from '../../domain/session/claims.ts'
+import {
+  type Attempt,
+  answersAttempt,
+  authorizationQuery,
+  readCallback,
+  SIGN_IN_TTL_MS,
+  type SignInFailure,
+  withUserInfo,
+} from '../../domain/session/code-flow.ts'
+import { returnPath } from '../../domain/session/console.ts'
+import type { Provider } from '../../domain/session/settings.ts'
+import { type Env, readSettings } from '../../env.ts'
+import { sha256Base64Url, sha256Hex } from '../../platform/crypto.ts'
+import { fetchJson } from '../../platform/fetch-json.ts'
+import { newSessionSecret } from '../../platform/ids.ts'
+import { logEvent } from '../../platform/log.ts'
+import { vaultOf } from '../../platform/seal.ts'
+import { lookUpFor } from '../accounts/lookups.ts'
+import type { OperatorContext } from '../context.ts'
+import type { Visit } from '../credentials/authentication.ts'
+import { type Opened, openSession } from './console-sessions.ts'
+import { endpointsOf } from './provider-endpoints.ts'
+import { CREDENTIAL_CHARS } from './session-callers.ts'
+import { NO_ACCOUNT, signIn } from './sign-in.ts'
+import { verifyToken } from './verify-token.ts'
+
+const PLACE = ['console sign-in'] as const
+const MAX_ANSWER_BYTES = 64 * 1024
+
+/** The provider and the client as which the console is known there. */
+interface Client {
+  provider: Provider
+  id: string
+  secret: string | null
+}
+
+type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
+
+/** Where a browser is led to sign in, and what it keeps meanwhile (CS-22); or why not. */
+export async function beginSignIn(
+  { env, nowMs }: Where,
+  { redirectUri, asked }: { redirectUri: string; asked: string | null },
+): Promise<{ location: string; sealed: string } | { failure: SignInFailure }> {
+  const client = clientOf(env)
+  if (client === null) return { failure: 'provider' }
+  const [state, nonce, verifier] = [newSessionSecret(), newSessionSecret(), newSessionSecret()]
+  const attempt: Attempt = { state, nonce, verifier, returnTo: returnPath(asked), expiresAtMs: nowMs + SIGN_IN_TTL_MS }
+  try {
+    const { authorization } = await endpointsOf(client.provider, nowMs)
+    const location = new URL(authorization)
+    const query = authorizationQuery(attempt, { clientId: client.id, redirectUri, challenge: await sha256Base64Url(verifier) })
+    for (const [name, value] of query) location.searchParams.set(name, value)
+    return { location: location.href, sealed: vaultOf(env).seal(PLACE, JSON.stringify(attempt)) }
+  } catch (error) {
+    return providerFailure(client, error)
+  }
+}
+
+/** Signs in whom the provider has sent back (CS-23), or says why not (CS-25). */
+export async function completeSignIn(
+  where: Where,
+  { query, sealed, redirectUri }: { query: URLSearchParams; sealed: string | null; redirectUri: string },
+  visit: Visit,
+): Promise<{ opened: Opened; returnTo: string } | { failure: SignInFailure }> {
+  const { env, nowMs } = where
+  const client = clientOf(env)
+  const attempt = openAttempt(env, sealed)
+  if (client === null) return { failure: 'provider' }
+  const read = readCallback(query, attempt, client.provider.issuer, nowMs)
+  if ('failure' in read || attempt === null) return 'failure' in read ? read : { failure: 'expired' }
+  let failure: SignInFailure = 'failed'
+  const exchange = async () => {
+    const done = await enter(where, client, { code: read.code, attempt, redirectUri }, visit)
+    if (!('failure' in done)) return done
+    failure = done.failure
+    return null
+  }
+  // PP-200: who makes up codes has the provider asked only so often.
+  const source = visit.source()
+  const lookup = source === null ? { found: await exchange() } : await lookUpFor(`sign-in ${source}`, nowMs, exchange)
+  const opened = 'found' in lookup ? lookup.found : null
+  return opened === null ? { failure } : { opened, returnTo: attempt.returnTo }
+}
+
+async function enter(
+  where: Where,
+  client: Client,
+  back: { code: string; attempt: Attempt; redirectUri: string },
+  visit: Visit,
+): Promise<Opened | { failure: SignInFailure }> {
+  const { env, nowMs } = where
+  const claims = await claimsOf(client, back, nowMs, visit)
+  if ('failure' in claims) return { failure: claims.failure as SignInFailure }
+  const credentialId = (await sha256Hex(`${back.attempt.state} ${back.code}`)).slice(0, CREDENTIAL_CHARS)
+  const found = await signIn(env, client.provider, { subject: String(claims.sub), claims, credentialId }, nowMs)
+  if ('refusal' in found) return { failure: NO_ACCOUNT.includes(found) ? 'account' : 'email' }
+  const { userId, accounts } = found
+  if (accounts.all.get(accounts.own)?.isSuspended !== false) return { failure: 'suspended' }
+  const isOperator = isListed(env, client.provider, claims)
+  return openSession(where, { made: 'OIDC', userId, keyId: null, isOperator, teamId: accounts.own })
+}
+
+/** What the provider says of whom it has signed in, for the code that it gave; its failures are in the log. */
+async function claimsOf(
+  client: Client,
+  { code, attempt, redirectUri }: { code: string; attempt: Attempt; redirectUri: string },
+  nowMs: number,
+  visit: Visit,
+): Promise<Claims | { failure: SignInFailure }> {
+  const { provider, id } = client
+  try {
+    const { token, userInfo, takesBasic } = await endpointsOf(provider, nowMs)
+    const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: attempt.verifier }
+    const answer = (await fetchJson(token, MAX_ANSWER_BYTES, tokenRequest(client, form, takesBasic))) as Record<string, unknown>
+    const { id_token: idToken, access_token: accessToken } = answer
+    if (typeof idToken !== 'string') throw new Error(`${token} answers without an ID token`)
+    const verified = await verifyToken({ ...provider, audiences: [id] }, idToken, nowMs, (promise) => visit.waitUntil(promise))
+    if (verified === 'UNAVAILABLE') throw new Error('the keys of the provider cannot be had')
+    if ('fault' in verified) throw new Error(`the ID token is refused: ${verified.fault ?? 'it is not signed by the provider'}`)
+    if (!answersAttempt(verified.claims, attempt, id)) throw new Error('the ID token is of another sign-in or client (nonce, aud, azp)')
+    if (verified.claims.email !== undefined || userInfo === null || typeof accessToken !== 'string') return verified.claims
+    return withUserInfo(verified.claims, await tellUserInfo(client, userInfo, accessToken))
+  } catch (error) {
+    return providerFailure(client, error)
+  }
+}
+
+// Who has signed in before needs no address, so a provider that does not tell it shuts nobody out.
+async function tellUserInfo(client: Client, userInfo: string, accessToken: string): Promise<unknown> {
+  const init = { headers: { authorization: `Bearer ${accessToken}` } }
+  return fetchJson(userInfo, MAX_ANSWER_BYTES, init).catch((error: unknown) => providerFailure(client, error))
+}
+
+function tokenRequest({ id, secret }: Client, form: Record<string, string>, takesBasic: boolean) {
+  const isBasic = secret !== null && takesBasic
+  const body = new URLSearchParams({
+    ...form,
+    ...(!isBasic && { client_id: id }),
+    ...(secret !== null && !isBasic && { client_secret: secret }),
+  })
+  const basic = btoa(`${encodeURIComponent(id)}:${encodeURIComponent(secret ?? '')}`)
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', ...(isBasic && { authorization: `Basic ${basic}` }) }
+  return { method: 'POST', headers, body: body.toString() }
+}
+
+function clientOf(env: Env): Client | null {
+  const { sessions, console } = readSettings(env)
+  if (sessions === null || 'fault' in sessions || console.client === null) return null
+  return { provider: sessions, ...console.client }
+}
+
+// CS-13: by the address that the provider has verified now, not by one of former days.
+function isListed(env: Env, provider: Provider, claims: Claims): boolean {
+  const sight = judgeFirstSight(claims, provider.emailDomains)
+  return 'email' in sight && readSettings(env).console.operators.includes(sight.email)
+}
+
+function openAttempt(env: Env, sealed: string | null): Attempt | null {
+  const text = sealed === null ? null : vaultOf(env).open(PLACE, sealed)
+  return text === null ? null : (JSON.parse(text) as Attempt)
+}
+
+function providerFailure({ provider }: Client, error: unknown): { failure: 'provider' } {
+  // No error of the plane: whoever makes up codes can cause it.
+  const reason = error instanceof Error ? error.message : String(error)
+  logEvent('warn', 'somebody cannot sign in at the identity provider', { issuer: provider.issuer, reason })
+  return { failure: 'provider' }
+}

@@ -1,0 +1,51 @@
+import { isSafeUrl, type Provider } from '../../domain/session/settings.ts'
+import { fetchJson } from '../../platform/fetch-json.ts'
+
+/** Where a provider signs people in, by its discovery document. */
+export interface ProviderEndpoints {
+  authorization: string
+  token: string
+  /** Where it tells the claims that its ID tokens leave out; null: nowhere. */
+  userInfo: string | null
+  /** The secret of a client goes into the header of the request, or into its body. */
+  takesBasic: boolean
+}
+
+const DISCOVERY_PATH = '/.well-known/openid-configuration'
+const MAX_DOCUMENT_BYTES = 256 * 1024
+/** How long addresses are taken from the document without reading it again. */
+const KNOWN_TTL_MS = 3_600_000
+/** What a provider takes that says nothing (OpenID Connect Discovery, 3). */
+const USUAL_METHODS = ['client_secret_basic']
+
+const known = new Map<string, { endpoints: ProviderEndpoints; atMs: number }>()
+
+/** Finds out where a provider signs people in (CS-22). Throws when its document cannot be had or used. */
+export async function endpointsOf({ issuer }: Provider, nowMs: number): Promise<ProviderEndpoints> {
+  const found = known.get(issuer)
+  if (found && nowMs - found.atMs < KNOWN_TTL_MS) return found.endpoints
+  const url = issuer.replace(/\/$/, '') + DISCOVERY_PATH
+  const document = (await fetchJson(url, MAX_DOCUMENT_BYTES)) as Record<string, unknown>
+  if (document.issuer !== issuer)
+    throw new Error(`${url} is of the issuer ${String(document.issuer)}: OIDC_ISSUER has to be that, letter by letter`)
+  const methods = document.token_endpoint_auth_methods_supported
+  const endpoints = {
+    authorization: addressIn(document, 'authorization_endpoint', url),
+    token: addressIn(document, 'token_endpoint', url),
+    userInfo: document.userinfo_endpoint === undefined ? null : addressIn(document, 'userinfo_endpoint', url),
+    takesBasic: (Array.isArray(methods) ? methods : USUAL_METHODS).includes('client_secret_basic'),
+  }
+  known.set(issuer, { endpoints, atMs: nowMs })
+  return endpoints
+}
+
+/** Forgets every provider. */
+export function forgetProviderEndpoints(): void {
+  known.clear()
+}
+
+function addressIn(document: Record<string, unknown>, name: string, url: string): string {
+  const address = document[name]
+  if (typeof address !== 'string' || !isSafeUrl(address)) throw new Error(`${url} names no https:// address as ${name}`)
+  return address
+}

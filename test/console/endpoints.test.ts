@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { verdictOf } from '../../src/console/pages/endpoints/health.tsx'
+import { rollbackTo } from '../../src/console/pages/endpoints/rollback.ts'
+import { makesRelease, settingsChanges, settingsText } from '../../src/console/pages/endpoints/settings-form.ts'
+import { chatWords, readInput } from '../../src/console/pages/endpoints/try-input.ts'
+import { cancelOff, retryOff } from '../../src/console/pages/jobs/job-acts.ts'
+import type { Endpoint } from '../../src/contract/endpoints/endpoints.ts'
+import type { Release } from '../../src/contract/endpoints/releases.ts'
+
+const release = (version: number, diff: Release['diff']): Release => ({
+  id: String(version),
+  version,
+  source: 'MANUAL',
+  buildId: null,
+  createdByUserId: null,
+  workerCount: 0,
+  createdAt: '2026-06-01T12:00:00Z',
+  diff,
+})
+
+describe('[UI-44] going back to a release', () => {
+  const releases = [
+    release(4, [
+      { field: 'template.imageName', old: 'acme/model:2', new: 'acme/model:3' },
+      { field: 'workers.max', old: 3, new: 5 },
+    ]),
+    release(3, [
+      { field: 'gpuPools', old: ['ADA_24'], new: ['HOPPER_141'] },
+      { field: 'minCudaVersion', old: null, new: '12.8' },
+      { field: 'template.env', old: { A: 'hmac-sha256:x' }, new: {} },
+    ]),
+    release(2, [{ field: 'template.imageName', old: 'acme/model:1', new: 'acme/model:2' }]),
+    release(1, []),
+  ]
+
+  it('undoes every later release, with the values that held then', () => {
+    expect(rollbackTo(3, releases)).toEqual({ body: { image: 'acme/model:2' }, lost: [] })
+    expect(rollbackTo(1, releases)).toEqual({
+      body: { image: 'acme/model:1', gpu: { pools: ['ADA_24'], minCudaVersion: '' } },
+      lost: ['template.env'],
+    })
+  })
+
+  it('asks for nothing when it is the newest', () => {
+    expect(rollbackTo(4, releases)).toEqual({ body: {}, lost: [] })
+  })
+})
+
+describe('[UI-45] settings of an endpoint', () => {
+  const endpoint = {
+    name: 'echo',
+    image: 'acme/echo:1',
+    workers: { min: 0, max: 3, idleTimeout: 5 },
+    scaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
+    timeout: 600_000,
+  } as Endpoint
+  const before = settingsText(endpoint)
+
+  it('what is sent is what differs', () => {
+    expect(settingsChanges(before, before)).toEqual({})
+    const text = { ...before, max: '10', scaler: 'REQUEST_COUNT' as const, scalerValue: '2', timeoutSeconds: '30' }
+    const body = settingsChanges(text, before)
+    expect(body).toEqual({ workers: { max: 10 }, scaling: { type: 'REQUEST_COUNT', requestCount: 2 }, timeout: 30_000 })
+    expect([makesRelease(body), makesRelease(settingsChanges({ ...before, image: 'acme/echo:2' }, before))]).toEqual([false, true])
+  })
+})
+
+describe('[UI-46] trying an endpoint', () => {
+  it('an input is a JSON object', () => {
+    expect(readInput('{"a":[1]}')).toEqual({ ok: true, input: { a: [1] } })
+    expect(['[1]', 'null', '"a"', '{'].map((text) => readInput(text).ok)).toEqual([false, false, false, false])
+  })
+
+  it('words of a chat come whole or in pieces, and a failure is said', () => {
+    const events = [
+      '{"choices":[{"delta":{"role":"assistant"}}]}',
+      '{"choices":[{"delta":{"content":"Pa"}}]}',
+      '{"choices":[{"message":{"content":"ris"}}]}',
+      '{"choices":[]}',
+      '[DONE]',
+    ]
+    expect(events.map(chatWords)).toEqual([undefined, 'Pa', 'ris', undefined, undefined])
+    expect(() => chatWords('{"error":{"message":"no such model"}}')).toThrow('no such model')
+  })
+})
+
+describe('[UI-47] what can be done is said', () => {
+  it('jobs by their state', () => {
+    const states = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
+    expect(states.filter((state) => cancelOff(state) === undefined)).toEqual(['IN_QUEUE', 'IN_PROGRESS'])
+    expect(states.filter((state) => retryOff(state) === undefined)).toEqual(['FAILED', 'TIMED_OUT'])
+  })
+
+  it('endpoints in one word', () => {
+    const none = { idle: 0, initializing: 0, running: 0, throttled: 0, unhealthy: 0 }
+    const word = (workers: Partial<typeof none>, inQueue = 0) =>
+      verdictOf({ jobs: { inQueue, inProgress: 0 }, workers: { ...none, ...workers } }).word
+    expect([
+      word({}),
+      word({ idle: 1 }),
+      word({ running: 1 }, 3),
+      word({ initializing: 1 }, 1),
+      word({ throttled: 1 }, 1),
+      word({ unhealthy: 1, initializing: 1 }),
+      word({ unhealthy: 1, running: 1 }),
+    ]).toEqual(['Scaled to zero', 'Ready', 'Busy', 'Starting', 'No capacity', 'Unhealthy', 'Ready'])
+  })
+})

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../src/client/errors.ts'
+import { askedBody, EMPTY_POD, missingOf, podBody } from '../../src/console/pages/pods/create/pod-form.ts'
+import { changesOf, needsNewContainer, settingsText } from '../../src/console/pages/pods/pod/settings-form.ts'
+import { ACT_ORDER, whyNot } from '../../src/console/pages/pods/pod-acts.ts'
+import { heard, protocolsFor, resized, typed } from '../../src/console/pages/pods/terminal/channels.ts'
+import { readEnv, readPorts, writeEnv } from '../../src/console/parts/container/text-lists.ts'
+import { fieldErrors } from '../../src/console/parts/field-errors.ts'
+import { POD_EXAMPLE } from '../../src/contract/pods/pod-example.ts'
+import { Pod } from '../../src/contract/pods/pods.ts'
+import { decodeChannel, encodeChannel, exited } from '../../src/host-protocol/tunnel/channels.ts'
+
+const POD = Pod.parse({ ...POD_EXAMPLE, mounts: { persistent: { size: 20, path: '/workspace' } } })
+
+describe('[UI-20] actions of a pod', () => {
+  it('are those that the plane lists; the others say why', () => {
+    const running = ACT_ORDER.map((act) => whyNot(POD, act, true))
+    expect(running).toEqual(['Not while the pod is RUNNING.', undefined, undefined, undefined])
+    const locked = ACT_ORDER.map((act) => whyNot({ ...POD, locked: true, actions: ['terminate'] }, act, true))
+    const reason = 'The pod is locked. Unlock it in its settings first.'
+    expect(locked).toEqual(['Not while the pod is RUNNING.', reason, reason, undefined])
+    expect(whyNot(POD, 'stop', false)).toBe('Your role may look at pods, not change them.')
+  })
+})
+
+describe('[UI-21] a new pod', () => {
+  const text = { ...EMPTY_POD, name: 'lab', gpuId: 'NVIDIA L4', container: { ...EMPTY_POD.container, image: 'python:3' } }
+
+  it('is asked for as it is typed, without what is empty', () => {
+    expect(podBody(text, 0)).toEqual({ name: 'lab', image: 'python:3', gpu: { id: 'NVIDIA L4', count: 1 }, startSsh: true })
+    const more = { ...text, persistentGb: '20', networkVolumeId: 'vol', dataCenterId: 'EU-RO-1', stopAfterHours: '2', startSsh: false }
+    expect(podBody(more, Date.parse('2026-06-01T12:00:00Z'))).toEqual({
+      name: 'lab',
+      image: 'python:3',
+      gpu: { id: 'NVIDIA L4', count: 1 },
+      dataCenterIds: ['EU-RO-1'],
+      mounts: { persistent: { size: 20, path: '/workspace' }, network: [{ volumeId: 'vol', path: '/workspace' }] },
+      stopAfter: '2026-06-01T14:00:00Z',
+    })
+  })
+
+  it('is not asked for before there is something to ask, and not anew for its name', () => {
+    expect(missingOf({ ...text, gpuId: '' })).toBe('Choose what it runs on first.')
+    expect(missingOf({ ...text, container: EMPTY_POD.container })).toBe('Say which image it runs, or choose a template.')
+    expect(missingOf(text)).toBeUndefined()
+    expect(askedBody({ ...text, name: '', stopAfterHours: '2' })).toEqual({ ...podBody(text, 0), name: 'pod' })
+  })
+
+  it('has the words of a refusal beside its fields', () => {
+    const errors = [
+      "$: missing property 'image'",
+      '$.gpu.count: want at least 1',
+      "$.mounts.network[0]: missing property 'path'",
+      'nothing fits',
+    ]
+    const refused = { status: 422, headers: new Headers() }
+    const said = fieldErrors(new ApiError('POST /v2/pods', refused, JSON.stringify({ detail: 'no', errors })))
+    expect(['image', 'gpu.count', 'gpu', 'mounts.network', 'name'].map(said.of)).toEqual([
+      'This is required.',
+      'want at least 1',
+      'want at least 1',
+      'This is required.',
+      undefined,
+    ])
+    expect(said.others(['image', 'gpu', 'mounts'])).toEqual(['nothing fits'])
+  })
+})
+
+describe('[UI-22] names with values and ports, as they are typed', () => {
+  it('come back as they were written, lines and quotes too', () => {
+    const env = { A: '1', KEY: 'two\nlines', QUOTED: '"x"', EMPTY: '', WITH: 'a=b' }
+    expect(readEnv(writeEnv(env))).toEqual({ ok: true, value: env })
+    expect(readEnv('A=1\n\nnonsense')).toEqual({ ok: false, problem: 'Line 3: want NAME=value.' })
+  })
+
+  it('a bare port is one of HTTP', () => {
+    expect(readPorts(' 8888, 22/tcp\n80/http ')).toEqual(['8888/http', '22/tcp', '80/http'])
+  })
+})
+
+describe('[UI-23] settings of a pod', () => {
+  it('send what differs, and know what makes a new container', () => {
+    const before = settingsText(POD)
+    expect(changesOf(before, before)).toEqual({})
+    const named = changesOf({ ...before, name: 'other', locked: true }, before)
+    expect([named, needsNewContainer(named)]).toEqual([{ name: 'other', locked: true }, false])
+    const changed = changesOf({ ...before, persistentGb: '30', container: { ...before.container, ports: '', registry: 'r1' } }, before)
+    expect([changed, needsNewContainer(changed)]).toEqual([
+      { ports: [], registry: 'r1', mounts: { persistent: { size: 30, path: '/workspace' } } },
+      true,
+    ])
+  })
+})
+
+describe('[UI-24] a terminal', () => {
+  it('says what a pod understands, and understands what it says', () => {
+    expect(decodeChannel(typed('ls\r'))).toEqual({ channel: 'stdin', bytes: new TextEncoder().encode('ls\r') })
+    expect(decodeChannel(resized(30, 100))).toEqual({ channel: 'resize', rows: 30, cols: 100 })
+    const bytes = new TextEncoder().encode('file')
+    expect(heard(encodeChannel({ channel: 'stdout', bytes }))).toEqual({ kind: 'output', bytes })
+    expect(heard(encodeChannel({ channel: 'status', status: exited(5) }))).toEqual({
+      kind: 'ended',
+      words: 'The shell ended with exit code 5.',
+    })
+    expect(protocolsFor('acc')).toEqual(['v5.channel.k8s.io', 'account.podplane.acc'])
+  })
+})

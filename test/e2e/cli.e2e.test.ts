@@ -1,0 +1,196 @@
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PROJECT_ROOT } from '../../src/local/paths.ts'
+import { startCreateDropper } from './support/create-dropper.ts'
+import { callPlane, eventually, hostIsOnline, startPlane, type TestPlane } from './support/plane.ts'
+import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
+
+// The command line as people have it: the built program, against a plane with an agent and real containers.
+
+const PROGRAM = join(PROJECT_ROOT, 'dist/podplane.mjs')
+const directory = mkdtempSync(join(tmpdir(), 'podplane-e2e-cli-'))
+
+interface Ran {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+let plane: TestPlane
+let image = ''
+beforeAll(async () => {
+  image = await pythonWorkerImage(join(import.meta.dirname, 'support/doors'))
+  plane = await startPlane()
+  await hostIsOnline(plane)
+}, BUILD_TIMEOUT_MS)
+afterAll(async () => {
+  await plane?.stop()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+function environment(more: Record<string, string> = {}): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', HOME: directory, PODPLANE_DATA: plane.dataDir, ...more }
+}
+
+function podplane(
+  argv: readonly string[],
+  { stdin = '', env = {} }: { stdin?: string | Buffer; env?: Record<string, string> } = {},
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [PROGRAM, ...argv],
+      { cwd: directory, env: environment(env), encoding: 'utf8' },
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+      },
+    )
+    child.stdin?.end(stdin)
+  })
+}
+
+async function said(...argv: string[]): Promise<string> {
+  const { code, stdout, stderr } = await podplane(argv)
+  expect({ argv, code, stderr: code === 0 ? '' : stderr }).toEqual({ argv, code: 0, stderr: '' })
+  return stdout.trim()
+}
+
+describe('podplane', () => {
+  test('[CL-4, CL-30, CL-31, CL-32, CL-33] the life of a pod: created until usable, entered, copied to and from, stopped, deleted', async () => {
+    const script = 'print("serving", flush=True); import http.server as h; h.test(h.SimpleHTTPRequestHandler, port=8888)'
+    const made = await podplane([
+      'pods',
+      'create',
+      '--image',
+      image,
+      '--name',
+      'box',
+      '--cpu',
+      'cpu3c',
+      '--disk',
+      '1',
+      '-p',
+      '8888/http',
+      '--wait',
+      '--',
+      'python3',
+      '-c',
+      script,
+    ])
+    expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('is usable after') })
+    const id = made.stdout.trim()
+    // Usable means that its port answers, with no further wait.
+    expect((await fetch(`${plane.url}/proxy/${id}/8888/`)).status).toBe(200)
+
+    const ran = await podplane(['exec', id, '--', 'sh', '-c', 'echo out; echo err >&2; exit 7'])
+    expect(ran).toEqual({ code: 7, stdout: 'out\n', stderr: 'err\n' })
+    const bytes = randomBytes(3 * 2 ** 20)
+    expect(await podplane(['exec', '-i', id, '--', 'sh', '-c', 'wc -c; printf %s "$0"', 'a b'], { stdin: bytes })).toMatchObject({
+      code: 0,
+      stdout: `${bytes.length}\na b`,
+    })
+    expect(await podplane(['ssh', id, '--', 'true'])).toMatchObject({ code: expect.any(Number) })
+
+    const up = join(directory, `it's "here"`)
+    mkdirSync(join(up, 'inner'), { recursive: true })
+    writeFileSync(join(up, 'inner/blob'), bytes)
+    await said('cp', up, `${id}:/tmp/there`)
+    expect(await said('exec', id, '--', 'stat', '-c', '%s', '/tmp/there/inner/blob')).toBe(String(bytes.length))
+    await said('cp', `${id}:/tmp/there/inner/blob`, join(directory, 'down'))
+    expect(readFileSync(join(directory, 'down')).equals(bytes)).toBe(true)
+    const missing = await podplane(['cp', `${id}:/nowhere`, join(directory, 'none')])
+    expect(missing).toMatchObject({ code: 1, stderr: 'error: /nowhere: no such file or directory\n' })
+
+    const forward = spawn(process.execPath, [PROGRAM, 'port-forward', id, '0:8888'], { cwd: directory, env: environment() })
+    let heard = ''
+    forward.stdout.on('data', (part: Buffer) => (heard += part.toString()))
+    const address = await eventually('it listens', 10_000, async () => /^(127\.0\.0\.1:\d+)\t/.exec(heard)?.[1])
+    expect(await (await fetch(`http://${address}/`)).text()).toContain('Directory listing')
+    const ended = new Promise((resolve) => forward.once('exit', resolve))
+    forward.kill('SIGINT')
+    expect(await ended).toBe(130)
+
+    expect(await said('logs', id, '-g', 'SERVING')).toMatch(/\tcontainer\tserving$/)
+    expect(await said('pods', 'why', id)).toContain('RUNNING')
+    await said('pods', 'stop', id, '--wait')
+    const stopped = await podplane(['exec', id, '--', 'true'])
+    expect(stopped).toMatchObject({ code: 5 })
+    await said('pods', 'delete', id, '--yes')
+    expect(await podplane(['pods', 'get', id])).toMatchObject({ code: 4, stdout: '' })
+  })
+
+  test('[CL-2, CL-4] jobs: run, watched, streamed, cancelled', async () => {
+    const endpoint = plane.endpointId
+    expect(await said('run', endpoint, '{"prompt":"Hello"}', '--wait')).toContain('"prompt": "Hello"')
+    const job = await said('jobs', 'run', endpoint, '{"n":1}', '-q')
+    expect(JSON.parse(await said('jobs', 'watch', endpoint, job, '--json'))).toMatchObject({
+      id: job,
+      status: 'COMPLETED',
+      output: { n: 1 },
+    })
+    expect(await said('jobs', 'list', endpoint, '-q')).toContain(job)
+    await said('endpoints', 'scale', endpoint, '--max', '0')
+    const waiting = await said('jobs', 'run', endpoint, '{"n":2}', '-q')
+    const late = await podplane(['jobs', 'watch', endpoint, waiting, '--timeout', '1s'])
+    expect(late).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining('IN_QUEUE: ') })
+    await said('jobs', 'cancel', endpoint, waiting)
+    expect(await podplane(['jobs', 'watch', endpoint, waiting])).toMatchObject({ code: 1 })
+    await said('endpoints', 'scale', endpoint, '--max', '3')
+  })
+
+  test('[CL-20, CL-21, CL-22, CL-4] a podplane.toml: planned, deployed until it works, changed, left alone', async () => {
+    const toml = (max: number) => `[templates.base]
+image = "builtin/echo"
+serverless = true
+[endpoints.hello]
+templateId = "templates.base"
+cpu = [{ id = "cpu3c", vcpuCount = 2 }]
+workers = { max = ${max} }
+[endpoints.hello.smoke]
+input = { prompt = "Hello" }
+timeout = "60s"
+`
+    writeFileSync(join(directory, 'podplane.toml'), toml(2))
+    const before = await said('endpoints', 'list', '-q')
+    const plan = JSON.parse(await said('deploy', '--plan', '--json')) as {
+      applied: boolean
+      steps: { action: string; usdPerHour: number | null }[]
+    }
+    expect(plan).toMatchObject({ applied: false, steps: [{ action: 'create' }, { action: 'create', usdPerHour: expect.any(Number) }] })
+    expect(await said('endpoints', 'list', '-q')).toBe(before)
+    await said('deploy', '--yes', '--wait')
+    expect(await said('deploy', '--plan')).toMatch(/^keep\ttemplate\tbase\t\w+\t\nkeep\tendpoint\thello\t/)
+    writeFileSync(join(directory, 'podplane.toml'), toml(4))
+    expect((await said('deploy', '--plan')).split('\n').map((line) => line.split('\t')[0])).toEqual(['keep', 'update'])
+    await said('deploy', '--yes')
+    const { endpoints } = await callPlane<{ endpoints: { name: string; workers: { max: number } }[] }>(
+      plane,
+      plane.apiKey,
+      'GET',
+      '/v2/serverless',
+    )
+    expect(endpoints.filter(({ name }) => name === 'hello')).toMatchObject([{ workers: { max: 4 } }])
+  })
+
+  test('[CL-5] behind a slow proxy that drops answers, a create makes exactly one', async () => {
+    const proxy = await startCreateDropper(plane.url, { delayMs: 50, drops: 2 })
+    const env = { PODPLANE_URL: proxy.url, PODPLANE_API_KEY: plane.apiKey }
+    const made = await podplane(['pods', 'create', '--image', 'builtin/idle', '--name', 'once', '--cpu', 'cpu3c', '-q'], { env })
+    await proxy.close()
+    expect(proxy.dropped()).toBe(2)
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\w+\n$/) })
+    const { pods } = await callPlane<{ pods: { id: string; name: string }[] }>(plane, plane.apiKey, 'GET', '/v2/pods')
+    expect(pods.filter(({ name }) => name === 'once').map(({ id }) => id)).toEqual([made.stdout.trim()])
+    await said('pods', 'delete', made.stdout.trim(), '--yes')
+  })
+
+  test('[CL-40] doctor finds nothing wrong here', async () => {
+    const { checks } = JSON.parse(await said('doctor', '--json')) as { checks: { id: string; status: string }[] }
+    expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
+    expect(checks.find(({ id }) => id === 'job')).toMatchObject({ status: 'ok' })
+  })
+})

@@ -1,0 +1,133 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApiClient } from '../../../src/client/client.ts'
+import { paths } from '../../../src/console/app/paths.ts'
+import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
+import { openBrowser, Visitor } from './support/browser.ts'
+
+const PHONE = { viewport: { width: 390, height: 844 } }
+
+describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () => {
+  let plane: TestPlane
+  let browser: Browser
+  let probeId: string
+  beforeAll(async () => {
+    ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:1'] }), openBrowser()])
+    await hostIsOnline(plane)
+    const api = createApiClient(plane.url, plane.apiKey)
+    const body = { name: 'probe', image: 'builtin/probe', cpu: [{ id: 'cpu3c', vcpuCount: 2 }], disk: 1, workers: { min: 0, max: 1 } }
+    probeId = (await api.createEndpoint({ body })).id
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await plane?.stop()
+  })
+
+  test('a newcomer signs in, tries the endpoint, reads the log line and opens the job', async () => {
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    await visitor.signIn(plane.apiKey, paths.endpoints())
+    await visitor.heading('Endpoints')
+    await page.getByRole('link', { name: 'echo', exact: true }).waitFor()
+    await visitor.expectAccessible('endpoints')
+    await visitor.picture('endpoints')
+    await page.getByRole('link', { name: 'echo', exact: true }).click()
+    await visitor.heading('echo')
+    await visitor.expectAccessible('endpoint')
+    await visitor.picture('endpoint')
+    await page.getByRole('tab', { name: 'Try' }).click()
+    await page.getByLabel('Input').fill('{"prompt": "a lighthouse at dusk"}')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByRole('region', { name: 'the output' }).getByText('a lighthouse at dusk').waitFor()
+    await visitor.expectAccessible('try')
+    await visitor.picture('endpoint-try')
+    await page.getByRole('link', { name: 'Open the job' }).click()
+    await visitor.heading(/^Job /)
+    await page.getByRole('region', { name: 'the output' }).getByText('a lighthouse at dusk').waitFor()
+    await visitor.expectAccessible('job')
+    await visitor.picture('job')
+    await page.getByRole('tab', { name: 'Logs' }).click()
+    await page.getByRole('row').first().waitFor()
+    await visitor.expectAccessible('log of a job')
+    await visitor.picture('job-logs')
+    for (const tab of ['Webhook deliveries', 'Chunks']) await page.getByRole('tab', { name: tab }).click()
+    expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+
+  test('a job that fails is retried, one that waits says why and is cancelled', async () => {
+    const api = createApiClient(plane.url, plane.apiKey)
+    const path = { endpointId: probeId }
+    const failed = await api.runJobSync({ path, body: { input: { fail: 'no disk left' } } })
+    const running = await api.runJob({ path, body: { input: { chunks: 500, chunkMs: 200 } } })
+    const waiting = await api.runJob({ path, body: { input: {} } })
+    const visitor = await Visitor.open(browser, plane, PHONE)
+    const { page } = visitor
+    await visitor.signIn(plane.apiKey, `${paths.endpoint(probeId)}?tab=jobs`)
+    await page.getByRole('link', { name: waiting.id }).waitFor()
+    await visitor.expectAccessible('jobs on a phone')
+    await visitor.picture('jobs-phone')
+    await page.getByLabel('State').selectOption('FAILED')
+    await page.getByRole('link', { name: waiting.id }).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.get('status')).toBe('FAILED')
+    await page.getByRole('link', { name: failed.id }).click()
+    await page.getByText('no disk left').waitFor()
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('The job is queued again').waitFor()
+    await visitor.go(paths.job(probeId, waiting.id))
+    await page.getByRole('heading', { name: 'Why' }).waitFor()
+    await page.getByText('Before it').waitFor()
+    await visitor.expectAccessible('why')
+    await visitor.picture('job-why-phone')
+    await page.getByRole('button', { name: 'Cancel job' }).click()
+    await page.getByText('The job is cancelled').waitFor()
+    expect((await api.getJobStatus({ path: { ...path, jobId: waiting.id } })).status).toBe('CANCELLED')
+    await visitor.go(`${paths.job(probeId, running.id)}?tab=chunks`)
+    await page.getByText('{"chunk":2}').waitFor()
+    // What the page has read is there for others too.
+    const { stream } = await api.streamJob({ path: { ...path, jobId: running.id } })
+    expect(stream[0]).toEqual({ output: { chunk: 0 } })
+    await api.cancelJob({ path: { ...path, jobId: running.id } })
+    await visitor.picture('job-chunks-phone')
+    expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+
+  test('settings send what differs, a release is gone back to, and the endpoint is deleted by its name', async () => {
+    const api = createApiClient(plane.url, plane.apiKey)
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    await visitor.signIn(plane.apiKey, `${paths.endpoint(probeId)}?tab=settings`)
+    await page.getByLabel('Workers at most').fill('-1')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Workers at most').fill('2')
+    await page.getByLabel('Image').fill('builtin/echo')
+    await visitor.expectAccessible('settings')
+    await visitor.picture('endpoint-settings')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The endpoint is changed').waitFor()
+    expect(await api.getEndpoint({ path: { id: probeId } })).toMatchObject({ image: 'builtin/echo', workers: { max: 2 } })
+    await page.getByRole('tab', { name: 'Releases' }).click()
+    await page.getByRole('button', { name: 'Go back to release 1' }).click()
+    await page.getByRole('dialog').getByText('builtin/probe').waitFor()
+    await visitor.expectAccessible('going back')
+    await page.getByRole('dialog').getByRole('button', { name: 'Go back' }).click()
+    await page.getByText('Goes back to release 1').waitFor()
+    expect(await api.getEndpoint({ path: { id: probeId } })).toMatchObject({ image: 'builtin/probe', workers: { max: 2 } })
+    await visitor.picture('endpoint-releases')
+    for (const tab of ['Workers', 'Scaling']) {
+      await page.getByRole('tab', { name: tab }).click()
+      await visitor.expectAccessible(tab)
+    }
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    await page.getByRole('button', { name: 'Delete endpoint' }).click()
+    await page.getByLabel('Type probe to go on').fill('probe')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete endpoint' }).click()
+    await visitor.heading('Endpoints')
+    const { endpoints } = await api.listEndpoints()
+    expect(endpoints.map(({ name }) => name)).toEqual(['echo'])
+    expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+})

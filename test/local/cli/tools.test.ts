@@ -1,0 +1,221 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CLI_VERSION } from '../../../src/cli/core/version.ts'
+import { buildProgram } from '../../../src/cli/program.ts'
+import { candidatesFor } from '../../../src/cli/tools/complete.ts'
+import { afterEach, describe, expect, it } from '../../support/unit.ts'
+import { podplane, type Routes, ToyPlane } from './terminal.ts'
+
+const LAST = { nextCursor: null, hasNextPage: false }
+const POD = { id: 'p1', name: 'box', status: 'RUNNING', statusReason: null, ports: [], cost: 1 }
+const homes: string[] = []
+let plane: ToyPlane | undefined
+const at = async (routes: Routes) => (plane = await ToyPlane.open(routes))
+const makeHome = () => {
+  const home = mkdtempSync(join(tmpdir(), 'podplane-home-'))
+  homes.push(home)
+  return home
+}
+afterEach(async () => {
+  await plane?.close()
+  plane = undefined
+  for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true })
+})
+
+describe('podplane auth and context', () => {
+  it('[CL-6] a key comes from stdin, is tried, and is kept for its context alone', async () => {
+    const home = makeHome()
+    await at({
+      'GET /v2/user': ({ key }) => (key === 'pp_good' ? { body: { id: 'u1' } } : { status: 401, body: { detail: 'invalid bearer token' } }),
+    })
+    const url = (plane as ToyPlane).url
+    const login = ['auth', 'login', '--url', url, '--with-key', '--name', 'lab']
+    expect((await podplane(login, { home, stdin: 'pp_bad\n' })).code).toBe(3)
+    expect((await podplane(login, { home, stdin: 'rpa_foreign\n' })).code).toBe(2)
+    const kept = await podplane(login, { home, stdin: 'pp_good\n' })
+    expect({ code: kept.code, key: (kept.stdout + kept.stderr).includes('pp_good') }).toEqual({ code: 0, key: false })
+    expect(statSync(join(home, '.config/podplane/credentials.json')).mode & 0o777).toBe(0o600)
+    expect(JSON.parse((await podplane(['auth', 'status', '--json'], { home })).stdout)).toEqual({
+      url,
+      context: 'lab',
+      source: 'context lab',
+      keySource: 'credentials.json (lab)',
+      user: { id: 'u1' },
+    })
+    expect((await podplane(['auth', 'token'], { home })).stdout).toBe('pp_good\n')
+    expect((await podplane(['auth', 'logout'], { home })).code).toBe(0)
+    expect((await podplane(['auth', 'token'], { home })).code).toBe(3)
+  })
+
+  it('[CL-5] nobody is asked for a key without a terminal', async () => {
+    const { code, stderr } = await podplane(['auth', 'login', '--url', 'http://127.0.0.1:9'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--with-key') })
+  })
+
+  it('[CL-6] contexts are set, used, listed and forgotten; another address takes no former key along', async () => {
+    const home = makeHome()
+    const run = async (...argv: string[]) => await podplane(['context', ...argv], { home })
+    await run('set', 'lab', 'https://lab.example.com')
+    await run('set', 'prod', 'https://plane.example.com')
+    expect((await run('list')).stdout).toBe('lab\thttps://lab.example.com\ttrue\tfalse\nprod\thttps://plane.example.com\tfalse\tfalse\n')
+    await run('use', 'prod')
+    expect((await run('show', '--json', 'url')).stdout).toContain('https://plane.example.com')
+    expect((await run('use', 'nope')).code).toBe(4)
+    await run('delete', 'prod')
+    expect((await run('list', '-q')).stdout).toBe('lab\n')
+  })
+})
+
+describe('podplane env', () => {
+  it('[CL-42] prints what docs/clients.md says of each client, quoted for a shell', async () => {
+    const env = { PODPLANE_URL: 'http://127.0.0.1:8787', PODPLANE_API_KEY: "pp_it's" }
+    const document = readFileSync('docs/clients.md', 'utf8')
+    for (const [name, row] of [
+      ['python', 'Python SDK'],
+      ['runpodctl', 'runpodctl 2'],
+      ['flash', 'flash'],
+      ['terraform', 'Terraform provider'],
+    ] as const) {
+      const { stdout } = await podplane(['env', '--for', name], { env })
+      const script = `${stdout}\nenv`
+      const variables = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\n')
+      expect(variables).toContain("RUNPOD_API_KEY=pp_it's")
+      const [, names = '', values = ''] =
+        document
+          .split('\n')
+          .find((line) => line.startsWith(`| ${row}`))
+          ?.split(' | ') ?? []
+      const named = [...names.matchAll(/`(\w+)`/g)].map((match) => match[1])
+      expect(named.length).toBeGreaterThan(0)
+      const said = named.map((one) => variables.find((line) => line.startsWith(`${one}=`)) ?? `${one} is missing`)
+      if (!values.includes('then'))
+        expect(said).toEqual(named.map((one, index) => `${one}=${[...values.matchAll(/`([^`]+)`/g)][index]?.[1]}`))
+      else expect(said.join(' ')).not.toContain('is missing')
+    }
+    const mcp = JSON.parse((await podplane(['env', '--for', 'mcp'], { env: { ...env, PODPLANE_API_KEY: '<key>' } })).stdout) as object
+    expect(document.replaceAll(/\s/g, '')).toContain(
+      JSON.stringify(mcp)
+        .replaceAll(/\s/g, '')
+        .replace(
+          '{"mcpServers":{"podplane":{"command":"npx","args":["-y","@runpod/mcp-server@4.0.0"],',
+          '"args":["-y","@runpod/mcp-server@4.0.0"],',
+        ),
+    )
+    expect((await podplane(['env', '--for', 'openai'], { env })).code).toBe(2)
+    expect((await podplane(['env', '--for', 'openai', '--endpoint', 'e1'], { env })).stdout).toContain(
+      "OPENAI_BASE_URL='http://127.0.0.1:8787/v2/e1/openai/v1'",
+    )
+  })
+})
+
+describe('podplane doctor', () => {
+  const HEALTHY: Routes = {
+    'GET /healthz': { body: { status: 'ok' } },
+    'GET /v2/user': { body: { id: 'u1' } },
+    'GET /v2/account/ssh-keys': { body: { keys: ['ssh-ed25519 AAAA me'] } },
+  }
+
+  it('[CL-40] looks at everything, says how it is, and shows no key', async () => {
+    const { code, stdout, stderr } = await podplane(['doctor', '--json'], { plane: await at(HEALTHY) })
+    const { checks } = JSON.parse(stdout) as { checks: { id: string; status: string }[] }
+    expect(checks.map(({ id }) => id)).toEqual(['node', 'context', 'plane', 'clock', 'key', 'websocket', 'ssh-keys', 'ssh', 'job'])
+    expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
+    expect({ code, key: (stdout + stderr).includes('pp_key') }).toEqual({ code: 0, key: false })
+  })
+
+  it('[CL-40] ends with 1 when something is wrong, and looks no further where it cannot', async () => {
+    const bad = await podplane(['doctor', '--json', 'id,status'], {
+      plane: await at({ ...HEALTHY, 'GET /v2/user': { status: 401, body: { detail: 'invalid bearer token' } } }),
+    })
+    expect(bad.code).toBe(1)
+    expect(JSON.parse(bad.stdout)).toContainEqual({ id: 'key', status: 'fail' })
+    const nowhere = await podplane(['doctor', '--json', 'id,status'])
+    expect(nowhere.code).toBe(1)
+    const states = JSON.parse(nowhere.stdout) as { id: string; status: string }[]
+    expect(states.filter(({ status }) => status === 'skip').map(({ id }) => id)).toEqual([
+      'plane',
+      'clock',
+      'key',
+      'websocket',
+      'ssh-keys',
+      'job',
+    ])
+  })
+})
+
+describe('completion', () => {
+  const words = (before: string[], begun: string) => candidatesFor(buildProgram(), before, begun)?.map(({ word }) => word)
+
+  it('[CL-8] of commands and flags', () => {
+    expect(words([], 'po')).toContain('pods')
+    expect(words([], '')).not.toContain('__complete')
+    expect(words(['pod'], '')).toContain('stop-after')
+    expect(words(['pods', 'list'], '--')).toEqual(expect.arrayContaining(['--all', '--json', '--context']))
+    expect(words(['pods', 'get'], '')).toBeUndefined()
+  })
+
+  it('[CL-8] of ids, from the API once in 30 s; what goes wrong is said to nobody', async () => {
+    const home = makeHome()
+    await at({ 'GET /v2/pods': { body: { pods: [POD, { ...POD, id: 'q2', name: 'other' }], pagination: LAST } } })
+    const run = async (target: Pick<ToyPlane, 'url'>) =>
+      await podplane(['__complete', '--', 'pods', 'get', 'p'], { plane: target, home, env: {} })
+    const toy = plane as ToyPlane
+    expect([await run(toy), await run(toy)]).toEqual(Array(2).fill({ code: 0, stdout: 'p1\tbox\n', stderr: '' }))
+    expect(toy.asked).toHaveLength(1)
+    const gone = await ToyPlane.open({})
+    const target = { url: gone.url }
+    await gone.close()
+    expect(await run(target)).toEqual({ code: 0, stdout: '', stderr: '' })
+  })
+
+  it('[CL-41] scripts of bash, zsh and fish, which bash reads', async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { code, stdout } = await podplane(['completion', shell])
+      expect(code).toBe(0)
+      expect(stdout).toContain('podplane __complete --')
+      if (shell === 'bash') execFileSync('bash', ['-n'], { input: stdout })
+    }
+    expect((await podplane(['completion', 'tcsh'])).code).toBe(2)
+  })
+})
+
+describe('the operator', () => {
+  it('[CL-50] has hosts, users and join-tokens at the top and all under admin, asked with the operator key', async () => {
+    const HOST = { id: 'h1', name: 'gpu-1', status: 'ONLINE', gpus: [] }
+    const toy = await at({
+      'GET /admin/v1/hosts': { body: { hosts: [HOST] } },
+      'POST /admin/v1/hosts/h1/cordon': { body: { ...HOST, cordon: {} } },
+    })
+    const env = { PODPLANE_OPERATOR_KEY: 'ppo_key' }
+    for (const argv of [
+      ['hosts', 'list'],
+      ['admin', 'hosts', 'list'],
+    ]) {
+      expect(await podplane(argv, { plane: toy, env })).toEqual({ code: 0, stdout: 'h1\tgpu-1\tONLINE\n', stderr: '' })
+    }
+    expect((await podplane(['hosts', 'cordon', 'h1', '--reason', 'fan'], { plane: toy, env })).code).toBe(0)
+    expect(new Set(toy.asked.map(({ key }) => key))).toEqual(new Set(['ppo_key']))
+    expect((await podplane(['hosts', 'list'], { plane: toy })).code).toBe(3)
+    const help = async (given: Record<string, string>) => (await podplane(['--help'], { env: given })).stdout
+    expect([(await help(env)).includes('join-tokens'), (await help({})).includes('join-tokens')]).toEqual([true, false])
+  })
+})
+
+describe('podplane api and version', () => {
+  it('[CL-43] sends any request with the key that is used, to the plane alone', async () => {
+    const toy = await at({ 'PATCH /v2/pods/p1': { body: { ...POD, name: 'new' } } })
+    const { stdout } = await podplane(['api', 'patch', '/v2/pods/p1', '--body', '-'], { plane: toy, stdin: '{"name":"new"}' })
+    expect(JSON.parse(stdout)).toEqual({ ...POD, name: 'new' })
+    expect(toy.asked).toMatchObject([{ method: 'PATCH', body: { name: 'new' }, key: 'pp_key' }])
+    for (const path of ['//evil.example.com/x', 'https://evil.example.com/x', 'v2/pods']) {
+      expect((await podplane(['api', 'GET', path], { plane: toy })).code).toBe(2)
+    }
+  })
+
+  it('[CL-43] has the version of its package', async () => {
+    expect(CLI_VERSION).toBe((JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version)
+    expect((await podplane(['version', '--json', 'version'])).stdout).toContain(CLI_VERSION)
+  })
+})

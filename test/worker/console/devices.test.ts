@@ -1,0 +1,236 @@
+import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.ts'
+import { forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
+import { auditRows } from '../../support/audited.ts'
+import { Browser } from '../../support/browser.ts'
+import {
+  type Account,
+  admin,
+  afterEach,
+  api,
+  createAccount,
+  createKey,
+  describe,
+  env,
+  expect,
+  it,
+  joinTeam,
+  ORIGIN,
+  type Reply,
+  send,
+  teamOf,
+  vi,
+} from '../../support/harness.ts'
+
+const START = '/console/device'
+const nobody = api(null)
+
+interface Device {
+  device_code: string
+  user_code: string
+}
+
+afterEach(() => {
+  vi.useRealTimers()
+  forgetVerdicts()
+})
+
+const start = async (name = 'ada-laptop'): Promise<Device> => {
+  const { status, body } = await nobody.post(START, { name })
+  expect(status).toBe(200)
+  return body
+}
+const poll = ({ device_code }: Device): Promise<Reply> => nobody.post(`${START}/token`, { device_code })
+const approve = (browser: Browser, { user_code: userCode }: Device, more: object = {}, headers: Record<string, string> = {}) =>
+  browser.page('POST', `${START}/approve`, { userCode, ...more }, headers)
+async function signedIn(account: Account): Promise<Browser> {
+  const { link } = (await admin().post('/admin/v1/sign-in-links', { userId: account.userId })).body
+  const browser = new Browser()
+  expect((await browser.page('POST', '/console/session', { link })).status).toBe(201)
+  return browser
+}
+const keysOf = async ({ userId }: Account) =>
+  (
+    await env.DB.prepare('SELECT id, team_id, name, permission, scopes FROM api_keys WHERE user_id = ? ORDER BY created_at')
+      .bind(userId)
+      .all()
+  ).results
+const stored = async () => JSON.stringify((await env.DB.prepare('SELECT * FROM device_logins').all()).results)
+/** Later than a device has to wait. */
+const later = (ms = 6_000) => vi.useFakeTimers({ now: Date.now() + ms, toFake: ['Date'] })
+
+describe('a device', () => {
+  it('[CS-18] begins with two codes, of which the plane keeps hashes', async () => {
+    const { status, body, headers } = await nobody.post(START, { name: 'ada-laptop' })
+    expect([status, body]).toEqual([
+      200,
+      {
+        device_code: expect.stringMatching(/^[\w-]{43}$/),
+        user_code: expect.stringMatching(/^[BCDFGHJ-NP-TV-XZ]{4}-[BCDFGHJ-NP-TV-XZ]{4}$/),
+        verification_uri: `${ORIGIN}/console/device`,
+        verification_uri_complete: `${ORIGIN}/console/device?code=${body.user_code}`,
+        expires_in: 900,
+        interval: 5,
+      },
+    ])
+    expect(headers.get('cache-control')).toBe('no-store')
+    const rows = await stored()
+    for (const code of [body.device_code, body.user_code, body.user_code.replace('-', '')]) expect(rows).not.toContain(code)
+    for (const bad of [{}, { name: '' }, { name: 'x\u0007' }, { name: 'x'.repeat(1000) }]) {
+      expect((await nobody.post(START, bad)).status).toBe(422)
+    }
+  })
+
+  it('[CS-19] [CS-20] [CS-21] that somebody lets in gets a key of that account, once', async () => {
+    const account = await createAccount()
+    const browser = await signedIn(account)
+    const device = await start()
+    expect(await poll(device)).toMatchObject({
+      status: 400,
+      body: {
+        error: 'authorization_pending',
+        error_description: 'nobody has let the device in yet',
+        code: 'authorization_pending',
+        interval: 5,
+      },
+    })
+    const typed = device.user_code.toLowerCase().replace('-', ' ')
+    const shown = await browser.page('GET', `${START}/${encodeURIComponent(typed)}`)
+    expect(shown.body).toEqual({
+      userCode: device.user_code,
+      name: 'ada-laptop',
+      createdAt: expect.any(String),
+      expiresAt: expect.any(String),
+    })
+    const before = await keysOf(account)
+    expect(await approve(browser, device, { permission: 'RESTRICTED', scopes: ['pods:read'] })).toMatchObject({
+      status: 200,
+      body: shown.body,
+    })
+    // Nothing is made before it is handed out.
+    expect(await keysOf(account)).toEqual(before)
+    later()
+    const given = await poll(device)
+    const team = await teamOf(account)
+    expect([given.status, given.body, given.headers.get('cache-control')]).toEqual([
+      200,
+      { access_token: expect.stringMatching(/^pp_/), token_type: 'Bearer', key_id: expect.any(String), account_id: team },
+      'no-store',
+    ])
+    const key = given.body.access_token
+    expect((await api(key).get('/v2/pods')).status).toBe(200)
+    expect((await api(key).get('/v2/templates')).status).toBe(403)
+    expect((await keysOf(account)).slice(before.length)).toEqual([
+      { id: given.body.key_id, team_id: team, name: 'podplane on ada-laptop', permission: 'RESTRICTED', scopes: '["pods:read"]' },
+    ])
+    later(12_000)
+    expect((await poll(device)).body.error).toBe('expired_token')
+    expect((await keysOf(account)).length).toBe(before.length + 1)
+    const actions = (await auditRows("user_id = ? AND action IN ('devices.approve', 'keys.create')", account.userId)).map(
+      ({ action }) => action,
+    )
+    expect(actions).toEqual(['devices.approve', 'keys.create'])
+  })
+
+  it('[CS-21] that asks many times at once gets one key', async () => {
+    const account = await createAccount()
+    const device = await start()
+    await approve(await signedIn(account), device)
+    const before = await keysOf(account)
+    const statuses = (await Promise.all(Array.from({ length: 6 }, () => poll(device)))).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([200, 400, 400, 400, 400, 400])
+    expect((await keysOf(account)).length).toBe(before.length + 1)
+  })
+
+  it('[CS-20] that does not wait is slowed down, and asks in vain when it was kept out or comes too late', async () => {
+    const browser = await signedIn(await createAccount())
+    const [eager, unwanted, late] = [await start(), await start(), await start()]
+    expect((await poll(eager)).body.error).toBe('authorization_pending')
+    expect((await poll(eager)).body).toMatchObject({ error: 'slow_down', interval: 10 })
+    expect((await browser.page('POST', `${START}/deny`, { userCode: unwanted.user_code })).status).toBe(204)
+    expect((await poll(unwanted)).body.error).toBe('access_denied')
+    expect((await approve(browser, unwanted)).status).toBe(404)
+    later(15 * 60_000)
+    expect((await poll(late)).body.error).toBe('expired_token')
+    expect((await approve(await signedIn(await createAccount()), late)).status).toBe(404)
+    for (const code of ['x', 'x'.repeat(43)]) {
+      expect((await poll({ device_code: code, user_code: '' })).body.error).toBe('expired_token')
+    }
+  })
+
+  it('[CS-19] acts for the team that whoever lets it in acts for, while they belong there', async () => {
+    const [owner, member] = [await createAccount(), await createAccount()]
+    const team = await teamOf(owner)
+    await joinTeam(team, member, 'DEV')
+    const browser = await signedIn(member)
+    const [one, two] = [await start(), await start()]
+    for (const device of [one, two]) expect((await approve(browser, device, {}, { 'X-Team-Id': team })).status).toBe(200)
+    const { body } = await poll(one)
+    expect(body.account_id).toBe(team)
+    expect((await api(body.access_token).get('/v2/billing')).status).toBe(403)
+    await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, member.userId).run()
+    const before = await keysOf(member)
+    expect((await poll(two)).status).toBe(403)
+    expect(await keysOf(member)).toEqual(before)
+  })
+
+  it('[CS-19] is let in by nobody who could not make such a key', async () => {
+    const account = await createAccount()
+    const team = await teamOf(account)
+    const device = await start()
+    const member = await createAccount()
+    await joinTeam(team, member, 'BASIC')
+    const basic = await signedIn(member)
+    const wish = { permission: 'RESTRICTED', scopes: ['pods:write'] }
+    // TEAM-2: such a key grants nothing of it, as any other that this member makes.
+    expect((await approve(basic, device, { permission: 'RESTRICTED' }, { 'X-Team-Id': team })).status).toBe(400)
+    const narrow = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['pods:read', 'account:read'] })
+    expect((await approve(await Browser.signedIn(narrow.key), device, wish)).status).toBe(403)
+    const wide = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['account:write'] })
+    expect((await approve(await Browser.signedIn(wide.key), device, wish)).status).toBe(403)
+    expect((await approve(await Browser.signedIn(env.OPERATOR_KEY), device)).status).toBe(401)
+    expect((await api(account.key).post(`${START}/approve`, { userCode: device.user_code })).status).toBe(403)
+    expect((await nobody.post(`${START}/approve`, { userCode: device.user_code })).status).toBe(401)
+    const browser = await signedIn(account)
+    for (const path of ['approve', 'deny']) {
+      expect((await browser.ask('POST', `${START}/${path}`, { userCode: device.user_code })).status).toBe(401)
+    }
+    expect((await poll(device)).body.error).toBe('authorization_pending')
+  })
+
+  it('[CS-18] of one address begins so often and no more, and guessing codes ends', async () => {
+    const headers = { 'X-Forwarded-For': '203.0.113.99', 'Content-Type': 'application/json' }
+    const many = await Promise.all(
+      Array.from({ length: 40 }, async () => (await send(START, { method: 'POST', headers, body: '{"name":"x"}' })).status),
+    )
+    expect([many.filter((status) => status === 200).length, many.filter((status) => status === 429).length]).toEqual([30, 10])
+    const browser = await signedIn(await createAccount())
+    const guesses = await Promise.all(Array.from({ length: 120 }, async () => (await browser.page('GET', `${START}/BCDFGHJK`)).status))
+    expect([...new Set(guesses)].toSorted()).toEqual([404, 429])
+  })
+})
+
+// The runtime of the tests knows no `redirect: 'error'`.
+const fetch = (url: string | URL | Request, { redirect: _, ...init }: RequestInit = {}) => send(String(url), init)
+
+describe('the client of a device', () => {
+  it('[CS-20] waits as it is told, and brings the key', async () => {
+    const account = await createAccount()
+    const login = await startDeviceLogin(`${ORIGIN}/`, 'ada-laptop', { fetch })
+    const browser = await signedIn(account)
+    const waited: number[] = []
+    const pause = async (ms: number) => {
+      waited.push(ms)
+      if (waited.length === 3) await approve(browser, login)
+      if (waited.length > 2) later(30_000 * waited.length)
+    }
+    const key = await waitForDeviceKey(ORIGIN, login, { fetch, pause })
+    expect(waited).toEqual([5_000, 5_000, 10_000])
+    expect((await api(key.access_token).get('/v2/user')).body.id).toBe(account.userId)
+  })
+
+  it('[CS-20] tells that nobody lets the device in', async () => {
+    const login = await startDeviceLogin(ORIGIN, 'x', { fetch })
+    await (await signedIn(await createAccount())).page('POST', `${START}/deny`, { userCode: login.user_code })
+    await expect(waitForDeviceKey(ORIGIN, login, { fetch, pause: async () => undefined })).rejects.toMatchObject({ code: 'access_denied' })
+  })
+})

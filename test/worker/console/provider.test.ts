@@ -1,0 +1,314 @@
+import { sha256Base64Url } from '../../../src/platform/crypto.ts'
+import { forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
+import * as codeFlow from '../../../src/services/sessions/code-flow.ts'
+import { forgetProviderEndpoints } from '../../../src/services/sessions/provider-endpoints.ts'
+import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
+import { auditRows } from '../../support/audited.ts'
+import { Browser } from '../../support/browser.ts'
+import { admin, afterEach, beforeEach, createAccount, describe, env, expect, it, ORIGIN, type Reply, vi } from '../../support/harness.ts'
+import { FakeProvider, ISSUER } from '../../support/provider.ts'
+
+const START = '/console/sign-in/start'
+const CLIENT = 'console'
+
+let provider: FakeProvider
+beforeEach(async () => {
+  forgetVerdicts()
+  forgetProviderKeys()
+  forgetProviderEndpoints()
+  provider = await FakeProvider.start()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+/** Somebody who has been led to the provider, with what the plane has asked it for. */
+async function led(browser = new Browser(), returnTo?: string): Promise<{ browser: Browser; asked: URLSearchParams; reply: Reply }> {
+  const reply = await browser.ask('GET', START + (returnTo === undefined ? '' : `?return=${encodeURIComponent(returnTo)}`))
+  return { browser, asked: new URL(reply.headers.get('location') ?? '').searchParams, reply }
+}
+
+/** The provider gives a code for an ID token. */
+async function giveCode(asked: URLSearchParams, claims: Record<string, unknown> = {}): Promise<string> {
+  const code = crypto.randomUUID()
+  const token = await provider.token({ aud: CLIENT, nonce: asked.get('nonce'), ...claims })
+  provider.codes.set(code, { id_token: token, access_token: 'opaque', token_type: 'Bearer' })
+  return code
+}
+
+const back = (browser: Browser, query: Record<string, string | null>) => {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, value]]))
+  return browser.ask('GET', `/console/callback?${new URLSearchParams(given)}`, undefined, { 'Sec-Fetch-Site': 'cross-site' })
+}
+
+async function signIn(claims: Record<string, unknown> = {}, browser = new Browser()): Promise<{ browser: Browser; reply: Reply }> {
+  const { asked } = await led(browser)
+  const code = await giveCode(asked, claims)
+  return { browser, reply: await back(browser, { code, state: asked.get('state') }) }
+}
+
+const stateOf = async (browser: Browser) => (await browser.page('GET', '/console/session')).body
+const counts = async () =>
+  (
+    await env.DB.prepare(
+      'SELECT (SELECT COUNT(*) FROM users) AS users, (SELECT COUNT(*) FROM identities) AS identities, (SELECT COUNT(*) FROM console_sessions) AS sessions',
+    ).all()
+  ).results
+
+/** Nobody is signed in, and the page is told why. */
+async function expectFailed(attempt: () => Promise<{ browser: Browser; reply: Reply }>, reason: string): Promise<void> {
+  const before = await counts()
+  const { browser, reply } = await attempt()
+  expect([reply.status, reply.headers.get('location'), browser.secret]).toEqual([302, `/console/sign-in?reason=${reason}`, undefined])
+  expect(await counts()).toEqual(before)
+}
+
+describe('signing in at the provider', () => {
+  it('[CS-22] leads there with PKCE, state and nonce, and keeps the rest sealed in the browser', async () => {
+    const { browser, asked, reply } = await led()
+    expect(reply.status).toBe(302)
+    expect(reply.headers.get('location')).toMatch(/^https:\/\/id\.example\.com\/authorize\?tenant=1&/)
+    expect(Object.fromEntries(asked)).toEqual({
+      tenant: '1',
+      response_type: 'code',
+      client_id: CLIENT,
+      redirect_uri: `${ORIGIN}/console/callback`,
+      scope: 'openid email',
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+    })
+    const [cookie = ''] = reply.headers.getSetCookie()
+    expect(cookie).toMatch(/^podplane-sign-in=pps1\.[^;]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/)
+    for (const secret of [asked.get('state'), asked.get('nonce')]) expect(cookie).not.toContain(secret)
+    expect([reply.headers.get('cache-control'), reply.headers.get('referrer-policy')]).toEqual(['no-store', 'no-referrer'])
+    const secure = await new Browser('https://plane.test').ask('GET', START)
+    expect(secure.headers.getSetCookie()[0]).toMatch(/^__Host-podplane-sign-in=.*; Secure$/)
+    expect(secure.headers.get('location')).toContain(encodeURIComponent('https://plane.test/console/callback'))
+    expect((await led(browser)).asked.get('state')).not.toBe(asked.get('state'))
+  })
+
+  it('[CS-23] [CS-24] makes the user at first sight, and opens a session under a cookie of its own', async () => {
+    const { browser, asked } = await led(new Browser(), '/console/pods?status=RUNNING')
+    const sub = crypto.randomUUID()
+    const code = await giveCode(asked, { sub, email: `${sub}@example.com` })
+    const reply = await back(browser, { code, state: asked.get('state'), iss: ISSUER })
+    expect([reply.status, reply.headers.get('location')]).toEqual([302, '/console/pods?status=RUNNING'])
+    expect([...browser.cookies.keys()]).toEqual(['podplane-session'])
+    expect(await stateOf(browser)).toMatchObject({
+      signedIn: true,
+      user: { email: `${sub}@example.com` },
+      signedInBy: 'OIDC',
+      isOperator: false,
+      ways: { oidc: true, key: true },
+    })
+    const { form, authorization } = provider.exchanges[0] ?? {}
+    expect(Object.fromEntries(form ?? [])).toEqual({
+      grant_type: 'authorization_code',
+      client_id: CLIENT,
+      code,
+      redirect_uri: `${ORIGIN}/console/callback`,
+      code_verifier: expect.any(String),
+    })
+    expect(authorization).toBeNull()
+    expect(await sha256Base64Url(form?.get('code_verifier') ?? '')).toBe(asked.get('code_challenge'))
+    const { id: userId } = (await stateOf(browser)).user
+    expect((await auditRows('user_id = ?', userId)).map(({ action, after }) => [action, after])).toEqual([
+      ['users.create', { issuer: ISSUER, subject: sub }],
+      ['sessions.create', { signedInBy: 'OIDC', isOperator: false, expiresAt: expect.any(String) }],
+    ])
+    // The next time it is the same user.
+    const again = await signIn({ sub, email: undefined, email_verified: undefined })
+    expect((await stateOf(again.browser)).user.id).toBe(userId)
+  })
+
+  it('[CS-24] links the account that was made for the address', async () => {
+    const account = await createAccount()
+    const { browser } = await signIn({ email: account.email })
+    expect((await stateOf(browser)).user.id).toBe(account.userId)
+  })
+
+  it('[CS-24] asks for the address where the ID token leaves it out, and believes it of the same subject alone', async () => {
+    const sub = crypto.randomUUID()
+    const thin = { sub, email: undefined, email_verified: undefined }
+    provider.userInfo = { sub: 'somebody else', email: 'victim@example.com', email_verified: true }
+    await expectFailed(() => signIn(thin), 'email')
+    provider.userInfo = null
+    await expectFailed(() => signIn(thin), 'email')
+    provider.userInfo = { sub, email: `${sub}@example.com`, email_verified: true }
+    expect((await stateOf((await signIn(thin)).browser)).user.email).toBe(`${sub}@example.com`)
+  })
+
+  it('[CS-9] ends the session that the browser had', async () => {
+    const account = await createAccount()
+    const browser = await Browser.signedIn(account.key)
+    const former = browser.secret ?? ''
+    await signIn({}, browser)
+    expect(browser.secret).not.toBe(former)
+    const other = new Browser()
+    other.cookies.set('podplane-session', former)
+    expect((await other.page('GET', '/v2/user')).status).toBe(401)
+  })
+
+  it('[CS-17] ends when the operator forgets who it was', async () => {
+    const { browser } = await signIn()
+    const { id } = (await stateOf(browser)).user
+    expect((await admin().delete(`/admin/v1/users/${id}/identities`)).status).toBe(204)
+    expect((await stateOf(browser)).signedIn).toBe(false)
+  })
+})
+
+describe('an operator', () => {
+  it('[CS-13] is who signs in with a verified address of the list, for as long as it is there', async () => {
+    const { browser } = await signIn({ email: 'root@example.com', sub: 'root' })
+    expect((await stateOf(browser)).isOperator).toBe(true)
+    expect((await browser.page('GET', '/admin/v1/users')).status).toBe(200)
+    const { identifyOperator } = await import('../../../src/services/accounts/authenticate.ts')
+    const shown = { secret: browser.secret ?? '', fault: null }
+    const visit = { source: () => null, waitUntil: () => undefined }
+    expect((await identifyOperator({ ...env, OIDC_OPERATORS: 'ops@example.com' }, shown, Date.now(), visit)).ok).toBe(false)
+    // Who gets another address at the provider is one no more.
+    const moved = await signIn({ email: 'moved@example.com', sub: 'root' })
+    expect((await stateOf(moved.browser)).isOperator).toBe(false)
+    const unverified = await signIn({ email: 'root@example.com', email_verified: false, sub: 'root' })
+    expect((await stateOf(unverified.browser)).isOperator).toBe(false)
+  })
+})
+
+describe('nobody is signed in', () => {
+  it.each([
+    ['without a state', null],
+    ['with a state of another sign-in', 'x'.repeat(43)],
+  ])('[CS-25] %s', async (_, state) => {
+    await expectFailed(async () => {
+      const { browser, asked } = await led()
+      return { browser, reply: await back(browser, { code: await giveCode(asked), state }) }
+    }, 'expired')
+    expect(provider.exchanges).toEqual([])
+  })
+
+  it('[CS-25] by an address that an attacker has come back with: it belongs to the attacker’s browser', async () => {
+    const attacker = await led()
+    const code = await giveCode(attacker.asked)
+    for (const victim of [new Browser(), (await led()).browser]) {
+      await expectFailed(
+        async () => ({ browser: victim, reply: await back(victim, { code, state: attacker.asked.get('state') }) }),
+        'expired',
+      )
+    }
+    expect(provider.exchanges).toEqual([])
+  })
+
+  it('[CS-25] by a cookie that was tampered with, or after ten minutes', async () => {
+    await expectFailed(async () => {
+      const { browser, asked } = await led()
+      browser.cookies.set('podplane-sign-in', `${browser.cookies.get('podplane-sign-in')?.slice(0, -8)}AAAAAAA=`)
+      return { browser, reply: await back(browser, { code: await giveCode(asked), state: asked.get('state') }) }
+    }, 'expired')
+    await expectFailed(async () => {
+      const { browser, asked } = await led()
+      const code = await giveCode(asked)
+      vi.useFakeTimers({ now: Date.now() + 600_001, toFake: ['Date'] })
+      return { browser, reply: await back(browser, { code, state: asked.get('state') }) }
+    }, 'expired')
+  })
+
+  it('[CS-25] twice by one way back', async () => {
+    const { browser, asked } = await led()
+    const kept = browser.cookies.get('podplane-sign-in') ?? ''
+    const code = await giveCode(asked)
+    expect((await back(browser, { code, state: asked.get('state') })).headers.get('location')).toBe('/console')
+    const again = new Browser()
+    await expectFailed(async () => {
+      again.cookies.set('podplane-sign-in', kept)
+      return { browser: again, reply: await back(again, { code, state: asked.get('state') }) }
+    }, 'provider')
+  })
+
+  it.each([
+    [{ error: 'access_denied' }, 'denied'],
+    [{ error: 'server_error' }, 'provider'],
+    [{ iss: 'https://other.example.com', code: 'x' }, 'provider'],
+    [{}, 'provider'],
+    [{ code: 'nobody-gave-it' }, 'provider'],
+  ])('[CS-25] when the provider says %j: %s', async (query, reason) => {
+    await expectFailed(async () => {
+      const { browser, asked } = await led()
+      return { browser, reply: await back(browser, { ...query, state: asked.get('state') }) }
+    }, reason)
+  })
+
+  it.each([
+    [{ nonce: 'x'.repeat(43) }, 'provider'],
+    [{ nonce: undefined }, 'provider'],
+    [{ aud: 'podplane-console' }, 'provider'],
+    [{ aud: [CLIENT, 'other'] }, 'provider'],
+    [{ azp: 'other' }, 'provider'],
+    [{ iss: 'https://other.example.com' }, 'provider'],
+    [{ exp: 1 }, 'provider'],
+    [{ email_verified: false }, 'email'],
+    [{ email: undefined }, 'email'],
+  ])('[CS-23] [CS-25] by an ID token with %j: %s', async (claims, reason) => expectFailed(() => signIn(claims), reason))
+
+  it('[CS-25] by an ID token that another has signed', async () => {
+    const stranger = provider.key
+    await provider.rotate()
+    await expectFailed(async () => {
+      const { browser, asked } = await led()
+      const token = await provider.token({ aud: CLIENT, nonce: asked.get('nonce') }, {}, stranger)
+      provider.codes.set('forged', { id_token: token })
+      return { browser, reply: await back(browser, { code: 'forged', state: asked.get('state') }) }
+    }, 'provider')
+  })
+
+  it('[CS-25] who was deleted, suspended, or is somebody else of the provider', async () => {
+    const account = await createAccount()
+    await signIn({ email: account.email, sub: account.userId })
+    await expectFailed(() => signIn({ email: account.email, sub: 'another' }), 'account')
+    await admin().post(`/admin/v1/users/${account.userId}/suspend`)
+    await expectFailed(() => signIn({ email: account.email, sub: account.userId }), 'suspended')
+  })
+
+  it('[CS-25] while the provider is down', async () => {
+    provider.isDown = true
+    const reply = await new Browser().ask('GET', START)
+    expect([reply.status, reply.headers.get('location')]).toEqual([302, '/console/sign-in?reason=provider'])
+  })
+
+  it('[CS-12] when codes are made up: the provider is asked so often and no more', async () => {
+    const from = { 'X-Forwarded-For': '203.0.113.55' }
+    const { browser, asked } = await led()
+    const cookie = { Cookie: `podplane-sign-in=${browser.cookies.get('podplane-sign-in')}` }
+    await Promise.all(
+      Array.from({ length: 130 }, () =>
+        new Browser().ask('GET', `/console/callback?code=x&state=${asked.get('state')}`, undefined, { ...from, ...cookie }),
+      ),
+    )
+    expect(provider.exchanges.length).toBeLessThan(130)
+  })
+})
+
+describe('a client with a secret', () => {
+  it.each([
+    [undefined, true],
+    [['client_secret_basic', 'client_secret_post'], true],
+    [['client_secret_post'], false],
+  ])('[CS-23] says it as a provider that takes %j wants it', async (methods, isBasic) => {
+    provider.methods = methods
+    const own = { ...env, OIDC_CLIENT_SECRET: 's3cret:&' }
+    const where = { env: own, nowMs: Date.now(), requestId: 'r' }
+    const redirectUri = `${ORIGIN}/console/callback`
+    const begun = await codeFlow.beginSignIn(where, { redirectUri, asked: null })
+    if ('failure' in begun) throw new Error(begun.failure)
+    const asked = new URL(begun.location).searchParams
+    const query = new URLSearchParams({ code: await giveCode(asked), state: asked.get('state') ?? '' })
+    const visit = { source: () => null, waitUntil: () => undefined }
+    expect(await codeFlow.completeSignIn(where, { query, sealed: begun.sealed, redirectUri }, visit)).toHaveProperty('opened')
+    const { form, authorization } = provider.exchanges[0] ?? {}
+    expect([authorization, form?.get('client_secret') ?? null]).toEqual(
+      isBasic ? [`Basic ${btoa('console:s3cret%3A%26')}`, null] : [null, 's3cret:&'],
+    )
+  })
+})
