@@ -1,8 +1,10 @@
-import { createRoute, createRouter } from '@tanstack/react-router'
+import { createRouter } from '@tanstack/react-router'
 import { accountRoutes } from '../pages/account/routes.ts'
+import { clusterRoutes } from '../pages/clusters/routes.ts'
 import { endpointRoutes } from '../pages/endpoints/routes.ts'
-import { HomePage } from '../pages/home/home.tsx'
+import { homeRoutes } from '../pages/home/routes.ts'
 import { jobRoutes } from '../pages/jobs/routes.ts'
+import { keepRoutes } from '../pages/keep/routes.ts'
 import { logRoutes } from '../pages/logs/routes.ts'
 import { operatorRoutes } from '../pages/operator/routes.ts'
 import { podRoutes } from '../pages/pods/routes.ts'
@@ -11,10 +13,19 @@ import { usageRoutes } from '../pages/usage/routes.ts'
 import { NotFound } from './not-found.tsx'
 import { rootRoute, shellRoute } from './root.tsx'
 
-const homeRoute = createRoute({ getParentRoute: () => shellRoute, path: '/console', component: HomePage })
-
 /** One list an area; each names its own pages and loads them when they are first looked at. */
-const pages = [homeRoute, ...podRoutes, ...endpointRoutes, ...jobRoutes, ...logRoutes, ...usageRoutes, ...accountRoutes, ...operatorRoutes]
+const pages = [
+  ...homeRoutes,
+  ...podRoutes,
+  ...clusterRoutes,
+  ...endpointRoutes,
+  ...jobRoutes,
+  ...keepRoutes,
+  ...logRoutes,
+  ...usageRoutes,
+  ...accountRoutes,
+  ...operatorRoutes,
+]
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([...signInRoutes, shellRoute.addChildren(pages)]),

@@ -1,9 +1,68 @@
-import { Page } from '../../parts/page.tsx'
+import { paths } from '../../app/paths.ts'
+import { useApi } from '../../app/session.ts'
+import { LinkButton } from '../../parts/button.tsx'
+import { Face } from '../../parts/faces.tsx'
+import { A } from '../../parts/link.tsx'
+import { Page, Panel } from '../../parts/page.tsx'
+import { attentionOf } from './attention.ts'
+import { FirstSteps } from './first-steps.tsx'
+import { Running } from './running.tsx'
+import { useOverview } from './use-overview.ts'
 
+/** What needs somebody first, and what runs; who has nothing yet finds the first steps. */
 export function HomePage() {
+  const { account } = useApi()
+  if (account.id === null) {
+    return (
+      <Page title="Home">
+        <p>
+          This session belongs to no account. It operates the plane: <A to={paths.hosts()}>hosts</A>.
+        </p>
+      </Page>
+    )
+  }
+  return <Overview />
+}
+
+function Overview() {
+  const overview = useOverview()
   return (
-    <Page title="Home">
-      <p>Everything that runs.</p>
+    <Page
+      title="Home"
+      actions={
+        <LinkButton to={paths.newPod()} kind="primary">
+          New pod
+        </LinkButton>
+      }
+    >
+      <Face of={overview}>
+        {(found) => (
+          <>
+            <Attention lines={attentionOf(found)} />
+            {found.pods.length + found.clusters.length === 0 && <FirstSteps endpoints={found.endpoints} />}
+            <Running of={found} />
+          </>
+        )}
+      </Face>
     </Page>
+  )
+}
+
+function Attention({ lines }: { lines: ReturnType<typeof attentionOf> }) {
+  if (lines.length === 0) return null
+  return (
+    <Panel title="Needs attention">
+      <ul className="flex flex-col gap-2">
+        {lines.map(({ key, to, name, words, isBad }) => (
+          <li key={key} className="flex flex-wrap gap-x-2">
+            <span className={isBad ? 'text-bad' : 'text-warn'} aria-hidden="true">
+              {isBad ? '✕' : '◐'}
+            </span>
+            <A to={to}>{name}</A>
+            <span className="min-w-0 break-words">{words}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
   )
 }

@@ -59,7 +59,7 @@ export function NewPodPage() {
                 error={both.of('name')}
                 onChange={({ target }) => set({ name: target.value })}
               />
-              <TemplateField text={text} onChange={set} error={both.of('templateId')} />
+              <TemplateField value={text.templateId} onChange={(templateId) => set({ templateId })} error={both.of('templateId')} />
               <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={both} />
             </div>
           </Panel>

@@ -1,14 +1,12 @@
-import { useEffect, useState } from 'react'
 import type { CreatePodRequest, PodPlacementPreview } from '../../../../contract/pods/pods.ts'
 import { type Live, useLive } from '../../../app/live.ts'
+import { useSettled } from '../../../app/settled.ts'
 import { ErrorFace, Loading } from '../../../parts/faces.tsx'
 import { type FieldErrors, fieldErrors } from '../../../parts/field-errors.ts'
 import { count, perHour } from '../../../parts/format.ts'
 import { Panel } from '../../../parts/page.tsx'
 import { askedBody, missingOf, type PodText } from './pod-form.ts'
 
-/** Nobody types a further key within this time. */
-const PAUSE_MS = 350
 /** What fits changes while one reads. */
 const EVERY_MS = 10_000
 /** Hosts lack things by the dozen; the first few tell what to change. */
@@ -86,14 +84,4 @@ function reasonsOf(hosts: PodPlacementPreview['hosts']): { text: string; on: num
     .map(([text, on]) => ({ text, on }))
     .toSorted((a, b) => b.on - a.on)
     .slice(0, MAX_REASONS)
-}
-
-/** A value once it has stood still. */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), PAUSE_MS)
-    return () => clearTimeout(timer)
-  }, [value])
-  return settled
 }

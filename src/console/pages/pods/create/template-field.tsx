@@ -1,31 +1,30 @@
 import { useLive } from '../../../app/live.ts'
 import { SelectField } from '../../../parts/field.tsx'
-import type { PodText } from './pod-form.ts'
 
 interface TemplateFieldProps {
-  text: PodText
-  onChange: (part: Partial<PodText>) => void
+  value: string
+  onChange: (templateId: string) => void
   error: string | undefined
 }
 
 /** A template fills what the form leaves empty. */
-export function TemplateField({ text, onChange, error }: TemplateFieldProps) {
+export function TemplateField({ value, onChange, error }: TemplateFieldProps) {
   const own = useLive(['templates'], (api, signal) => api.listTemplates({}, { signal }), { everyMs: 0 })
   const shared = useLive(['public-templates'], (api, signal) => api.listPublicTemplates({}, { signal }), { everyMs: 0 })
   const forPods = (list: readonly { id: string; name: string; serverless: boolean }[] = []) => list.filter(({ serverless }) => !serverless)
   const mine = forPods(own.data?.templates)
   const others = forPods(shared.data?.templates).filter(({ id }) => !mine.some((one) => one.id === id))
-  const isKnown = [...mine, ...others].some(({ id }) => id === text.templateId)
+  const isKnown = [...mine, ...others].some(({ id }) => id === value)
   return (
     <SelectField
       label="Template"
-      value={text.templateId}
+      value={value}
       error={error}
       hint="Fills in what is left empty below."
-      onChange={({ target }) => onChange({ templateId: target.value })}
+      onChange={({ target }) => onChange(target.value)}
     >
       <option value="">None</option>
-      {!isKnown && text.templateId !== '' && <option value={text.templateId}>{text.templateId}</option>}
+      {!isKnown && value !== '' && <option value={value}>{value}</option>}
       {[...mine, ...others].map(({ id, name }) => (
         <option key={id} value={id}>
           {name}

@@ -1,0 +1,145 @@
+import { useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Cluster } from '../../../contract/clusters/clusters.ts'
+import type { Pod } from '../../../contract/pods/pods.ts'
+import { useAct } from '../../app/act.ts'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { useParam } from '../../app/params.ts'
+import { paths } from '../../app/paths.ts'
+import { useApi } from '../../app/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { Command, Face } from '../../parts/faces.tsx'
+import { count, perHour } from '../../parts/format.ts'
+import { A } from '../../parts/link.tsx'
+import { Page, Panel } from '../../parts/page.tsx'
+import { State } from '../../parts/state.tsx'
+import { Facts, Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { Members } from './members.tsx'
+import { Rename } from './rename.tsx'
+
+const NO_RIGHT = 'Your role may look at clusters, not change them.'
+
+/** A cluster: its members by rank, their network, and its end. */
+export function ClusterPage() {
+  const id = useParam('id')
+  const cluster = useLive(['clusters', id], (api, signal) => api.getCluster({ path: { id } }, { signal }))
+  const members = useLive(['clusters', id, 'pods'], (api, signal) => api.listClusterPods({ path: { id } }, { signal }))
+  return (
+    <Page title={cluster.data?.name ?? 'Cluster'} actions={cluster.data && <Acts cluster={cluster.data} />}>
+      <Face of={cluster}>
+        {(found) => (
+          <div className="grid gap-4 lg:grid-cols-2">
+            <Panel title="Cluster">
+              <Facts rows={factsOf(found, members.data?.pods ?? [])} />
+            </Panel>
+            <Panel title="Network">
+              <Network cluster={found} />
+            </Panel>
+          </div>
+        )}
+      </Face>
+      <Face of={members}>{({ pods }) => <MemberTable pods={pods} />}</Face>
+    </Page>
+  )
+}
+
+function factsOf({ type, pods, compute, dataCenterId, template, onHostLoss, createdAt, id }: Cluster, members: readonly Pod[]) {
+  return [
+    ['Type', type],
+    ['Members', <Members key="members" pods={pods} />],
+    ['Each', `${compute.gpuCountPerPod} × ${compute.gpuTypeId}`],
+    ['Price', perHour(members.reduce((sum, { cost }) => sum + cost, 0))],
+    ['Data center', dataCenterId ?? '–'],
+    ...(template === undefined ? [] : [['Template', template] as const]),
+    ['When a host is lost', onHostLoss === 'REPLACE' ? 'its member starts on another one' : 'its member waits for it'],
+    ['Created', <Ago key="created" at={createdAt} />],
+    ['Id', <code key="id">{id}</code>],
+  ] as const
+}
+
+function Network({ cluster: { network, primary } }: { cluster: Cluster }) {
+  const [host, port] = primary?.sshEndpoint?.split(':') ?? []
+  return (
+    <div className="flex flex-col gap-3">
+      <Facts
+        rows={[
+          ['Range', network === undefined ? 'none before its members have reached one another' : <code key="cidr">{network.cidr}</code>],
+          ...(network?.vxlanId === undefined ? [] : [['VXLAN', `${network.vxlanId}, UDP port ${network.vxlanPort ?? '–'}`] as const]),
+          ...(primary === undefined
+            ? []
+            : [
+                [
+                  'Primary',
+                  <span key="primary" className="flex flex-wrap items-center gap-2">
+                    <A to={paths.pod(primary.podId)}>{primary.podId}</A> <State value={primary.status} />
+                  </span>,
+                ] as const,
+              ]),
+        ]}
+      />
+      {host !== undefined && <Command text={`ssh root@${host} -p ${port}`} />}
+    </div>
+  )
+}
+
+function MemberTable({ pods }: { pods: readonly Pod[] }) {
+  return (
+    <Table
+      caption="Members"
+      rows={pods.toSorted((a, b) => (a.cluster?.rank ?? Infinity) - (b.cluster?.rank ?? Infinity))}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Rank', isNumber: true, show: ({ cluster }) => cluster?.rank ?? '–' },
+        { title: 'Pod', show: ({ id, name }) => <A to={paths.pod(id)}>{name}</A> },
+        { title: 'State', show: ({ status }) => <State value={status} /> },
+        { title: 'Role', isMinor: true, show: ({ cluster }) => cluster?.role ?? '–' },
+        { title: 'Address', isMinor: true, show: ({ cluster }) => <code>{cluster?.ip ?? '–'}</code> },
+        { title: 'Why', isMinor: true, show: ({ statusReason }) => statusReason ?? '–' },
+      ]}
+    />
+  )
+}
+
+function Acts({ cluster }: { cluster: Cluster }) {
+  const { api, may } = useApi()
+  const router = useRouter()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const [isAsked, setIsAsked] = useState(false)
+  const noRight = may('clusters:write') ? undefined : NO_RIGHT
+  const remove = async () => {
+    const isDone = await run(() => api.deleteCluster({ path: { id: cluster.id } }), 'The cluster is deleted')
+    setIsAsked(false)
+    if (!isDone) return
+    void router.navigate({ to: paths.clusters() } as object)
+    await refresh('clusters')
+  }
+  return (
+    <>
+      <Rename cluster={cluster} noRight={noRight} />
+      <Button kind="danger" disabledReason={noRight} isBusy={isBusy} onClick={() => setIsAsked(true)}>
+        Delete
+      </Button>
+      <CopyAs call={{ method: 'DELETE', path: `/v2/clusters/${cluster.id}`, command: `clusters delete ${cluster.id}` }} />
+      {isAsked && (
+        <Confirm
+          title={`Delete ${cluster.name}?`}
+          verb="Delete"
+          isOpen
+          isBusy={isBusy}
+          onClose={() => setIsAsked(false)}
+          onConfirm={() => void remove()}
+          typed={cluster.name}
+        >
+          <p>
+            Its {count(cluster.pods.total, 'member')} are terminated, with their container disks and persistent mounts. Network volumes
+            stay.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}

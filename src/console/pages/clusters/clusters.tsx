@@ -1,0 +1,47 @@
+import { useLive } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { LinkButton } from '../../parts/button.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { A } from '../../parts/link.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { Members } from './members.tsx'
+
+/** Every cluster of the account, with how its members are. */
+export function ClustersPage() {
+  const clusters = useLive(['clusters'], (api, signal) => api.listClusters({}, { signal }))
+  const first = (
+    <Empty title="No clusters yet" command="podplane clusters create --help">
+      <p>A cluster is 2 to 250 pods alike in one data center, on a private network of their own.</p>
+    </Empty>
+  )
+  return (
+    <Page
+      title="Clusters"
+      actions={
+        <LinkButton to={paths.newCluster()} kind="primary">
+          New cluster
+        </LinkButton>
+      }
+    >
+      <Face of={clusters} empty={{ when: (answer) => answer.clusters.length === 0, show: first }}>
+        {(answer) => (
+          <Table
+            caption="Clusters"
+            rows={answer.clusters}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Name', show: ({ id, name }) => <A to={paths.cluster(id)}>{name}</A> },
+              { title: 'Type', isMinor: true, show: ({ type }) => type },
+              { title: 'Members', show: ({ pods }) => <Members pods={pods} /> },
+              { title: 'Each', isMinor: true, show: ({ compute }) => `${compute.gpuCountPerPod} × ${compute.gpuTypeId}` },
+              { title: 'Data center', isMinor: true, show: ({ dataCenterId }) => dataCenterId ?? '–' },
+              { title: 'Created', show: ({ createdAt }) => <Ago at={createdAt} /> },
+            ]}
+          />
+        )}
+      </Face>
+    </Page>
+  )
+}

@@ -1,0 +1,49 @@
+import { type FormEvent, useState } from 'react'
+import type { Cluster } from '../../../contract/clusters/clusters.ts'
+import { useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { Button } from '../../parts/button.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+
+/** A cluster's name is all of it that changes. */
+export function Rename({ cluster: { id, name }, noRight }: { cluster: Cluster; noRight: string | undefined }) {
+  const { api } = useApi()
+  const refresh = useRefresh()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const [text, setText] = useState<string | null>(null)
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const answer = await send(() => api.updateCluster({ path: { id }, body: { name: text ?? name } }), 'The cluster is renamed')
+    if (answer === undefined) return
+    setText(null)
+    await refresh('clusters')
+  }
+  return (
+    <>
+      <Button disabledReason={noRight} onClick={() => setText(name)}>
+        Rename
+      </Button>
+      <Dialog title={`Rename ${name}`} isOpen={text !== null} onClose={() => setText(null)}>
+        <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
+          <Refusal text={refusal} />
+          <TextField
+            label="Name"
+            autoComplete="off"
+            value={text ?? ''}
+            error={errors.of('name')}
+            onChange={({ target }) => setText(target.value)}
+          />
+          <div className="flex justify-end gap-2">
+            <Button onClick={() => setText(null)}>Keep it</Button>
+            <Button type="submit" kind="primary" isBusy={isBusy}>
+              Rename
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+    </>
+  )
+}

@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react'
+import type { Endpoint } from '../../../contract/endpoints/endpoints.ts'
+import { paths } from '../../app/paths.ts'
+import { LinkButton } from '../../parts/button.tsx'
+import { Command } from '../../parts/faces.tsx'
+import { Panel } from '../../parts/page.tsx'
+
+/** For who has nothing yet: a job, a pod, an endpoint of one's own. */
+export function FirstSteps({ endpoints }: { endpoints: readonly Endpoint[] }) {
+  const [endpoint] = endpoints
+  return (
+    <section aria-label="First steps" className="grid gap-4 lg:grid-cols-3">
+      <Step title="Run a job" link={endpoint && <LinkButton to={`${paths.endpoint(endpoint.id)}?tab=try`}>Try {endpoint.name}</LinkButton>}>
+        <p className="text-soft">Jobs go into a queue; workers come and go with the load.</p>
+        <Command text={`podplane jobs runsync ${endpoint?.id ?? 'ENDPOINT'} '{"prompt":"Hello"}'`} />
+      </Step>
+      <Step title="Start a pod" link={<LinkButton to={paths.newPod()}>New pod</LinkButton>}>
+        <p className="text-soft">A container with GPUs for as long as you like, with SSH, ports and a terminal.</p>
+        <Command text={`podplane pods create --image docker.io/library/python:3.13 --gpu "NVIDIA L4" --ssh`} />
+      </Step>
+      <Step title="Deploy an example" link={<LinkButton to={paths.newEndpoint()}>New endpoint</LinkButton>}>
+        <p className="text-soft">A folder with a handler and a podplane.toml becomes an endpoint.</p>
+        <Command text="podplane init endpoint && podplane deploy --plan" />
+      </Step>
+    </section>
+  )
+}
+
+function Step({ title, link, children }: { title: string; link?: ReactNode; children: ReactNode }) {
+  return (
+    <Panel title={title}>
+      <div className="flex h-full flex-col items-start gap-3">
+        {children}
+        {link}
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,10 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { shellRoute } from '../../app/root.tsx'
+
+export const homeRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/console',
+    component: lazyRouteComponent(() => import('./home.tsx'), 'HomePage'),
+  }),
+]

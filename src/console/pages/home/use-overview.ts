@@ -1,0 +1,41 @@
+import type { ApiClient } from '../../../client/client.ts'
+import type { Endpoint } from '../../../contract/endpoints/endpoints.ts'
+import { type Live, useLive } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import type { Overview, Queue } from './attention.ts'
+
+/** Each takes a look of its own. */
+const MOST_QUEUES = 12
+const MOST_SPEND_ITEMS = 50
+/** Six looks and more at a time: half as often as a page of one thing. */
+const EVERY_MS = 10_000
+
+/** Everything that Home shows, in one look. What the session may not read is not there. */
+export function useOverview(): Live<Overview> {
+  const { may } = useApi()
+  return useLive(['overview'], (api, signal) => look(api, signal, may), { everyMs: EVERY_MS })
+}
+
+async function look(api: ApiClient, signal: AbortSignal, may: (scope: string) => boolean): Promise<Overview> {
+  const options = { signal }
+  const [pods, endpoints, clusters, spend] = await Promise.all([
+    may('pods:read') ? api.listPods({}, options).then((answer) => answer.pods) : [],
+    may('serverless:read') ? api.listEndpoints({}, options).then((answer) => answer.endpoints) : [],
+    may('clusters:read') ? api.listClusters({}, options).then((answer) => answer.clusters) : [],
+    may('billing:read') ? api.getSpend({ query: { limit: MOST_SPEND_ITEMS } }, options).then((answer) => answer.items) : [],
+  ])
+  const queues = may('jobs:read') ? await queuesOf(api, signal, endpoints) : new Map<string, Queue>()
+  return { pods, endpoints, clusters, queues, spend, nowMs: Date.now() }
+}
+
+async function queuesOf(api: ApiClient, signal: AbortSignal, endpoints: readonly Endpoint[]): Promise<Map<string, Queue>> {
+  const asked = endpoints.filter(({ type }) => type === 'QUEUE').slice(0, MOST_QUEUES)
+  const found = await Promise.all(
+    asked.map(async ({ id }) => {
+      // One endpoint that does not answer hides only its own figures.
+      const queue = await api.getQueueHealth({ path: { endpointId: id } }, { signal }).catch(() => undefined)
+      return [id, queue] as const
+    }),
+  )
+  return new Map(found.flatMap(([id, queue]) => (queue === undefined ? [] : [[id, queue] as const])))
+}

@@ -1,0 +1,79 @@
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { useRefresh } from '../../app/live.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { Button } from '../../parts/button.tsx'
+import type { CopiedCall } from '../../parts/copy-as.ts'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import type { FieldErrors } from '../../parts/field-errors.ts'
+import { Refusal } from '../../parts/refusal.tsx'
+
+interface FormDialogProps {
+  /** Of the button, and of the dialog that it opens. */
+  title: string
+  /** Names the button where there are several like it. */
+  name?: string
+  verb: string
+  isPrimary?: boolean
+  noRight: string | undefined
+  call: CopiedCall
+  send: () => Promise<unknown>
+  done: string
+  refresh: string
+  onOpen?: () => void
+  children: (errors: FieldErrors) => ReactNode
+}
+
+/** A button with a small form behind it. */
+export function FormDialog({
+  title,
+  name,
+  verb,
+  isPrimary = false,
+  noRight,
+  call,
+  send,
+  done,
+  refresh,
+  onOpen,
+  children,
+}: FormDialogProps) {
+  const again = useRefresh()
+  const { isBusy, errors, refusal, send: submit } = useSubmit()
+  const [isOpen, setIsOpen] = useState(false)
+  const submitForm = async (event: FormEvent) => {
+    event.preventDefault()
+    if (isBusy) return
+    const isDone = await submit(async () => {
+      await send()
+      return true
+    }, done)
+    if (isDone !== true) return
+    setIsOpen(false)
+    await again(refresh)
+  }
+  const open = () => {
+    onOpen?.()
+    setIsOpen(true)
+  }
+  return (
+    <>
+      <Button kind={isPrimary ? 'primary' : 'plain'} aria-label={name} disabledReason={noRight} onClick={open}>
+        {title}
+      </Button>
+      <Dialog title={name ?? title} isOpen={isOpen} onClose={() => setIsOpen(false)}>
+        <form onSubmit={(event) => void submitForm(event)} className="flex flex-col gap-4">
+          <Refusal text={refusal} />
+          {children(errors)}
+          <div className="flex flex-wrap justify-end gap-2">
+            <CopyAs call={call} />
+            <Button onClick={() => setIsOpen(false)}>Cancel</Button>
+            <Button type="submit" kind="primary" isBusy={isBusy}>
+              {verb}
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+    </>
+  )
+}

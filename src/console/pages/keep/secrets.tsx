@@ -1,0 +1,136 @@
+import { useState } from 'react'
+import type { Secret } from '../../../contract/resources/secrets.ts'
+import { useLive } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { CopyButton } from '../../parts/copy.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { TextArea, TextField } from '../../parts/field.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { DeleteButton } from './delete-button.tsx'
+import { FormDialog } from './form-dialog.tsx'
+
+/** Named values for environments. A value goes in and never comes out. */
+export function SecretsPage() {
+  const { may } = useApi()
+  const noRight = may('account:write') ? undefined : 'Your role may look at secrets, not change them.'
+  const secrets = useLive(['secrets'], (api, signal) => api.listSecrets({}, { signal }), { everyMs: 30_000 })
+  const first = (
+    <Empty title="No secrets yet" command="podplane secrets create --help">
+      <p>A secret stands in an environment as {'{{ RUNPOD_SECRET_name }}'}; only the container sees its value.</p>
+    </Empty>
+  )
+  return (
+    <Page title="Secrets" actions={<EditSecret noRight={noRight} />}>
+      <Face of={secrets} empty={{ when: (answer) => answer.secrets.length === 0, show: first }}>
+        {(answer) => (
+          <Table
+            caption="Secrets"
+            rows={answer.secrets}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Name', show: ({ name }) => <code>{name}</code> },
+              { title: 'Description', isMinor: true, show: ({ description }) => description ?? '–' },
+              {
+                title: 'Value set',
+                isMinor: true,
+                show: ({ valueLastUpdatedAt, createdAt }) => <Ago at={valueLastUpdatedAt ?? createdAt} />,
+              },
+              {
+                title: 'Actions',
+                show: (secret) => (
+                  <div className="flex flex-wrap gap-2">
+                    <CopyButton
+                      text={`{{ RUNPOD_SECRET_${secret.name} }}`}
+                      what={`what stands for ${secret.name}`}
+                      label="Copy reference"
+                    />
+                    <EditSecret secret={secret} noRight={noRight} />
+                    <DeleteButton
+                      name={secret.name}
+                      path={`/v2/account/secrets/${secret.id}`}
+                      kept={{ kind: 'secret', name: secret.name }}
+                      remove={(api) => api.deleteSecret({ path: { id: secret.id } })}
+                      refresh="secrets"
+                      noRight={noRight}
+                      losesData
+                    >
+                      <p>The value is lost. What names it cannot start any more.</p>
+                    </DeleteButton>
+                  </div>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Face>
+    </Page>
+  )
+}
+
+/** Makes a secret, or gives one another value; its name never changes. */
+function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | undefined }) {
+  const { api } = useApi()
+  const blank = { name: secret?.name ?? '', value: '', description: secret?.description ?? '' }
+  const [text, setText] = useState(blank)
+  const { name, value, description } = text
+  const created = { name, value, ...(description !== '' && { description }) }
+  const changed = { ...(value !== '' && { value }), ...(description !== (secret?.description ?? '') && { description }) }
+  // What is copied shows where the value goes, not the value.
+  const hidden = value === '' ? {} : { value: '<value>' }
+  return (
+    <FormDialog
+      title={secret === undefined ? 'New secret' : 'Edit'}
+      {...(secret && { name: `Edit ${secret.name}` })}
+      verb={secret === undefined ? 'Create' : 'Save'}
+      isPrimary={secret === undefined}
+      noRight={noRight}
+      call={
+        secret === undefined
+          ? { method: 'POST', path: '/v2/account/secrets', body: { ...created, value: '<value>' } }
+          : { method: 'PATCH', path: `/v2/account/secrets/${secret.id}`, body: { ...changed, ...hidden } }
+      }
+      send={() =>
+        secret === undefined ? api.createSecret({ body: created }) : api.updateSecret({ path: { id: secret.id }, body: changed })
+      }
+      done={secret === undefined ? 'The secret is kept' : 'The secret is changed'}
+      refresh="secrets"
+      onOpen={() => setText(blank)}
+    >
+      {(errors) => (
+        <>
+          {secret === undefined && (
+            <TextField
+              label="Name"
+              required
+              autoComplete="off"
+              spellCheck={false}
+              value={name}
+              error={errors.of('name')}
+              onChange={({ target }) => setText({ ...text, name: target.value })}
+            />
+          )}
+          <TextArea
+            label="Value"
+            rows={3}
+            required={secret === undefined}
+            autoComplete="off"
+            spellCheck={false}
+            value={value}
+            error={errors.of('value')}
+            hint={secret === undefined ? 'It is sealed, and never shown again.' : 'Empty: the value stays as it is.'}
+            onChange={({ target }) => setText({ ...text, value: target.value })}
+          />
+          <TextField
+            label="Description"
+            autoComplete="off"
+            value={description}
+            error={errors.of('description')}
+            onChange={({ target }) => setText({ ...text, description: target.value })}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,66 @@
+import type { CreateTemplateRequest, Template, UpdateTemplateRequest } from '../../../contract/resources/templates.ts'
+import {
+  type ContainerText,
+  containerBody,
+  containerChanges,
+  containerText,
+  EMPTY_CONTAINER,
+} from '../../parts/container/container-form.ts'
+import { readNumber } from '../../parts/container/text-lists.ts'
+
+/** A template as one types it. */
+export interface TemplateText {
+  name: string
+  container: ContainerText
+  persistentGb: string
+  serverless: boolean
+  public: boolean
+  startSsh: boolean
+  startJupyter: boolean
+}
+
+const FLAGS = ['serverless', 'public', 'startSsh', 'startJupyter'] as const
+const MOUNT_PATH = '/workspace'
+
+export const EMPTY_TEMPLATE: TemplateText = {
+  name: '',
+  container: EMPTY_CONTAINER,
+  persistentGb: '',
+  serverless: false,
+  public: false,
+  startSsh: true,
+  startJupyter: true,
+}
+
+export function templateText(template: Template): TemplateText {
+  const { name, mounts, serverless, startSsh, startJupyter } = template
+  const persistentGb = mounts.persistent === undefined ? '' : String(mounts.persistent.size)
+  return { name, container: containerText(template), persistentGb, serverless, public: template.public, startSsh, startJupyter }
+}
+
+export function createBody(text: TemplateText): CreateTemplateRequest {
+  const { image = '', ...container } = containerBody(text.container)
+  return { name: text.name, image, ...container, ...differing(text, EMPTY_TEMPLATE) }
+}
+
+/** What a save sends: the members that differ. */
+export function updateBody(text: TemplateText, before: TemplateText): UpdateTemplateRequest {
+  return {
+    ...(text.name !== before.name && { name: text.name }),
+    ...containerChanges(text.container, before.container),
+    ...differing(text, before),
+  }
+}
+
+function differing(text: TemplateText, before: TemplateText): Pick<UpdateTemplateRequest, 'mounts' | (typeof FLAGS)[number]> {
+  const flags = FLAGS.filter((name) => text[name] !== before[name]).map((name) => [name, text[name]])
+  return {
+    ...Object.fromEntries(flags),
+    ...(text.persistentGb !== before.persistentGb && { mounts: mountsOf(text) }),
+  }
+}
+
+function mountsOf({ persistentGb }: TemplateText): NonNullable<UpdateTemplateRequest['mounts']> {
+  const size = readNumber(persistentGb)
+  return size === undefined ? {} : { persistent: { size, path: MOUNT_PATH } }
+}

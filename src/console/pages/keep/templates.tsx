@@ -1,0 +1,58 @@
+import { useLive } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { LinkButton } from '../../parts/button.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { A } from '../../parts/link.tsx'
+import { Pages } from '../../parts/more.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+
+/** Container configurations that are kept under a name. */
+export function TemplatesPage() {
+  const [cursor, setCursor] = useUrlState('cursor', '')
+  const templates = useLive(
+    ['templates', 'page', cursor],
+    (api, signal) => api.listTemplates({ query: { limit: 100, ...(cursor !== '' && { cursor }) } }, { signal }),
+    { everyMs: 30_000 },
+  )
+  const first = (
+    <Empty title="No templates yet" command="podplane templates create --help">
+      <p>A template keeps an image with its command, ports and environment under a name; pods and endpoints are made from it.</p>
+    </Empty>
+  )
+  return (
+    <Page
+      title="Templates"
+      actions={
+        <LinkButton to={paths.template('new')} kind="primary">
+          New template
+        </LinkButton>
+      }
+    >
+      <Face of={templates} empty={{ when: (answer) => answer.templates.length === 0, show: first }}>
+        {(answer) => (
+          <>
+            <Table
+              caption="Templates"
+              rows={answer.templates}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'Name', show: ({ id, name }) => <A to={paths.template(id)}>{name}</A> },
+                { title: 'Image', show: ({ image }) => <code className="break-all">{image}</code> },
+                { title: 'For', isMinor: true, show: ({ serverless }) => (serverless ? 'endpoints' : 'pods') },
+                { title: 'Seen by', isMinor: true, show: (template) => (template.public ? 'every account' : 'this account') },
+                { title: 'Use', isMinor: true, show: ({ id, name, serverless }) => !serverless && <Use id={id} name={name} /> },
+              ]}
+            />
+            <Pages cursor={cursor} next={answer.pagination.nextCursor} go={setCursor} />
+          </>
+        )}
+      </Face>
+    </Page>
+  )
+}
+
+function Use({ id, name }: { id: string; name: string }) {
+  return <A to={`${paths.newPod()}?template=${encodeURIComponent(id)}`}>New pod from {name}</A>
+}

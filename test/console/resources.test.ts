@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { clusterBody, EMPTY_CLUSTER, missingOfCluster } from '../../src/console/pages/clusters/cluster-form.ts'
+import { attentionOf, type Overview } from '../../src/console/pages/home/attention.ts'
+import { createBody, EMPTY_TEMPLATE, templateText, updateBody } from '../../src/console/pages/keep/template-form.ts'
+import { usesOf } from '../../src/console/pages/keep/uses.ts'
+import { SpendItem } from '../../src/contract/billing/spending.ts'
+import { Cluster } from '../../src/contract/clusters/clusters.ts'
+import { Endpoint } from '../../src/contract/endpoints/endpoints.ts'
+import { POD_EXAMPLE } from '../../src/contract/pods/pod-example.ts'
+import { Pod } from '../../src/contract/pods/pods.ts'
+import { Template } from '../../src/contract/resources/templates.ts'
+
+const exampleOf = <Type>(schema: { meta(): Record<string, unknown> | undefined; parse(value: unknown): Type }) =>
+  schema.parse(schema.meta()?.example)
+
+const POD = Pod.parse(POD_EXAMPLE)
+const ENDPOINT = exampleOf(Endpoint)
+const CLUSTER = exampleOf(Cluster)
+const TEMPLATE = exampleOf(Template)
+const SPEND = exampleOf(SpendItem)
+
+describe('[UI-27] what needs attention', () => {
+  const nowMs = Date.parse('2026-06-02T12:00:00Z')
+  const quiet: Overview = { pods: [POD], endpoints: [ENDPOINT], clusters: [CLUSTER], queues: new Map(), spend: [SPEND], nowMs }
+  const jobs = { completed: 0, failed: 0, inProgress: 0, inQueue: 3, retried: 0 }
+  const workers = { idle: 0, initializing: 0, ready: 0, running: 0, throttled: 1, unhealthy: 0 }
+
+  it('is nothing while all goes well', () => {
+    expect(attentionOf(quiet)).toEqual([])
+  })
+
+  it('is first what went wrong, then what waits or costs for nothing', () => {
+    const found = attentionOf({
+      ...quiet,
+      pods: [
+        { ...POD, id: 'p1', name: 'waits', status: 'PROVISIONING', statusReason: 'no host has room' },
+        { ...POD, id: 'p2', name: 'broken', status: 'ERROR', statusReason: 'image not found' },
+      ],
+      queues: new Map([[ENDPOINT.id, { jobs, workers }]]),
+      clusters: [{ ...CLUSTER, pods: { total: 3, byStatus: { ERROR: 1, RUNNING: 2 } } }],
+      spend: [
+        { ...SPEND, id: 'p3', name: 'idle', idleSince: '2026-06-02T11:13:00Z', idleWaste: 0.34 },
+        { ...SPEND, id: 'p4', name: 'just idle', idleSince: '2026-06-02T11:55:00Z', idleWaste: 0.01 },
+      ],
+    })
+    expect(found.map(({ name, words, isBad }) => [name, words, isBad])).toEqual([
+      ['broken', 'image not found', true],
+      [CLUSTER.name, '1 member in ERROR', true],
+      ['waits', 'no host has room', false],
+      [ENDPOINT.name, '3 jobs in the queue, and no machine has room for a worker', false],
+      ['idle', 'has done nothing for 47 min: $0.34 for nothing', false],
+    ])
+  })
+})
+
+describe('[UI-28] what uses something that is kept', () => {
+  const pod = {
+    ...POD,
+    name: 'p',
+    registry: 'r1',
+    env: { A: '{{ RUNPOD_SECRET_DB }}' },
+    mounts: { network: [{ volumeId: 'v1', path: '/d' }] },
+  }
+  const endpoint = { ...ENDPOINT, name: 'e', registry: null, env: { B: 'x{{RUNPOD_SECRET_DB}}' }, networkVolumes: ['v1'] }
+  const template = { ...TEMPLATE, name: 't', registry: 'r1', env: { C: '{{ RUNPOD_SECRET_DB_2 }}' } }
+  const users = { pods: [pod], endpoints: [endpoint], templates: [template] }
+
+  it('is named with its kind', () => {
+    expect(usesOf({ kind: 'network-volume', id: 'v1' }, users)).toEqual(['pod p', 'endpoint e'])
+    expect(usesOf({ kind: 'global-volume', id: 'v1' }, users)).toEqual([])
+    expect(usesOf({ kind: 'registry', id: 'r1' }, users)).toEqual(['pod p', 'template t'])
+    expect(usesOf({ kind: 'secret', name: 'DB' }, users)).toEqual(['pod p', 'endpoint e'])
+  })
+})
+
+describe('[UI-29] a new cluster', () => {
+  it('is asked for as it is typed, without what is empty', () => {
+    const container = { ...EMPTY_CLUSTER.container, image: 'train:1', registry: 'r1' }
+    const text = {
+      ...EMPTY_CLUSTER,
+      name: 'sft',
+      gpuTypeId: 'NVIDIA L4',
+      podCount: '3',
+      container,
+      networkVolumeId: 'v1',
+      isReplaced: true,
+    }
+    expect(missingOfCluster(EMPTY_CLUSTER)).toBe('Choose the GPU type of its members first.')
+    expect(missingOfCluster(text)).toBeUndefined()
+    expect(clusterBody(text)).toEqual({
+      name: 'sft',
+      type: 'TRAINING',
+      compute: { gpuTypeId: 'NVIDIA L4', gpuCountPerPod: 1, podCount: 3 },
+      image: 'train:1',
+      mounts: { network: [{ volumeId: 'v1', path: '/workspace' }] },
+      startSsh: true,
+      onHostLoss: 'REPLACE',
+    })
+  })
+})
+
+describe('a template', () => {
+  it('[UI-23] is saved by what differs', () => {
+    const before = templateText(TEMPLATE)
+    expect(updateBody(before, before)).toEqual({})
+    const text = { ...before, persistentGb: '', public: true, container: { ...before.container, env: 'A=1' } }
+    expect(updateBody(text, before)).toEqual({ mounts: {}, public: true, env: { A: '1' } })
+    const blank = { ...EMPTY_TEMPLATE, name: 'new', startJupyter: false, container: { ...EMPTY_TEMPLATE.container, image: 'a:1' } }
+    expect(createBody(blank)).toEqual({ name: 'new', image: 'a:1', startJupyter: false })
+  })
+})

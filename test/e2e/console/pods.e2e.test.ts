@@ -1,0 +1,200 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { waitUntil } from '../../support/time.ts'
+import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
+import { podBody, TestPod } from '../support/pods.ts'
+import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/worker-image.ts'
+import { openBrowser, Visitor } from './support/browser.ts'
+import { tabTo, typeInto } from './support/keyboard.ts'
+
+const STAY = 'while :; do busybox sleep 1; done'
+const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const }
+const PATIENCE_MS = 30_000
+
+let plane: TestPlane
+let browser: Browser
+let image: string
+beforeAll(async () => {
+  image = await busyboxImage()
+  ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:3'] }), openBrowser()])
+  await hostIsOnline(plane)
+}, BUILD_TIMEOUT_MS)
+afterAll(async () => {
+  await browser?.close()
+  await plane?.stop()
+})
+
+/** A page is as wide as what it is shown on. */
+async function expectNoOverflow({ page }: Visitor): Promise<void> {
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+}
+
+describe('pods', () => {
+  test('[UI-20, UI-21] are made and stopped by keyboard alone', async () => {
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    await visitor.signIn(plane.apiKey, '/console/pods')
+    await page.getByText('No pods yet').waitFor()
+    await visitor.expectAccessible('pods, empty')
+    await tabTo(page, 'New pod')
+    await page.keyboard.press('Enter')
+    await visitor.heading('New pod')
+    await page.getByRole('radio', { name: 'L4', exact: true }).waitFor()
+    await typeInto(page, 'Name', 'by-keyboard')
+    await typeInto(page, 'Image', image)
+    await typeInto(page, 'Command', JSON.stringify({ cmd: ['/bin/busybox', 'sh', '-c', STAY] }))
+    await typeInto(page, 'Container disk (GB)', '1')
+    await tabTo(page, 'L4')
+    await page.keyboard.press('Space')
+    await page.getByText('Fits now').waitFor()
+    await visitor.expectAccessible('a new pod')
+    await visitor.picture('new-pod')
+    await tabTo(page, 'Create pod')
+    await page.keyboard.press('Enter')
+    await visitor.heading('by-keyboard')
+    await page.getByRole('heading', { name: 'by-keyboard' }).waitFor()
+    await page.getByText('RUNNING').first().waitFor()
+    await tabTo(page, 'Stop')
+    await page.keyboard.press('Enter')
+    await page.getByText('EXITED').first().waitFor()
+    expect(visitor.complaints).toEqual([])
+    const { pods } = (await (await fetch(`${plane.url}/v2/pods`, { headers: { authorization: `Bearer ${plane.apiKey}` } })).json()) as {
+      pods: { name: string; status: string; disk: number }[]
+    }
+    expect(pods).toMatchObject([{ name: 'by-keyboard', status: 'EXITED', disk: 1 }])
+    await visitor.close()
+  })
+
+  test('[UI-20, UI-25] many are stopped at once, and terminating one asks first', async () => {
+    const made = await Promise.all(['one', 'two'].map((name) => TestPod.run(plane, podBody(image, STAY, { name }))))
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    await visitor.signIn(plane.apiKey, '/console/pods?state=RUNNING')
+    for (const name of ['one', 'two']) await page.getByLabel(`Select ${name}`).check()
+    expect(await page.getByText('by-keyboard').count()).toBe(0)
+    await page.getByRole('button', { name: 'Stop selected' }).click()
+    await page.getByText('This saves $0.88/h').waitFor()
+    await visitor.expectAccessible('the stop of many')
+    await page.getByRole('button', { name: 'Stop them' }).click()
+    await Promise.all(made.map((pod) => pod.reaches('EXITED')))
+    await page.getByLabel('State').selectOption('')
+    await page.getByRole('button', { name: 'Actions of one' }).click()
+    await page.getByRole('menuitem', { name: 'Terminate' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click()
+    expect((await made[0]?.get())?.status).toBe('EXITED')
+    expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+
+  test('[UI-21] what has no room says so before it is pressed, and a refusal stands beside its field', async () => {
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    await visitor.signIn(plane.apiKey, '/console/pods/new')
+    await page.getByRole('radio', { name: 'L4', exact: true }).check()
+    await page.getByLabel('Image').fill('builtin/idle')
+    await page.getByLabel('GPUs').fill('3')
+    await page.getByText('Fits now').waitFor()
+    await page.getByLabel('GPUs').fill('8')
+    await page.getByText('No machine has room for it now.').waitFor()
+    await visitor.expectAccessible('a new pod that has no room')
+    await page.getByLabel('Ports').fill('99/udp')
+    await waitUntil('the field is marked', async () => (await page.getByLabel('Ports').getAttribute('aria-invalid')) === 'true')
+    await visitor.expectAccessible('a refusal beside its field')
+    await visitor.close()
+  })
+})
+
+describe('a pod', () => {
+  let pod: TestPod
+  beforeAll(async () => {
+    pod = await TestPod.run(plane, podBody(image, STAY, { name: 'lab', ports: ['8888/http', '22/tcp'], startSsh: true }))
+  })
+
+  test('[UI-24] has a terminal that types and reads, knows its size, and lets the keyboard go', async () => {
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    await visitor.signIn(plane.apiKey, `/console/pods/${pod.id}?tab=terminal`)
+    await page.getByText('Connected').waitFor()
+    const screen = page.locator('.xterm-accessibility-tree')
+    const says = (text: string) =>
+      waitUntil(`the terminal says ${text}`, async () => (await screen.innerText()).includes(text), PATIENCE_MS)
+    await page.keyboard.type('echo $((6*7))-read\n')
+    await says('42-read')
+    await page.keyboard.type('stty size\n')
+    const wide = await waitUntil('its size', async () => /\n(\d+ \d+)/.exec(await screen.innerText())?.[1], PATIENCE_MS)
+    await page.setViewportSize({ width: 800, height: 600 })
+    await waitUntil(
+      'another size',
+      async () => {
+        await page.keyboard.type('clear; stty size\n')
+        const now = /\n?(\d+ \d+)\s/.exec(await screen.innerText())?.[1]
+        return now !== undefined && now !== wide
+      },
+      PATIENCE_MS,
+    )
+    await visitor.expectAccessible('the terminal')
+    await visitor.picture('terminal')
+    await page.keyboard.press('Control+Shift+Escape')
+    expect(await page.evaluate('document.activeElement.innerText')).toBe('Connect again')
+    await page.locator('.xterm').click()
+    await page.keyboard.type('exit 3\n')
+    await page.getByText('The shell ended with exit code 3.').waitFor()
+    await page.getByRole('button', { name: 'Connect again' }).click()
+    await page.getByText('Connected').waitFor()
+    expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+
+  test('[UI-23, PP-250] is changed by its settings and given a time to stop at', async () => {
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    await visitor.signIn(plane.apiKey, `/console/pods/${pod.id}`)
+    await page.getByRole('button', { name: 'Set stop time' }).click()
+    await page.getByText(/^in [12] h$/).waitFor()
+    await page.getByRole('button', { name: 'Clear stop time' }).click()
+    await page.getByText('It does not stop by itself.').waitFor()
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    await page.getByLabel('Environment').fill('MODE=fast')
+    await page.getByText('starts the pod in a new container at once').waitFor()
+    await page.getByLabel('Environment').fill('')
+    await page.getByLabel('Name').fill('laboratory')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await visitor.heading('laboratory')
+    const { status, startedAt } = await pod.get()
+    expect([status, startedAt]).toEqual(['RUNNING', pod.created.startedAt ?? startedAt])
+    expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+
+  test('[UI-26] its pages fit a phone, in the dark, and everybody can use them', async () => {
+    const visitor = await Visitor.open(browser, plane, PHONE)
+    await visitor.signIn(plane.apiKey, '/console/pods')
+    await visitor.page.getByLabel('Select by-keyboard').waitFor()
+    await visitor.expectAccessible('pods on a phone')
+    await expectNoOverflow(visitor)
+    for (const tab of ['overview', 'connect', 'settings', 'logs']) {
+      await visitor.go(`/console/pods/${pod.id}?tab=${tab}`)
+      await visitor.page.getByRole('tabpanel').waitFor()
+      await visitor.expectAccessible(`a pod on a phone: ${tab}`)
+      await expectNoOverflow(visitor)
+      await visitor.picture(`pod-${tab}-phone`)
+    }
+    expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+
+  test('[UI-26] one that is not there is an error in words; an open page tells when its plane is gone', async () => {
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    await visitor.signIn(plane.apiKey, '/console/pods/nothere1234567')
+    await page.getByRole('alert').waitFor()
+    await visitor.expectAccessible('a pod that is not there')
+    await visitor.go(`/console/pods/${pod.id}`)
+    await visitor.heading('laboratory')
+    await plane.kill('SIGINT')
+    await page.getByText('Last seen').first().waitFor()
+    await visitor.heading('laboratory')
+    await visitor.expectAccessible('a pod of a plane that is gone')
+    await visitor.close()
+  })
+})
