@@ -13,6 +13,7 @@ import { referencePage, referenceScript } from './http/reference-page.ts'
 import { restApi } from './http/rest-api.ts'
 import { sshApi } from './http/ssh-api.ts'
 import { v1Api } from './http/v1/v1-api.ts'
+import { readReadiness } from './services/plane/plane.ts'
 
 /** Every surface but the job API, which `worker.ts` serves before the router. */
 export function createApp(): Hono<AppEnv> {
@@ -20,6 +21,10 @@ export function createApp(): Hono<AppEnv> {
   app.use('*', requestContext)
   app.get('/', frontDoor)
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
+  app.get('/readyz', async (c) => {
+    const isReady = await readReadiness(c.env, Date.now())
+    return c.json({ status: isReady ? 'ready' : 'not ready' }, isReady ? 200 : 503)
+  })
   app.get('/docs', referencePage)
   app.get('/reference/*', referenceScript)
   app.route('/', consoleApi())

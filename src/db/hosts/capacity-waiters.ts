@@ -25,3 +25,9 @@ export async function listCapacityWaiters(db: Database, limit: number): Promise<
     .limit(limit)
   return rows.map((row) => row.config)
 }
+
+/** Since when each waits, the longest first. Across teams: for the operator alone. */
+export async function listWaitingSince(db: Database, limit: number): Promise<number[]> {
+  const rows = await db.select({ since: capacityWaiters.since }).from(capacityWaiters).orderBy(asc(capacityWaiters.since)).limit(limit)
+  return rows.map(({ since }) => since)
+}

@@ -1,6 +1,6 @@
 import { useLive } from '../../app/live.ts'
 import { useUrlState } from '../../app/url-state.ts'
-import { Face } from '../../parts/faces.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField } from '../../parts/field.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { Page, Panel } from '../../parts/page.tsx'
@@ -69,7 +69,7 @@ function Bills() {
             ))}
           </SelectField>
         </div>
-        <Face of={bills}>
+        <Face of={bills} empty={{ when: ({ records }) => records.length === 0, show: <Empty title="Nothing was charged in this time" /> }}>
           {({ records }) => (
             <Table
               caption={`Charged by ${bucketSize}, in USD`}
