@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import journal from '../../migrations/meta/_journal.json'
+import journal from '../../migrations/meta/_journal.json' with { type: 'json' }
 import type { Database } from './client.ts'
 
 /** Files of this release, in their order. */

@@ -1,4 +1,3 @@
-import { version } from '../../../package.json'
 import type { PlaneCheck, PlaneStatus } from '../../contract/plane/plane.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
@@ -6,6 +5,7 @@ import { listWaitingSince } from '../../db/hosts/capacity-waiters.ts'
 import { KNOWN_MIGRATIONS, listAppliedMigrations } from '../../db/migrations.ts'
 import { checkPlane, isReady, type PlaneFacts, pendingMigrations } from '../../domain/plane/checks.ts'
 import { type Env, readSettings } from '../../env.ts'
+import { VERSION } from '../../platform/version.ts'
 import type { OperatorContext } from '../context.ts'
 import { listHosts } from '../hosts/hosts.ts'
 
@@ -18,7 +18,7 @@ const READINESS_KEPT_MS = 5_000
 export async function getPlaneStatus({ env, nowMs }: OperatorContext): Promise<PlaneStatus> {
   const facts = await readFacts(env, nowMs)
   return {
-    version,
+    version: VERSION,
     asOf: formatTime(nowMs),
     migrations: { newest: facts.applied.at(-1) ?? null, applied: facts.applied.length, pending: pendingMigrations(facts) },
     checks: checkPlane(facts),

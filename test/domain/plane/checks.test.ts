@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { checkPlane, isReady, type PlaneFacts, pendingMigrations } from '../../../src/domain/plane/checks.ts'
+import { VERSION } from '../../../src/platform/version.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const GOOD: PlaneFacts = {
@@ -42,4 +45,9 @@ describe('[PLN-1] checks of the plane', () => {
     expect(isReady(checkPlane({ ...GOOD, applied: [] }))).toBe(false)
     expect(isReady(checkPlane({ ...GOOD, hosts: [], hasPreviousSecret: true }))).toBe(true)
   })
+})
+
+it('[PLN-1] the plane names the release that package.json has', () => {
+  const manifest = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../package.json'), 'utf8')) as { version: string }
+  expect(VERSION).toBe(manifest.version)
 })
