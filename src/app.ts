@@ -9,11 +9,11 @@ import { graphqlApi } from './http/graphql/graphql-api.ts'
 import { hostApi } from './http/host-api.ts'
 import { requestContext } from './http/middleware/request-context.ts'
 import { failureResponse } from './http/problem-response.ts'
+import { readiness } from './http/readiness.ts'
 import { referencePage, referenceScript } from './http/reference-page.ts'
 import { restApi } from './http/rest-api.ts'
 import { sshApi } from './http/ssh-api.ts'
 import { v1Api } from './http/v1/v1-api.ts'
-import { readReadiness } from './services/plane/plane.ts'
 
 /** Every surface but the job API, which `worker.ts` serves before the router. */
 export function createApp(): Hono<AppEnv> {
@@ -21,10 +21,7 @@ export function createApp(): Hono<AppEnv> {
   app.use('*', requestContext)
   app.get('/', frontDoor)
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
-  app.get('/readyz', async (c) => {
-    const isReady = await readReadiness(c.env, Date.now())
-    return c.json({ status: isReady ? 'ready' : 'not ready' }, isReady ? 200 : 503)
-  })
+  app.get('/readyz', readiness)
   app.get('/docs', referencePage)
   app.get('/reference/*', referenceScript)
   app.route('/', consoleApi())
