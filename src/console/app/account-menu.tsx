@@ -18,5 +18,7 @@ export function AccountMenu({ session, account }: { session: SignedIn; account: 
     })),
     { label: 'Sign out', run: () => void run(() => signOut(location.origin), 'Signed out').then(changed) },
   ]
-  return <Menu name={`Account: ${account.name}`} label={<span className="max-w-40 truncate">{account.name}</span>} items={items} />
+  return (
+    <Menu name={`Account: ${account.name}`} label={<span className="max-w-24 truncate sm:max-w-40">{account.name}</span>} items={items} />
+  )
 }
