@@ -3,6 +3,7 @@ import { openDatabase, openRecords } from '../src/db/client.ts'
 import { findEndpointConfig, isLiveEndpoint } from '../src/db/endpoints/endpoint-config.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
 import { type EndpointStake, NO_STAKE } from '../src/domain/endpoint/stake.ts'
+import { countSeries, type Steps } from '../src/domain/endpoint/timeline.ts'
 import type { HostEvent } from '../src/domain/host/event.ts'
 import type { QueueFacts } from '../src/domain/why/endpoint.ts'
 import type { RoomAsker, RoomOffer } from '../src/domain/worker/give-way.ts'
@@ -11,7 +12,7 @@ import { type ActiveWorker, activeWorkers } from '../src/domain/worker/worker.ts
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import type { Caller } from '../src/objects/caller.ts'
-import type { EndpointRpc, SubmitCall } from '../src/objects/endpoint.ts'
+import type { EndpointHistory, EndpointRpc, SubmitCall } from '../src/objects/endpoint.ts'
 import { jsonReply, type PlainReply } from '../src/objects/plain-reply.ts'
 import type { SlotRef } from '../src/objects/tunnel/host-tunnel.ts'
 import { isSlotCall } from '../src/objects/tunnel/served-request.ts'
@@ -152,6 +153,23 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   /** Whether the endpoint has this worker, in whatever state, or had it while its log may still be there (PP-194). */
   async recallWorker(workerId: string): Promise<'present' | 'former' | null> {
     return this.core.isStored ? this.core.state.workers.recall(workerId) : null
+  }
+
+  /** On which host a worker is or was; null: on none, or that is not known any more. */
+  async hostOfWorker(workerId: string): Promise<string | null> {
+    return this.core.isStored ? this.core.state.workers.lives.hostOf(workerId) : null
+  }
+
+  /** What the endpoint had over time, and what workers became (HIS-21). */
+  async readTimeline(steps: Steps, untilMs: number, limit: number): Promise<EndpointHistory> {
+    if (!this.core.isStored) return { counts: countSeries([], steps, this.core.now()), changes: [] }
+    const { timeline } = this.core.state
+    const endMs = steps.fromMs + steps.count * steps.stepMs
+    const samples = timeline.samples(steps.fromMs, endMs)
+    return {
+      counts: countSeries(samples, steps, this.core.now()),
+      changes: timeline.changes(steps.fromMs, Math.min(untilMs, endMs), limit),
+    }
   }
 
   /** A request to a worker is over. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
 import { build as buildSite } from 'vite'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
+import { PROGRAM_OPTIONS } from './program-options.ts'
 
 // Builds what a fresh clone needs beside its sources: the console and the reference page as static assets, the one-file host agent,
 // SSH proxy and command line.
@@ -37,22 +38,7 @@ async function buildProgram(entry: string, name: string, options: BuildOptions =
     absWorkingDir: PROJECT_ROOT,
     entryPoints: [entry],
     outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node22',
-    format: 'esm',
-    // The SSH library would be faster with these compiled ones, and does without.
-    external: ['cpu-features', '*.node'],
-    // CommonJS packages inside an ES module still ask for these.
-    banner: {
-      js: [
-        "import { createRequire } from 'node:module';",
-        'const require = createRequire(import.meta.url);',
-        'const __filename = import.meta.filename;',
-        'const __dirname = import.meta.dirname;',
-      ].join('\n'),
-    },
-    logLevel: 'warning',
+    ...PROGRAM_OPTIONS,
     ...options,
   })
   chmodSync(outfile, EXECUTABLE_MODE)

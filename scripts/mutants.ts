@@ -6,7 +6,9 @@ import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
 import { AUDIT_DOMAIN_MUTANTS, AUDIT_WORKER_MUTANTS } from '../test/mutants/audit.ts'
 import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../test/mutants/billing.ts'
+import { CLI_MUTANTS } from '../test/mutants/cli.ts'
 import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../test/mutants/clusters.ts'
+import { CONSOLE_DOMAIN_MUTANTS, CONSOLE_WORKER_MUTANTS } from '../test/mutants/console.ts'
 import { DOOR_AGENT_MUTANTS, DOOR_WORKER_MUTANTS } from '../test/mutants/doors.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../test/mutants/engine.ts'
 import { GRAPHQL_DOMAIN_MUTANTS, GRAPHQL_WORKER_MUTANTS } from '../test/mutants/graphql.ts'
@@ -97,6 +99,8 @@ const AGENT_TESTS = [
   'logs/shipper',
   'relay/door.test.ts',
 ].map((name) => `test/host-agent/${name}`)
+/** Those of the command line that read no document. */
+const CLI_TESTS = ['target', 'exit-codes', 'deploy.test', 'output'].map((name) => `test/local/cli/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {
     mutants: [
@@ -108,6 +112,7 @@ const SUITES: Record<string, Suite> = {
       ...GRAPHQL_DOMAIN_MUTANTS,
       ...BILLING_DOMAIN_MUTANTS,
       ...AUDIT_DOMAIN_MUTANTS,
+      ...CONSOLE_DOMAIN_MUTANTS,
       ...HOST_DOMAIN_MUTANTS,
       ...POD_DOMAIN_MUTANTS,
       ...POD_CORE_DOMAIN_MUTANTS,
@@ -117,6 +122,7 @@ const SUITES: Record<string, Suite> = {
       ['--project', 'unit', 'test/model'],
     ],
   },
+  console: { mutants: CONSOLE_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/console']] },
   doors: { mutants: DOOR_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/doors']] },
   'doors-agent': {
     mutants: DOOR_AGENT_MUTANTS,
@@ -150,6 +156,7 @@ const SUITES: Record<string, Suite> = {
   },
   gangs: { mutants: CLUSTER_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/clusters']] },
   hosts: { mutants: HOST_OBJECT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/hosts']] },
+  cli: { mutants: CLI_MUTANTS, stages: [['--project', 'agent', '--bail', '1', ...CLI_TESTS]] },
   agent: {
     mutants: AGENT_MUTANTS,
     stages: [['--project', 'agent', '--bail', '1', ...AGENT_TESTS]],

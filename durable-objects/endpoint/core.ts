@@ -187,6 +187,7 @@ export class EndpointCore {
     const end = endCommit(tx, !this.planned)
     if (end.scaleAtMs !== undefined) this.scaleAtMs = end.scaleAtMs
     const { state, outbox, audit, alarm } = this.open()
+    state.end(tx.nowMs)
     const dueAtMs = nextDueAtMs(state, tx.nowMs, this.inFlight)
     const forgetAtMs = liveConfig(state) ? null : tx.nowMs + FORGET_AFTER_MS
     const tellAtMs = earliest([outbox.dueAtMs(tx.nowMs), audit.dueAtMs(tx.nowMs)])

@@ -23,19 +23,23 @@ export async function runPodplane(argv: readonly string[], io: Io, interrupted?:
       timer = setTimeout(() => ended.abort(new TimedOut(`not done within ${formatDuration(timeoutMs)}`)), timeoutMs)
     },
   }
+  let unsaid = ''
   const program = buildProgram(Boolean(io.env.PODPLANE_OPERATOR_KEY) || findLocalPlane(io) !== undefined)
   bindRun(program, run)
   program.configureOutput({
     writeOut: (text) => io.stdout.write(text),
-    // Errors are said once, below.
-    writeErr: () => undefined,
-    getOutHelpWidth: () => io.stdout.columns ?? 100,
+    // Errors are said once, below; what comes here before is the help of a noun without a verb.
+    writeErr: (text) => {
+      unsaid += text
+    },
+    getOutHelpWidth: () => io.stdout.columns || 100,
   })
   for (const command of everyCommand(program)) command.copyInheritedSettings(program)
   try {
     await orAborted(program.parseAsync([...args], { from: 'user' }), ended.signal)
     return run.exitCode
   } catch (error) {
+    if (error instanceof CommanderError && error.code === 'commander.help') io.stderr.write(unsaid)
     return tell(error, args, io)
   } finally {
     clearTimeout(timer)

@@ -15,6 +15,7 @@ import { pods } from './tables/pods.ts'
 import { registries } from './tables/registries.ts'
 import { secretParts, secrets } from './tables/secrets.ts'
 import { spendLimits } from './tables/spend.ts'
+import { spendStops } from './tables/spend-stops.ts'
 import { sshKeys } from './tables/ssh-keys.ts'
 import { templates } from './tables/templates.ts'
 import { usage } from './tables/usage.ts'
@@ -50,6 +51,7 @@ export {
   secrets,
   signInLinks,
   spendLimits,
+  spendStops,
   sshKeys,
   teams,
   templates,

@@ -18,6 +18,7 @@ import { registerUser } from './routes/accounts/user.ts'
 import { registerBilling } from './routes/billing/billing.ts'
 import { registerSpend } from './routes/billing/spend.ts'
 import { registerSpending } from './routes/billing/spending.ts'
+import { registerSpendStops } from './routes/billing/stops.ts'
 import { registerCatalog } from './routes/catalog/catalog.ts'
 import { registerClusters } from './routes/clusters.ts'
 import { registerDelegations } from './routes/delegations.ts'
@@ -25,6 +26,7 @@ import { registerEndpointExplanation } from './routes/endpoint-explanation.ts'
 import { registerEndpointWorkers } from './routes/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints.ts'
 import { registerGlobalVolumes } from './routes/global-volumes.ts'
+import { registerEndpointHistory } from './routes/history/endpoint-timeline.ts'
 import { registerPodMetrics } from './routes/history/pod-metrics.ts'
 import { registerNetworkVolumes } from './routes/network-volumes.ts'
 import { registerInvitations } from './routes/organizations/invitations.ts'
@@ -72,6 +74,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerPodExplanation(app)
   registerPodLogs(app)
   registerPodMetrics(app)
+  registerEndpointHistory(app)
   registerPods(app)
   registerClusters(app)
   registerCatalog(app)
@@ -86,6 +89,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerAudit(app)
   registerSpend(app)
   registerSpending(app)
+  registerSpendStops(app)
   registerInvitations(app)
   registerOrganizationMembers(app)
   registerOrganizations(app)

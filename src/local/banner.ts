@@ -20,6 +20,8 @@ export function banner(
     '',
     curlLine(demo),
     '',
+    '  Or from the command line, in this directory:  npx podplane pods list',
+    '',
     `  For scripts  ${facts.demoFile}`,
     `  Logs         ${facts.logs}`,
     ...notEnforcedLines(facts.notEnforced ?? []),

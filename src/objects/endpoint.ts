@@ -1,5 +1,6 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { EndpointStake } from '../domain/endpoint/stake.ts'
+import type { CountSeries, Steps, WorkerChange } from '../domain/endpoint/timeline.ts'
 import type { HostEvent } from '../domain/host/event.ts'
 import type { QueueFacts } from '../domain/why/endpoint.ts'
 import type { RoomAsker, RoomOffer } from '../domain/worker/give-way.ts'
@@ -11,6 +12,13 @@ import type { GiveWayOrder } from '../queue/workers/give-way.ts'
 import type { Caller } from './caller.ts'
 import type { PlainReply } from './plain-reply.ts'
 import type { SlotRef } from './tunnel/host-tunnel.ts'
+
+/** What an endpoint's object knows of the past. */
+export interface EndpointHistory {
+  counts: CountSeries[]
+  /** Newest first. */
+  changes: WorkerChange[]
+}
 
 /** The object of one Serverless endpoint, as everybody else knows it. `fetch` takes the job API and the worker protocol. */
 export interface EndpointRpc extends Rpc.DurableObjectBranded {
@@ -54,6 +62,10 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   reseal(): Promise<void>
   /** Whether the endpoint has this worker, in whatever state, or had it while its log may still be there (PP-194). */
   recallWorker(workerId: string): Promise<'present' | 'former' | null>
+  /** On which host a worker is or was; null: on none, or that is not known any more. */
+  hostOfWorker(workerId: string): Promise<string | null>
+  /** What the endpoint had over time, and the newest `limit` changes of workers up to an instant. */
+  readTimeline(steps: Steps, untilMs: number, limit: number): Promise<EndpointHistory>
 }
 
 /** A `/run` or `/runsync`, with what its request says about it. */

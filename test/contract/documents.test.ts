@@ -108,6 +108,7 @@ describe('documents', () => {
       '/v2/serverless/{id}/scaling: whole',
       '/v2/serverless/{id}/workers: whole',
       '/v2/serverless: pages',
+      '/v2/spend/stops: whole',
       '/v2/templates: pages',
       '/v2/webhooks/deliveries: pages',
     ])

@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { AGENT_MUTANTS } from '../mutants/agent.ts'
 import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../mutants/billing.ts'
+import { CLI_MUTANTS } from '../mutants/cli.ts'
 import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../mutants/clusters.ts'
+import { CONSOLE_DOMAIN_MUTANTS, CONSOLE_WORKER_MUTANTS } from '../mutants/console.ts'
 import { DOOR_AGENT_MUTANTS, DOOR_WORKER_MUTANTS } from '../mutants/doors.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../mutants/engine.ts'
 import { GRAPHQL_DOMAIN_MUTANTS, GRAPHQL_WORKER_MUTANTS } from '../mutants/graphql.ts'
@@ -40,6 +42,9 @@ const ALL = [
   ...REST_WORKER_MUTANTS,
   ...BILLING_WORKER_MUTANTS,
   ...AGENT_MUTANTS,
+  ...CONSOLE_DOMAIN_MUTANTS,
+  ...CONSOLE_WORKER_MUTANTS,
+  ...CLI_MUTANTS,
   ...DOOR_AGENT_MUTANTS,
   ...DOOR_WORKER_MUTANTS,
   ...ENGINE_MUTANTS,

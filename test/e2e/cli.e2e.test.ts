@@ -24,7 +24,8 @@ let plane: TestPlane
 let image = ''
 beforeAll(async () => {
   image = await pythonWorkerImage(join(import.meta.dirname, 'support/doors'))
-  plane = await startPlane()
+  // Capacity that no machine of a test has to have.
+  plane = await startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:2'] })
   await hostIsOnline(plane)
 }, BUILD_TIMEOUT_MS)
 afterAll(async () => {

@@ -15,7 +15,7 @@ const MAX_STEPS = 20
 
 /** A browser, as far as a sign-in needs one: it keeps cookies and follows redirects, until one leads to the client. */
 class Browser {
-  private readonly cookies = new Map<string, string>()
+  readonly cookies = new Map<string, string>()
 
   async follow(url: string, form?: Record<string, string>): Promise<URL> {
     let next = new URL(url)
@@ -69,7 +69,8 @@ describe('[SES-14] somebody who signs in at a real provider', () => {
   let plane: TestPlane
   beforeAll(async () => {
     provider = await startIdentityProvider(0)
-    plane = await startPlane({ args: ['--no-agent'], env: { OIDC_ISSUER: provider.issuer, OIDC_AUDIENCE: IDP_AUDIENCE } })
+    const env = { OIDC_ISSUER: provider.issuer, OIDC_AUDIENCE: IDP_AUDIENCE, OIDC_CLIENT_ID: IDP_CLIENT, OIDC_OPERATORS: 'eve@example.com' }
+    plane = await startPlane({ args: ['--no-agent'], env })
   })
   afterAll(async () => {
     await plane?.stop()
@@ -82,6 +83,37 @@ describe('[SES-14] somebody who signs in at a real provider', () => {
     const body = (await response.json()) as Record<string, unknown>
     return { status: response.status, account: response.headers.get('x-account-id'), body }
   }
+
+  /** Through the pages of the provider, as the console leads there. */
+  async function signInAtConsole(browser: Browser, email: string, returnTo: string): Promise<URL> {
+    const login = await browser.follow(`${plane.url}/console/sign-in/start?return=${encodeURIComponent(returnTo)}`)
+    const consent = await browser.follow(login.href, { prompt: 'login', login: email, password: 'any' })
+    return browser.follow(consent.href, { prompt: 'consent' })
+  }
+
+  test('[CS-22] [CS-23] [CS-13] signs in at the console, as an operator who is listed', async ({ expect }) => {
+    const [eve, mallory] = [new Browser(), new Browser()]
+    expect((await signInAtConsole(eve, 'eve@example.com', '/console/pods?status=RUNNING')).href).toBe(
+      `${plane.url}/console/pods?status=RUNNING`,
+    )
+    expect((await signInAtConsole(mallory, 'mallory@example.com', 'https://evil.test/')).href).toBe(`${plane.url}/console`)
+    const asBrowser = (browser: Browser, path: string, headers: Record<string, string> = {}) =>
+      fetch(plane.url + path, { headers: { cookie: `podplane-session=${browser.cookies.get('podplane-session')}`, ...headers } })
+    const states = await Promise.all([eve, mallory].map(async (browser) => (await asBrowser(browser, '/console/session')).json()))
+    expect(states).toMatchObject([
+      { signedIn: true, user: { email: 'eve@example.com' }, isOperator: true, signedInBy: 'OIDC', ways: { oidc: true, key: true } },
+      { signedIn: true, user: { email: 'mallory@example.com' }, isOperator: false },
+    ])
+    const [hosts, refused, own] = [
+      await asBrowser(eve, '/admin/v1/hosts'),
+      await asBrowser(mallory, '/admin/v1/hosts'),
+      await asBrowser(mallory, '/v2/serverless'),
+    ]
+    expect([hosts.status, refused.status, own.status]).toEqual([200, 401, 200])
+    // The same account as with a token.
+    const { access_token: token } = await signIn(provider.issuer, 'mallory@example.com')
+    expect((await call(token, '/v2/serverless')).account).toBe(own.headers.get('x-account-id'))
+  })
 
   test('uses the plane with the access token, in an account of their own', async ({ expect }) => {
     const { access_token: token, id_token: idToken } = await signIn(provider.issuer, 'ada@example.com')

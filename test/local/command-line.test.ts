@@ -115,6 +115,7 @@ describe('the banner', () => {
     const line = text.split('\n').find((candidate) => candidate.startsWith('curl '))
     expect(line).toContain("'http://127.0.0.1:8787/v2/abc/runsync'")
     expect(line).toContain("'Authorization: Bearer pp_key'")
+    expect(text).toContain('npx podplane pods list')
     expect(text).not.toContain('ppo_local')
   })
 })

@@ -38,6 +38,7 @@ export const VICTIMS: Readonly<Record<string, () => Promise<Victim>>> = {
   '/v2/organizations/': createOrganizationVictim,
   '/v2/account/secrets/': () => createOf('/v2/account/secrets', { name: 'A', value: 'x' }),
   '/v2/registries/delegations/': createDelegationVictim,
+  '/v2/spend/stops/': createSpendStopVictim,
   '/v2/registries/': () => createOf('/v2/registries', { name: 'ghcr', username: 'ada', password: 'secret' }),
 }
 
@@ -72,6 +73,12 @@ async function createDelegationVictim(): Promise<Victim> {
   const resource = 'arn:aws:ecr:us-east-1:123456789012:repository/team/models'
   const { body } = await api(owner.key).post('/v2/registries/delegations', { resource })
   return { owner, params: { id: body.id }, reads: ['/v2/registries/delegations'] }
+}
+
+async function createSpendStopVictim(): Promise<Victim> {
+  const owner = await createAccount()
+  const { body } = await api(owner.key).post('/v2/spend/stop', {})
+  return { owner, params: { id: body.id }, reads: ['/v2/spend/stops'] }
 }
 
 async function createKeyVictim(): Promise<Victim> {

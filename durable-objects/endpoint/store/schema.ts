@@ -1,4 +1,5 @@
 import { AUDIT_OUTBOX_SCHEMA } from '../../audit-outbox.ts'
+import { TIMELINE_SCHEMA } from './timeline-store.ts'
 
 /**
  * Tables of an endpoint object, as steps that are applied once and in order; a landed step never changes.
@@ -121,4 +122,6 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
      gpu_type_id TEXT, gpu_count INTEGER NOT NULL, data_center_id TEXT
    ) WITHOUT ROWID;
    CREATE INDEX worker_lives_age ON worker_lives (left_at);`,
+  // What the endpoint had over time, and on which host a worker was (HIS-20).
+  TIMELINE_SCHEMA,
 ]

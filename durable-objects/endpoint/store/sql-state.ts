@@ -1,3 +1,4 @@
+import { countsOf } from '../../../src/domain/endpoint/timeline.ts'
 import type { OpenRequests, OpenTakes, QueueState } from '../../../src/queue/state.ts'
 import { applySchema } from '../../sql-migrations.ts'
 import { AttemptStore } from './attempt-store.ts'
@@ -9,6 +10,7 @@ import { OutboxStore } from './outbox-store.ts'
 import { PayloadStore } from './payload-store.ts'
 import { RequestSeries } from './request-series.ts'
 import { ENDPOINT_SCHEMA } from './schema.ts'
+import { TimelineStore } from './timeline-store.ts'
 import { WorkerStore } from './worker-store.ts'
 
 /** An object may hold 10 GB. The rest is for the results of what has been accepted. */
@@ -18,6 +20,7 @@ const MAX_STORED_BYTES = 8 * 2 ** 30
 export class SqlState implements QueueState {
   readonly jobs: JobStore
   readonly payloads: PayloadStore
+  readonly timeline: TimelineStore
   readonly workers: WorkerStore
   readonly meta: MetaStore
   readonly keys: IdempotencyStore
@@ -43,7 +46,8 @@ export class SqlState implements QueueState {
     this.sql = storage.sql
     this.jobs = new JobStore(this.sql)
     this.payloads = new PayloadStore(this.sql)
-    this.workers = new WorkerStore(this.sql)
+    this.timeline = new TimelineStore(this.sql)
+    this.workers = new WorkerStore(this.sql, this.timeline)
     this.meta = new MetaStore(this.sql, options.seal)
     this.keys = new IdempotencyStore(this.sql)
     this.attempts = new AttemptStore(this.sql)
@@ -61,6 +65,12 @@ export class SqlState implements QueueState {
     this.full = null
     this.workers.begin(nowMs)
     this.series.sample(nowMs, this.meta.totals())
+  }
+
+  /** At the end of every commit. */
+  end(nowMs: number): void {
+    const { queuedNormal, queuedLow, inProgress } = this.jobs
+    this.timeline.note(countsOf(queuedNormal + queuedLow, inProgress, this.workers.all()), nowMs)
   }
 
   isFull(): boolean {
@@ -85,6 +95,7 @@ export class SqlState implements QueueState {
     this.workers.reload()
     this.outbox.reload()
     this.series.reload()
+    this.timeline.reload()
     this.decisions.reload()
   }
 }

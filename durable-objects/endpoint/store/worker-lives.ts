@@ -18,9 +18,11 @@ export class WorkerLives {
     const placedAtMs = worker.phase === 'PLACING' ? null : nowMs
     const readyAtMs = worker.phase === 'READY' ? nowMs : null
     this.sql.exec(
-      `INSERT INTO worker_lives (id, created_at, placed_at, started_at, ready_at, gpu_type_id, gpu_count, data_center_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO worker_lives (id, created_at, placed_at, started_at, ready_at, gpu_type_id, gpu_count, data_center_id, host_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET placed_at = COALESCE(placed_at, excluded.placed_at), started_at = COALESCE(excluded.started_at, started_at),
-         ready_at = COALESCE(ready_at, excluded.ready_at), gpu_type_id = excluded.gpu_type_id, data_center_id = excluded.data_center_id`,
+         ready_at = COALESCE(ready_at, excluded.ready_at), gpu_type_id = excluded.gpu_type_id, data_center_id = excluded.data_center_id,
+         host_id = COALESCE(excluded.host_id, host_id)`,
       worker.id,
       worker.createdAtMs,
       worker.hostId === null ? null : placedAtMs,
@@ -29,12 +31,19 @@ export class WorkerLives {
       worker.gpuTypeId,
       worker.gpuCount,
       worker.dataCenterId,
+      worker.hostId,
     )
   }
 
   leave(id: string, nowMs: number): void {
     this.sql.exec('DELETE FROM worker_lives WHERE left_at < ?', nowMs - REMEMBERED_MS)
     this.sql.exec('UPDATE worker_lives SET left_at = ? WHERE id = ?', nowMs, id)
+  }
+
+  /** The host that a worker is or was on; null: none, or that is not known any more. */
+  hostOf(id: string): string | null {
+    const row = this.sql.exec('SELECT host_id FROM worker_lives WHERE id = ?', id).toArray()[0]
+    return typeof row?.host_id === 'string' ? row.host_id : null
   }
 
   /** Those of some workers that are known. */

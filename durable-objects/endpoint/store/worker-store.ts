@@ -1,6 +1,7 @@
 import type { ReadyWorker, Worker, WorkerPhase } from '../../../src/domain/worker/worker.ts'
 import type { StopOrder, WorkerRows } from '../../../src/queue/state.ts'
 import { FormerWorkers } from './former-workers.ts'
+import type { TimelineStore } from './timeline-store.ts'
 import { WorkerLives } from './worker-lives.ts'
 
 type Row = Record<string, SqlStorageValue>
@@ -12,13 +13,15 @@ type Row = Record<string, SqlStorageValue>
 export class WorkerStore implements WorkerRows {
   private readonly sql: SqlStorage
   private readonly former: FormerWorkers
+  private readonly timeline: TimelineStore
   readonly lives: WorkerLives
   private nowMs = 0
   private known: Map<string, Worker> | null = null
   private stopped: string[] | null = null
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, timeline: TimelineStore) {
     this.sql = sql
+    this.timeline = timeline
     this.former = new FormerWorkers(sql)
     this.lives = new WorkerLives(sql)
   }
@@ -58,6 +61,7 @@ export class WorkerStore implements WorkerRows {
     if (before && isStir(before, worker)) this.stir(worker)
     else this.write(worker)
     this.lives.note(before, worker, this.nowMs)
+    this.timeline.workerChanged(before, worker, this.nowMs)
     // A new one has its place in the order of the rows.
     if (before) this.known?.set(worker.id, worker)
     else this.known = null
@@ -77,6 +81,8 @@ export class WorkerStore implements WorkerRows {
   }
 
   remove(id: string): void {
+    const worker = this.get(id)
+    if (worker) this.timeline.workerLeft(worker, this.nowMs)
     this.sql.exec('DELETE FROM workers WHERE id = ?', id)
     this.former.add(id, this.nowMs)
     this.lives.leave(id, this.nowMs)

@@ -980,6 +980,92 @@ export type MetricName = 'cpu' | 'memory' | 'memoryLimit' | 'networkReceived' | 
 
 export type MetricUnit = 'percent' | 'bytes' | 'bytesPerSecond' | 'celsius' | 'watts';
 
+/**
+ * What an endpoint had, did and cost over a time.
+ */
+export type EndpointTimeline = {
+    /**
+     * With milliseconds.
+     */
+    from: string;
+    /**
+     * Seconds between points.
+     */
+    step: number;
+    /**
+     * Each has the same number of points, at most 1500.
+     */
+    series: Array<TimelineSeries>;
+    /**
+     * Newest first, at most 500.
+     */
+    events: Array<TimelineEvent>;
+    pagination: Pagination;
+};
+
+export type TimelineSeries = {
+    name: TimelineSeriesName;
+    unit: TimelineUnit;
+    /**
+     * What there was at the end of a step; of `spend` what the step cost. Null: that is not known.
+     */
+    points: Array<number | null>;
+    /**
+     * The most within a step; not of `spend`.
+     */
+    maxima?: Array<number | null>;
+};
+
+export type TimelineSeriesName = 'queued' | 'inProgress' | 'starting' | 'throttled' | 'ready' | 'failed' | 'spend';
+
+export type TimelineUnit = 'count' | 'usd';
+
+export type TimelineEvent = {
+    /**
+     * With milliseconds.
+     */
+    at: string;
+    kind: 'WORKER' | 'SCALING' | 'RELEASE';
+    /**
+     * Of a worker that became something else.
+     */
+    workerId: string | null;
+    /**
+     * What it became.
+     */
+    phase: 'PLACING' | 'STARTING' | 'READY' | 'DRAINING' | 'FAILED' | 'GONE' | null;
+    /**
+     * Why: also what became of its host.
+     */
+    reason: string | null;
+    /**
+     * The release that a worker runs, or that came into force.
+     */
+    release: number | null;
+    /**
+     * Of the scaler, with what it looked at.
+     */
+    decision: {
+        /**
+         * Workers of the current release that the endpoint is to have.
+         */
+        desired: number;
+        /**
+         * Those that it had: placing, starting or ready.
+         */
+        current: number;
+        max: number;
+        reason: string;
+        /**
+         * RFC 3339, UTC, seconds precision.
+         */
+        decidedAt: string;
+        inputs: ScalingInputs;
+        started: number;
+        stopped: number;
+    } | null;
+};
+
 export type ListPodsResponse = {
     pods: Array<Pod>;
     pagination: Pagination;
@@ -2592,6 +2678,116 @@ export type SpendItem = {
      * USD charged since `idleSince`.
      */
     idleWaste: number | null;
+};
+
+export type SpendStopOrPlan = SpendStop | SpendStopPlan;
+
+/**
+ * What was stopped, and what became of it.
+ */
+export type SpendStop = {
+    id: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    createdAt: string;
+    /**
+     * USD per hour that the plan said it saves.
+     */
+    savedPerHour: number;
+    /**
+     * When everything was as before; null: it is not.
+     */
+    undoneAt: string | null;
+    items: Array<{
+        kind: 'POD' | 'ENDPOINT' | 'CLUSTER' | 'NETWORK_VOLUME';
+        id: string;
+        name: string;
+        /**
+         * PENDING: the stop broke off before it.
+         */
+        state: 'PENDING' | 'STOPPED' | 'FAILED' | 'RESTORED';
+        /**
+         * Why it could not be stopped, or not be restored.
+         */
+        reason: string | null;
+        /**
+         * Bounds of an endpoint before; null for a pod.
+         */
+        formerWorkers: {
+            min: number;
+            max: number;
+        } | null;
+    }>;
+};
+
+/**
+ * What a stop would do. Nothing has been stopped.
+ */
+export type SpendStopPlan = {
+    /**
+     * Send it with the stop, so that what was seen is what happens.
+     */
+    planId: string;
+    /**
+     * USD per hour now.
+     */
+    perHour: number;
+    /**
+     * USD per hour once all of it has stopped.
+     */
+    remainingPerHour: number;
+    stops: Array<{
+        kind: 'POD' | 'ENDPOINT' | 'CLUSTER' | 'NETWORK_VOLUME';
+        id: string;
+        name: string;
+        /**
+         * USD per hour as it is.
+         */
+        perHour: number;
+        /**
+         * USD per hour that its stop saves.
+         */
+        savesPerHour: number;
+    }>;
+    /**
+     * What goes on costing, and what was named and is not stopped.
+     */
+    stays: Array<{
+        kind: 'POD' | 'ENDPOINT' | 'CLUSTER' | 'NETWORK_VOLUME';
+        id: string;
+        name: string;
+        /**
+         * USD per hour as it is.
+         */
+        perHour: number;
+        /**
+         * Why it goes on.
+         */
+        reason: string;
+    }>;
+    effects: Array<ChangeEffect>;
+};
+
+/**
+ * What to stop. Nothing is ever deleted.
+ */
+export type StopSpendRequest = {
+    /**
+     * Pods and endpoints to stop; left out: every pod that runs and every endpoint with workers.
+     */
+    ids?: Array<string>;
+    /**
+     * The plan that was seen: 409 with `code` PLAN_CHANGED where it is another by now.
+     */
+    planId?: string;
+};
+
+export type ListSpendStopsResponse = {
+    /**
+     * The newest first.
+     */
+    stops: Array<SpendStop>;
 };
 
 /**
@@ -5086,6 +5282,152 @@ export type GetPodMetricsAnswers = {
 };
 
 export type GetPodMetricsAnswer = GetPodMetricsAnswers[keyof GetPodMetricsAnswers];
+
+export type GetEndpointTimelineData = {
+    body?: never;
+    headers?: {
+        /**
+         * The `ETag` of a former answer; 304 when this one would be the same.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * Endpoint id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * RFC 3339. Without it an hour before `to`.
+         */
+        from?: string;
+        /**
+         * RFC 3339, exclusive. Without it now.
+         */
+        to?: string;
+        /**
+         * Seconds between points, rounded up to a multiple of 10. Without it one that gives some hundred points. The answer says which it is.
+         */
+        step?: number;
+        /**
+         * Opaque position among the events of this very time.
+         */
+        cursor?: string;
+    };
+    url: '/v2/serverless/{id}/timeline';
+};
+
+export type GetEndpointTimelineRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetEndpointTimelineRefusal = GetEndpointTimelineRefusals[keyof GetEndpointTimelineRefusals];
+
+export type GetEndpointTimelineAnswers = {
+    /**
+     * The time line.
+     */
+    200: EndpointTimeline;
+};
+
+export type GetEndpointTimelineAnswer = GetEndpointTimelineAnswers[keyof GetEndpointTimelineAnswers];
+
+export type GetWorkerMetricsData = {
+    body?: never;
+    headers?: {
+        /**
+         * The `ETag` of a former answer; 304 when this one would be the same.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * Endpoint id.
+         */
+        id: string;
+        /**
+         * Worker id.
+         */
+        workerId: string;
+    };
+    query?: {
+        /**
+         * RFC 3339. Without it an hour before `to`.
+         */
+        from?: string;
+        /**
+         * RFC 3339, exclusive. Without it now.
+         */
+        to?: string;
+        /**
+         * Seconds between points. Without it the finest that is kept so far back: 5 for 10 minutes, 60 for 24 hours, 900 for 30 days. The answer says which it is.
+         */
+        step?: number;
+    };
+    url: '/v2/serverless/{id}/workers/{workerId}/metrics';
+};
+
+export type GetWorkerMetricsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetWorkerMetricsRefusal = GetWorkerMetricsRefusals[keyof GetWorkerMetricsRefusals];
+
+export type GetWorkerMetricsAnswers = {
+    /**
+     * The series.
+     */
+    200: MetricsResponse;
+};
+
+export type GetWorkerMetricsAnswer = GetWorkerMetricsAnswers[keyof GetWorkerMetricsAnswers];
 
 export type ListPodsData = {
     body?: never;
@@ -8138,6 +8480,155 @@ export type GetSpendAnswers = {
 };
 
 export type GetSpendAnswer = GetSpendAnswers[keyof GetSpendAnswers];
+
+export type StopSpendData = {
+    body: StopSpendRequest;
+    path?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
+    url: '/v2/spend/stop';
+};
+
+export type StopSpendRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * The body is not JSON.
+     */
+    415: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type StopSpendRefusal = StopSpendRefusals[keyof StopSpendRefusals];
+
+export type StopSpendAnswers = {
+    /**
+     * What was stopped. With `dryRun`: what would be.
+     */
+    200: SpendStopOrPlan;
+};
+
+export type StopSpendAnswer = StopSpendAnswers[keyof StopSpendAnswers];
+
+export type ListSpendStopsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v2/spend/stops';
+};
+
+export type ListSpendStopsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListSpendStopsRefusal = ListSpendStopsRefusals[keyof ListSpendStopsRefusals];
+
+export type ListSpendStopsAnswers = {
+    /**
+     * The stops.
+     */
+    200: ListSpendStopsResponse;
+};
+
+export type ListSpendStopsAnswer = ListSpendStopsAnswers[keyof ListSpendStopsAnswers];
+
+export type UndoSpendStopData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the stop.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/spend/stops/{id}/undo';
+};
+
+export type UndoSpendStopRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type UndoSpendStopRefusal = UndoSpendStopRefusals[keyof UndoSpendStopRefusals];
+
+export type UndoSpendStopAnswers = {
+    /**
+     * What became of it.
+     */
+    200: SpendStop;
+};
+
+export type UndoSpendStopAnswer = UndoSpendStopAnswers[keyof UndoSpendStopAnswers];
 
 export type AcceptInvitationData = {
     body: AnswerInvitationRequest;

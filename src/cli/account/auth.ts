@@ -1,3 +1,6 @@
+import { hostname } from 'node:os'
+import { ApiError } from '../../client/client.ts'
+import { startDeviceLogin, waitForDeviceKey } from '../../client/device.ts'
 import { readConfig, writeConfig, writeCredential } from '../config/files.ts'
 import { readAll } from '../core/body.ts'
 import { EXIT } from '../core/exit-codes.ts'
@@ -11,12 +14,10 @@ export interface LoginFlags {
 
 const KEY = /^pp_\w+$/
 
-/** Keeps a key for a plane, once the plane has said that it is good. */
+/** Keeps a key for a plane: one that somebody lets this device have in the console (RFC 8628), or one from stdin that the plane finds good. */
 export async function logIn(session: Session, { withKey, name }: LoginFlags): Promise<number> {
   const { url, context } = session.target
-  if (!withKey && !session.canAsk) throw usage('nobody can be asked for a key here', 'podplane auth login --with-key < key.txt')
-  const key = (withKey ? await readAll(session.io.stdin) : await session.ask(`An API key of ${url}, from its console under Keys: `)).trim()
-  if (!KEY.test(key)) throw usage('an API key begins with pp_')
+  const key = withKey ? await readKey(session) : await askForKey(session)
   const user = await session.connectAs(key).getUser()
   const kept = name ?? context ?? new URL(url).hostname
   const config = readConfig(session.io)
@@ -25,6 +26,34 @@ export async function logIn(session: Session, { withKey, name }: LoginFlags): Pr
   session.out.record({ context: kept, url, user }, kept)
   session.out.talk(`signed in; context ${kept} is used from now on`)
   return EXIT.OK
+}
+
+async function readKey(session: Session): Promise<string> {
+  const key = (await readAll(session.io.stdin)).trim()
+  if (!KEY.test(key)) throw usage('an API key begins with pp_')
+  return key
+}
+
+/** Nobody has to be asked here: whoever is signed in at the console compares the code and lets this device in. */
+async function askForKey(session: Session): Promise<string> {
+  const { url } = session.target
+  const { signal } = session
+  const login = await startDeviceLogin(url, `podplane on ${hostname()}`, { signal }).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error
+    throw new CliError(EXIT.NOT_ALLOWED, 'no_device_login', `${url} lets no devices in`, {
+      hint: 'podplane auth login --with-key < key.txt',
+    })
+  })
+  session.out.talk(`Open ${login.verification_uri_complete}\nand let this device in if it shows the code ${login.user_code}.`)
+  return (await waitForDeviceKey(url, login, { signal }).catch(refusalOf)).access_token
+}
+
+function refusalOf(error: unknown): never {
+  if (!(error instanceof ApiError)) throw error
+  if (error.code === 'access_denied') throw new CliError(EXIT.NOT_ALLOWED, error.code, 'the device was not let in')
+  if (error.code === 'expired_token')
+    throw new CliError(EXIT.TIMED_OUT, error.code, 'nobody has let the device in in time', { hint: 'podplane auth login again' })
+  throw error
 }
 
 export function logOut({ io, out, target }: Session): void {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { act, collect, examples, noun } from '../core/act.ts'
+import { act, collect, examples, noun, wholeNumber } from '../core/act.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
 
@@ -38,6 +38,17 @@ function addKeys(program: Command): void {
     },
   )
   examples(create, 'keys create ci --scope serverless:read --scope jobs:write', 'keys create dashboard --read-only --json key')
+  act(
+    keys
+      .command('rotate <id>')
+      .description('make a new secret for a key; the former is good for a while')
+      .option('--overlap <seconds>', 'for so long', wholeNumber),
+    async (session, { overlap }: { overlap?: number }, id: string) => {
+      const key = await session.api.rotateAccountKey({ path: { id }, body: overlap === undefined ? {} : { overlapSeconds: overlap } })
+      session.out.record(key, key.id)
+      session.out.talk('the key is shown this once')
+    },
+  )
   const remove = keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key').option('--yes', 'do not ask')
   act(remove, async (session, { yes }: { yes?: boolean }, id: string) => {
     await session.confirm(`Revoke ${id}? Whatever uses it is refused.`, yes)
@@ -159,5 +170,21 @@ function addCatalog(program: Command): void {
       { name: 'available', of: ({ availability }) => availability },
     ]
     session.out.list(answer, answer.gpus, { columns: shown, idOf: ({ id }) => id, empty: 'none is offered' })
+  })
+  const cpus = noun(program, 'cpus', ['cpu'], 'CPU flavors and their prices')
+  act(cpus.command('list', { isDefault: true }).alias('ls').description('list them'), async (session) => {
+    const answer = await session.api.listCpuTypes()
+    const shown: Column<Answer<'getCpuType'>>[] = [
+      ...columns<Answer<'getCpuType'>>('id', 'name', 'group', 'ramGbPerVcpu'),
+      { name: 'podVcpu', of: ({ price }) => price.securePerVcpu, as: 'usdPerHour' },
+      { name: 'workerVcpu', of: ({ price }) => price.serverlessPerVcpu, as: 'usdPerHour' },
+    ]
+    session.out.list(answer, answer.cpus, { columns: shown, idOf: ({ id }) => id, empty: 'none is offered' })
+  })
+  const places = noun(program, 'data-centers', ['data-center'], 'places where pods and workers run')
+  act(places.command('list', { isDefault: true }).alias('ls').description('list them'), async (session) => {
+    const answer = await session.api.listDataCenters()
+    const shown = columns<Answer<'getDataCenter'>>('id', 'name', 'region', 'networkVolumeTypes')
+    session.out.list(answer, answer.dataCenters, { columns: shown, idOf: ({ id }) => id, empty: 'there are none' })
   })
 }

@@ -10,7 +10,7 @@ export function addAuth(program: Command): void {
     .description('sign in to a plane; the key is kept for this user alone')
     .option('--with-key', 'read an API key from stdin')
     .option('--name <context>', 'the context to keep it under (default: the host name)')
-  act(login, async (session, flags: LoginFlags) => await (await import('../account/auth.ts')).logIn(session, flags), { waits: true })
+  act(login, async (session, flags: LoginFlags) => await (await import('../account/auth.ts')).logIn(session, flags))
   examples(login, 'auth login --url https://plane.example.com', 'auth login --url https://plane.example.com --with-key < key.txt')
   act(auth.command('logout').description('forget the key of this context'), async (session) =>
     (await import('../account/auth.ts')).logOut(session),

@@ -49,6 +49,13 @@ function addReads(endpoints: Command): void {
       session.out.record(await session.api.getQueueHealth({ path: { endpointId } }))
     },
   )
+  act(
+    endpoints.command('why <endpoint>').description('say why an endpoint has the workers that it has'),
+    async (session, _options, id: string) => {
+      const { printWhy } = await import('../pods/why.ts')
+      printWhy(session, await session.api.explainEndpoint({ path: { id } }))
+    },
+  )
 }
 
 function addChanges(endpoints: Command): void {
@@ -102,8 +109,13 @@ function addChanges(endpoints: Command): void {
     .alias('rm')
     .description('delete endpoints with their jobs')
     .option('--yes', 'do not ask')
-  act(remove, async (session, { yes }: { yes?: boolean }, ...given) => {
+    .option('--plan', 'say what would happen, and change nothing')
+  act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, ...given) => {
     const ids = given.flat()
+    if (plan) {
+      const { printPlans } = await import('../core/change-plan.ts')
+      return printPlans(session, await Promise.all(ids.map((id) => session.api.deleteEndpoint({ path: { id }, query: { dryRun: true } }))))
+    }
     await session.confirm(`Delete ${ids.join(', ')}? Their jobs and results are lost.`, yes)
     for (const id of ids) {
       await session.api.deleteEndpoint({ path: { id } })
@@ -149,6 +161,15 @@ function addLooks(endpoints: Command): void {
         empty: 'it has decided nothing yet',
       })
     },
+  )
+  const timeline = endpoints
+    .command('timeline <endpoint>')
+    .description('what happened: workers, decisions of the scaler, releases')
+    .option('--since <time>', 'from then on: 1h, or a time of RFC 3339', '1h')
+  act(
+    timeline,
+    async (session, { since }: { since: string }, id: string) =>
+      await (await import('../endpoints/timeline.ts')).printTimeline(session, id, since),
   )
   const rollback = endpoints
     .command('rollback <endpoint> <version>')

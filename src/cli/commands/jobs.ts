@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { act, examples, noun, wholeNumber } from '../core/act.ts'
+import { act, examples, noun } from '../core/act.ts'
+import type { JobListFlags } from '../jobs/list.ts'
 import type { RunFlags } from '../jobs/run-job.ts'
-import { columns } from '../output/columns.ts'
 
 /** `podplane jobs …`, and `podplane run`. */
 export function addJobs(program: Command): void {
@@ -72,17 +72,23 @@ function addLooks(jobs: Command): void {
   const list = jobs
     .command('list <endpoint>')
     .alias('ls')
-    .description('list the newest jobs of an endpoint')
-    .option('--limit <n>', 'at most so many', wholeNumber, 50)
-  act(list, async (session, { limit }: { limit: number }, endpointId: string) => {
-    const answer = await session.api.listRequests({ path: { endpointId }, query: { limit } })
-    const shown = columns<(typeof answer.requests)[number]>('id', 'status', 'createdAt', 'delayTime', 'executionTime', 'workerId', 'error')
-    session.out.list(answer, answer.requests, {
-      columns: shown,
-      idOf: ({ id }) => id,
-      empty: `no jobs; podplane run ${endpointId} '{…}' makes one`,
-    })
-  })
+    .description('list the jobs of an endpoint, newest first')
+    .option('--all', 'more than the first 50')
+    .option('--status <states>', 'in these states only, such as FAILED,TIMED_OUT')
+    .option('--since <time>', 'made from then on: 1h, or a time of RFC 3339')
+    .option('--id <begin>', 'whose id begins so')
+  act(
+    list,
+    async (session, flags: JobListFlags, endpointId: string) =>
+      await (await import('../jobs/list.ts')).listJobs(session, endpointId, flags),
+  )
+  examples(list, 'jobs list <endpoint> --status FAILED --since 1d', 'jobs list <endpoint> --all -q')
+  const timeline = jobs.command('timeline <endpoint> <job>').description('what became of a job: phases, attempts, workers, price')
+  act(
+    timeline,
+    async (session, _options, endpointId: string, jobId: string) =>
+      await (await import('../jobs/list.ts')).printTimeline(session, endpointId, jobId),
+  )
   const why = jobs.command('why <endpoint> <job>').alias('explain').description('say why a job is where it is')
   act(why, async (session, _options, endpointId: string, jobId: string) => {
     session.out.record(await session.api.explainJob({ path: { endpointId, jobId } }), jobId)

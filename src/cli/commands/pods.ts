@@ -48,7 +48,20 @@ function addReads(pods: Command): void {
     session.out.record(await session.api.getPod({ path: { id } }), id)
   })
   const why = pods.command('why <pod>').description('say why a pod is where it is')
-  act(why, async (session, _options, id: string) => await (await import('../pods/why.ts')).printWhy(session, id))
+  act(why, async (session, _options, id: string) => {
+    const { printWhy } = await import('../pods/why.ts')
+    printWhy(session, await session.api.explainPod({ path: { id } }))
+  })
+  const metrics = pods
+    .command('metrics <pod>')
+    .description('what a pod uses: CPU, memory, GPUs, network')
+    .option('--since <time>', 'from then on: 1h, or a time of RFC 3339', '1h')
+  act(
+    metrics,
+    async (session, { since }: { since: string }, id: string) =>
+      await (await import('../pods/metrics.ts')).printMetrics(session, id, since),
+  )
+  examples(metrics, 'pods metrics <pod>', 'pods metrics <pod> --since 1d --json')
 }
 
 function addCreate(pods: Command): void {
@@ -121,9 +134,11 @@ function addChanges(pods: Command): void {
     .aliases(['rm', 'terminate'])
     .description('terminate pods; their container disks are lost')
     .option('--yes', 'do not ask')
+    .option('--plan', 'say what would happen, and change nothing')
   act(
     remove,
-    async (session, { yes }: { yes?: boolean }, ...ids) => await (await import('../pods/actions.ts')).deletePods(session, ids.flat(), yes),
+    async (session, options: { yes?: boolean; plan?: boolean }, ...ids) =>
+      await (await import('../pods/actions.ts')).deletePods(session, ids.flat(), options),
   )
   examples(remove, 'pods delete <pod>', 'pods delete --yes $(podplane pods list -q)')
   act(

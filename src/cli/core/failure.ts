@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError } from '../../client/client.ts'
+import { ApiError, ConnectionError } from '../../client/errors.ts'
 import { errorText, OperatorError } from '../../node/fail.ts'
 import { EXIT } from './exit-codes.ts'
 

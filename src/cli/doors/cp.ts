@@ -67,13 +67,20 @@ async function download(session: Session, pod: string, path: string, target: str
   try {
     const door = await Door.open(session, pod, { command: ['sh', '-c', GIVE, 'sh', path] })
     door.endInput()
-    const tar = spawn('tar', ['-xf', '-', '-C', scratch, '--no-same-owner'], { stdio: ['pipe', 'ignore', 'inherit'] })
+    const tar = spawn('tar', ['-xf', '-', '-C', scratch, '--no-same-owner'], { stdio: ['pipe', 'ignore', 'pipe'] })
     const ended = exitOf(tar)
+    // What the pod says comes first: without its stream there is nothing that tar here could read.
+    let ownComplaints = ''
+    tar.stderr.on('data', (part: Buffer) => {
+      ownComplaints += part.toString('utf8')
+    })
+    tar.stdin.on('error', () => undefined)
     const complaints = await collect(door, async (bytes) => {
       if (!tar.stdin.write(bytes)) await Promise.race([once(tar.stdin, 'drain'), ended])
     })
     tar.stdin.end()
-    finish(door, complaints, await ended)
+    const code = await ended
+    finish(door, complaints || ownComplaints.trim(), code)
     const name = basename(path)
     const final = isInto ? join(place, name) : place
     if (isInto && existsSync(final)) rmSync(final, { recursive: true, force: true })

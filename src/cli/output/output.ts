@@ -79,7 +79,7 @@ export class Output {
       this.io.stderr.write(`${text}\n`)
       return
     }
-    const width = this.io.stderr.columns ?? 80
+    const width = this.io.stderr.columns || 80
     this.io.stderr.write(`\r\u001b[2K${text.slice(0, width - 1)}`)
     this.isTalking = true
   }
@@ -102,6 +102,7 @@ export class Output {
   look(): Look {
     const { NO_COLOR, TERM } = this.io.env
     const colour = this.isTerminal && !NO_COLOR && TERM !== 'dumb'
-    return { nowMs: this.io.nowMs(), colour, ...(this.io.stdout.columns !== undefined && { width: this.io.stdout.columns }) }
+    // A terminal that does not know its width says 0.
+    return { nowMs: this.io.nowMs(), colour, ...(this.io.stdout.columns && { width: this.io.stdout.columns }) }
   }
 }

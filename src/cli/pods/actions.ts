@@ -1,3 +1,4 @@
+import { printPlans } from '../core/change-plan.ts'
 import { parseDurationMs } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
@@ -33,7 +34,12 @@ async function waitStopped(session: Session, id: string): Promise<void> {
   session.out.done(pod, id, `pod ${id} is stopped`)
 }
 
-export async function deletePods(session: Session, ids: readonly string[], yes: boolean | undefined): Promise<number> {
+export async function deletePods(
+  session: Session,
+  ids: readonly string[],
+  { yes, plan }: { yes?: boolean; plan?: boolean },
+): Promise<number> {
+  if (plan) return printPlans(session, await Promise.all(ids.map((id) => session.api.deletePod({ path: { id }, query: { dryRun: true } }))))
   const what = ids.length === 1 ? `pod ${ids[0]}` : `${ids.length} pods`
   await session.confirm(`Delete ${what}? Container disks and persistent mounts are lost.`, yes)
   for (const id of ids) {

@@ -5,7 +5,7 @@ import { CliError } from '../core/failure.ts'
 import type { Answer } from '../core/pages.ts'
 import type { Session } from '../core/session.ts'
 import { untilDone } from '../core/wait.ts'
-import { sentenceOf } from './why.ts'
+import { sentenceOf, whyOfPod } from './why.ts'
 
 type Pod = Answer<'getPod'>
 
@@ -20,7 +20,7 @@ export async function waitUsable(session: Session, id: string): Promise<number> 
     if (now.status === 'ERROR' || now.status === 'EXITED' || now.status === 'TERMINATED') {
       throw new CliError(EXIT.BAD_OUTCOME, 'pod_not_running', `pod ${id} is ${sentenceOf(now)}`, { resource: `pod ${id}` })
     }
-    if (now.status !== 'RUNNING') return { why: sentenceOf(now) }
+    if (now.status !== 'RUNNING') return { why: await whyOfPod(session, now) }
     const silent = await findSilentPort(session, now)
     return silent === undefined ? { done: now } : { why: `RUNNING, and ${silent} does not answer yet` }
   })

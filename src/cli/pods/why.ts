@@ -1,14 +1,46 @@
+import { ApiError } from '../../client/client.ts'
 import type { Answer } from '../core/pages.ts'
 import type { Session } from '../core/session.ts'
 
 type Pod = Answer<'getPod'>
+type Why = Pick<Answer<'explainPod'>, 'verdict' | 'evidence' | 'options' | 'isStale'>
 
-/** Why a pod is where it is, in a sentence. */
+/** The state of a pod in a sentence. */
 export function sentenceOf(pod: Pick<Pod, 'status' | 'statusReason'>): string {
   return pod.statusReason === null ? pod.status : `${pod.status}: ${pod.statusReason}`
 }
 
-export async function printWhy(session: Session, id: string): Promise<void> {
-  const { status, statusReason, actions } = await session.api.getPod({ path: { id } })
-  session.out.record({ id, status, statusReason, actions }, id)
+/** Why a pod is not running yet, as the plane says. */
+export async function whyOfPod(session: Session, pod: Pick<Pod, 'id' | 'status' | 'statusReason'>): Promise<string> {
+  try {
+    const { verdict } = await session.api.explainPod({ path: { id: pod.id } })
+    return `${pod.status}: ${verdict}`
+  } catch (error) {
+    // The explanation is talk: the wait goes on without.
+    if (error instanceof ApiError) return sentenceOf(pod)
+    throw error
+  }
+}
+
+/** The verdict, what it rests on, and the changes that would start it now, with their prices. */
+export function formatWhy({ verdict, evidence, options, isStale }: Why): string {
+  const facts = evidence.map(({ text, count, total }) => `  - ${text}${count === null || total === null ? '' : ` (${count} of ${total})`}`)
+  const changes = options.map((option) => {
+    const price =
+      option.who === 'OPERATOR'
+        ? 'your operator can'
+        : option.waitSeconds === null
+          ? `$${option.pricePerHour.toFixed(3)}/h`
+          : `${option.waitSeconds} s`
+    return `  * ${option.summary} (${price})`
+  })
+  const lines = [verdict, ...facts, ...(changes.length === 0 ? [] : ['What would start it now:', ...changes])]
+  if (isStale) lines.push('A host that this rests on has not been heard of lately.')
+  return `${lines.join('\n')}\n`
+}
+
+/** Prints why something is where it is: prose on a terminal, the members of the answer elsewhere. */
+export function printWhy({ out }: Session, answer: Why & { id: string }): void {
+  if (out.isTerminal && !out.isJson) out.raw(formatWhy(answer))
+  else out.record(answer, answer.id)
 }

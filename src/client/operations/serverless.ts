@@ -2,9 +2,11 @@ import type { ChangePlan } from '../../contract/change-plan.ts'
 import type { CreateEndpointRequest, Endpoint, ListEndpointsResponse, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { ListBuildsResponse, ListReleasesResponse } from '../../contract/endpoints/releases.ts'
 import type { ListScalingResponse } from '../../contract/endpoints/scaling.ts'
+import type { EndpointTimeline } from '../../contract/endpoints/timeline.ts'
 import type { ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../../contract/endpoints/webhooks.ts'
 import type { ListWorkersResponse } from '../../contract/endpoints/workers.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
+import type { MetricsResponse } from '../../contract/metrics.ts'
 import type { EndpointExplanation } from '../../contract/why/why.ts'
 import { as, create, events, get, patch, post, remove } from '../operation.ts'
 
@@ -22,6 +24,8 @@ export const SERVERLESS_OPERATIONS = {
   listEndpointReleases: get('/v2/serverless/{id}/releases', as<typeof ListReleasesResponse>()),
   listEndpointBuilds: get('/v2/serverless/{id}/builds', as<typeof ListBuildsResponse>()),
   listScalingDecisions: get('/v2/serverless/{id}/scaling', as<typeof ListScalingResponse>()),
+  getEndpointTimeline: get('/v2/serverless/{id}/timeline', as<typeof EndpointTimeline>()),
+  getWorkerMetrics: get('/v2/serverless/{id}/workers/{workerId}/metrics', as<typeof MetricsResponse>()),
   explainEndpoint: get('/v2/serverless/{id}/explain', as<typeof EndpointExplanation>()),
   getWorkerLogs: events('/v2/serverless/{id}/workers/{workerId}/logs'),
   listWorkerLogLines: get('/v2/serverless/{id}/workers/{workerId}/logs/lines', as<typeof LogLinesResponse>()),

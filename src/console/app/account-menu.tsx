@@ -19,6 +19,6 @@ export function AccountMenu({ session, account }: { session: SignedIn; account: 
     { label: 'Sign out', run: () => void run(() => signOut(location.origin), 'Signed out').then(changed) },
   ]
   return (
-    <Menu name={`Account: ${account.name}`} label={<span className="max-w-24 truncate sm:max-w-40">{account.name}</span>} items={items} />
+    <Menu name={`Account: ${account.name}`} label={<span className="max-w-20 truncate sm:max-w-40">{account.name}</span>} items={items} />
   )
 }

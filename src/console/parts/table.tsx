@@ -21,7 +21,7 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
     `px-3 py-2 ${isMinor ? 'hidden md:table-cell' : ''} ${isNumber ? 'text-right tabular-nums' : 'text-left'}`
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-    <section className="border-line bg-panel overflow-x-auto rounded-lg border" aria-label={caption} tabIndex={0}>
+    <section className="border-line bg-panel relative overflow-x-auto rounded-lg border" aria-label={caption} tabIndex={0}>
       <table className="w-full border-collapse">
         <caption className="sr-only">{caption}</caption>
         <thead className="bg-raised text-soft text-xs">

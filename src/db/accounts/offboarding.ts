@@ -60,7 +60,7 @@ export type Wiped = Record<'secrets' | 'templates' | 'registries' | 'volumes', n
  */
 export async function wipeAccount(db: Database, { userId, teamId }: { userId: string; teamId: string }, nowMs: number): Promise<Wiped> {
   const { secrets, templates, registries, networkVolumes, globalVolumes, sshKeys, invitations, idempotencyKeys, quotas, budgets } = schema
-  const { identities, memberships, users, teams, spendLimits } = schema
+  const { identities, memberships, users, teams, spendLimits, spendStops } = schema
   const changed = await runNamed(db, {
     secrets: db.delete(secrets).where(eq(secrets.teamId, teamId)),
     templates: db.delete(templates).where(eq(templates.teamId, teamId)),
@@ -74,6 +74,7 @@ export async function wipeAccount(db: Database, { userId, teamId }: { userId: st
     quotas: db.delete(quotas).where(eq(quotas.teamId, teamId)),
     budgets: db.delete(budgets).where(eq(budgets.teamId, teamId)),
     spendLimits: db.delete(spendLimits).where(eq(spendLimits.teamId, teamId)),
+    spendStops: db.delete(spendStops).where(eq(spendStops.teamId, teamId)),
     invitations: db
       .delete(invitations)
       .where(inArray(invitations.email, db.select({ email: users.email }).from(users).where(eq(users.id, userId)))),

@@ -10,7 +10,7 @@ const CACHE = 'cache-control'
  */
 export function credentialOf(request: Request): Shown {
   const said = authorizationOf(request)
-  if (said !== null || request.headers.has('authorization')) return said
+  if (said !== null) return said
   const secret = ownCookie(request, 'session')
   return secret === null ? null : { secret, fault: crossSiteFault(request) }
 }
@@ -47,10 +47,10 @@ function isSecure(request: Request): boolean {
   return new URL(request.url).protocol === 'https:' || said === 'https'
 }
 
-/** The plane's own origin as a browser sees it. */
-export function originOf(request: Request): string {
-  const url = new URL(request.url)
-  return `${isSecure(request) ? 'https' : 'http'}://${url.host}`
+/** The address of a path of the plane for a browser: below `BASE_URL`, where that is an address, else where the browser has asked. */
+export function publicUrl(request: Request, path: string, baseUrl: string | null): string {
+  const asked = `${isSecure(request) ? 'https' : 'http'}://${new URL(request.url).host}`
+  return new URL(path, baseUrl !== null && URL.canParse(baseUrl) ? baseUrl : asked).href
 }
 
 /** What was answered to somebody's cookie is for that browser alone (CS-10). */

@@ -25,7 +25,7 @@ import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { json } from '../openapi/rest-components.ts'
 import { visitOf } from '../session-headers.ts'
-import { credentialOf, originOf } from './credential.ts'
+import { credentialOf, publicUrl } from './credential.ts'
 
 const PATH = '/console/device'
 const WINDOW_MS = 60_000
@@ -117,7 +117,7 @@ export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
   app.openapi(startRoute, async (c) => {
     countStart(c.req.raw, Date.now())
     const { deviceCode, userCode, expiresInSeconds, intervalSeconds } = await devices.startDeviceLogin(where(c), c.req.valid('json').name)
-    const page = new URL(PATH, readSettings(c.env).baseUrl ?? originOf(c.req.raw)).href
+    const page = publicUrl(c.req.raw, PATH, readSettings(c.env).baseUrl)
     const body = {
       device_code: deviceCode,
       user_code: userCode,

@@ -6,7 +6,7 @@ import { beginSignIn, completeSignIn } from '../../services/sessions/code-flow.t
 import type { AppContext, AppEnv } from '../app-env.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { visitOf } from '../session-headers.ts'
-import { originOf, ownCookie, setOwnCookie } from './credential.ts'
+import { ownCookie, publicUrl, setOwnCookie } from './credential.ts'
 import { endFormer, giveSession } from './session-routes.ts'
 
 const CALLBACK = '/console/callback'
@@ -79,7 +79,7 @@ function failed(failure: SignInFailure): string {
 }
 
 function redirectUri(c: AppContext): string {
-  return new URL(CALLBACK, readSettings(c.env).baseUrl ?? originOf(c.req.raw)).href
+  return publicUrl(c.req.raw, CALLBACK, readSettings(c.env).baseUrl)
 }
 
 function where(c: AppContext) {

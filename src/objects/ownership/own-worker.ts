@@ -15,3 +15,9 @@ export async function ownWorker(
   if (trace === null) throw new Problem('notFound')
   return { worker: Owned.prove('worker', workerId, null), isKnown: trace === 'present' }
 }
+
+/** The machine that a worker is or was on, if that is still known: no tenant's, and told to none, but asked about the worker. */
+export async function hostsOfWorker(env: Env, endpoint: Owned<'endpoint'>, worker: Owned<'worker', null>): Promise<Owned<'host', null>[]> {
+  const hostId = await endpointStub(env, endpoint).hostOfWorker(worker.id)
+  return hostId === null ? [] : [Owned.prove('host', hostId, null)]
+}

@@ -5,9 +5,11 @@ import { METRICS } from '../../domain/history/metrics.ts'
 import { joinSeries, type Series, type Window, windowOf } from '../../domain/history/series.ts'
 import type { Env } from '../../env.ts'
 import { hostsOf, ownFormerPod } from '../../objects/ownership/own.ts'
+import { hostsOfWorker, ownWorker } from '../../objects/ownership/own-worker.ts'
 import type { Owned } from '../../objects/ownership/owned.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
+import { readEndpoint } from '../endpoints/endpoints.ts'
 import { requireScope } from '../require-scope.ts'
 
 const SECOND_MS = 1_000
@@ -24,6 +26,22 @@ export async function getPodMetrics(ctx: VerbContext, id: string, query: Metrics
   const window = readWindow(query, ctx.nowMs)
   const pod = await ownFormerPod(ctx.env, ctx.principal, id)
   return toMetrics(window, await readFrom(ctx.env, hostsOf(pod), id, window))
+}
+
+/**
+ * What a worker has used (HIS-23), of one that has left as long as its log is remembered. Throws 403, 404, and 422 for a time that ends before it
+ * begins.
+ */
+export async function getWorkerMetrics(
+  ctx: VerbContext,
+  endpointId: string,
+  workerId: string,
+  query: MetricsQuery,
+): Promise<MetricsResponse> {
+  const endpoint = await readEndpoint(ctx, endpointId)
+  const window = readWindow(query, ctx.nowMs)
+  const { worker } = await ownWorker(ctx.env, endpoint, workerId)
+  return toMetrics(window, await readFrom(ctx.env, await hostsOfWorker(ctx.env, endpoint, worker), workerId, window))
 }
 
 /** The window that a query asks for. Throws 422. */

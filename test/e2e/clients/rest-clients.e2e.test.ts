@@ -61,7 +61,13 @@ const SEEN = {
     gone: [404, 404],
   },
   cluster: { made: [true, 'one', 'TRAINING', true], members: [2, ['one-0', 'one-1'], [0, 1]], changed: 'two', gone: 404 },
-  endpoint: { made: ['one', 'one', true, 'two'], parts: [0, 1, 0, true], webhooks: [false, 0, 404], gone: [404, 404, 404] },
+  endpoint: {
+    timeline: [7, 404],
+    made: ['one', 'one', true, 'two'],
+    parts: [0, 1, 0, true],
+    webhooks: [false, 0, 404],
+    gone: [404, 404, 404],
+  },
   jobs: {
     ended: ['COMPLETED', { ok: true, input: { n: 1 } }, 'FAILED', 'as it should', 'IN_QUEUE', 'FAILED'],
     streamed: [[2, 0], ['COMPLETED', 'COMPLETED', 'COMPLETED'], true],
@@ -76,6 +82,7 @@ const SEEN = {
   catalog: { gpus: [true, 'NVIDIA L4'], cpus: [true, 'cpu3c'], dataCenters: [true, DATA_CENTER], templates: true },
   bills: ['hour', true],
   spend: [100, 100, true, true],
+  stops: [0, true, true],
 }
 
 describe('[PP-271] on a tour of every operation', () => {

@@ -65,7 +65,7 @@ describe('pods', () => {
     await visitor.close()
   })
 
-  test('[UI-20, UI-25] many are stopped at once, and terminating one asks first', async () => {
+  test('[UI-20, UI-25, UI-33] many are stopped at once, and terminating one asks first', async () => {
     const made = await Promise.all(['one', 'two'].map((name) => TestPod.run(plane, podBody(image, STAY, { name }))))
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
@@ -80,9 +80,29 @@ describe('pods', () => {
     await page.getByLabel('State').selectOption('')
     await page.getByRole('button', { name: 'Actions of one' }).click()
     await page.getByRole('menuitem', { name: 'Terminate' }).click()
+    await page.getByRole('dialog').getByRole('list', { name: 'What would happen' }).waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click()
     expect((await made[0]?.get())?.status).toBe('EXITED')
     expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+
+  test('[UI-31] one that is stopped says why, and what would start it is pressed', async () => {
+    const stopped = await TestPod.run(plane, podBody(image, STAY, { name: 'three' }))
+    await stopped.act('stop')
+    await stopped.reaches('EXITED')
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    await visitor.signIn(plane.apiKey, `/console/pods/${stopped.id}`)
+    const options = page.getByRole('region', { name: 'What would start it now' })
+    await options.waitFor()
+    await visitor.expectAccessible('why a pod does not run')
+    await visitor.picture('pod-why')
+    await options.getByRole('button').first().click()
+    await stopped.reaches('RUNNING')
+    await page.getByText('RUNNING').first().waitFor()
+    expect(visitor.complaints).toEqual([])
+    await stopped.terminate()
     await visitor.close()
   })
 
@@ -166,7 +186,7 @@ describe('a pod', () => {
     await visitor.close()
   })
 
-  test('[UI-26] its pages fit a phone, in the dark, and everybody can use them', async () => {
+  test('[UI-26, UI-32] its pages fit a phone, in the dark, and everybody can use them', async () => {
     const visitor = await Visitor.open(browser, plane, PHONE)
     await visitor.signIn(plane.apiKey, '/console/pods')
     await visitor.page.getByLabel('Select by-keyboard').waitFor()
@@ -179,6 +199,10 @@ describe('a pod', () => {
       await expectNoOverflow(visitor)
       await visitor.picture(`pod-${tab}-phone`)
     }
+    await visitor.go(`/console/pods/${pod.id}?tab=metrics&range=10m`)
+    await visitor.page.getByText('busy: last').first().waitFor()
+    await visitor.expectAccessible('metrics of a pod on a phone')
+    await expectNoOverflow(visitor)
     expect(visitor.complaints).toEqual([])
     await visitor.close()
   })

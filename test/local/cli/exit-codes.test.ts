@@ -47,6 +47,12 @@ describe('exit codes', () => {
     }
   })
 
+  it('[CL-2] 2: a noun without a verb, with its help on stderr', async () => {
+    const { code, stdout, stderr } = await podplane(['pods'])
+    expect({ code, stdout }).toEqual({ code: EXIT.USAGE, stdout: '' })
+    expect(stderr).toContain('Usage: podplane pods')
+  })
+
   it('[CL-2] 3: no key, and a key that is not good', async () => {
     const refused = await at({ 'GET /v2/pods': problem(401, 'invalid bearer token') })
     expect((await podplane(['pods', 'list'], { plane: refused })).code).toBe(EXIT.NOT_ALLOWED)
@@ -113,6 +119,8 @@ describe('exit codes', () => {
       code: EXIT.UNREACHABLE,
       error: { code: 'network_error', retryable: true },
     })
+    const ill = await podplane(['pods', 'list'], { plane: await at({ 'GET /v2/pods': problem(500, 'an unexpected error occurred') }) })
+    expect(ill.code).toBe(EXIT.UNREACHABLE)
     const nowhere = await podplane(['pods', 'list'])
     expect(nowhere.code).toBe(EXIT.UNREACHABLE)
     expect(nowhere.stderr).toContain('npm start')

@@ -48,6 +48,12 @@ describe('what the command line prints', () => {
     )
   })
 
+  it('[CL-1] is cut nowhere on a terminal that does not know its width', async () => {
+    await open({ 'GET /v2/pods': { body: { pods: [POD], pagination: LAST } } })
+    const { stdout } = await podplane(['pods', 'list'], { plane: plane as ToyPlane, terminal: true, columns: 0 })
+    expect(stdout).toContain(POD.image)
+  })
+
   it('[CL-1] has no colour with NO_COLOR', async () => {
     await open({ 'GET /v2/pods': { body: { pods: [POD], pagination: LAST } } })
     const { stdout } = await podplane(['pods', 'list'], { plane: plane as ToyPlane, terminal: true, env: { NO_COLOR: '1' } })

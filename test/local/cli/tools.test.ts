@@ -49,9 +49,47 @@ describe('podplane auth and context', () => {
     expect((await podplane(['auth', 'token'], { home })).code).toBe(3)
   })
 
-  it('[CL-5] nobody is asked for a key without a terminal', async () => {
-    const { code, stderr } = await podplane(['auth', 'login', '--url', 'http://127.0.0.1:9'])
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--with-key') })
+  it('[CL-14] shows a code, waits until somebody lets this device in, and keeps the key without showing it', async () => {
+    const home = makeHome()
+    const started = {
+      device_code: 'd1',
+      user_code: 'WDJB-MJHT',
+      verification_uri: 'x',
+      verification_uri_complete: 'https://x/device?code=WDJB-MJHT',
+      expires_in: 900,
+      interval: 0,
+    }
+    const pending = {
+      status: 400,
+      body: { error: 'authorization_pending', code: 'authorization_pending', error_description: '', interval: 0 },
+    }
+    const toy = await at({
+      'POST /console/device': { body: started },
+      'POST /console/device/token': (_asked, count) =>
+        count < 3 ? pending : { body: { access_token: 'pp_device', token_type: 'Bearer', key_id: 'k', account_id: 'a' } },
+      'GET /v2/user': ({ key }) => (key === 'pp_device' ? { body: { id: 'u1' } } : { status: 401 }),
+    })
+    const { code, stdout, stderr } = await podplane(['auth', 'login', '--url', toy.url], { home })
+    expect({ code, shown: stderr.includes('https://x/device?code=WDJB-MJHT'), key: (stdout + stderr).includes('pp_device') }).toEqual({
+      code: 0,
+      shown: true,
+      key: false,
+    })
+    expect((await podplane(['auth', 'token'], { home })).stdout).toBe('pp_device\n')
+  })
+
+  it('[CL-14] says who has not let it in, and what to do where a plane lets no devices in', async () => {
+    const refused = await at({
+      'POST /console/device': { body: { device_code: 'd1', user_code: 'A', verification_uri_complete: 'x', interval: 0 } },
+      'POST /console/device/token': { status: 400, body: { error: 'access_denied', code: 'access_denied' } },
+    })
+    expect(await podplane(['auth', 'login', '--url', refused.url])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('the device was not let in'),
+    })
+    await refused.close()
+    const old = await at({})
+    expect(await podplane(['auth', 'login', '--url', old.url])).toMatchObject({ code: 3, stderr: expect.stringContaining('--with-key') })
   })
 
   it('[CL-6] contexts are set, used, listed and forgotten; another address takes no former key along', async () => {

@@ -37,7 +37,10 @@ export function addHosts(program: Command, call: Call): void {
     .command('cordon <id>')
     .description('give a machine no new work; what runs there stays')
     .option('--reason <text>', 'shown with the machine')
-    .action((id: string, body: { reason?: string }) => call((api) => api.cordonHost({ path: { id }, body })))
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((id: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
+      call((api) => api.cordonHost({ path: { id }, query: { dryRun: plan }, body })),
+    )
   hosts
     .command('uncordon <id>')
     .description('give a machine new work again; ends a drain')
@@ -46,9 +49,21 @@ export function addHosts(program: Command, call: Call): void {
     .command('drain <id>')
     .description('cordon a machine and let its workers leave once they have finished')
     .option('--reason <text>', 'shown with the machine')
-    .action((id: string, body: { reason?: string }) => call((api) => api.drainHost({ path: { id }, body })))
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((id: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
+      call((api) => api.drainHost({ path: { id }, query: { dryRun: plan }, body })),
+    )
   hosts
     .command('remove <id>')
     .description('withdraw the enrolment of a machine that holds nothing')
-    .action((id: string) => call((api) => api.removeHost({ path: { id } })))
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((id: string, { plan }: { plan?: boolean }) => call((api) => api.removeHost({ path: { id }, query: { dryRun: plan } })))
+  program
+    .command('audit')
+    .description('who has changed what, in all accounts; the newest first')
+    .option('--account <id>', 'in this account only')
+    .option('--resource <id>', 'changes of this one only')
+    .action(({ account, resource }: { account?: string; resource?: string }) =>
+      call((api) => api.listAllAudit({ query: { account, resource } })),
+    )
 }

@@ -4,6 +4,7 @@ import { useAct } from '../../app/act.ts'
 import { useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { Confirm } from '../../parts/confirm.tsx'
+import { Plan } from '../../parts/plan.tsx'
 import { POD_ACTS, type PodAct } from './pod-acts.ts'
 
 export type ActedPod = Pick<Pod, 'id' | 'name' | 'status' | 'locked' | 'actions' | 'mounts'>
@@ -39,6 +40,12 @@ export function usePodActs(onTerminated?: () => void): PodActs {
       typed={asked.act === 'terminate' && asked.pod.mounts.persistent !== undefined ? asked.pod.name : undefined}
     >
       <p>{POD_ACTS[asked.act].loses}</p>
+      {asked.act === 'terminate' && (
+        <Plan
+          name={`delete/${asked.pod.id}`}
+          ask={(client, signal) => client.deletePod({ path: { id: asked.pod.id }, query: { dryRun: true } }, { signal })}
+        />
+      )}
     </Confirm>
   )
   return {

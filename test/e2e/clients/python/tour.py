@@ -144,8 +144,10 @@ def endpoint(plane):
     deliveries = plane.list_webhook_deliveries(endpoint_id=made.id).deliveries
     redelivered = refused(plane.redeliver_webhook, "none")
     logs = [refused(plane.get_worker_logs, made.id, "none"), refused(plane.list_worker_log_lines, made.id, "none")]
+    timeline = [len(plane.get_endpoint_timeline(made.id, step=60).series), refused(plane.get_worker_metrics, made.id, "none")]
     plane.delete_endpoint(made.id)
     return {
+        "timeline": timeline,
         "made": [made.name, read.name, holds(listed, made), changed.name],
         "parts": parts,
         "webhooks": [before == rotated, len(deliveries), redelivered],
@@ -291,6 +293,14 @@ def spend(plane):
     return [changed.per_month, limits.per_month, after.per_month == before.per_month, now.item_count == len(now.items)]
 
 
+
+def stops(plane):
+    stop = plane.stop_spend(body=make("StopSpendRequest", ids=["nothing"]))
+    listed = plane.list_spend_stops().stops
+    undone = plane.undo_spend_stop(stop.id)
+    return [len(stop.items), any(one.id == stop.id for one in listed), undone.undone_at is not None]
+
+
 called = set()
 plane = Plane(url, key, called)
 guest = Plane(url, guest_key, called)
@@ -313,5 +323,6 @@ seen = {
     "catalog": catalog(plane),
     "bills": bills(plane),
     "spend": spend(plane),
+    "stops": stops(plane),
 }
 print(json.dumps({"called": sorted(called), "seen": seen}))

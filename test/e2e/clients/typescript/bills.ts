@@ -23,3 +23,12 @@ export async function spend(plane: Podplane) {
   const after = await plane.updateSpendLimits({ body: { perMonth: null } })
   return [changed.perMonth, limits.perMonth, after.perMonth === before.perMonth, now.itemCount === now.items.length]
 }
+
+/** What was stopped of nothing, whether it is listed, and whether it is undone. */
+export async function stops(plane: Podplane) {
+  const stop = await plane.stopSpend({ body: { ids: ['nothing'] } })
+  if (!('items' in stop)) throw new Error('a plan instead of a stop')
+  const { stops: listed } = await plane.listSpendStops()
+  const undone = await plane.undoSpendStop({ path: { id: stop.id } })
+  return [stop.items.length, listed.some(({ id }) => id === stop.id), undone.undoneAt !== null]
+}

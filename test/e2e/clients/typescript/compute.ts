@@ -76,8 +76,11 @@ async function endpoint(plane: Podplane) {
   const redelivered = await refused(plane.redeliverWebhook({ path: { id: 'none' } }))
   const logs = await refused(begins((signal) => plane.getWorkerLogs({ path: { ...path, workerId: 'none' }, signal })))
   const lines = await refused(plane.listWorkerLogLines({ path: { ...path, workerId: 'none' } }))
+  const timeline = await plane.getEndpointTimeline({ path, query: { step: 60 } })
+  const unknown = await refused(plane.getWorkerMetrics({ path: { ...path, workerId: 'none' } }))
   await plane.deleteEndpoint({ path })
   return {
+    timeline: [timeline.series.length, unknown],
     made: [made.name, read.name, holds(endpoints, made), changed.name],
     parts: [workers.length, releases.length, builds.length, Object.keys(scaling).length > 0],
     webhooks: [secret === rotated.secret, deliveries.length, redelivered],

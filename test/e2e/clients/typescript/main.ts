@@ -1,6 +1,6 @@
 import { Podplane } from '@podplane/sdk'
 import { account } from './account.ts'
-import { bills, spend } from './bills.ts'
+import { bills, spend, stops } from './bills.ts'
 import { catalog } from './catalog.ts'
 import { compute } from './compute.ts'
 import { resources } from './resources.ts'
@@ -24,5 +24,6 @@ const seen = {
   catalog: await catalog(plane, dataCenter),
   bills: await bills(plane),
   spend: await spend(plane),
+  stops: await stops(plane),
 }
 console.log(JSON.stringify({ called: [...called].sort(), seen }))

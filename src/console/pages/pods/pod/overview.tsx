@@ -1,12 +1,14 @@
 import type { Pod } from '../../../../contract/pods/pods.ts'
 import { useLive } from '../../../app/live.ts'
 import { paths } from '../../../app/paths.ts'
+import { useApi } from '../../../app/session.ts'
 import { duration, money, perHour } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { State } from '../../../parts/state.tsx'
 import { Facts } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
+import { WhyPanel } from '../../../parts/why/why-panel.tsx'
 import { hardwareOf } from '../pod-acts.ts'
 import { Deadlines } from './deadlines.tsx'
 
@@ -14,6 +16,7 @@ import { Deadlines } from './deadlines.tsx'
 export function Overview({ pod }: { pod: Pod }) {
   return (
     <div className="grid gap-4 lg:grid-cols-2">
+      {pod.status !== 'RUNNING' && pod.status !== 'TERMINATED' && <Why pod={pod} />}
       <Panel title="State">
         <Facts rows={stateOf(pod)} />
       </Panel>
@@ -24,6 +27,16 @@ export function Overview({ pod }: { pod: Pod }) {
         <Facts rows={machineOf(pod)} />
       </Panel>
       <Deadlines pod={pod} />
+    </div>
+  )
+}
+
+function Why({ pod: { id } }: { pod: Pod }) {
+  const { may } = useApi()
+  const why = useLive(['pods', id, 'why'], (api, signal) => api.explainPod({ path: { id } }, { signal }))
+  return (
+    <div className="lg:col-span-2">
+      <WhyPanel of={why} mayWrite={may('pods:write')} refresh="pods" />
     </div>
   )
 }

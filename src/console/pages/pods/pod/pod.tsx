@@ -15,6 +15,7 @@ import { Tabs } from '../../../parts/tabs.tsx'
 import { ACT_ORDER, POD_ACTS, whyNot } from '../pod-acts.ts'
 import { usePodActs } from '../use-pod-act.tsx'
 import { Connect } from './connect.tsx'
+import { Metrics } from './metrics.tsx'
 import { Overview } from './overview.tsx'
 import { Settings } from './settings.tsx'
 import { TerminalTab } from './terminal-tab.tsx'
@@ -44,6 +45,7 @@ export function PodPage() {
               { id: 'overview', title: 'Overview', show: () => <Overview pod={found} /> },
               { id: 'connect', title: 'Connect', show: () => <Connect pod={found} /> },
               { id: 'terminal', title: 'Terminal', show: () => <TerminalTab pod={found} /> },
+              { id: 'metrics', title: 'Metrics', show: () => <Metrics pod={found} /> },
               { id: 'logs', title: 'Logs', show: () => <Logs of={podLog(found.id)} /> },
               { id: 'settings', title: 'Settings', show: () => <Settings key={found.id} pod={found} /> },
             ]}

@@ -1,0 +1,35 @@
+import type { Column } from '../output/columns.ts'
+import { EXIT } from './exit-codes.ts'
+import type { Answer } from './pages.ts'
+import type { Session } from './session.ts'
+
+type Plan = NonNullable<Answer<'deletePod'>>
+interface Row {
+  severity: string
+  kind: string
+  id: string
+  what: string
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  { name: 'severity', of: ({ severity }) => severity },
+  { name: 'kind', of: ({ kind }) => kind },
+  { name: 'id', of: ({ id }) => id },
+  { name: 'what', of: ({ what }) => what },
+]
+
+/** Prints what changes would do, as the plane says; one that would be refused is exit code 5. */
+export function printPlans({ out }: Session, plans: readonly (Plan | undefined)[]): number {
+  const known = plans.filter((plan) => plan !== undefined)
+  const rows = known.flatMap(({ effects }) =>
+    effects.map((effect): Row => ({ severity: effect.severity, kind: effect.resource.kind, id: effect.resource.id, what: effect.what })),
+  )
+  out.list(known.length === 1 ? known[0] : { plans: known }, rows, {
+    columns: COLUMNS,
+    idOf: ({ id }) => id,
+    empty: 'nothing would happen',
+  })
+  const refusals = known.flatMap(({ refusal }) => (refusal === null ? [] : [refusal.detail]))
+  for (const detail of refusals) out.talk(`it would be refused: ${detail}`)
+  return refusals.length === 0 ? EXIT.OK : EXIT.REFUSED
+}

@@ -1,0 +1,29 @@
+import { parseInstant } from '../core/durations.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { usage } from '../core/failure.ts'
+import type { Answer } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+import type { Column } from '../output/columns.ts'
+
+type Event = Answer<'getEndpointTimeline'>['events'][number]
+
+const COLUMNS: readonly Column<Event>[] = [
+  { name: 'at', of: ({ at }) => at, as: 'time' },
+  { name: 'kind', of: ({ kind }) => kind },
+  { name: 'what', of: whatOf },
+  { name: 'reason', of: ({ reason, decision }) => reason ?? decision?.reason },
+]
+
+function whatOf({ workerId, phase, release, decision }: Event): string {
+  if (workerId !== null) return `worker ${workerId} ${phase ?? ''}`.trim()
+  return decision === null ? `release ${release}` : `${decision.current} to ${decision.desired} workers`
+}
+
+/** What happened at an endpoint: workers, decisions of the scaler, releases; the newest first. */
+export async function printTimeline(session: Session, id: string, since: string): Promise<number> {
+  const from = parseInstant(since, session.io.nowMs())
+  if (from === undefined) throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
+  const answer = await session.api.getEndpointTimeline({ path: { id }, query: { from } })
+  session.out.list(answer, answer.events, { columns: COLUMNS, idOf: ({ at }) => at, empty: 'nothing has happened' })
+  return EXIT.OK
+}

@@ -1,0 +1,55 @@
+import { parseInstant } from '../core/durations.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { usage } from '../core/failure.ts'
+import { type Answer, readPages } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+import { type Column, columns } from '../output/columns.ts'
+
+export interface JobListFlags {
+  all?: boolean
+  status?: string
+  since?: string
+  id?: string
+}
+
+/** Jobs of an endpoint by state, time and id, page by page. */
+export async function listJobs(session: Session, endpointId: string, { all, status, since, id }: JobListFlags): Promise<number> {
+  const from = since === undefined ? undefined : parseInstant(since, session.io.nowMs())
+  if (since !== undefined && from === undefined)
+    throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
+  const { api, out } = session
+  const answer = await readPages(session, (query) => api.listRequests({ path: { endpointId }, query: { ...query, status, from, id } }), all)
+  const shown = columns<(typeof answer.requests)[number]>('id', 'status', 'createdAt', 'delayTime', 'executionTime', 'workerId', 'error')
+  out.list(answer, answer.requests, {
+    columns: shown,
+    idOf: (job) => job.id,
+    empty: `no such jobs; podplane run ${endpointId} '{…}' makes one`,
+  })
+  return EXIT.OK
+}
+
+type Attempt = Answer<'getJobTimeline'>['attempts'][number]
+
+const ATTEMPT: readonly Column<Attempt>[] = [
+  { name: 'attempt', of: ({ attempt }) => attempt },
+  { name: 'outcome', of: ({ outcome }) => outcome, as: 'status' },
+  { name: 'worker', of: ({ worker }) => worker.id },
+  { name: 'phases', of: ({ phases }) => phases.map(({ phase, ms }) => `${phase} ${ms ?? '…'} ms`) },
+  { name: 'cost', of: ({ costUsd }) => costUsd },
+  { name: 'reason', of: ({ reason }) => reason },
+]
+
+/** What became of a job, an attempt a line. */
+export async function printTimeline(session: Session, endpointId: string, jobId: string): Promise<number> {
+  const answer = await session.api.getJobTimeline({ path: { endpointId, jobId } })
+  session.out.list(answer, answer.attempts, {
+    columns: ATTEMPT,
+    idOf: ({ worker }) => worker.id,
+    empty: `no attempt yet; podplane jobs why ${endpointId} ${jobId} says why`,
+  })
+  const cost = answer.costUsd === null ? '' : `, $${answer.costUsd}`
+  session.out.talk(
+    `${answer.status}, made at ${answer.createdAt}${answer.finishedAt === null ? '' : `, over at ${answer.finishedAt}`}${cost}`,
+  )
+  return EXIT.OK
+}

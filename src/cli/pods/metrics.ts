@@ -1,0 +1,59 @@
+import { parseInstant } from '../core/durations.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { usage } from '../core/failure.ts'
+import type { Answer } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+import type { Column } from '../output/columns.ts'
+
+type Series = Answer<'getPodMetrics'>['series'][number]
+
+const BARS = '▁▂▃▄▅▆▇█'
+const WIDTH = 40
+
+/** A line of bars, one for each share of the points; a blank where nothing is known. */
+export function sparkline(points: readonly (number | null)[], width = WIDTH): string {
+  const known = points.filter((point) => point !== null)
+  const most = Math.max(...known, 0)
+  const count = Math.min(width, points.length)
+  return Array.from({ length: count }, (_, index) => {
+    const share = points
+      .slice(Math.floor((index * points.length) / count), Math.floor(((index + 1) * points.length) / count))
+      .filter((point) => point !== null)
+    if (share.length === 0) return ' '
+    const mean = share.reduce((sum, point) => sum + point, 0) / share.length
+    return BARS.charAt(most === 0 ? 0 : Math.round((mean / most) * (BARS.length - 1)))
+  }).join('')
+}
+
+/** Prints what a pod uses: a line of bars on a terminal, else each point with its time. */
+export async function printMetrics(session: Session, id: string, since: string): Promise<number> {
+  const from = parseInstant(since, session.io.nowMs())
+  if (from === undefined) throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
+  const answer = await session.api.getPodMetrics({ path: { id }, query: { from } })
+  const { out } = session
+  if (out.isTerminal || out.isJson)
+    out.list(answer, answer.series, { columns: COLUMNS, idOf: nameOf, empty: 'nothing is known of that time' })
+  else
+    out.lines(
+      answer.series.flatMap((series) =>
+        series.points.map((point, index) => [timeOf(answer, index), nameOf(series), series.unit, point ?? ''].join('\t')),
+      ),
+    )
+  return EXIT.OK
+}
+
+const COLUMNS: readonly Column<Series>[] = [
+  { name: 'name', of: nameOf },
+  { name: 'unit', of: ({ unit }) => unit },
+  { name: 'now', of: ({ points }) => points.findLast((point) => point !== null) },
+  { name: 'most', of: ({ points, maxima }) => Math.max(...[...points, ...(maxima ?? [])].filter((point) => point !== null), 0) },
+  { name: 'series', of: ({ points }) => sparkline(points) },
+]
+
+function nameOf({ name, gpu }: Series): string {
+  return gpu === undefined ? name : `${name} ${gpu}`
+}
+
+function timeOf({ from, step }: { from: string; step: number }, index: number): string {
+  return new Date(Date.parse(from) + index * step * 1_000).toISOString()
+}

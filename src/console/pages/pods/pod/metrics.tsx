@@ -1,0 +1,61 @@
+import { lazy, Suspense } from 'react'
+import type { Pod } from '../../../../contract/pods/pods.ts'
+import { useLive } from '../../../app/live.ts'
+import { useUrlState } from '../../../app/url-state.ts'
+import { chartsOf } from '../../../parts/charts/figures.ts'
+import { Face, Loading } from '../../../parts/faces.tsx'
+import { SelectField } from '../../../parts/field.tsx'
+import { Panel } from '../../../parts/page.tsx'
+
+const Chart = lazy(() => import('../../../parts/charts/chart.tsx'))
+
+/** How far back, seconds; near times are looked at more often. */
+const RANGES = { '10m': 600, '1h': 3_600, '24h': 86_400, '7d': 604_800, '30d': 2_592_000 } as const
+type Range = keyof typeof RANGES
+const TITLES: Record<Range, string> = { '10m': '10 minutes', '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' }
+
+/** What the pod has used over time; kept for 30 days. */
+export function Metrics({ pod: { id } }: { pod: Pod }) {
+  const [chosen, choose] = useUrlState('range', '1h')
+  const range: Range = chosen in RANGES ? (chosen as Range) : '1h'
+  const metrics = useLive(
+    ['pods', id, 'metrics', range],
+    (api, signal) => {
+      const from = new Date(Date.now() - RANGES[range] * 1_000).toISOString()
+      return api.getPodMetrics({ path: { id }, query: { from } }, { signal })
+    },
+    { everyMs: range === '10m' ? 5_000 : 30_000 },
+  )
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="w-48">
+        <SelectField label="Last" value={range} onChange={({ target }) => choose(target.value)}>
+          {Object.entries(TITLES).map(([value, title]) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      <Face
+        of={metrics}
+        empty={{
+          when: (answer) => chartsOf(answer).length === 0,
+          show: <p className="text-soft">Nothing is known of this time. Figures come while the pod runs, the first within a minute.</p>,
+        }}
+      >
+        {(answer) => (
+          <div className="grid gap-4 lg:grid-cols-2">
+            {chartsOf(answer).map((data) => (
+              <Panel key={data.title} title={data.title}>
+                <Suspense fallback={<Loading what="Loading the chart" />}>
+                  <Chart data={data} />
+                </Suspense>
+              </Panel>
+            ))}
+          </div>
+        )}
+      </Face>
+    </div>
+  )
+}

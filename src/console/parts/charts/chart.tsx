@@ -1,0 +1,74 @@
+import { useEffect, useRef } from 'react'
+import Uplot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { Table } from '../table.tsx'
+import { type ChartData, figure, summaryOf } from './figures.ts'
+
+/** Told apart on light and on dark ground, and by their place in the legend. */
+const COLOURS = ['#6366f1', '#d97706', '#16a34a', '#dc2626', '#0891b2', '#9333ea', '#65a30d', '#db2777']
+const GREY = '#8b90a0'
+const HEIGHT = 160
+/** As many lines of a table as one reads. */
+const MOST_ROWS = 60
+
+/** A metric over time: drawn, in a sentence, and as a table. */
+export default function Chart({ data }: { data: ChartData }) {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const element = box.current
+    if (element === null) return
+    const chart = new Uplot(
+      optionsOf(data, element.clientWidth),
+      [[...data.times], ...data.lines.map(({ points }) => [...points])],
+      element,
+    )
+    const watcher = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }))
+    watcher.observe(element)
+    return () => {
+      watcher.disconnect()
+      chart.destroy()
+    }
+  }, [data])
+  return (
+    <figure className="flex min-w-0 flex-col gap-2">
+      <div ref={box} aria-hidden="true" className="min-w-0 overflow-hidden" />
+      <figcaption className="text-soft text-xs">{summaryOf(data)}.</figcaption>
+      <details>
+        <summary className="text-soft cursor-pointer text-xs">As a table</summary>
+        <Figures data={data} />
+      </details>
+    </figure>
+  )
+}
+
+function Figures({ data: { title, unit, times, lines } }: { data: ChartData }) {
+  const rows = times.map((time, index) => ({ time, index })).slice(-MOST_ROWS)
+  return (
+    <Table
+      caption={`${title}, newest last`}
+      rows={rows}
+      keyOf={({ index }) => String(index)}
+      columns={[
+        { title: 'Time', show: ({ time }) => new Date(time * 1_000).toLocaleTimeString() },
+        ...lines.map((line) => ({
+          title: line.title,
+          isNumber: true,
+          show: ({ index }: { index: number }) => figure(line.points[index], unit),
+        })),
+      ]}
+    />
+  )
+}
+
+function optionsOf({ unit, lines }: ChartData, width: number): Uplot.Options {
+  const axis = { stroke: GREY, grid: { stroke: `${GREY}33`, width: 1 }, ticks: { stroke: `${GREY}33`, width: 1 } }
+  return {
+    width,
+    height: HEIGHT,
+    cursor: { show: false },
+    legend: { show: false },
+    scales: { y: { range: (_, __, most) => [0, unit === 'percent' ? 100 : Math.max(most, 1) * 1.05] } },
+    axes: [axis, { ...axis, size: 70, values: (_, values) => values.map((value) => figure(value, unit)) }],
+    series: [{}, ...lines.map((_, index) => ({ stroke: COLOURS[index % COLOURS.length] ?? GREY, width: 1.5 }))],
+  }
+}

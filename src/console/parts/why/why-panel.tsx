@@ -1,0 +1,103 @@
+import { useRouter } from '@tanstack/react-router'
+import type { WhyEvidence, WhyOption } from '../../../contract/why/why.ts'
+import { useAct } from '../../app/act.ts'
+import { type Live, useRefresh } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { useApi } from '../../app/session.ts'
+import { Button } from '../button.tsx'
+import { CopyAs } from '../copy-as.tsx'
+import { Face } from '../faces.tsx'
+import { duration } from '../format.ts'
+import { Panel } from '../page.tsx'
+import { isNewPod, priceOf, whyNotOption } from './options.ts'
+
+/** The members that every explanation has. */
+interface Explained {
+  verdict: string
+  sinceMs: number | null
+  evidence: readonly WhyEvidence[]
+  options: readonly WhyOption[]
+  isStale: boolean
+}
+
+interface WhyPanelProps {
+  of: Live<Explained>
+  /** Whether the session may carry an option out. */
+  mayWrite: boolean
+  /** What is looked at again after that. */
+  refresh: string
+}
+
+/** Why something is where it is, what that rests on, and the smallest changes that would start it now. */
+export function WhyPanel({ of, mayWrite, refresh }: WhyPanelProps) {
+  return (
+    <Panel title="Why">
+      <Face of={of}>
+        {({ verdict, sinceMs, evidence, options, isStale }) => (
+          <div className="flex flex-col gap-3" aria-live="polite">
+            <p className="font-medium">{verdict}</p>
+            {sinceMs !== null && <p className="text-soft">For {duration(sinceMs)}.</p>}
+            {isStale && <p className="text-warn">A machine that this rests on has not been heard of lately, so nothing is advised.</p>}
+            <Evidence lines={evidence} />
+            {options.length > 0 && <Options options={options} mayWrite={mayWrite} refresh={refresh} />}
+          </div>
+        )}
+      </Face>
+    </Panel>
+  )
+}
+
+function Evidence({ lines }: { lines: readonly WhyEvidence[] }) {
+  if (lines.length === 0) return null
+  return (
+    <ul className="list-disc pl-5">
+      {lines.map(({ kind, text, count, total }) => (
+        <li key={`${kind}/${text}`}>
+          {text}
+          {kind === 'CONSTRAINT' && count !== null && total !== null ? ` (${count} of ${total} machines)` : ''}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Options({ options, mayWrite, refresh }: { options: readonly WhyOption[]; mayWrite: boolean; refresh: string }) {
+  const { api } = useApi()
+  const router = useRouter()
+  const { isBusy, run } = useAct()
+  const again = useRefresh()
+  const take = async (option: WhyOption) => {
+    const { call } = option
+    if (call === null) return
+    let answer: unknown
+    const send = async () => {
+      // A press that is lost on the way is not to make two of what it makes.
+      const headers = { 'idempotency-key': crypto.randomUUID() }
+      answer = await api.request(call.method, call.path, call.body, call.method === 'POST' ? { headers } : {})
+    }
+    const isDone = await run(send, `Done: ${option.summary}`)
+    await again(refresh)
+    const id = (answer as { id?: string } | undefined)?.id
+    if (isDone && isNewPod(option) && id !== undefined) void router.navigate({ to: paths.pod(id) } as object)
+  }
+  return (
+    <section aria-label="What would start it now">
+      <h3 className="mb-2 font-medium">What would start it now</h3>
+      <ul className="flex flex-col gap-2">
+        {options.map((option) => (
+          <li key={`${option.kind}/${option.summary}`} className="flex flex-wrap items-center gap-2">
+            <Button isBusy={isBusy} disabledReason={whyNotOption(option, mayWrite)} onClick={() => void take(option)}>
+              {sentence(option.summary)}
+            </Button>
+            <span className="text-soft tabular-nums">{priceOf(option)}</span>
+            {option.call && <CopyAs call={option.call} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { ChangeEffect } from '../change-plan.ts'
+import { ResourceId, Timestamp } from '../fields.ts'
+
+/** Things that one stop names or stops: each is several calls inside the plane. */
+export const MAX_STOPPED = 100
+const MAX_PLAN_ID_LENGTH = 64
+const usd = (description: string) => z.number().meta({ description, format: 'double' })
+const KINDS = ['POD', 'ENDPOINT', 'CLUSTER', 'NETWORK_VOLUME'] as const
+const thing = { kind: z.enum(KINDS), id: z.string(), name: z.string(), perHour: usd('USD per hour as it is.') }
+
+export const StopSpendRequest = z
+  .strictObject({
+    ids: z
+      .array(ResourceId.max(128))
+      .min(1)
+      .max(MAX_STOPPED)
+      .optional()
+      .meta({ description: 'Pods and endpoints to stop; left out: every pod that runs and every endpoint with workers.' }),
+    planId: z
+      .string()
+      .min(1)
+      .max(MAX_PLAN_ID_LENGTH)
+      .optional()
+      .meta({ description: 'The plan that was seen: 409 with `code` PLAN_CHANGED where it is another by now.' }),
+  })
+  .meta({ id: 'StopSpendRequest', description: 'What to stop. Nothing is ever deleted.', example: {} })
+export type StopSpendRequest = z.infer<typeof StopSpendRequest>
+
+/** What a stop would do (SPD-10). */
+export const SpendStopPlan = z
+  .object({
+    planId: z.string().meta({ description: 'Send it with the stop, so that what was seen is what happens.' }),
+    perHour: usd('USD per hour now.'),
+    remainingPerHour: usd('USD per hour once all of it has stopped.'),
+    stops: z.array(z.object({ ...thing, savesPerHour: usd('USD per hour that its stop saves.') })),
+    stays: z.array(z.object({ ...thing, reason: z.string().meta({ description: 'Why it goes on.' }) })).meta({
+      description: 'What goes on costing, and what was named and is not stopped.',
+    }),
+    effects: z.array(ChangeEffect),
+  })
+  .meta({
+    id: 'SpendStopPlan',
+    description: 'What a stop would do. Nothing has been stopped.',
+    example: {
+      planId: '3f9a0c51d2b84e67',
+      perHour: 0.45,
+      remainingPerHour: 0.01,
+      stops: [{ kind: 'POD', id: '7h9k2m4n6p', name: 'notebook', perHour: 0.45, savesPerHour: 0.44 }],
+      stays: [],
+      effects: [],
+    },
+  })
+export type SpendStopPlan = z.infer<typeof SpendStopPlan>
+
+const WorkerBounds = z.object({ min: z.number().int().min(0), max: z.number().int().min(0) })
+
+/** A stop that was carried out (SPD-11). */
+export const SpendStop = z
+  .object({
+    id: z.string(),
+    createdAt: Timestamp,
+    savedPerHour: usd('USD per hour that the plan said it saves.'),
+    undoneAt: Timestamp.nullable().meta({ format: 'date-time', description: 'When everything was as before; null: it is not.' }),
+    items: z.array(
+      z.object({
+        kind: z.enum(KINDS),
+        id: z.string(),
+        name: z.string(),
+        state: z.enum(['PENDING', 'STOPPED', 'FAILED', 'RESTORED']).meta({ description: 'PENDING: the stop broke off before it.' }),
+        reason: z.string().nullable().meta({ description: 'Why it could not be stopped, or not be restored.' }),
+        formerWorkers: WorkerBounds.nullable().meta({ description: 'Bounds of an endpoint before; null for a pod.' }),
+      }),
+    ),
+  })
+  .meta({
+    id: 'SpendStop',
+    description: 'What was stopped, and what became of it.',
+    example: {
+      id: '9k2m4n6p7h',
+      createdAt: '2026-06-02T12:00:00Z',
+      savedPerHour: 0.44,
+      undoneAt: null,
+      items: [{ kind: 'POD', id: '7h9k2m4n6p', name: 'notebook', state: 'STOPPED', reason: null, formerWorkers: null }],
+    },
+  })
+export type SpendStop = z.infer<typeof SpendStop>
+export type StoppedItem = SpendStop['items'][number]
+
+export const SpendStopOrPlan = z.union([SpendStop, SpendStopPlan]).meta({ id: 'SpendStopOrPlan', example: SpendStop.meta()?.example })
+export const ListSpendStopsResponse = z
+  .object({ stops: z.array(SpendStop).meta({ description: 'The newest first.' }) })
+  .meta({ id: 'ListSpendStopsResponse', example: { stops: [SpendStop.meta()?.example] } })

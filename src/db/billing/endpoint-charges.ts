@@ -1,0 +1,35 @@
+import { and, desc, eq, gt, isNotNull, lt } from 'drizzle-orm'
+import { totalNanos } from '../../domain/billing/money.ts'
+import type { ChargedTime } from '../../domain/endpoint/timeline.ts'
+import type { Database } from '../client.ts'
+import { allocations, usage } from '../schema.ts'
+
+/** Intervals that one answer is made of; where there are more, nothing is said of what they come to. */
+const MAX_INTERVALS = 5_000
+
+/** What the workers of a team's endpoint were charged within a time, and are; null where that is too much to read at once. */
+export async function readEndpointCharges(
+  db: Database,
+  teamId: string,
+  endpointId: string,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+): Promise<ChargedTime[] | null> {
+  const isOwn = and(eq(usage.teamId, teamId), eq(usage.kind, 'SERVERLESS'), eq(usage.resourceId, endpointId))
+  const [closed, open] = await db.batch([
+    db
+      .select()
+      .from(usage)
+      .where(and(isOwn, gt(usage.endedAtMs, fromMs), lt(usage.startedAtMs, toMs)))
+      .orderBy(desc(usage.endedAtMs))
+      .limit(MAX_INTERVALS + 1),
+    db
+      .select()
+      .from(allocations)
+      .where(and(eq(allocations.teamId, teamId), eq(allocations.ownerId, endpointId), isNotNull(allocations.chargedFromMs))),
+  ])
+  if (closed.length > MAX_INTERVALS) return null
+  return [
+    ...closed.map((row) => ({ fromMs: row.startedAtMs, toMs: row.endedAtMs, nanosPerHour: totalNanos(row) })),
+    ...open.map((row) => ({ fromMs: row.chargedFromMs ?? 0, toMs: null, nanosPerHour: totalNanos(row) })),
+  ]
+}

@@ -1,0 +1,97 @@
+import { and, desc, eq, sql } from 'drizzle-orm'
+import type { Database, Statement } from '../client.ts'
+import { allocations, clusters, networkVolumes, pods } from '../schema.ts'
+import { spendStops } from '../tables/spend-stops.ts'
+import { IS_POD_TO_RUN, POD_NANOS } from './spend.ts'
+
+export type SpendStopRow = typeof spendStops.$inferSelect
+
+/** Stops of a team that are kept: the newest. */
+const MAX_KEPT = 50
+const MAX_ROWS = 5_000
+// As the partial index has it, word for word.
+const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
+
+/** What of a team could be stopped, and what goes on costing (SPD-10): read at one moment. */
+export async function readStoppable(db: Database, teamId: string) {
+  const { gpuNanosPerHour, cpuNanosPerHour, diskNanosPerHour } = allocations
+  const [ofPods, ofWorkers, volumes] = await db.batch([
+    db
+      .select({
+        id: pods.id,
+        name: pods.name,
+        clusterId: pods.clusterId,
+        clusterName: sql<string | null>`${clusters.name}`.as('cluster_name'),
+        version: pods.version,
+        status: pods.status,
+        locked: pods.locked,
+        isToRun: sql<number>`${IS_POD_TO_RUN}`.as('is_to_run'),
+        nanosPerHour: sql<number>`${POD_NANOS}`.as('nanos'),
+        stoppedNanosPerHour: pods.stoppedDiskNanosPerHour,
+      })
+      .from(pods)
+      .leftJoin(clusters, eq(clusters.id, pods.clusterId))
+      .where(and(eq(pods.teamId, teamId), IS_LIVE))
+      .orderBy(pods.id)
+      .limit(MAX_ROWS),
+    db
+      .select({
+        endpointId: allocations.ownerId,
+        nanosPerHour: sql<number>`SUM(${gpuNanosPerHour} + ${cpuNanosPerHour} + ${diskNanosPerHour})`.as('nanos'),
+      })
+      .from(allocations)
+      .where(and(eq(allocations.teamId, teamId), eq(allocations.kind, 'worker')))
+      .groupBy(allocations.ownerId)
+      .limit(MAX_ROWS),
+    db
+      .select({ id: networkVolumes.id, name: networkVolumes.name, nanosPerHour: networkVolumes.nanosPerHour })
+      .from(networkVolumes)
+      .where(eq(networkVolumes.teamId, teamId))
+      .orderBy(networkVolumes.id)
+      .limit(MAX_ROWS),
+  ])
+  return { pods: ofPods.map((pod) => ({ ...pod, isToRun: Boolean(pod.isToRun) })), workers: ofWorkers, volumes }
+}
+
+/** Records a stop before it is carried out; the oldest beyond those that are kept goes. */
+export async function insertStop(db: Database, row: SpendStopRow, note: Statement): Promise<void> {
+  const kept = db
+    .select({ id: spendStops.id })
+    .from(spendStops)
+    .where(eq(spendStops.teamId, row.teamId))
+    .orderBy(desc(spendStops.createdAtMs), desc(spendStops.id))
+    .limit(MAX_KEPT)
+  const dropOldest = db.delete(spendStops).where(and(eq(spendStops.teamId, row.teamId), sql`${spendStops.id} NOT IN ${kept}`))
+  await db.batch([db.insert(spendStops).values(row), note, dropOldest])
+}
+
+/** What became of its things. */
+export async function saveStop(
+  db: Database,
+  { id, teamId, items, undoneAtMs }: SpendStopRow,
+  together: readonly Statement[] = [],
+): Promise<void> {
+  const save = db
+    .update(spendStops)
+    .set({ items, undoneAtMs })
+    .where(and(eq(spendStops.teamId, teamId), eq(spendStops.id, id)))
+  await db.batch([save, ...together])
+}
+
+/** A team's stops, the newest first. */
+export function listStops(db: Database, teamId: string): Promise<SpendStopRow[]> {
+  return db
+    .select()
+    .from(spendStops)
+    .where(eq(spendStops.teamId, teamId))
+    .orderBy(desc(spendStops.createdAtMs), desc(spendStops.id))
+    .limit(MAX_KEPT)
+}
+
+export function findStop(db: Database, teamId: string, id: string): Promise<SpendStopRow | undefined> {
+  return db
+    .select()
+    .from(spendStops)
+    .where(and(eq(spendStops.teamId, teamId), eq(spendStops.id, id)))
+    .get()
+}

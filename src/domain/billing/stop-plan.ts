@@ -1,0 +1,130 @@
+import type { SpendStopPlan } from '../../contract/billing/stops.ts'
+import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
+import type { PodStatus } from '../../contract/enums.ts'
+import type { EndpointStake } from '../endpoint/stake.ts'
+import { effect, jobsEffect } from '../plan/effect.ts'
+import { actionsOf } from '../pod/pod.ts'
+import { usdOfNanos } from './money.ts'
+
+// Which things a stop of spending ends, and what goes on. Pure: asked of the tables that decide the actions themselves.
+
+/** A pod, as far as a stop looks at it. */
+export interface StoppablePod {
+  id: string
+  name: string
+  clusterId: string | null
+  clusterName: string | null
+  version: number
+  status: PodStatus
+  locked: boolean
+  isToRun: boolean
+  nanosPerHour: number
+  stoppedNanosPerHour: number
+}
+
+/** An endpoint with workers, or one that was named. */
+export interface StoppableEndpoint {
+  id: string
+  name: string
+  revision: number
+  workers: { min: number; max: number }
+  nanosPerHour: number
+  stake: EndpointStake
+}
+
+export interface Stoppable {
+  pods: readonly StoppablePod[]
+  endpoints: readonly StoppableEndpoint[]
+  volumes: readonly { id: string; name: string; nanosPerHour: number }[]
+}
+
+type Thing = Pick<SpendStopPlan['stays'][number], 'kind' | 'id' | 'name'>
+type Fate = { thing: Thing; version: number; nanos: number } & (
+  | { stops: true; savesNanos: number; effects: ChangeEffect[] }
+  | { stops: false; reason: string }
+)
+
+export interface DecidedStop extends Omit<SpendStopPlan, 'planId'> {
+  savedNanosPerHour: number
+  /** Of what the plan was made: equal for equal plans. */
+  facts: string
+}
+
+const NO_MEMBER = 'the members of a cluster are not stopped: delete the cluster to end its cost'
+
+/** What is stopped and what stays (SPD-10). `ids`: only these; null: all that runs. At most `most` things. */
+export function decideSpendStop({ pods, endpoints, volumes }: Stoppable, ids: readonly string[] | null, most: number): DecidedStop {
+  const isNamed = (id: string) => ids === null || ids.includes(id)
+  const found = [...pods.filter(({ clusterId }) => clusterId === null).map(ofPod), ...endpoints.map(ofEndpoint)]
+  const named = found.map((fate) => (isNamed(fate.thing.id) ? fate : stay(fate, 'it was not named')))
+  const fates = bounded([...named, ...ofClusters(pods), ...volumes.map(ofVolume)], most)
+  const stops = fates.filter((fate) => fate.stops)
+  const stays = fates.filter((fate) => !fate.stops).filter(({ nanos, thing }) => nanos > 0 || (ids?.includes(thing.id) ?? false))
+  const total = fates.reduce((sum, { nanos }) => sum + nanos, 0)
+  const savedNanosPerHour = stops.reduce((sum, { savesNanos }) => sum + savesNanos, 0)
+  return {
+    perHour: usdOfNanos(total),
+    remainingPerHour: usdOfNanos(total - savedNanosPerHour),
+    stops: stops.map(({ thing, nanos, savesNanos }) => ({ ...thing, perHour: usdOfNanos(nanos), savesPerHour: usdOfNanos(savesNanos) })),
+    stays: stays.map(({ thing, nanos, reason }) => ({ ...thing, perHour: usdOfNanos(nanos), reason })),
+    effects: stops.flatMap(({ effects }) => effects),
+    savedNanosPerHour,
+    facts: JSON.stringify(stops.map(({ thing, version }) => [thing.kind, thing.id, version])),
+  }
+}
+
+function ofPod(pod: StoppablePod): Fate {
+  const { id, name, version, nanosPerHour: nanos, stoppedNanosPerHour } = pod
+  const base = { thing: { kind: 'POD' as const, id, name }, version, nanos }
+  if (!pod.isToRun) return { ...base, stops: false, reason: 'it is stopped: its disks are kept' }
+  if (!actionsOf(pod).includes('stop')) {
+    return { ...base, stops: false, reason: pod.locked ? 'pod is locked' : `action stop is not valid while the pod is ${pod.status}` }
+  }
+  const resource: ChangedResource = { kind: 'pod', id, name }
+  const kept = stoppedNanosPerHour > 0 ? [effect(resource, 'STAYS', 'INFO', 'its disks are kept, and go on costing')] : []
+  const effects = [effect(resource, 'STOPS', 'WARNING', 'its container is stopped, and its ports close'), ...kept]
+  return { ...base, stops: true, savesNanos: nanos - stoppedNanosPerHour, effects }
+}
+
+function ofEndpoint({ id, name, revision, workers, nanosPerHour: nanos, stake }: StoppableEndpoint): Fate {
+  const base = { thing: { kind: 'ENDPOINT' as const, id, name }, version: revision, nanos }
+  if (workers.max === 0) return { ...base, stops: false, reason: 'it may have no workers already: those that are there finish and go' }
+  const resource: ChangedResource = { kind: 'endpoint', id, name }
+  const effects = [
+    effect(resource, 'CHANGES', 'WARNING', `its workers may be 0 instead of ${workers.min} to ${workers.max}: no new job is begun`),
+    ...jobsEffect(resource, 'FINISHES', 'INFO', stake.running, 'that run are finished first'),
+    ...(stake.queued > 0 ? [{ ...effect(resource, 'WAITS', 'WARNING', 'jobs that wait go on waiting'), amount: stake.queued }] : []),
+  ]
+  return { ...base, stops: true, savesNanos: nanos, effects }
+}
+
+function ofVolume({ id, name, nanosPerHour }: Stoppable['volumes'][number]): Fate {
+  const thing = { kind: 'NETWORK_VOLUME' as const, id, name }
+  return { thing, version: 0, nanos: nanosPerHour, stops: false, reason: 'it keeps its data, and costs until it is deleted' }
+}
+
+function ofClusters(pods: readonly StoppablePod[]): Fate[] {
+  const members = Map.groupBy(
+    pods.filter(({ clusterId }) => clusterId !== null),
+    ({ clusterId }) => clusterId as string,
+  )
+  return [...members].map(([id, of]) => {
+    const thing = { kind: 'CLUSTER' as const, id, name: of[0]?.clusterName ?? id }
+    return { thing, version: 0, nanos: of.reduce((sum, { nanosPerHour }) => sum + nanosPerHour, 0), stops: false, reason: NO_MEMBER }
+  })
+}
+
+function stay({ thing, version, nanos, ...fate }: Fate, reason: string): Fate {
+  return { thing, version, nanos, stops: false, reason: 'reason' in fate ? fate.reason : reason }
+}
+
+// The dearest first, so that what is left for a second stop is what costs least.
+function bounded(fates: readonly Fate[], most: number): Fate[] {
+  const order = fates.toSorted((a, b) => b.nanos - a.nanos || (a.thing.id < b.thing.id ? -1 : 1))
+  let left = most
+  return order.map((fate) => {
+    if (!fate.stops) return fate
+    left -= 1
+    return left >= 0 ? fate : stay(fate, `one stop ends at most ${most} things: stop again`)
+  })
+}

@@ -1,0 +1,174 @@
+import { isThrottled, type Worker, type WorkerPhase } from '../worker/worker.ts'
+
+/** What an endpoint has at an instant, and the most that it had since the sample before (HIS-20). */
+export interface EndpointSample extends EndpointCounts {
+  atMs: number
+  mostQueued: number
+  mostInProgress: number
+}
+
+export interface EndpointCounts {
+  queued: number
+  inProgress: number
+  starting: number
+  throttled: number
+  ready: number
+  failed: number
+}
+
+export const COUNTS = [
+  'queued',
+  'inProgress',
+  'starting',
+  'throttled',
+  'ready',
+  'failed',
+] as const satisfies readonly (keyof EndpointCounts)[]
+/** What changes with every job is noted this often at most. */
+const EVERY_MS = 60_000
+
+/** The counts of an endpoint. A draining worker counts as ready: it works until it ends. */
+export function countsOf(queued: number, inProgress: number, workers: readonly Worker[]): EndpointCounts {
+  const counts = { queued, inProgress, starting: 0, throttled: 0, ready: 0, failed: 0 }
+  for (const worker of workers) {
+    if (worker.phase === 'READY' || worker.phase === 'DRAINING') counts.ready++
+    else if (worker.phase === 'FAILED') counts.failed++
+    else if (isThrottled(worker)) counts.throttled++
+    else counts.starting++
+  }
+  return counts
+}
+
+/** What is known between samples: the last one that was noted, and what has been since. */
+export interface Watch {
+  noted: EndpointSample | null
+  /** As it was after the last commit; null: as noted. */
+  since: EndpointSample | null
+}
+
+/**
+ * What to note of the counts after a commit (HIS-20): another number of workers at once, jobs once a minute, and before a change what had been
+ * for a minute or more, so that a quiet time reads as it was.
+ */
+export function watchCounts({ noted, since }: Watch, counts: EndpointCounts, atMs: number): { notes: EndpointSample[]; watch: Watch } {
+  const notes: EndpointSample[] = []
+  let last = noted
+  let most = since ?? { mostQueued: 0, mostInProgress: 0 }
+  if (since && atMs - since.atMs >= EVERY_MS) {
+    notes.push(since)
+    last = since
+    most = { mostQueued: 0, mostInProgress: 0 }
+  }
+  const sample = {
+    ...counts,
+    atMs,
+    mostQueued: Math.max(most.mostQueued, counts.queued),
+    mostInProgress: Math.max(most.mostInProgress, counts.inProgress),
+  }
+  const isSame = last ? COUNTS.every((name) => last[name] === counts[name]) : COUNTS.every((name) => counts[name] === 0)
+  const hasOtherWorkers = !last || COUNTS.slice(2).some((name) => last[name] !== counts[name])
+  if (isSame && sample.mostQueued <= counts.queued && sample.mostInProgress <= counts.inProgress)
+    return { notes, watch: { noted: last, since: null } }
+  if (last && !hasOtherWorkers && atMs - last.atMs < EVERY_MS && atMs >= last.atMs) return { notes, watch: { noted: last, since: sample } }
+  return { notes: [...notes, sample], watch: { noted: sample, since: null } }
+}
+
+/** Steps of an answer. */
+export interface Steps {
+  fromMs: number
+  stepMs: number
+  count: number
+}
+
+const NICE_MS = [10_000, 60_000, 300_000, 900_000, 3_600_000, 10_800_000, 86_400_000] as const
+const MAX_STEPS = 1_500
+const USUAL_STEPS = 360
+const KEPT_MS = 30 * 86_400_000
+const DEFAULT_SPAN_MS = 86_400_000
+
+/** What is answered to a wish (HIS-21); null: the time ends before it begins. */
+export function stepsOf(wish: { fromMs: number | null; toMs: number | null; stepMs: number | null }, nowMs: number): Steps | null {
+  const toMs = Math.min(wish.toMs ?? nowMs, nowMs)
+  const fromMs = Math.max(wish.fromMs ?? toMs - DEFAULT_SPAN_MS, nowMs - KEPT_MS)
+  if ((wish.fromMs ?? fromMs) >= (wish.toMs ?? nowMs)) return null
+  const span = Math.max(0, toMs - fromMs)
+  const usual = NICE_MS.find((stepMs) => span / stepMs <= USUAL_STEPS) ?? NICE_MS[6]
+  const least = Math.max(wish.stepMs ?? usual, span / (MAX_STEPS - 1))
+  const stepMs = Math.ceil(least / NICE_MS[0]) * NICE_MS[0]
+  const first = Math.floor(fromMs / stepMs) * stepMs
+  return { fromMs: first, stepMs, count: Math.max(0, Math.ceil((toMs - first) / stepMs)) }
+}
+
+export interface CountSeries {
+  name: keyof EndpointCounts
+  /** At the end of each step; null before the first that is known, and behind now. */
+  points: (number | null)[]
+  /** The most within it. */
+  maxima: (number | null)[]
+}
+
+/**
+ * Samples, oldest first, as columns (HIS-21). What was noted holds until the next sample; `samples` begins with the last one before the window, if
+ * there is one.
+ */
+export function countSeries(samples: readonly EndpointSample[], { fromMs, stepMs, count }: Steps, nowMs: number): CountSeries[] {
+  return COUNTS.map((name) => {
+    const points: (number | null)[] = []
+    const maxima: (number | null)[] = []
+    let held: number | null = null
+    let next = 0
+    for (let at = 0; at < count; at++) {
+      const endMs = Math.min(fromMs + (at + 1) * stepMs, nowMs + 1)
+      let most = held
+      for (let sample = samples[next]; sample && sample.atMs < endMs; sample = samples[++next]) {
+        held = sample[name]
+        const isIn = sample.atMs >= fromMs + at * stepMs
+        most = Math.max(isIn ? (most ?? 0) : 0, isIn ? mostOf(sample, name) : held)
+      }
+      points.push(held)
+      maxima.push(most)
+    }
+    return { name, points, maxima }
+  })
+}
+
+function mostOf(sample: EndpointSample, name: keyof EndpointCounts): number {
+  if (name === 'queued') return sample.mostQueued
+  return name === 'inProgress' ? sample.mostInProgress : sample[name]
+}
+
+/** A worker became something else. */
+export interface WorkerChange {
+  n: number
+  atMs: number
+  workerId: string
+  phase: WorkerPhase | 'GONE'
+  reason: string | null
+  release: number | null
+}
+
+/** A charged interval of a worker; `toMs`: null while it lasts. */
+export interface ChargedTime {
+  fromMs: number
+  toMs: number | null
+  nanosPerHour: number
+}
+
+/** Millionths of a USD in each step: `amount` cuts an interval, so that its parts sum to the whole. */
+export function spendSeries(
+  charged: readonly ChargedTime[],
+  { fromMs, stepMs, count }: Steps,
+  nowMs: number,
+  amount: (interval: ChargedTime, part: { fromMs: number; toMs: number }) => number,
+): number[] {
+  const steps = new Array<number>(count).fill(0)
+  for (const interval of charged) {
+    const endMs = Math.min(interval.toMs ?? nowMs, fromMs + count * stepMs)
+    const first = Math.max(0, Math.floor((interval.fromMs - fromMs) / stepMs))
+    for (let at = first; at < count && fromMs + at * stepMs < endMs; at++) {
+      const part = { fromMs: Math.max(interval.fromMs, fromMs + at * stepMs), toMs: Math.min(endMs, fromMs + (at + 1) * stepMs) }
+      if (part.toMs > part.fromMs) steps[at] = (steps[at] ?? 0) + amount(interval, part)
+    }
+  }
+  return steps
+}

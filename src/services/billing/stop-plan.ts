@@ -1,0 +1,46 @@
+import { MAX_STOPPED, type SpendStopPlan, type StopSpendRequest } from '../../contract/billing/stops.ts'
+import { readStoppable } from '../../db/billing/stops.ts'
+import { openDatabase } from '../../db/client.ts'
+import { type DecidedStop, decideSpendStop, type StoppableEndpoint } from '../../domain/billing/stop-plan.ts'
+import type { EndpointConfig } from '../../domain/endpoint/record.ts'
+import { ownEndpoints } from '../../objects/ownership/own.ts'
+import { endpointStub } from '../../objects/stubs.ts'
+import { keyedDigest } from '../../platform/crypto.ts'
+import type { VerbContext } from '../context.ts'
+import { requireScope } from '../require-scope.ts'
+
+/** Digits of a plan's name: enough that two plans of one account never share one. */
+const PLAN_ID_LENGTH = 32
+
+/** A plan with its name, and what is needed to carry it out. */
+export interface NamedStop extends DecidedStop {
+  planId: string
+  /** Bounds of the workers of its endpoints. */
+  formerWorkers: ReadonlyMap<string, EndpointConfig['workers']>
+}
+
+/** What a stop would do (SPD-10). Throws 403. */
+export async function planSpendStop(ctx: VerbContext, body: StopSpendRequest): Promise<SpendStopPlan> {
+  const { savedNanosPerHour: _saved, facts: _facts, formerWorkers: _former, ...plan } = await makeStopPlan(ctx, body)
+  return plan
+}
+
+/** The same with what carries it out. Throws 403. */
+export async function makeStopPlan(ctx: VerbContext, { ids }: StopSpendRequest): Promise<NamedStop> {
+  const { env, principal } = ctx
+  requireScope(principal, 'pods:write')
+  requireScope(principal, 'serverless:write')
+  const { pods, workers, volumes } = await readStoppable(openDatabase(env.DB), principal.teamId)
+  const nanosOf = new Map(workers.map(({ endpointId, nanosPerHour }) => [endpointId, nanosPerHour]))
+  const configs = await ownEndpoints(env, principal, [...new Set([...nanosOf.keys(), ...(ids ?? [])])])
+  const endpoints = await Promise.all(
+    configs.map(async (endpoint): Promise<StoppableEndpoint> => {
+      const { id, name, revision, workers: bounds } = endpoint.row
+      const stake = await endpointStub(env, endpoint).stake()
+      return { id, name, revision, workers: bounds, nanosPerHour: nanosOf.get(id) ?? 0, stake }
+    }),
+  )
+  const decided = decideSpendStop({ pods, endpoints, volumes }, ids ?? null, MAX_STOPPED)
+  const planId = (await keyedDigest(env.KEY_PEPPER, `spend-stop\n${principal.teamId}\n${decided.facts}`)).slice(0, PLAN_ID_LENGTH)
+  return { ...decided, planId, formerWorkers: new Map(configs.map(({ id, row }) => [id, row.workers])) }
+}

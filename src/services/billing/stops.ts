@@ -1,0 +1,123 @@
+import type { SpendStop, StoppedItem, StopSpendRequest } from '../../contract/billing/stops.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import * as table from '../../db/billing/stops.ts'
+import { openDatabase } from '../../db/client.ts'
+import { usdOfNanos } from '../../domain/billing/money.ts'
+import { isToRun } from '../../domain/pod/pod.ts'
+import { own } from '../../objects/ownership/own.ts'
+import { newResourceId } from '../../platform/ids.ts'
+import { logEvent } from '../../platform/log.ts'
+import { noteChange } from '../audit.ts'
+import type { VerbContext } from '../context.ts'
+import { updateEndpoint } from '../endpoints/endpoints.ts'
+import { actOnPod } from '../pods/change-pod.ts'
+import { requireScope } from '../require-scope.ts'
+import { makeStopPlan, type NamedStop } from './stop-plan.ts'
+
+/** Things that are stopped or restored at the same time. */
+const AT_ONCE = 8
+const PAUSED = { min: 0, max: 0 }
+
+/**
+ * Stops what the plan of this moment names (SPD-11), and keeps what is needed to undo it. What cannot be stopped says why and holds up nothing.
+ * Throws 403, and 409 when the plan is not the one that was seen.
+ */
+export async function stopSpend(ctx: VerbContext, body: StopSpendRequest): Promise<SpendStop> {
+  const plan = await makeStopPlan(ctx, body)
+  if (body.planId !== undefined && body.planId !== plan.planId) {
+    const detail = `what runs has changed since that plan: it is plan ${plan.planId} now; look at it with dryRun=true and send its planId`
+    throw new Problem('conflict', { detail, code: 'PLAN_CHANGED' })
+  }
+  const row = rowOf(ctx, plan)
+  // First what is needed to undo it: whoever dies in between leaves items that say so.
+  await table.insertStop(openDatabase(ctx.env.DB), row, note(ctx, 'stop', row))
+  const items = await each(row.items, (item) => stopItem(ctx, item))
+  await table.saveStop(openDatabase(ctx.env.DB), { ...row, items })
+  return show({ ...row, items })
+}
+
+/** The stops of the account that are kept, the newest first (SPD-12). Throws 403. */
+export async function listSpendStops({ env, principal }: VerbContext): Promise<SpendStop[]> {
+  requireScope(principal, 'billing:read')
+  return (await table.listStops(openDatabase(env.DB), principal.teamId)).map(show)
+}
+
+/** Starts the same again (SPD-12): what was restored stays so, what could not be is tried again. Throws 403 and 404. */
+export async function undoSpendStop(ctx: VerbContext, id: string): Promise<SpendStop> {
+  requireScope(ctx.principal, 'pods:write')
+  requireScope(ctx.principal, 'serverless:write')
+  const db = openDatabase(ctx.env.DB)
+  const row = await table.findStop(db, ctx.principal.teamId, id)
+  if (!row) throw new Problem('notFound')
+  const items = await each(row.items, (item) => restoreItem(ctx, item))
+  const isUndone = items.every(({ state }) => state === 'RESTORED' || state === 'FAILED')
+  const after = { ...row, items, undoneAtMs: isUndone ? (row.undoneAtMs ?? ctx.nowMs) : null }
+  await table.saveStop(db, after, [note(ctx, 'undo', after)])
+  return show(after)
+}
+
+function rowOf(ctx: VerbContext, { stops, savedNanosPerHour, formerWorkers }: NamedStop): table.SpendStopRow {
+  const items = stops.map(({ kind, id, name }): StoppedItem => {
+    const former = formerWorkers.get(id)
+    return { kind, id, name, state: 'PENDING', reason: null, formerWorkers: former ? { min: former.min, max: former.max } : null }
+  })
+  return { id: newResourceId(), teamId: ctx.principal.teamId, createdAtMs: ctx.nowMs, savedNanosPerHour, items, undoneAtMs: null }
+}
+
+async function stopItem(ctx: VerbContext, item: StoppedItem): Promise<StoppedItem> {
+  return settle(item, 'STOPPED', async () => {
+    if (item.kind === 'POD') await actOnPod(ctx, item.id, 'stop', undefined)
+    else await updateEndpoint(ctx, item.id, { workers: PAUSED })
+  })
+}
+
+// One that could not be stopped is as it was, or as somebody has made it since.
+async function restoreItem(ctx: VerbContext, item: StoppedItem): Promise<StoppedItem> {
+  if (item.state === 'RESTORED' || item.state === 'FAILED') return item
+  return settle(item, 'RESTORED', () => (item.kind === 'POD' ? startAgain(ctx, item) : scaleAgain(ctx, item)))
+}
+
+async function startAgain(ctx: VerbContext, { id }: StoppedItem): Promise<void> {
+  const { row } = await own(ctx.env, ctx.principal, 'pod', id)
+  if (!isToRun(row)) await actOnPod(ctx, id, 'start', undefined)
+}
+
+async function scaleAgain(ctx: VerbContext, { id, formerWorkers }: StoppedItem): Promise<void> {
+  const { workers } = (await own(ctx.env, ctx.principal, 'endpoint', id)).row
+  if (formerWorkers === null || (workers.min === formerWorkers.min && workers.max === formerWorkers.max)) return
+  if (workers.max !== PAUSED.max) {
+    const detail = `its workers were set to ${workers.min} to ${workers.max} since; they were ${formerWorkers.min} to ${formerWorkers.max}`
+    throw new Problem('conflict', { detail })
+  }
+  await updateEndpoint(ctx, id, { workers: formerWorkers })
+}
+
+/** What became of an item: a refusal is its reason, and a fault of the plane is told without its text. */
+async function settle(item: StoppedItem, state: 'STOPPED' | 'RESTORED', act: () => Promise<void>): Promise<StoppedItem> {
+  try {
+    await act()
+    return { ...item, state, reason: null }
+  } catch (error) {
+    const isRefusal = error instanceof Problem
+    if (!isRefusal) logEvent('error', 'an item of a stop of spending failed', { kind: item.kind, id: item.id, error })
+    const reason = isRefusal ? error.detail : 'the plane could not do it right now; try again'
+    return { ...item, state: state === 'STOPPED' ? 'FAILED' : item.state, reason }
+  }
+}
+
+async function each(items: readonly StoppedItem[], act: (item: StoppedItem) => Promise<StoppedItem>): Promise<StoppedItem[]> {
+  const done: StoppedItem[] = []
+  for (let at = 0; at < items.length; at += AT_ONCE) done.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(act))))
+  return done
+}
+
+function note(ctx: VerbContext, verb: 'stop' | 'undo', { id, items }: table.SpendStopRow) {
+  const after = { items: items.map(({ kind, id: of, state }) => `${kind} ${of} ${state}`) }
+  return noteChange(ctx, { action: `spend.${verb}`, resourceKind: 'spend-stop', resourceId: id, before: {}, after })
+}
+
+function show({ id, createdAtMs, savedNanosPerHour, undoneAtMs, items }: table.SpendStopRow): SpendStop {
+  const undoneAt = undoneAtMs === null ? null : formatTime(undoneAtMs)
+  return { id, createdAt: formatTime(createdAtMs), savedPerHour: usdOfNanos(savedNanosPerHour), undoneAt, items }
+}

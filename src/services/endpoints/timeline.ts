@@ -1,0 +1,103 @@
+import type { EndpointTimeline, TimelineEvent, TimelineQuery } from '../../contract/endpoints/timeline.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import { readEndpointCharges } from '../../db/billing/endpoint-charges.ts'
+import { openDatabase } from '../../db/client.ts'
+import { listReleases, type ReleaseRow } from '../../db/endpoints/endpoints.ts'
+import { partMicros, usdOfMicros } from '../../domain/billing/money.ts'
+import { type Steps, spendSeries, stepsOf, type WorkerChange } from '../../domain/endpoint/timeline.ts'
+import type { DecisionRecord } from '../../domain/worker/scaling-record.ts'
+import type { OwnEndpoint } from '../../objects/ownership/own.ts'
+import { endpointStub } from '../../objects/stubs.ts'
+import type { VerbContext } from '../context.ts'
+import { decodeCursor, pageOf } from '../cursor.ts'
+import { readEndpoint } from './endpoints.ts'
+
+/** Events of one answer (HIS-22). */
+const MAX_EVENTS = 500
+/** Releases that are looked at; a team keeps about as many of an endpoint. */
+const MAX_RELEASES = 200
+
+interface Placed {
+  atMs: number
+  /** Unique, and of events of one instant the later one is the greater. */
+  id: string
+  event: TimelineEvent
+}
+
+/**
+ * What an endpoint had, did and cost over a time (HIS-21, HIS-22). Throws 403, 404, and 422 for a time that ends before it begins or a cursor of
+ * another one.
+ */
+export async function getTimeline(ctx: VerbContext, id: string, query: TimelineQuery): Promise<EndpointTimeline> {
+  const endpoint = await readEndpoint(ctx, id)
+  const steps = readSteps(query, ctx.nowMs)
+  const binding = `getEndpointTimeline ${id} ${query.from ?? ''} ${query.to ?? ''}`
+  const after = decodeCursor(binding, query.cursor)
+  const endMs = steps.fromMs + steps.count * steps.stepMs
+  const stub = endpointStub(ctx.env, endpoint)
+  const [history, decisions, releases, spend] = await Promise.all([
+    stub.readTimeline(steps, after?.createdAt ?? ctx.nowMs, 2 * MAX_EVENTS),
+    stub.decisions(),
+    listReleases(openDatabase(ctx.env.DB), id, null, MAX_RELEASES),
+    readSpend(ctx, endpoint, steps),
+  ])
+  const events = [...history.changes.map(ofWorker), ...decisions.map(ofScaler), ...releases.map(ofRelease)]
+    .filter(({ atMs }) => atMs >= steps.fromMs && atMs < endMs)
+    .toSorted((a, b) => b.atMs - a.atMs || (a.id < b.id ? 1 : -1))
+    .filter((event) => after === null || event.atMs < after.createdAt || (event.atMs === after.createdAt && event.id < after.id))
+  const { shown, pagination } = pageOf(events, MAX_EVENTS, binding, ({ atMs, id: place }) => ({ createdAt: atMs, id: place }))
+  return {
+    from: timeText(steps.fromMs),
+    step: steps.stepMs / 1000,
+    series: [
+      ...history.counts.map(({ name, points, maxima }) => ({ name, unit: 'count' as const, points, maxima })),
+      { name: 'spend', unit: 'usd', points: spend },
+    ],
+    events: shown.map(({ event }) => event),
+    pagination,
+  }
+}
+
+function readSteps({ from, to, step }: TimelineQuery, nowMs: number): Steps {
+  const wish = {
+    fromMs: from === undefined ? null : Date.parse(from),
+    toMs: to === undefined ? null : Date.parse(to),
+    stepMs: step === undefined ? null : step * 1000,
+  }
+  const steps = stepsOf(wish, nowMs)
+  if (steps === null) throw new Problem('validationFailed', { errors: ['$.from: want an instant before `to`'] })
+  return steps
+}
+
+async function readSpend({ env, nowMs, principal }: VerbContext, { id }: OwnEndpoint, steps: Steps): Promise<(number | null)[]> {
+  const window = { fromMs: steps.fromMs, toMs: steps.fromMs + steps.count * steps.stepMs }
+  const charged = await readEndpointCharges(openDatabase(env.DB), principal.teamId, id, window)
+  if (charged === null) return new Array<null>(steps.count).fill(null)
+  const micros = spendSeries(charged, steps, nowMs, ({ fromMs, nanosPerHour }, part) => partMicros(nanosPerHour, fromMs, part))
+  return micros.map(usdOfMicros)
+}
+
+const NOTHING = { workerId: null, phase: null, reason: null, release: null, decision: null }
+
+function ofWorker({ n, atMs, ...change }: WorkerChange): Placed {
+  return { atMs, id: `b${numbered(n)}`, event: { ...NOTHING, at: timeText(atMs), kind: 'WORKER', ...change } }
+}
+
+function ofScaler({ atMs, ...decision }: DecisionRecord): Placed {
+  const event = { ...NOTHING, at: timeText(atMs), kind: 'SCALING' as const, reason: decision.reason }
+  // Of an instant there is one, before what it led to.
+  return { atMs, id: 'a', event: { ...event, decision: { ...decision, decidedAt: formatTime(atMs) } } }
+}
+
+function ofRelease({ version, createdAt }: ReleaseRow): Placed {
+  return { atMs: createdAt, id: `A${numbered(version)}`, event: { ...NOTHING, at: timeText(createdAt), kind: 'RELEASE', release: version } }
+}
+
+function numbered(value: number): string {
+  return String(value).padStart(12, '0')
+}
+
+function timeText(atMs: number): string {
+  return new Date(atMs).toISOString()
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { chartsOf, summaryOf } from '../../src/console/parts/charts/figures.ts'
+import { isNewPod, priceOf, whyNotOption } from '../../src/console/parts/why/options.ts'
+import { WHY_EXAMPLE } from '../../src/contract/why/why.ts'
+
+const [OPTION] = WHY_EXAMPLE.options
+if (OPTION === undefined) throw new Error('the example of an explanation has no option')
+
+describe('[UI-31] what would start it', () => {
+  it('has its price, and what that is more or less than was asked for', () => {
+    const prices = [OPTION, { ...OPTION, priceDifference: 0.21 }, { ...OPTION, priceDifference: 0 }, { ...OPTION, waitSeconds: 41 }]
+    expect(prices.map(priceOf)).toEqual(['$0.36/h, −$0.08/h', '$0.36/h, +$0.21/h', '$0.36/h', 'in about 41 s'])
+  })
+
+  it('is pressed by who may do it; the others read who can', () => {
+    const reasons = [
+      whyNotOption(OPTION, true),
+      whyNotOption(OPTION, false),
+      whyNotOption({ ...OPTION, who: 'OPERATOR' }, true),
+      whyNotOption({ ...OPTION, call: null }, true),
+    ]
+    expect(reasons).toEqual([
+      undefined,
+      'Your role may look, not change.',
+      'Only the operator of the plane can do this.',
+      'There is nothing to press: it happens by itself.',
+    ])
+    expect([isNewPod(OPTION), isNewPod({ ...OPTION, call: null })]).toEqual([true, false])
+  })
+})
+
+describe('[UI-32] charts', () => {
+  const answer = {
+    from: '2026-06-01T12:00:00Z',
+    step: 60,
+    series: [
+      { name: 'cpu' as const, unit: 'percent' as const, points: [10, null, 30] },
+      { name: 'memory' as const, unit: 'bytes' as const, points: [1e9, 2e9, 3e9] },
+      { name: 'memoryLimit' as const, unit: 'bytes' as const, points: [4e9, 4e9, 4e9] },
+      { name: 'gpu' as const, unit: 'percent' as const, gpu: 1, points: [null, null, null] },
+    ],
+  }
+
+  it('put together what belongs together, leave out what nobody knows, and are told in a sentence', () => {
+    const charts = chartsOf(answer)
+    expect(charts.map(({ title, times }) => [title, times])).toEqual([
+      ['CPU', [1780315200, 1780315260, 1780315320]],
+      ['Memory', [1780315200, 1780315260, 1780315320]],
+    ])
+    expect(charts.map(summaryOf)).toEqual([
+      'busy: last 30 %, mean 20 %, most 30 %',
+      'used: last 3.0 GB, mean 2.0 GB, most 3.0 GB; limit: last 4.0 GB, mean 4.0 GB, most 4.0 GB',
+    ])
+  })
+})

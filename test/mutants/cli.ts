@@ -1,0 +1,37 @@
+import type { Mutant } from './table.ts'
+
+// Bugs of the command line.
+
+/** Killed by its tests. */
+export const CLI_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'a key of a context goes wherever --url says',
+    file: 'src/cli/config/target.ts',
+    find: '(sameOrigin(context.url, url) ? [name] : [])',
+    replace: '(context.url === "" || url === "" ? [] : [name])',
+  },
+  {
+    id: 'what destroys is done without a question where nobody can be asked',
+    file: 'src/cli/core/session.ts',
+    find: 'if (!this.canAsk) throw usage(',
+    replace: 'if (!this.canAsk) return; throw usage(',
+  },
+  {
+    id: 'a demo file of another machine is believed',
+    file: 'src/cli/config/local-plane.ts',
+    find: 'LOOPBACK.has(new URL(plane.url).hostname)',
+    replace: 'LOOPBACK.size > 0',
+  },
+  {
+    id: 'a plan shows the values of variables',
+    file: 'src/cli/deploy/show-plan.ts',
+    find: "member === 'env' ?",
+    replace: "member === 'ENV' ?",
+  },
+  {
+    id: 'an error of the plane counts as a refusal',
+    file: 'src/cli/core/failure.ts',
+    find: 'if (status >= 500) return EXIT.UNREACHABLE',
+    replace: '',
+  },
+]
