@@ -30,7 +30,11 @@ function Preview({ onClose }: { onClose: () => void }) {
   const { api } = useApi()
   const { isBusy, refusal, send } = useSubmit()
   const refresh = useRefresh()
-  const plan = useLive(['spend-plan'], (client, signal) => client.stopSpend({ body: {}, query: { dryRun: true } }, { signal }) as Promise<SpendStopPlan>, { everyMs: 10_000 })
+  const plan = useLive(
+    ['spend-plan'],
+    (client, signal) => client.stopSpend({ body: {}, query: { dryRun: true } }, { signal }) as Promise<SpendStopPlan>,
+    { everyMs: 10_000 },
+  )
   const seen = plan.data
   const body = seen === undefined ? {} : { planId: seen.planId }
   const stop = async () => {

@@ -5,7 +5,9 @@ import { SelectField } from '../../parts/field.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Facts, Table } from '../../parts/table.tsx'
+import { Costs } from './costs.tsx'
 import { SpendLimitsForm } from './spend-limits.tsx'
+import { Stops } from './stops.tsx'
 
 const BUCKETS = { hour: '48', day: '30', week: '26', month: '12' } as const
 type Bucket = keyof typeof BUCKETS
@@ -18,6 +20,8 @@ export function UsagePage() {
         <Now />
         <SpendLimitsForm />
       </div>
+      <Costs />
+      <Stops />
       <Bills />
     </Page>
   )
