@@ -12,7 +12,7 @@ import { type ActiveWorker, activeWorkers } from '../src/domain/worker/worker.ts
 import type { Env } from '../src/env.ts'
 import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import type { Caller } from '../src/objects/caller.ts'
-import type { EndpointHistory, EndpointRpc, SubmitCall } from '../src/objects/endpoint.ts'
+import type { EndpointHistory, EndpointRpc, SubmitCall, WorkerSpan } from '../src/objects/endpoint.ts'
 import { jsonReply, type PlainReply } from '../src/objects/plain-reply.ts'
 import type { SlotRef } from '../src/objects/tunnel/host-tunnel.ts'
 import { isSlotCall } from '../src/objects/tunnel/served-request.ts'
@@ -30,6 +30,7 @@ import { plainStatus } from './endpoint/client/client-reads.ts'
 import { clientCall, plainCall } from './endpoint/client/entrance.ts'
 import { readQueueFacts } from './endpoint/client/queue-facts.ts'
 import { run } from './endpoint/client/submissions.ts'
+import { workerSpans } from './endpoint/client/timeline.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { performEffects } from './endpoint/effects/after-commit.ts'
 import { placeThrottled } from './endpoint/effects/worker-effects.ts'
@@ -153,6 +154,11 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   /** Whether the endpoint has this worker, in whatever state, or had it while its log may still be there (PP-194). */
   async recallWorker(workerId: string): Promise<'present' | 'former' | null> {
     return this.core.isStored ? this.core.state.workers.recall(workerId) : null
+  }
+
+  /** JL-14. */
+  async workerSpans(jobId: string | null): Promise<WorkerSpan[] | null> {
+    return this.core.isStored ? workerSpans(this.core, jobId) : []
   }
 
   /** On which host a worker is or was; null: on none, or that is not known any more. */

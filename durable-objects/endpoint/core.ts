@@ -16,6 +16,7 @@ import { AuditOutbox } from '../audit-outbox.ts'
 import { hasTables } from '../sql-migrations.ts'
 import { Alarm } from './alarm.ts'
 import { SLOT_LEASE_MS, Slots } from './balance/slots.ts'
+import { stepBulks } from './bulk-steps.ts'
 import { CallLimits } from './call-limits.ts'
 import { GroupCommit } from './commit.ts'
 import { Outbox } from './effects/outbox.ts'
@@ -135,7 +136,10 @@ export class EndpointCore {
   /** The alarm has fired: what is due, and storage that is not needed any more goes back. */
   async wake(): Promise<void> {
     if (!this.isStored) return
-    await this.transact((tx) => this.settleDue(tx))
+    await this.transact((tx) => {
+      this.settleDue(tx)
+      stepBulks(this.state, tx)
+    })
     const config = this.config()
     if (config) await this.grant.trim(config)
     else await this.forget()
@@ -190,8 +194,9 @@ export class EndpointCore {
     state.end(tx.nowMs)
     const dueAtMs = nextDueAtMs(state, tx.nowMs, this.inFlight)
     const forgetAtMs = liveConfig(state) ? null : tx.nowMs + FORGET_AFTER_MS
+    const bulkAtMs = state.bulks.hasRunning ? tx.nowMs : null
     const tellAtMs = earliest([outbox.dueAtMs(tx.nowMs), audit.dueAtMs(tx.nowMs)])
-    alarm.arm(earliest([dueAtMs, this.scaleAtMs, tellAtMs, forgetAtMs]), tx.nowMs)
+    alarm.arm(earliest([dueAtMs, this.scaleAtMs, tellAtMs, forgetAtMs, bulkAtMs]), tx.nowMs)
     return end
   }
 

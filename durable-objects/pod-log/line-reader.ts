@@ -10,6 +10,8 @@ const MAX_LOOKED_CHARS = 4 * 2 ** 20
 const MAX_ANSWERED_CHARS = 2 ** 20
 /** Lines between two moments in which others, such as those who write this log, have their turn. */
 const STEP_LINES = 500
+/** Later than any line: the last instant that RFC 3339 can write. */
+const LAST_INSTANT_MS = 253_402_300_799_999
 /** Pages of one log that are read at a time. */
 export const MAX_READS = 4
 
@@ -47,6 +49,7 @@ export class LineReader {
     const first = Math.max(oldestN, (await this.floorOf(filter)) + 1)
     const last = filter.untilMs === null ? newestN : this.lastBefore(filter.untilMs)
     let reachedN = isOlder ? Math.min(fromN ?? last + 1, last + 1) : Math.max(fromN ?? 0, first - 1)
+    let reachedAtMs = isOlder ? (filter.untilMs ?? LAST_INSTANT_MS) : (filter.sinceMs ?? 0)
     const lines: StoredLine[] = []
     const left = { lines: MAX_LOOKED_LINES, chars: MAX_LOOKED_CHARS, answer: MAX_ANSWERED_CHARS }
     const isDone = () => (isOlder ? reachedN <= first : reachedN >= last)
@@ -56,6 +59,7 @@ export class LineReader {
       for (const line of step.lines) {
         if (lines.length === limit || left.answer <= 0 || isDone()) break
         reachedN = line.n
+        reachedAtMs = line.atMs
         left.lines -= 1
         left.chars -= line.line.length
         if (!isMeantLine(line, filter)) continue
@@ -65,7 +69,7 @@ export class LineReader {
       await otherTurns()
     }
     const isTruncated = !isDone() && lines.length < limit && left.answer > 0
-    return { lines: isOlder ? lines.reverse() : lines, reachedN, isEnd: isDone(), isTruncated, oldestN, newestN }
+    return { lines: isOlder ? lines.reverse() : lines, reachedN, reachedAtMs, isEnd: isDone(), isTruncated, oldestN, newestN }
   }
 
   private oldestN(): number {

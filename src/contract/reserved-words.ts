@@ -7,6 +7,7 @@ export const RESERVED_WORDS = [
   'billing',
   'catalog',
   'clusters',
+  'events',
   'global-volumes',
   'network-volumes',
   'openapi.json',

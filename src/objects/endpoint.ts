@@ -62,10 +62,21 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   reseal(): Promise<void>
   /** Whether the endpoint has this worker, in whatever state, or had it while its log may still be there (PP-194). */
   recallWorker(workerId: string): Promise<'present' | 'former' | null>
+  /** Workers that are or were here, newest first; with a job, those that had it. Null: no such job (JL-14). */
+  workerSpans(jobId: string | null): Promise<WorkerSpan[] | null>
   /** On which host a worker is or was; null: on none, or that is not known any more. */
   hostOfWorker(workerId: string): Promise<string | null>
   /** What the endpoint had over time, and the newest `limit` changes of workers up to an instant. */
   readTimeline(steps: Steps, untilMs: number, limit: number): Promise<EndpointHistory>
+}
+
+/** A worker, and from when to when something is asked of it; null: until now. Milliseconds since the epoch. */
+export interface WorkerSpan {
+  workerId: string
+  /** Whether it is here now. */
+  isKnown: boolean
+  fromMs: number
+  toMs: number | null
 }
 
 /** A `/run` or `/runsync`, with what its request says about it. */

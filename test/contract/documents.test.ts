@@ -96,6 +96,7 @@ describe('documents', () => {
       '/v2/catalog/gpus: whole',
       '/v2/catalog/templates: whole',
       '/v2/clusters: whole',
+      '/v2/events: pages',
       '/v2/global-volumes: whole',
       '/v2/network-volumes: whole',
       '/v2/organizations/{id}/invitations: whole',

@@ -15,6 +15,18 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: "isTerminal(job.state)) return 'duplicate'",
     replace: "isTerminal(job.state)) return 'accept'",
   },
+  {
+    id: 'a list of jobs holds one of the first instant that is too late',
+    file: 'src/domain/job/job-filter.ts',
+    find: 'job.createdAtMs >= toMs',
+    replace: 'job.createdAtMs > toMs',
+  },
+  {
+    id: 'logs are joined beyond where one of them was left',
+    file: 'src/domain/logs/merged-page.ts',
+    find: '(edge === null || inOrder(line, edge) <= 0)',
+    replace: 'true',
+  },
   { id: 'any terminal job can be retried', file: JOB, find: "state === 'FAILED' || state === 'TIMED_OUT'", replace: 'isTerminal(state)' },
   {
     id: 'unacknowledged lease one millisecond long',

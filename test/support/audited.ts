@@ -19,6 +19,7 @@ export interface Call {
 /** Operations that change nothing of an account's, and work itself: by method and path, with the reason. */
 export const EXEMPT: Readonly<Record<string, string>> = {
   'post /v2/{endpointId}/run': 'work',
+  'post /v2/{endpointId}/requests/retry': 'work, as that of one job; what it begins has its own row',
   'post /v2/{endpointId}/runsync': 'work',
   'post /v2/{endpointId}/retry/{jobId}': 'work',
   'post /v2/{endpointId}/openai/{route}': 'work',

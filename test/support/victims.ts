@@ -110,8 +110,9 @@ async function createQueueVictim(): Promise<Victim> {
   const queue = await setUpStillQueue()
   const { jobId, worker } = await runAndTake(queue, { of: 'the victim' })
   const waiting = await run(queue, { waits: true })
+  const { body: bulk } = await queue.post('/requests/retry', { status: ['FAILED'] })
   const reads = ['health', `status/${jobId}`, `status/${waiting}`].map((part) => `/v2/${queue.endpointId}/${part}`)
-  const params = { endpointId: queue.endpointId, jobId, route: 'v1/chat/completions', workerId: worker.id }
+  const params = { endpointId: queue.endpointId, jobId, route: 'v1/chat/completions', workerId: worker.id, bulkId: bulk.id }
   return { owner: queue.account, params, reads, objectId: queue.endpointId }
 }
 

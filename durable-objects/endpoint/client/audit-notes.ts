@@ -1,8 +1,10 @@
 import type { Job } from '../../../src/domain/job/job.ts'
 import { auditRow, type Change } from '../../../src/effects/audit.ts'
 import type { Cause } from '../../../src/objects/cause.ts'
+import type { BulkAction } from '../../../src/queue/bulk.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
 import type { EndpointCore } from '../core.ts'
+import type { Bulk } from '../store/bulk-store.ts'
 
 /** Notes in the transaction of a change that somebody made it (AUD-1). */
 export function note(core: EndpointCore, tx: Tx, cause: Cause, change: Change): void {
@@ -12,6 +14,11 @@ export function note(core: EndpointCore, tx: Tx, cause: Cause, change: Change): 
 
 export function cancelled(jobId: string, state: Job['state']): Change {
   return { action: 'jobs.cancel', resourceKind: 'job', resourceId: jobId, before: { status: state }, after: { status: 'CANCELLED' } }
+}
+
+/** JL-30: one row for all of its jobs. */
+export function bulkStarted(action: BulkAction, { id, matched, byStatus }: Pick<Bulk, 'id' | 'matched' | 'byStatus'>): Change {
+  return { action: `jobs.bulk-${action}`, resourceKind: 'job-bulk', resourceId: id, before: byStatus, after: { jobs: matched } }
 }
 
 export function purgedQueue(endpointId: string, queued: number): Change {

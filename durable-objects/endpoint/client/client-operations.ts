@@ -11,6 +11,7 @@ import type { EndpointCore } from '../core.ts'
 import { openai } from '../openai/openai.ts'
 import { jobNotFound, problemReply } from '../replies.ts'
 import { cancelled, note, purgedQueue } from './audit-notes.ts'
+import { bulkProgress, startBulk } from './bulk.ts'
 import { health, holdForRecord, recordJson, status, stream } from './client-reads.ts'
 import { streamEvents } from './event-stream.ts'
 import { explain } from './explain.ts'
@@ -42,6 +43,12 @@ export async function clientOperation(core: EndpointCore, call: ClientCall, requ
       return health(core)
     case 'requests':
       return listRequests(core, call)
+    case 'requests/cancel':
+      return startBulk(core, call, request, 'cancel')
+    case 'requests/retry':
+      return startBulk(core, call, request, 'retry')
+    case 'requests/bulk':
+      return bulkProgress(core, call)
     case 'metrics':
       return metrics(core, call)
     case 'openai':

@@ -1,11 +1,13 @@
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import type { JobAttempt, JobTimeline } from '../../../src/contract/jobs/timeline.ts'
+import { MERGED_WORKERS_MAX } from '../../../src/contract/logs/merged.ts'
 import { readWorkerRates, type WorkerRate } from '../../../src/db/billing/worker-rates.ts'
 import { openDatabase } from '../../../src/db/client.ts'
-import { partMicros, usdOfMicros, usdOfNanos } from '../../../src/domain/billing/money.ts'
+import { amountMicros, partMicros, usdOfMicros, usdOfNanos } from '../../../src/domain/billing/money.ts'
 import type { Job } from '../../../src/domain/job/job.ts'
 import { EVERY_JOB } from '../../../src/domain/job/job-filter.ts'
 import { type AttemptSpan, attemptsOf, medianPhases, type WorkerLife, waitingSinceMs } from '../../../src/domain/job/timeline.ts'
+import type { WorkerSpan } from '../../../src/objects/endpoint.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { EndpointCore } from '../core.ts'
@@ -15,6 +17,8 @@ import { jobNotFound } from '../replies.ts'
 const MAX_ATTEMPTS = 50
 /** Completed jobs whose phases make the medians. */
 const COMPARED_JOBS = 200
+/** Newest workers of whom the rate is asked. */
+const ESTIMATED_BY = 10
 
 /** `/timeline/<job>` (JL-20): loads the rows; phases are decided in the domain. */
 export async function timeline(core: EndpointCore, call: JobCall): Promise<Response> {
@@ -42,6 +46,34 @@ export async function timeline(core: EndpointCore, call: JobCall): Promise<Respo
     webhooks,
   }
   return jsonReply(JSON.stringify(reply))
+}
+
+/** JL-14: whose logs an endpoint's log is made of; with a job, those of its attempts. Null: no such job. */
+export async function workerSpans(core: EndpointCore, jobId: string | null): Promise<WorkerSpan[] | null> {
+  const { workers, attempts } = core.state
+  const isKnown = (workerId: string) => workers.get(workerId) !== null
+  if (jobId === null) {
+    const newest = workers.lives.newest(MERGED_WORKERS_MAX)
+    return newest.map(({ id, createdAtMs, leftAtMs }) => ({ workerId: id, isKnown: isKnown(id), fromMs: createdAtMs, toMs: leftAtMs }))
+  }
+  const job = await core.findJob(jobId)
+  if (!job) return null
+  return attemptsOf(job, attempts.of(job.seq, MAX_ATTEMPTS), new Map()).map(({ workerId, startedAtMs, endedAtMs }) => ({
+    workerId,
+    isKnown: isKnown(workerId),
+    fromMs: startedAtMs,
+    toMs: endedAtMs === null ? null : endedAtMs + 1,
+  }))
+}
+
+/** What a completed job of this endpoint usually costs: its median time at the rate of the newest worker; null when either is not known. */
+export async function estimateUsd(core: EndpointCore): Promise<number | null> {
+  const config = core.config()
+  const ms = medianPhases(comparedAttempts(core)).RUNNING
+  if (!config || ms === null) return null
+  const ids = core.state.workers.lives.newest(ESTIMATED_BY).map(({ id }) => id)
+  const [newest] = (await ratesOf(core, config.teamId, ids)).sort((a, b) => b.fromMs - a.fromMs)
+  return newest ? usdOfMicros(amountMicros(newest.nanosPerHour, ms)) : null
 }
 
 /** The only attempts of the newest completed jobs: what one usually takes. */

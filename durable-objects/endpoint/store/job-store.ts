@@ -181,6 +181,25 @@ export class JobStore implements JobRows {
     return found.sort((a, b) => b.seq - a.seq).slice(0, limit)
   }
 
+  /** Numbers of jobs in some states, the oldest first. */
+  seqsAfter(states: readonly JobState[], { fromSeq, beforeSeq }: SeqRange, limit: number): number[] {
+    const query = 'SELECT seq FROM jobs INDEXED BY jobs_state WHERE state = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT ?'
+    const found = states.flatMap((state) =>
+      this.sql
+        .exec(query, CODES[state], fromSeq, beforeSeq, limit)
+        .toArray()
+        .map((row) => Number(row.seq)),
+    )
+    return found.sort((a, b) => a - b).slice(0, limit)
+  }
+
+  /** How many jobs are in each of some states; none of those without any. */
+  countByState(states: readonly JobState[], { fromSeq, beforeSeq }: SeqRange): Partial<Record<JobState, number>> {
+    const query = 'SELECT COUNT(*) AS n FROM jobs INDEXED BY jobs_state WHERE state = ? AND seq >= ? AND seq < ?'
+    const counts = states.map((state) => [state, Number(this.sql.exec(query, CODES[state], fromSeq, beforeSeq).one().n)] as const)
+    return Object.fromEntries(counts.filter(([, count]) => count > 0))
+  }
+
   /** The number of the first job that was created at this time or later. Numbers rise with time, so it is found by halving. */
   firstSince(atMs: number): number {
     const row = this.sql.exec('SELECT MIN(seq) AS low, MAX(seq) AS high FROM jobs').one()

@@ -124,4 +124,6 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
    CREATE INDEX worker_lives_age ON worker_lives (left_at);`,
   // What the endpoint had over time, and on which host a worker was (HIS-20).
   TIMELINE_SCHEMA,
+  // Many jobs that are cancelled or queued again, step by step (JL-30).
+  `CREATE TABLE bulks (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, finished_at INTEGER, bulk TEXT NOT NULL) WITHOUT ROWID;`,
 ]

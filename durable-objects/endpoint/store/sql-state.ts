@@ -2,6 +2,7 @@ import { countsOf } from '../../../src/domain/endpoint/timeline.ts'
 import type { OpenRequests, OpenTakes, QueueState } from '../../../src/queue/state.ts'
 import { applySchema } from '../../sql-migrations.ts'
 import { AttemptStore } from './attempt-store.ts'
+import { BulkStore } from './bulk-store.ts'
 import { DecisionLog } from './decision-log.ts'
 import { IdempotencyStore } from './idempotency-store.ts'
 import { JobStore } from './job-store.ts'
@@ -25,6 +26,7 @@ export class SqlState implements QueueState {
   readonly meta: MetaStore
   readonly keys: IdempotencyStore
   readonly attempts: AttemptStore
+  readonly bulks: BulkStore
   readonly decisions: DecisionLog
   readonly outbox: OutboxStore
   readonly series: RequestSeries
@@ -51,6 +53,7 @@ export class SqlState implements QueueState {
     this.meta = new MetaStore(this.sql, options.seal)
     this.keys = new IdempotencyStore(this.sql)
     this.attempts = new AttemptStore(this.sql)
+    this.bulks = new BulkStore(this.sql)
     this.decisions = new DecisionLog(this.sql)
     this.outbox = new OutboxStore(this.sql)
     this.series = new RequestSeries(this.sql)
@@ -97,5 +100,6 @@ export class SqlState implements QueueState {
     this.series.reload()
     this.timeline.reload()
     this.decisions.reload()
+    this.bulks.reload()
   }
 }

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, ServerSentEventsResult, TDataShape } from './client/index.ts';
-import type { AcceptInvitationAnswers, AcceptInvitationData, AcceptInvitationRefusals, ActOnPodAnswers, ActOnPodData, ActOnPodRefusals, AwaitJobAnswers, AwaitJobByPostAnswers, AwaitJobByPostData, AwaitJobByPostRefusals, AwaitJobData, AwaitJobRefusals, CallOpenaiAnswers, CallOpenaiData, CallOpenaiRefusals, CancelJobAnswers, CancelJobData, CancelJobRefusals, CreateAccountKeyAnswers, CreateAccountKeyData, CreateAccountKeyRefusals, CreateClusterAnswers, CreateClusterData, CreateClusterRefusals, CreateDelegationAnswers, CreateDelegationData, CreateDelegationRefusals, CreateEndpointAnswers, CreateEndpointData, CreateEndpointRefusals, CreateGlobalVolumeAnswers, CreateGlobalVolumeData, CreateGlobalVolumeRefusals, CreateInvitationAnswers, CreateInvitationData, CreateInvitationRefusals, CreateNetworkVolumeAnswers, CreateNetworkVolumeData, CreateNetworkVolumeRefusals, CreateOrganizationAnswers, CreateOrganizationData, CreateOrganizationRefusals, CreatePodAnswers, CreatePodData, CreatePodRefusals, CreateRegistryAnswers, CreateRegistryData, CreateRegistryRefusals, CreateSecretAnswers, CreateSecretData, CreateSecretRefusals, CreateTemplateAnswers, CreateTemplateData, CreateTemplateRefusals, DeclineInvitationAnswers, DeclineInvitationData, DeclineInvitationRefusals, DeleteClusterAnswers, DeleteClusterData, DeleteClusterRefusals, DeleteEndpointAnswers, DeleteEndpointData, DeleteEndpointRefusals, DeleteGlobalVolumeAnswers, DeleteGlobalVolumeData, DeleteGlobalVolumeRefusals, DeleteNetworkVolumeAnswers, DeleteNetworkVolumeData, DeleteNetworkVolumeRefusals, DeleteOpenaiAnswers, DeleteOpenaiData, DeleteOpenaiRefusals, DeleteOrganizationAnswers, DeleteOrganizationData, DeleteOrganizationRefusals, DeletePodAnswers, DeletePodData, DeletePodRefusals, DeleteRegistryAnswers, DeleteRegistryData, DeleteRegistryRefusals, DeleteSecretAnswers, DeleteSecretData, DeleteSecretRefusals, DeleteTemplateAnswers, DeleteTemplateData, DeleteTemplateRefusals, ExecInPodAnswers, ExecInPodData, ExecInPodRefusals, ExplainEndpointAnswers, ExplainEndpointData, ExplainEndpointRefusals, ExplainJobAnswers, ExplainJobData, ExplainJobRefusals, ExplainPodAnswers, ExplainPodData, ExplainPodRefusals, GetAccountLimitsAnswers, GetAccountLimitsData, GetAccountLimitsRefusals, GetAuditStateAnswers, GetAuditStateData, GetAuditStateRefusals, GetBillingSummaryAnswers, GetBillingSummaryData, GetBillingSummaryRefusals, GetClusterAnswers, GetClusterData, GetClusterRefusals, GetCpuTypeAnswers, GetCpuTypeData, GetCpuTypeRefusals, GetDataCenterAnswers, GetDataCenterData, GetDataCenterRefusals, GetEndpointAnswers, GetEndpointData, GetEndpointRefusals, GetEndpointTimelineAnswers, GetEndpointTimelineData, GetEndpointTimelineRefusals, GetGlobalVolumeAnswers, GetGlobalVolumeData, GetGlobalVolumeRefusals, GetGpuTypeAnswers, GetGpuTypeData, GetGpuTypeRefusals, GetJobStatusAnswers, GetJobStatusByPostAnswers, GetJobStatusByPostData, GetJobStatusByPostRefusals, GetJobStatusData, GetJobStatusRefusals, GetJobTimelineAnswers, GetJobTimelineData, GetJobTimelineRefusals, GetNetworkVolumeAnswers, GetNetworkVolumeData, GetNetworkVolumeRefusals, GetOrganizationAnswers, GetOrganizationData, GetOrganizationRefusals, GetPodAnswers, GetPodData, GetPodLogsAnswer, GetPodLogsAnswers, GetPodLogsData, GetPodLogsRefusals, GetPodMetricsAnswers, GetPodMetricsData, GetPodMetricsRefusals, GetPodRefusals, GetQueueHealthAnswers, GetQueueHealthData, GetQueueHealthRefusals, GetQueueMetricsAnswers, GetQueueMetricsData, GetQueueMetricsRefusals, GetRegistryAnswers, GetRegistryData, GetRegistryRefusals, GetRequestSeriesAnswers, GetRequestSeriesData, GetRequestSeriesRefusals, GetSecretAnswers, GetSecretData, GetSecretRefusals, GetSpendAnswers, GetSpendData, GetSpendLimitsAnswers, GetSpendLimitsData, GetSpendLimitsRefusals, GetSpendRefusals, GetSshKeysAnswers, GetSshKeysData, GetSshKeysRefusals, GetTemplateAnswers, GetTemplateData, GetTemplateRefusals, GetUserAnswers, GetUserData, GetUserRefusals, GetWebhookSigningSecretAnswers, GetWebhookSigningSecretData, GetWebhookSigningSecretRefusals, GetWorkerLogsAnswer, GetWorkerLogsAnswers, GetWorkerLogsData, GetWorkerLogsRefusals, GetWorkerMetricsAnswers, GetWorkerMetricsData, GetWorkerMetricsRefusals, HandOverOrganizationAnswers, HandOverOrganizationData, HandOverOrganizationRefusals, ListAccountKeysAnswers, ListAccountKeysData, ListAccountKeysRefusals, ListAuditAnswers, ListAuditData, ListAuditRefusals, ListBillingAnswers, ListBillingData, ListBillingRefusals, ListClusterBillingAnswers, ListClusterBillingData, ListClusterBillingRefusals, ListClusterPodsAnswers, ListClusterPodsData, ListClusterPodsRefusals, ListClustersAnswers, ListClustersData, ListClustersRefusals, ListCpuTypesAnswers, ListCpuTypesData, ListCpuTypesRefusals, ListDataCentersAnswers, ListDataCentersData, ListDataCentersRefusals, ListDelegationsAnswers, ListDelegationsData, ListDelegationsRefusals, ListEndpointBillingAnswers, ListEndpointBillingData, ListEndpointBillingRefusals, ListEndpointBuildsAnswers, ListEndpointBuildsData, ListEndpointBuildsRefusals, ListEndpointReleasesAnswers, ListEndpointReleasesData, ListEndpointReleasesRefusals, ListEndpointsAnswers, ListEndpointsData, ListEndpointsRefusals, ListEndpointWorkersAnswers, ListEndpointWorkersData, ListEndpointWorkersRefusals, ListGlobalVolumesAnswers, ListGlobalVolumesData, ListGlobalVolumesRefusals, ListGpuTypesAnswers, ListGpuTypesData, ListGpuTypesRefusals, ListInvitationsAnswers, ListInvitationsData, ListInvitationsRefusals, ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingData, ListNetworkVolumeBillingRefusals, ListNetworkVolumesAnswers, ListNetworkVolumesData, ListNetworkVolumesRefusals, ListOrganizationsAnswers, ListOrganizationsData, ListOrganizationsRefusals, ListPodBillingAnswers, ListPodBillingData, ListPodBillingRefusals, ListPodLogLinesAnswers, ListPodLogLinesData, ListPodLogLinesRefusals, ListPodsAnswers, ListPodsData, ListPodsRefusals, ListPublicTemplatesAnswers, ListPublicTemplatesData, ListPublicTemplatesRefusals, ListRegistriesAnswers, ListRegistriesData, ListRegistriesRefusals, ListRequestsAnswers, ListRequestsData, ListRequestsRefusals, ListScalingDecisionsAnswers, ListScalingDecisionsData, ListScalingDecisionsRefusals, ListSecretsAnswers, ListSecretsData, ListSecretsRefusals, ListServerlessBillingAnswers, ListServerlessBillingData, ListServerlessBillingRefusals, ListTemplatesAnswers, ListTemplatesData, ListTemplatesRefusals, ListWebhookDeliveriesAnswers, ListWebhookDeliveriesData, ListWebhookDeliveriesRefusals, ListWorkerLogLinesAnswers, ListWorkerLogLinesData, ListWorkerLogLinesRefusals, PatchOpenaiAnswers, PatchOpenaiData, PatchOpenaiRefusals, PostOpenaiAnswers, PostOpenaiData, PostOpenaiRefusals, PurgeQueueAnswers, PurgeQueueData, PurgeQueueRefusals, PutOpenaiAnswers, PutOpenaiData, PutOpenaiRefusals, PutSshKeysAnswers, PutSshKeysData, PutSshKeysRefusals, RedeliverWebhookAnswers, RedeliverWebhookData, RedeliverWebhookRefusals, RemoveOrganizationMemberAnswers, RemoveOrganizationMemberData, RemoveOrganizationMemberRefusals, RetryJobAnswers, RetryJobData, RetryJobRefusals, RevokeAccountKeyAnswers, RevokeAccountKeyData, RevokeAccountKeyRefusals, RevokeDelegationAnswers, RevokeDelegationData, RevokeDelegationRefusals, RevokeInvitationAnswers, RevokeInvitationData, RevokeInvitationRefusals, RotateAccountKeyAnswers, RotateAccountKeyData, RotateAccountKeyRefusals, RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretData, RotateWebhookSigningSecretRefusals, RunJobAnswers, RunJobData, RunJobRefusals, RunJobSyncAnswers, RunJobSyncData, RunJobSyncRefusals, StreamJobAnswers, StreamJobByPostAnswers, StreamJobByPostData, StreamJobByPostRefusals, StreamJobData, StreamJobRefusals, UpdateClusterAnswers, UpdateClusterData, UpdateClusterRefusals, UpdateEndpointAnswers, UpdateEndpointData, UpdateEndpointRefusals, UpdateGlobalVolumeAnswers, UpdateGlobalVolumeData, UpdateGlobalVolumeRefusals, UpdateNetworkVolumeAnswers, UpdateNetworkVolumeData, UpdateNetworkVolumeRefusals, UpdateOrganizationAnswers, UpdateOrganizationData, UpdateOrganizationMemberAnswers, UpdateOrganizationMemberData, UpdateOrganizationMemberRefusals, UpdateOrganizationRefusals, UpdatePodAnswers, UpdatePodData, UpdatePodRefusals, UpdateSecretAnswers, UpdateSecretData, UpdateSecretRefusals, UpdateSpendLimitsAnswers, UpdateSpendLimitsData, UpdateSpendLimitsRefusals, UpdateTemplateAnswers, UpdateTemplateData, UpdateTemplateRefusals } from './types.gen.ts';
+import type { AcceptInvitationAnswers, AcceptInvitationData, AcceptInvitationRefusals, ActOnPodAnswers, ActOnPodData, ActOnPodRefusals, AwaitJobAnswers, AwaitJobByPostAnswers, AwaitJobByPostData, AwaitJobByPostRefusals, AwaitJobData, AwaitJobRefusals, CallOpenaiAnswers, CallOpenaiData, CallOpenaiRefusals, CancelJobAnswers, CancelJobData, CancelJobRefusals, CancelJobsAnswers, CancelJobsData, CancelJobsRefusals, CreateAccountKeyAnswers, CreateAccountKeyData, CreateAccountKeyRefusals, CreateClusterAnswers, CreateClusterData, CreateClusterRefusals, CreateDelegationAnswers, CreateDelegationData, CreateDelegationRefusals, CreateEndpointAnswers, CreateEndpointData, CreateEndpointRefusals, CreateGlobalVolumeAnswers, CreateGlobalVolumeData, CreateGlobalVolumeRefusals, CreateInvitationAnswers, CreateInvitationData, CreateInvitationRefusals, CreateNetworkVolumeAnswers, CreateNetworkVolumeData, CreateNetworkVolumeRefusals, CreateOrganizationAnswers, CreateOrganizationData, CreateOrganizationRefusals, CreatePodAnswers, CreatePodData, CreatePodRefusals, CreateRegistryAnswers, CreateRegistryData, CreateRegistryRefusals, CreateSecretAnswers, CreateSecretData, CreateSecretRefusals, CreateTemplateAnswers, CreateTemplateData, CreateTemplateRefusals, DeclineInvitationAnswers, DeclineInvitationData, DeclineInvitationRefusals, DeleteClusterAnswers, DeleteClusterData, DeleteClusterRefusals, DeleteEndpointAnswers, DeleteEndpointData, DeleteEndpointRefusals, DeleteGlobalVolumeAnswers, DeleteGlobalVolumeData, DeleteGlobalVolumeRefusals, DeleteNetworkVolumeAnswers, DeleteNetworkVolumeData, DeleteNetworkVolumeRefusals, DeleteOpenaiAnswers, DeleteOpenaiData, DeleteOpenaiRefusals, DeleteOrganizationAnswers, DeleteOrganizationData, DeleteOrganizationRefusals, DeletePodAnswers, DeletePodData, DeletePodRefusals, DeleteRegistryAnswers, DeleteRegistryData, DeleteRegistryRefusals, DeleteSecretAnswers, DeleteSecretData, DeleteSecretRefusals, DeleteTemplateAnswers, DeleteTemplateData, DeleteTemplateRefusals, ExecInPodAnswers, ExecInPodData, ExecInPodRefusals, ExplainEndpointAnswers, ExplainEndpointData, ExplainEndpointRefusals, ExplainJobAnswers, ExplainJobData, ExplainJobRefusals, ExplainPodAnswers, ExplainPodData, ExplainPodRefusals, GetAccountLimitsAnswers, GetAccountLimitsData, GetAccountLimitsRefusals, GetAuditStateAnswers, GetAuditStateData, GetAuditStateRefusals, GetBillingSummaryAnswers, GetBillingSummaryData, GetBillingSummaryRefusals, GetClusterAnswers, GetClusterData, GetClusterRefusals, GetCpuTypeAnswers, GetCpuTypeData, GetCpuTypeRefusals, GetDataCenterAnswers, GetDataCenterData, GetDataCenterRefusals, GetEndpointAnswers, GetEndpointData, GetEndpointRefusals, GetEndpointTimelineAnswers, GetEndpointTimelineData, GetEndpointTimelineRefusals, GetGlobalVolumeAnswers, GetGlobalVolumeData, GetGlobalVolumeRefusals, GetGpuTypeAnswers, GetGpuTypeData, GetGpuTypeRefusals, GetJobBulkAnswers, GetJobBulkData, GetJobBulkRefusals, GetJobStatusAnswers, GetJobStatusByPostAnswers, GetJobStatusByPostData, GetJobStatusByPostRefusals, GetJobStatusData, GetJobStatusRefusals, GetJobTimelineAnswers, GetJobTimelineData, GetJobTimelineRefusals, GetNetworkVolumeAnswers, GetNetworkVolumeData, GetNetworkVolumeRefusals, GetOrganizationAnswers, GetOrganizationData, GetOrganizationRefusals, GetPodAnswers, GetPodData, GetPodLogsAnswer, GetPodLogsAnswers, GetPodLogsData, GetPodLogsRefusals, GetPodMetricsAnswers, GetPodMetricsData, GetPodMetricsRefusals, GetPodRefusals, GetQueueHealthAnswers, GetQueueHealthData, GetQueueHealthRefusals, GetQueueMetricsAnswers, GetQueueMetricsData, GetQueueMetricsRefusals, GetRegistryAnswers, GetRegistryData, GetRegistryRefusals, GetRequestSeriesAnswers, GetRequestSeriesData, GetRequestSeriesRefusals, GetSecretAnswers, GetSecretData, GetSecretRefusals, GetSpendAnswers, GetSpendData, GetSpendLimitsAnswers, GetSpendLimitsData, GetSpendLimitsRefusals, GetSpendRefusals, GetSshKeysAnswers, GetSshKeysData, GetSshKeysRefusals, GetTemplateAnswers, GetTemplateData, GetTemplateRefusals, GetUserAnswers, GetUserData, GetUserRefusals, GetWebhookSigningSecretAnswers, GetWebhookSigningSecretData, GetWebhookSigningSecretRefusals, GetWorkerLogsAnswer, GetWorkerLogsAnswers, GetWorkerLogsData, GetWorkerLogsRefusals, GetWorkerMetricsAnswers, GetWorkerMetricsData, GetWorkerMetricsRefusals, HandOverOrganizationAnswers, HandOverOrganizationData, HandOverOrganizationRefusals, ListAccountKeysAnswers, ListAccountKeysData, ListAccountKeysRefusals, ListAuditAnswers, ListAuditData, ListAuditRefusals, ListBillingAnswers, ListBillingData, ListBillingRefusals, ListClusterBillingAnswers, ListClusterBillingData, ListClusterBillingRefusals, ListClusterPodsAnswers, ListClusterPodsData, ListClusterPodsRefusals, ListClustersAnswers, ListClustersData, ListClustersRefusals, ListCpuTypesAnswers, ListCpuTypesData, ListCpuTypesRefusals, ListDataCentersAnswers, ListDataCentersData, ListDataCentersRefusals, ListDelegationsAnswers, ListDelegationsData, ListDelegationsRefusals, ListEndpointBillingAnswers, ListEndpointBillingData, ListEndpointBillingRefusals, ListEndpointBuildsAnswers, ListEndpointBuildsData, ListEndpointBuildsRefusals, ListEndpointLogLinesAnswers, ListEndpointLogLinesData, ListEndpointLogLinesRefusals, ListEndpointReleasesAnswers, ListEndpointReleasesData, ListEndpointReleasesRefusals, ListEndpointsAnswers, ListEndpointsData, ListEndpointsRefusals, ListEndpointWorkersAnswers, ListEndpointWorkersData, ListEndpointWorkersRefusals, ListEventsAnswers, ListEventsData, ListEventsRefusals, ListGlobalVolumesAnswers, ListGlobalVolumesData, ListGlobalVolumesRefusals, ListGpuTypesAnswers, ListGpuTypesData, ListGpuTypesRefusals, ListInvitationsAnswers, ListInvitationsData, ListInvitationsRefusals, ListNetworkVolumeBillingAnswers, ListNetworkVolumeBillingData, ListNetworkVolumeBillingRefusals, ListNetworkVolumesAnswers, ListNetworkVolumesData, ListNetworkVolumesRefusals, ListOrganizationsAnswers, ListOrganizationsData, ListOrganizationsRefusals, ListPodBillingAnswers, ListPodBillingData, ListPodBillingRefusals, ListPodLogLinesAnswers, ListPodLogLinesData, ListPodLogLinesRefusals, ListPodsAnswers, ListPodsData, ListPodsRefusals, ListPublicTemplatesAnswers, ListPublicTemplatesData, ListPublicTemplatesRefusals, ListRegistriesAnswers, ListRegistriesData, ListRegistriesRefusals, ListRequestsAnswers, ListRequestsData, ListRequestsRefusals, ListScalingDecisionsAnswers, ListScalingDecisionsData, ListScalingDecisionsRefusals, ListSecretsAnswers, ListSecretsData, ListSecretsRefusals, ListServerlessBillingAnswers, ListServerlessBillingData, ListServerlessBillingRefusals, ListSpendStopsAnswers, ListSpendStopsData, ListSpendStopsRefusals, ListTemplatesAnswers, ListTemplatesData, ListTemplatesRefusals, ListWebhookDeliveriesAnswers, ListWebhookDeliveriesData, ListWebhookDeliveriesRefusals, ListWorkerLogLinesAnswers, ListWorkerLogLinesData, ListWorkerLogLinesRefusals, PatchOpenaiAnswers, PatchOpenaiData, PatchOpenaiRefusals, PostOpenaiAnswers, PostOpenaiData, PostOpenaiRefusals, PurgeQueueAnswers, PurgeQueueData, PurgeQueueRefusals, PutOpenaiAnswers, PutOpenaiData, PutOpenaiRefusals, PutSshKeysAnswers, PutSshKeysData, PutSshKeysRefusals, RedeliverWebhookAnswers, RedeliverWebhookData, RedeliverWebhookRefusals, RemoveOrganizationMemberAnswers, RemoveOrganizationMemberData, RemoveOrganizationMemberRefusals, RetryJobAnswers, RetryJobData, RetryJobRefusals, RetryJobsAnswers, RetryJobsData, RetryJobsRefusals, RevokeAccountKeyAnswers, RevokeAccountKeyData, RevokeAccountKeyRefusals, RevokeDelegationAnswers, RevokeDelegationData, RevokeDelegationRefusals, RevokeInvitationAnswers, RevokeInvitationData, RevokeInvitationRefusals, RotateAccountKeyAnswers, RotateAccountKeyData, RotateAccountKeyRefusals, RotateWebhookSigningSecretAnswers, RotateWebhookSigningSecretData, RotateWebhookSigningSecretRefusals, RunJobAnswers, RunJobData, RunJobRefusals, RunJobSyncAnswers, RunJobSyncData, RunJobSyncRefusals, StopSpendAnswers, StopSpendData, StopSpendRefusals, StreamJobAnswers, StreamJobByPostAnswers, StreamJobByPostData, StreamJobByPostRefusals, StreamJobData, StreamJobRefusals, UndoSpendStopAnswers, UndoSpendStopData, UndoSpendStopRefusals, UpdateClusterAnswers, UpdateClusterData, UpdateClusterRefusals, UpdateEndpointAnswers, UpdateEndpointData, UpdateEndpointRefusals, UpdateGlobalVolumeAnswers, UpdateGlobalVolumeData, UpdateGlobalVolumeRefusals, UpdateNetworkVolumeAnswers, UpdateNetworkVolumeData, UpdateNetworkVolumeRefusals, UpdateOrganizationAnswers, UpdateOrganizationData, UpdateOrganizationMemberAnswers, UpdateOrganizationMemberData, UpdateOrganizationMemberRefusals, UpdateOrganizationRefusals, UpdatePodAnswers, UpdatePodData, UpdatePodRefusals, UpdateSecretAnswers, UpdateSecretData, UpdateSecretRefusals, UpdateSpendLimitsAnswers, UpdateSpendLimitsData, UpdateSpendLimitsRefusals, UpdateTemplateAnswers, UpdateTemplateData, UpdateTemplateRefusals } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -257,6 +257,20 @@ export class Operations extends HeyApiClient {
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/serverless/{id}/workers/{workerId}/logs',
+            ...options
+        });
+    }
+    
+    /**
+     * Pages of the logs of all workers of an endpoint, in the order of time
+     *
+     * Of workers that have left too, while their logs are kept. Pages lead both ways: `older` and `newer` are cursors. With `q`, `source`, `since` or `until` it has the lines that are meant. A search looks at 10,000 lines at a time; `truncatedAt` goes on.
+     */
+    public listEndpointLogLines<ThrowOnError extends boolean = true>(options: Options<ListEndpointLogLinesData, ThrowOnError>): RequestResult<ListEndpointLogLinesAnswers, ListEndpointLogLinesRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListEndpointLogLinesAnswers, ListEndpointLogLinesRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/serverless/{id}/logs/lines',
             ...options
         });
     }
@@ -1173,6 +1187,20 @@ export class Operations extends HeyApiClient {
     }
     
     /**
+     * What happened, in words, newest first
+     *
+     * The changes of `/v2/account/audit` as sentences, without what was before and after. A page has at most 200.
+     */
+    public listEvents<ThrowOnError extends boolean = true>(options?: Options<ListEventsData, ThrowOnError>): RequestResult<ListEventsAnswers, ListEventsRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListEventsAnswers, ListEventsRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/events',
+            ...options
+        });
+    }
+    
+    /**
      * What a pod, an endpoint or a template was at a moment
      *
      * Derived from its changes. Takes the scope that reads such a thing now, too.
@@ -1242,6 +1270,52 @@ export class Operations extends HeyApiClient {
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/spend',
+            ...options
+        });
+    }
+    
+    /**
+     * Stop what costs something, so that it can be undone
+     *
+     * Pods are stopped, endpoints get no workers; nothing is deleted. With `dryRun` the answer is the plan. The key needs `serverless:write` too.
+     */
+    public stopSpend<ThrowOnError extends boolean = true>(options: Options<StopSpendData, ThrowOnError>): RequestResult<StopSpendAnswers, StopSpendRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<StopSpendAnswers, StopSpendRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/spend/stop',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * What was stopped, and can be undone
+     *
+     * The last 50, the newest first.
+     */
+    public listSpendStops<ThrowOnError extends boolean = true>(options?: Options<ListSpendStopsData, ThrowOnError>): RequestResult<ListSpendStopsAnswers, ListSpendStopsRefusals, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListSpendStopsAnswers, ListSpendStopsRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/spend/stops',
+            ...options
+        });
+    }
+    
+    /**
+     * Start again what was stopped
+     *
+     * What cannot be restored says why, and is tried again by the next call. The key needs `serverless:write` too.
+     */
+    public undoSpendStop<ThrowOnError extends boolean = true>(options: Options<UndoSpendStopData, ThrowOnError>): RequestResult<UndoSpendStopAnswers, UndoSpendStopRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<UndoSpendStopAnswers, UndoSpendStopRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/spend/stops/{id}/undo',
             ...options
         });
     }
@@ -1832,6 +1906,56 @@ export class Operations extends HeyApiClient {
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/v2/{endpointId}/requests',
+            ...options
+        });
+    }
+    
+    /**
+     * Cancel many jobs, by state, time or id
+     *
+     * Answers at once; the jobs have their turns in the background. Each is looked at as it is then: one that has ended meanwhile is skipped, and jobs that come later are not meant. With `dryRun`, the plan alone.
+     */
+    public cancelJobs<ThrowOnError extends boolean = true>(options: Options<CancelJobsData, ThrowOnError>): RequestResult<CancelJobsAnswers, CancelJobsRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CancelJobsAnswers, CancelJobsRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/{endpointId}/requests/cancel',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Queue many failed and timed-out jobs again
+     *
+     * Answers at once; the jobs have their turns in the background. Each is looked at as it is then: one that has ended meanwhile is skipped, and jobs that come later are not meant. With `dryRun`, the plan alone.
+     */
+    public retryJobs<ThrowOnError extends boolean = true>(options: Options<RetryJobsData, ThrowOnError>): RequestResult<RetryJobsAnswers, RetryJobsRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<RetryJobsAnswers, RetryJobsRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/{endpointId}/requests/retry',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * How far a change of many jobs is
+     *
+     * The newest hundred that are over stay readable.
+     */
+    public getJobBulk<ThrowOnError extends boolean = true>(options: Options<GetJobBulkData, ThrowOnError>): RequestResult<GetJobBulkAnswers, GetJobBulkRefusals, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<GetJobBulkAnswers, GetJobBulkRefusals, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/v2/{endpointId}/requests/bulk/{bulkId}',
             ...options
         });
     }

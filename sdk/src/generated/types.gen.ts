@@ -766,6 +766,52 @@ export type ScalingInputs = {
     backoffMs: number;
 };
 
+export type MergedLinesResponse = {
+    /**
+     * Oldest first.
+     */
+    lines: Array<WorkerLogLine>;
+    /**
+     * The cursor of what is before this page; null: nothing is.
+     */
+    older: string | null;
+    /**
+     * The cursor of what comes after this page, now or later.
+     */
+    newer: string;
+    /**
+     * Whether nothing comes after this page yet.
+     */
+    atEnd: boolean;
+    /**
+     * A search looks at so many lines at a time: the cursor with which it goes on. Null: it is not cut short.
+     */
+    truncatedAt: string | null;
+};
+
+export type WorkerLogLine = {
+    /**
+     * Counts the lines of this log from 1, without gaps: `around` finds it again.
+     */
+    n: number;
+    /**
+     * As in the stream: `Last-Event-ID` goes on behind it.
+     */
+    id: string;
+    /**
+     * Clock of the host, with milliseconds.
+     */
+    ts: string;
+    source: LogSource;
+    line: string;
+    workerId: string;
+};
+
+/**
+ * `container`: output of the main process. `system`: what the platform did with it.
+ */
+export type LogSource = 'container' | 'system';
+
 export type LogLinesResponse = {
     /**
      * Oldest first.
@@ -805,11 +851,6 @@ export type LogLine = {
     source: LogSource;
     line: string;
 };
-
-/**
- * `container`: output of the main process. `system`: what the platform did with it.
- */
-export type LogSource = 'container' | 'system';
 
 /**
  * Why an endpoint has the workers that it has, and what would start another.
@@ -2454,6 +2495,42 @@ export type AuditEntry = {
     } | null;
 };
 
+export type ListEventsResponse = {
+    events: Array<AccountEvent>;
+    pagination: Pagination;
+};
+
+export type AccountEvent = {
+    id: string;
+    /**
+     * RFC 3339, UTC, milliseconds precision.
+     */
+    at: string;
+    actor: {
+        kind: 'KEY' | 'SESSION' | 'POD' | 'OPERATOR' | 'HOST' | 'PLATFORM';
+        userId: string | null;
+        /**
+         * Id of the key, session or pod; never a secret.
+         */
+        credentialId: string | null;
+    };
+    /**
+     * Such as `pods.create`.
+     */
+    action: string;
+    /**
+     * What it happened to.
+     */
+    targets: Array<{
+        kind: string;
+        id: string;
+    }>;
+    /**
+     * One sentence, for people; `action` is for programs.
+     */
+    message: string;
+};
+
 export type AuditState = {
     resource: {
         kind: 'pod' | 'endpoint' | 'template';
@@ -3950,6 +4027,72 @@ export type RequestsReply = {
     pagination: Pagination;
 };
 
+export type JobBulk = {
+    /**
+     * Null of a plan.
+     */
+    id: string | null;
+    action: 'cancel' | 'retry';
+    status: 'PLANNED' | 'RUNNING' | 'DONE';
+    /**
+     * Jobs that it means and may change, when it was asked for.
+     */
+    matched: number;
+    byStatus: {
+        IN_QUEUE?: number;
+        IN_PROGRESS?: number;
+        COMPLETED?: number;
+        FAILED?: number;
+        CANCELLED?: number;
+        TIMED_OUT?: number;
+    };
+    /**
+     * The first 20 of them.
+     */
+    ids: Array<string>;
+    /**
+     * Of a retry: what so many jobs cost at the median time of completed ones and the rate of the newest worker.
+     */
+    estimatedCostUsd: number | null;
+    looked: number;
+    changed: number;
+    /**
+     * Jobs that were in another state when their turn came.
+     */
+    skipped: number;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    createdAt: string;
+    /**
+     * RFC 3339, UTC, seconds precision.
+     */
+    finishedAt: string | null;
+};
+
+export type JobBulkRequest = {
+    /**
+     * Jobs in these states only.
+     */
+    status?: Array<JobStatus>;
+    /**
+     * Created at this time or later.
+     */
+    from?: string;
+    /**
+     * Created before this time.
+     */
+    to?: string;
+    /**
+     * These jobs only.
+     */
+    ids?: Array<string>;
+    /**
+     * `matched` of a plan: another number of jobs is 409, and nothing is done.
+     */
+    expected?: number;
+};
+
 export type MetricsReply = {
     /**
      * Workers that ask for work or run it.
@@ -4799,6 +4942,89 @@ export type GetWorkerLogsAnswers = {
 };
 
 export type GetWorkerLogsAnswer = GetWorkerLogsAnswers[keyof GetWorkerLogsAnswers];
+
+export type ListEndpointLogLinesData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Lines of this source only.
+         */
+        source?: LogSource;
+        /**
+         * Lines with this text only, in any case.
+         */
+        q?: string;
+        /**
+         * Lines of this time or later.
+         */
+        since?: string;
+        /**
+         * Lines before this time.
+         */
+        until?: string;
+        /**
+         * Most lines of the page.
+         */
+        limit?: number;
+        /**
+         * What the workers of this job printed while they had it; other jobs of a worker at that time included.
+         */
+        job?: string;
+        /**
+         * `older`, `newer` or `truncatedAt` of another page of this log.
+         */
+        cursor?: string;
+    };
+    url: '/v2/serverless/{id}/logs/lines';
+};
+
+export type ListEndpointLogLinesRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Refused.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListEndpointLogLinesRefusal = ListEndpointLogLinesRefusals[keyof ListEndpointLogLinesRefusals];
+
+export type ListEndpointLogLinesAnswers = {
+    /**
+     * The page.
+     */
+    200: MergedLinesResponse;
+};
+
+export type ListEndpointLogLinesAnswer = ListEndpointLogLinesAnswers[keyof ListEndpointLogLinesAnswers];
 
 export type ListWorkerLogLinesData = {
     body?: never;
@@ -8254,6 +8480,76 @@ export type ListAuditAnswers = {
 
 export type ListAuditAnswer = ListAuditAnswers[keyof ListAuditAnswers];
 
+export type ListEventsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Page size.
+         */
+        limit?: number;
+        /**
+         * Opaque position from a page of this very list.
+         */
+        cursor?: string;
+        /**
+         * Only changes of the resource with this id.
+         */
+        resource?: string;
+        /**
+         * Only changes by this user, or with this key, session or pod.
+         */
+        actor?: string;
+        /**
+         * Only changes of this kind, such as `pods.create`.
+         */
+        action?: string;
+        /**
+         * The earliest time, RFC 3339.
+         */
+        from?: string;
+        /**
+         * The first time that is too late, RFC 3339.
+         */
+        to?: string;
+    };
+    url: '/v2/events';
+};
+
+export type ListEventsRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ListEventsRefusal = ListEventsRefusals[keyof ListEventsRefusals];
+
+export type ListEventsAnswers = {
+    /**
+     * A page of events.
+     */
+    200: ListEventsResponse;
+};
+
+export type ListEventsAnswer = ListEventsAnswers[keyof ListEventsAnswers];
+
 export type GetAuditStateData = {
     body?: never;
     path?: never;
@@ -10970,6 +11266,186 @@ export type ListRequestsAnswers = {
 };
 
 export type ListRequestsAnswer = ListRequestsAnswers[keyof ListRequestsAnswers];
+
+export type CancelJobsData = {
+    body: JobBulkRequest;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+    };
+    query?: {
+        /**
+         * Answers the plan and changes nothing.
+         */
+        dryRun?: boolean;
+    };
+    url: '/v2/{endpointId}/requests/cancel';
+};
+
+export type CancelJobsRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: ErrorResponse;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: ErrorResponse;
+    /**
+     * The first request under this `Idempotency-Key` is still running.
+     */
+    409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type CancelJobsRefusal = CancelJobsRefusals[keyof CancelJobsRefusals];
+
+export type CancelJobsAnswers = {
+    /**
+     * Done.
+     */
+    200: JobBulk;
+};
+
+export type CancelJobsAnswer = CancelJobsAnswers[keyof CancelJobsAnswers];
+
+export type RetryJobsData = {
+    body: JobBulkRequest;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+    };
+    query?: {
+        /**
+         * Answers the plan and changes nothing.
+         */
+        dryRun?: boolean;
+    };
+    url: '/v2/{endpointId}/requests/retry';
+};
+
+export type RetryJobsRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: ErrorResponse;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: ErrorResponse;
+    /**
+     * The first request under this `Idempotency-Key` is still running.
+     */
+    409: ErrorResponse;
+    /**
+     * The body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type RetryJobsRefusal = RetryJobsRefusals[keyof RetryJobsRefusals];
+
+export type RetryJobsAnswers = {
+    /**
+     * Done.
+     */
+    200: JobBulk;
+};
+
+export type RetryJobsAnswer = RetryJobsAnswers[keyof RetryJobsAnswers];
+
+export type GetJobBulkData = {
+    body?: never;
+    path: {
+        /**
+         * Endpoint id.
+         */
+        endpointId: string;
+        /**
+         * As the call that began it answered.
+         */
+        bulkId: string;
+    };
+    query?: never;
+    url: '/v2/{endpointId}/requests/bulk/{bulkId}';
+};
+
+export type GetJobBulkRefusals = {
+    /**
+     * The request cannot be done as it stands.
+     */
+    400: ErrorResponse;
+    /**
+     * The key is missing, wrong or lacks the scope.
+     */
+    401: ErrorResponse;
+    /**
+     * The account is suspended by the operator.
+     */
+    403: ErrorResponse;
+    /**
+     * No such endpoint or job, or the job has been deleted.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests, or the queue is full.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type GetJobBulkRefusal = GetJobBulkRefusals[keyof GetJobBulkRefusals];
+
+export type GetJobBulkAnswers = {
+    /**
+     * Done.
+     */
+    200: JobBulk;
+};
+
+export type GetJobBulkAnswer = GetJobBulkAnswers[keyof GetJobBulkAnswers];
 
 export type GetQueueMetricsData = {
     body?: never;

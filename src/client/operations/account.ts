@@ -1,6 +1,7 @@
 import type { ActingUser } from '../../contract/accounts/accounts.ts'
 import type { AuditStateResponse, ListAuditResponse } from '../../contract/accounts/audit.ts'
 import type { AccountLimits } from '../../contract/accounts/budgets.ts'
+import type { ListEventsResponse } from '../../contract/accounts/events.ts'
 import type { CreatedAccountKey, CreateKeyRequest, ListAccountKeysResponse, RotateKeyRequest } from '../../contract/accounts/keys.ts'
 import type { SshKeys, UpdateSshKeysRequest } from '../../contract/accounts/ssh-keys.ts'
 import type { CreateSecretRequest, ListSecretsResponse, Secret, UpdateSecretRequest } from '../../contract/resources/secrets.ts'
@@ -16,6 +17,7 @@ export const ACCOUNT_OPERATIONS = {
   deleteSecret: remove('/v2/account/secrets/{id}', NOTHING),
   getAccountLimits: get('/v2/account/limits', as<typeof AccountLimits>()),
   listAudit: get('/v2/account/audit', as<typeof ListAuditResponse>()),
+  listEvents: get('/v2/events', as<typeof ListEventsResponse>()),
   getAuditState: get('/v2/account/audit/state', as<typeof AuditStateResponse>()),
   listAccountKeys: get('/v2/account/keys', as<typeof ListAccountKeysResponse>()),
   createAccountKey: create('/v2/account/keys', as<typeof CreatedAccountKey>(), as<typeof CreateKeyRequest>()),

@@ -1,3 +1,4 @@
+import type { JobBulk, JobBulkRequest } from '../../contract/jobs/bulk.ts'
 import type { ExplainReply } from '../../contract/jobs/explain.ts'
 import type {
   HealthReply,
@@ -27,6 +28,9 @@ export const JOBS_OPERATIONS = {
   purgeQueue: post('/v2/{endpointId}/purge-queue', as<typeof PurgeReply>()),
   explainJob: get('/v2/{endpointId}/explain/{jobId}', as<typeof ExplainReply>()),
   getJobTimeline: get('/v2/{endpointId}/timeline/{jobId}', as<typeof JobTimeline>()),
+  cancelJobs: post('/v2/{endpointId}/requests/cancel', as<typeof JobBulk>(), as<typeof JobBulkRequest>()),
+  retryJobs: post('/v2/{endpointId}/requests/retry', as<typeof JobBulk>(), as<typeof JobBulkRequest>()),
+  getJobBulk: get('/v2/{endpointId}/requests/bulk/{bulkId}', as<typeof JobBulk>()),
   getQueueHealth: get('/v2/{endpointId}/health', as<typeof HealthReply>()),
   listRequests: get('/v2/{endpointId}/requests', as<typeof RequestsReply>()),
   getQueueMetrics: get('/v2/{endpointId}/metrics', as<typeof MetricsReply>()),

@@ -6,6 +6,7 @@ import type { EndpointTimeline } from '../../contract/endpoints/timeline.ts'
 import type { ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../../contract/endpoints/webhooks.ts'
 import type { ListWorkersResponse } from '../../contract/endpoints/workers.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
+import type { MergedLinesResponse } from '../../contract/logs/merged.ts'
 import type { MetricsResponse } from '../../contract/metrics.ts'
 import type { EndpointExplanation } from '../../contract/why/why.ts'
 import { as, create, events, get, patch, post, remove } from '../operation.ts'
@@ -28,5 +29,6 @@ export const SERVERLESS_OPERATIONS = {
   getWorkerMetrics: get('/v2/serverless/{id}/workers/{workerId}/metrics', as<typeof MetricsResponse>()),
   explainEndpoint: get('/v2/serverless/{id}/explain', as<typeof EndpointExplanation>()),
   getWorkerLogs: events('/v2/serverless/{id}/workers/{workerId}/logs'),
+  listEndpointLogLines: get('/v2/serverless/{id}/logs/lines', as<typeof MergedLinesResponse>()),
   listWorkerLogLines: get('/v2/serverless/{id}/workers/{workerId}/logs/lines', as<typeof LogLinesResponse>()),
 }

@@ -6,7 +6,7 @@ export interface JobRoute {
   caller: 'client' | 'worker'
   scope: 'jobs:read' | 'jobs:write' | null
   /** Path segments behind the operation. */
-  params: 'none' | 'optional' | 'job' | 'worker' | 'worker-job' | 'rest'
+  params: 'none' | 'optional' | 'job' | 'bulk' | 'worker' | 'worker-job' | 'rest'
   /** Largest request body, bytes (LIM-2); null: the body is never read. */
   maxBodyBytes: number | null
   /** Whose rate and concurrency limit a call counts against (LIM-1); null: none. */
@@ -19,6 +19,8 @@ export interface JobRoute {
 export const LIMIT_BUCKETS = ['run', 'runsync', 'status', 'stream', 'cancel', 'purge-queue', 'openai', 'requests', 'load-balancer'] as const
 export type LimitBucket = (typeof LIMIT_BUCKETS)[number]
 
+/** A thousand ids and more. */
+const MAX_BULK_BYTES = 128 * 1024
 export const MAX_RUN_BYTES = 10 * 2 ** 20
 export const MAX_RUNSYNC_BYTES = 20 * 2 ** 20
 /** A post of a worker is judged by the endpoint's object, which fails its job (LIM-3): a refusal would make the worker drop its result. */
@@ -61,6 +63,25 @@ export const JOB_ROUTES = {
   timeline: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'requests' },
   health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: null },
   requests: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: 'requests' },
+  'requests/cancel': {
+    methods: ['POST'],
+    caller: 'client',
+    scope: 'jobs:write',
+    params: 'none',
+    maxBodyBytes: MAX_BULK_BYTES,
+    bucket: 'purge-queue',
+    isAudited: true,
+  },
+  'requests/retry': {
+    methods: ['POST'],
+    caller: 'client',
+    scope: 'jobs:write',
+    params: 'none',
+    maxBodyBytes: MAX_BULK_BYTES,
+    bucket: 'purge-queue',
+    isAudited: true,
+  },
+  'requests/bulk': { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'bulk', maxBodyBytes: null, bucket: 'requests' },
   metrics: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'optional', maxBodyBytes: null, bucket: 'requests' },
   openai: { methods: FORWARDED, caller: 'client', scope: 'jobs:write', params: 'rest', maxBodyBytes: MAX_RUNSYNC_BYTES, bucket: 'openai' },
   'job-take': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
@@ -101,7 +122,7 @@ interface CallOf<Operation> {
   route: JobRoute
   workerId: string
   jobId: string
-  /** `rest` routes: path and query behind the operation, as they came (OAI-1). `optional` routes: the segment behind it, if any. */
+  /** `rest` routes: path and query behind the operation, as they came (OAI-1). `optional` and `bulk` routes: the segment behind it. */
   rest: string
   query: URLSearchParams
 }
@@ -118,7 +139,10 @@ export function isPoll({ operation }: JobCall): boolean {
 
 /** What a URL below `/v2/` asks for, or null when there is no such route. */
 export function parseJobCall(url: URL): JobCall | null {
-  const [empty, version, endpointId, operation, first, second, ...rest] = url.pathname.split('/')
+  const [empty, version, endpointId, ...parts] = url.pathname.split('/')
+  // Some operations have a name of two parts.
+  const isPair = Object.hasOwn(JOB_ROUTES, `${parts[0]}/${parts[1]}`)
+  const [operation, first, second, ...rest] = isPair ? [`${parts[0]}/${parts[1]}`, ...parts.slice(2)] : parts
   if (empty !== '' || version !== 'v2' || !endpointId || !operation || !Object.hasOwn(JOB_ROUTES, operation)) return null
   const name = operation as JobOperation
   const route: JobRoute = JOB_ROUTES[name]
@@ -131,6 +155,7 @@ export function parseJobCall(url: URL): JobCall | null {
   if (route.params === 'optional' && segments.length === 0) return call
   const wanted = route.params === 'none' ? 0 : route.params === 'worker-job' ? 2 : 1
   if (segments.length !== wanted || segments.some((segment) => segment === '')) return null
+  if (route.params === 'bulk') return { ...call, rest: decodeSegment(first ?? '') }
   if (route.params === 'job') return { ...call, jobId: decodeSegment(first ?? '') }
   if (route.params === 'none') return call
   if (route.params === 'optional') return { ...call, rest: first ?? '' }

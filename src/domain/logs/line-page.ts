@@ -28,6 +28,8 @@ export interface FoundLines {
   lines: StoredLine[]
   /** The last line that was looked at in the direction, or the one at which it began. */
   reachedN: number
+  /** Its time. */
+  reachedAtMs: number
   /** Nothing more is meant in this direction, as far as the log goes now. */
   isEnd: boolean
   /** The search was cut short. */

@@ -1,5 +1,6 @@
 import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { BulkQuery, JobBulk, JobBulkRequest } from '../../contract/jobs/bulk.ts'
 import { ExplainReply } from '../../contract/jobs/explain.ts'
 import { type ClientOperation, JOB_ROUTES, type JobRoute } from '../../contract/jobs/job-routes.ts'
 import {
@@ -42,7 +43,12 @@ const RouteParams = z.object({
     .meta({ param: { name: 'route', in: 'path' }, description: 'Any path, slashes included, such as `v1/chat/completions`.' }),
 })
 
-const PARAMS: Partial<Record<JobRoute['params'], z.ZodObject>> = { job: JobParams, rest: RouteParams }
+const BulkParams = z.object({
+  ...endpointParam,
+  bulkId: z.string().meta({ param: { name: 'bulkId', in: 'path' }, description: 'As the call that began it answered.' }),
+})
+
+const PARAMS: Partial<Record<JobRoute['params'], z.ZodObject>> = { job: JobParams, bulk: BulkParams, rest: RouteParams }
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -80,6 +86,10 @@ const OPENAI_EVENTS = {
   example: 'data: {"choices":[{"index":0,"delta":{"content":"Hello."}}]}\n\ndata: [DONE]\n\n',
 }
 const OPENAI_STATUSES = [410, 413, 500, 504]
+
+const BULK_TEXT =
+  'Answers at once; the jobs have their turns in the background. Each is looked at as it is then: one that has ended meanwhile is skipped, ' +
+  'and jobs that come later are not meant. With `dryRun`, the plan alone.'
 
 const OPERATIONS: readonly DocumentedJob[] = [
   {
@@ -182,6 +192,33 @@ const OPERATIONS: readonly DocumentedJob[] = [
     query: RequestsQuery,
   },
   {
+    operation: 'requests/cancel',
+    operationId: 'cancelJobs',
+    summary: 'Cancel many jobs, by state, time or id',
+    description: BULK_TEXT,
+    reply: JobBulk,
+    body: JobBulkRequest,
+    query: BulkQuery,
+    statuses: [409, 413],
+  },
+  {
+    operation: 'requests/retry',
+    operationId: 'retryJobs',
+    summary: 'Queue many failed and timed-out jobs again',
+    description: BULK_TEXT,
+    reply: JobBulk,
+    body: JobBulkRequest,
+    query: BulkQuery,
+    statuses: [409, 413],
+  },
+  {
+    operation: 'requests/bulk',
+    operationId: 'getJobBulk',
+    summary: 'How far a change of many jobs is',
+    description: 'The newest hundred that are over stay readable.',
+    reply: JobBulk,
+  },
+  {
     operation: 'metrics',
     operationId: 'getQueueMetrics',
     summary: 'Workers that are up',
@@ -276,6 +313,7 @@ function methodsOf({ operation, methods }: DocumentedJob): readonly Method[] {
 function segmentsOf({ operation, segment }: DocumentedJob): string[] {
   const { params } = JOB_ROUTES[operation]
   if (params === 'job') return ['{jobId}']
+  if (params === 'bulk') return ['{bulkId}']
   if (params === 'rest') return ['{route}']
   return segment === undefined ? [] : [segment]
 }

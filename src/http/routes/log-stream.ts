@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LogLinesResponse } from '../../contract/logs/lines.ts'
+import { MergedLinesResponse } from '../../contract/logs/merged.ts'
 import type { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
 import { EVENT_STREAM_HEADERS } from '../../domain/text/sse.ts'
 import type { LogReading } from '../../services/logs/follow-log.ts'
@@ -36,6 +37,12 @@ export const LOG_RESPONSES = {
 export const LINES_RESPONSES = {
   200: { description: 'The page.', headers: RATE_HEADERS, content: { 'application/json': { schema: LogLinesResponse } } },
   ...problemResponses([401, 403, 404, 422, 429, 503], RATE_HEADERS),
+}
+
+/** The same over all workers of an endpoint (JL-14). */
+export const MERGED_RESPONSES = {
+  ...LINES_RESPONSES,
+  200: { description: 'The page.', headers: RATE_HEADERS, content: { 'application/json': { schema: MergedLinesResponse } } },
 }
 
 export const LINES_TEXT =

@@ -1,6 +1,8 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { AuditStateQuery, AuditStateResponse, ListAuditQuery, ListAuditResponse } from '../../../contract/accounts/audit.ts'
+import { ListEventsQuery, ListEventsResponse } from '../../../contract/accounts/events.ts'
 import { getStateAt, listChanges } from '../../../services/accounts/audit-log.ts'
+import { listEvents } from '../../../services/accounts/events.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
@@ -30,8 +32,20 @@ const stateRoute = createRoute({
   responses: { 200: ok('What it was.', AuditStateResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })
 
-/** Registers `/v2/account/audit` (AUD-8, AUD-9). */
+const eventsRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/events',
+  operationId: 'listEvents',
+  summary: 'What happened, in words, newest first',
+  description: 'The changes of `/v2/account/audit` as sentences, without what was before and after. A page has at most 200.',
+  request: { query: ListEventsQuery },
+  responses: { 200: ok('A page of events.', ListEventsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+})
+
+/** Registers `/v2/account/audit` (AUD-8, AUD-9) and `/v2/events` (JL-40). */
 export function registerAudit(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json(await listChanges(verbContext(c), c.req.valid('query')), 200))
+  app.openapi(eventsRoute, async (c) => c.json(await listEvents(verbContext(c), c.req.valid('query')), 200))
   app.openapi(stateRoute, async (c) => c.json(await getStateAt(verbContext(c), c.req.valid('query')), 200))
 }

@@ -143,6 +143,7 @@ def endpoint(plane):
     rotated = plane.rotate_webhook_signing_secret().secret
     deliveries = plane.list_webhook_deliveries(endpoint_id=made.id).deliveries
     redelivered = refused(plane.redeliver_webhook, "none")
+    plane.list_endpoint_log_lines(made.id)
     logs = [refused(plane.get_worker_logs, made.id, "none"), refused(plane.list_worker_log_lines, made.id, "none")]
     timeline = [len(plane.get_endpoint_timeline(made.id, step=60).series), refused(plane.get_worker_metrics, made.id, "none")]
     plane.delete_endpoint(made.id)
@@ -184,6 +185,9 @@ def jobs(plane):
     cancelled = plane.cancel_job(at, sleeping)
     health = plane.get_queue_health(at)
     requests = plane.list_requests(at).requests
+    plane.cancel_jobs(at, body=make("JobBulkRequest", status=["IN_QUEUE"]), dry_run=True)
+    again = plane.retry_jobs(at, body=make("JobBulkRequest", ids=["none"]))
+    plane.get_job_bulk(at, again.id)
     measured = [plane.get_queue_metrics(at), plane.get_request_series(at, interval=GetRequestSeriesInterval.M)]
     openai = [
         plane.post_openai(at, "v1/chat/completions", body=make("OpenaiBody", model="one", messages=[])),
@@ -250,6 +254,7 @@ def organization(plane, guest):
 def audit(plane):
     entries = plane.list_audit(limit=1).entries
     made = plane.create_template(body=make("CreateTemplateRequest", name="audited", image="builtin/idle"))
+    plane.list_events(limit=1)
     state = plane.get_audit_state(resource=made.id, at=datetime.now(timezone.utc) + timedelta(seconds=1))
     plane.delete_template(made.id)
     return [len(entries), state.resource.kind.value]

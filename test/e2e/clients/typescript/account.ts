@@ -58,6 +58,7 @@ async function audit(plane: Podplane) {
   const { entries } = await plane.listAudit({ query: { limit: 1 } })
   const { id } = await plane.createTemplate({ body: { name: 'audited', image: 'builtin/idle' } })
   const at = new Date(Date.now() + 1_000).toISOString()
+  await plane.listEvents({ query: { limit: 1 } })
   const state = await plane.getAuditState({ query: { resource: id, at } })
   await plane.deleteTemplate({ path: { id } })
   return [entries.length, state.resource.kind]

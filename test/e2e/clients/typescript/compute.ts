@@ -75,6 +75,7 @@ async function endpoint(plane: Podplane) {
   const { deliveries } = await plane.listWebhookDeliveries({ query: { endpointId: made.id } })
   const redelivered = await refused(plane.redeliverWebhook({ path: { id: 'none' } }))
   const logs = await refused(begins((signal) => plane.getWorkerLogs({ path: { ...path, workerId: 'none' }, signal })))
+  await plane.listEndpointLogLines({ path })
   const lines = await refused(plane.listWorkerLogLines({ path: { ...path, workerId: 'none' } }))
   const timeline = await plane.getEndpointTimeline({ path, query: { step: 60 } })
   const unknown = await refused(plane.getWorkerMetrics({ path: { ...path, workerId: 'none' } }))
@@ -118,6 +119,9 @@ async function jobs(plane: Podplane) {
   const cancelled = await plane.cancelJob({ path: { ...at, jobId: sleeping.id } })
   const health = await plane.getQueueHealth({ path: at })
   const { requests } = await plane.listRequests({ path: at })
+  await plane.cancelJobs({ path: at, body: { status: ['IN_QUEUE'] }, query: { dryRun: true } })
+  const again = await plane.retryJobs({ path: at, body: { ids: ['none'] } })
+  await plane.getJobBulk({ path: { ...at, bulkId: again.id ?? '' } })
   const measured = [await plane.getQueueMetrics({ path: at }), await plane.getRequestSeries({ path: at, query: { interval: 'm' } })]
 
   const [worker] = (await plane.listEndpointWorkers({ path: { id: endpointId } })).workers

@@ -1,0 +1,35 @@
+import { type JobFilter, matchesFilter } from '../../src/domain/job/job-filter.ts'
+import { bulkStep } from '../../src/queue/bulk.ts'
+import type { Tx } from '../../src/queue/tx.ts'
+import type { Bulk, BulkWant } from './store/bulk-store.ts'
+import type { SqlState } from './store/sql-state.ts'
+
+/** Jobs of one step: a commit of a few milliseconds, so that others have their turn in between. */
+export const STEP_JOBS = 200
+/** One step of the oldest that goes on. Called when the alarm fires. */
+export function stepBulks(state: SqlState, tx: Tx): void {
+  const [bulk] = state.bulks.running()
+  if (!bulk) return
+  const { want, action } = bulk
+  const seqs = nextSeqs(state, bulk)
+  const counts = bulkStep(tx, action, seqs, (job) => matchesFilter(job, filterOf(want)))
+  const last = counts.looked === 0 ? undefined : seqs[counts.looked - 1]
+  const isOver = seqs.length < STEP_JOBS && counts.looked === seqs.length
+  state.bulks.save({
+    ...bulk,
+    looked: bulk.looked + counts.looked,
+    changed: bulk.changed + counts.changed,
+    skipped: bulk.skipped + counts.skipped,
+    position: last ?? bulk.position,
+    finishedAtMs: isOver ? tx.nowMs : null,
+  })
+}
+
+function nextSeqs(state: SqlState, { want, position }: Bulk): number[] {
+  if (want.seqs !== null) return want.seqs.filter((seq) => seq > position).slice(0, STEP_JOBS)
+  return state.jobs.seqsAfter(want.states, { fromSeq: Math.max(want.fromSeq, position + 1), beforeSeq: want.beforeSeq }, STEP_JOBS)
+}
+
+function filterOf({ states, fromMs, toMs }: BulkWant): JobFilter {
+  return { states, fromMs, toMs, idPrefix: null }
+}

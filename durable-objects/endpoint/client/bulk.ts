@@ -1,0 +1,152 @@
+import { type JobBulk, JobBulkRequest } from '../../../src/contract/jobs/bulk.ts'
+import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
+import { formatTime } from '../../../src/contract/timestamps.ts'
+import { parseJobSeq } from '../../../src/domain/job/id.ts'
+import { type JobFilter, matchesFilter } from '../../../src/domain/job/job-filter.ts'
+import { type Cause, causeOf } from '../../../src/objects/cause.ts'
+import { jsonReply } from '../../../src/objects/plain-reply.ts'
+import { type BulkAction, mayChange } from '../../../src/queue/bulk.ts'
+import type { Tx } from '../../../src/queue/tx.ts'
+import type { EndpointCore } from '../core.ts'
+import { problemReply, readText } from '../replies.ts'
+import type { Bulk, BulkWant } from '../store/bulk-store.ts'
+import { bulkStarted, note } from './audit-notes.ts'
+import { rangeOf } from './job-list.ts'
+import { estimateUsd } from './timeline.ts'
+
+/** That may go on at a time; a tenant cannot make many of them. */
+const MAX_RUNNING = 4
+const SHOWN_IDS = 20
+const CHANGEABLE = { cancel: ['IN_QUEUE', 'IN_PROGRESS'], retry: ['FAILED', 'TIMED_OUT'] } as const
+
+/** `/requests/cancel` and `/requests/retry` (JL-30): a plan, or the beginning of it. */
+export async function startBulk(core: EndpointCore, call: JobCall, request: Request, action: BulkAction): Promise<Response> {
+  const limit = call.route.maxBodyBytes ?? 0
+  const text = await readText(request, limit)
+  if (text === null) return problemReply('payloadTooLarge', `request body exceeds ${limit} bytes`)
+  const read = readRequest(text)
+  if ('fault' in read) return problemReply('badRequest', read.fault)
+  const isPlan = ['true', '1'].includes(call.query.get('dryRun')?.toLowerCase() ?? '')
+  const estimate = action === 'retry' ? await estimateUsd(core) : null
+  if (isPlan) return jsonReply(JSON.stringify(bulkView(await core.transact((tx) => planOf(core, tx, action, read.wish, estimate)), true)))
+  return begin(core, action, read.wish, estimate, causeOf(request))
+}
+
+/** `/requests/bulk/<id>`: how far it is. */
+export function bulkProgress(core: EndpointCore, call: JobCall): Response {
+  const bulk = core.state.bulks.get(call.rest)
+  return bulk ? jsonReply(JSON.stringify(bulkView(bulk, false))) : problemReply('notFound', 'no such bulk')
+}
+
+async function begin(
+  core: EndpointCore,
+  action: BulkAction,
+  wish: JobBulkRequest,
+  estimate: number | null,
+  cause: Cause,
+): Promise<Response> {
+  return core.transact((tx) => {
+    const running = core.state.bulks.running().length
+    if (running >= MAX_RUNNING)
+      return problemReply('conflict', `${running} bulk changes of this endpoint go on already; wait for one of them`)
+    const bulk = planOf(core, tx, action, wish, estimate)
+    if (wish.expected !== undefined && wish.expected !== bulk.matched) {
+      return problemReply('conflict', `the plan is stale: it expects ${wish.expected} jobs, and ${bulk.matched} are meant now`)
+    }
+    // With nothing to do it is over at once.
+    const kept = bulk.matched === 0 ? { ...bulk, finishedAtMs: tx.nowMs } : bulk
+    core.state.bulks.save(kept)
+    if (bulk.matched > 0) note(core, tx, cause, bulkStarted(action, bulk))
+    return jsonReply(JSON.stringify(bulkView(kept, false)))
+  })
+}
+
+// Jobs that come later are not meant: their numbers are higher than those of the plan.
+function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkRequest, estimate: number | null): Bulk {
+  const { state } = core
+  const states = CHANGEABLE[action].filter((one) => wish.status === undefined || wish.status.includes(one))
+  const time = (text: string | undefined) => (text === undefined ? null : Date.parse(text))
+  const filter: JobFilter = { states, fromMs: time(wish.from), toMs: time(wish.to), idPrefix: null }
+  const range = rangeOf(state, filter)
+  const named = wish.ids && [...new Set(wish.ids)].flatMap((id) => jobNumber(core, id)).sort((a, b) => a - b)
+  const want: BulkWant = {
+    states,
+    fromMs: filter.fromMs,
+    toMs: filter.toMs,
+    fromSeq: range.fromSeq,
+    beforeSeq: Math.min(range.beforeSeq, state.jobs.firstSince(Number.POSITIVE_INFINITY)),
+    seqs: named?.filter((seq) => isMeant(core, action, seq, filter)) ?? null,
+  }
+  const byStatus = want.seqs ? countStates(core, want.seqs) : state.jobs.countByState(states, want)
+  const matched = Object.values(byStatus).reduce((sum, count) => sum + count, 0)
+  const first = want.seqs ? want.seqs.slice(0, SHOWN_IDS) : state.jobs.seqsAfter(states, want, SHOWN_IDS)
+  return {
+    id: `bulk_${[...state.randomBytes(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`,
+    action,
+    want,
+    matched,
+    byStatus,
+    sample: first.flatMap((seq) => state.jobs.bySeq(seq)?.id ?? []),
+    estimatedCostUsd: estimate === null ? null : Math.round(estimate * matched * 1_000_000) / 1_000_000,
+    looked: 0,
+    changed: 0,
+    skipped: 0,
+    position: 0,
+    createdAtMs: tx.nowMs,
+    finishedAtMs: null,
+  }
+}
+
+function jobNumber(core: EndpointCore, id: string): number[] {
+  const seq = parseJobSeq(id, core.state.meta.idMask())
+  return seq !== null && core.state.jobs.bySeq(seq)?.id === id ? [seq] : []
+}
+
+function isMeant(core: EndpointCore, action: BulkAction, seq: number, filter: JobFilter): boolean {
+  const job = core.state.jobs.bySeq(seq)
+  return job !== null && mayChange(action, job) && matchesFilter(job, filter)
+}
+
+function countStates(core: EndpointCore, seqs: readonly number[]): Bulk['byStatus'] {
+  const counts: Bulk['byStatus'] = {}
+  for (const seq of seqs) {
+    const state = core.state.jobs.bySeq(seq)?.state
+    if (state) counts[state] = (counts[state] ?? 0) + 1
+  }
+  return counts
+}
+
+function readRequest(text: string): { wish: JobBulkRequest } | { fault: string } {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    return { fault: 'the body is not JSON' }
+  }
+  const parsed = JobBulkRequest.safeParse(body)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    return { fault: `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'is not as documented'}` }
+  }
+  const { status, from, to, ids } = parsed.data
+  if (status ?? from ?? to ?? ids) return { wish: parsed.data }
+  return { fault: 'body: say which jobs are meant, by status, from, to or ids' }
+}
+
+function bulkView(bulk: Bulk, isPlan: boolean): JobBulk {
+  const { id, action, matched, byStatus, sample, estimatedCostUsd, looked, changed, skipped, createdAtMs, finishedAtMs } = bulk
+  return {
+    id: isPlan ? null : id,
+    action,
+    status: isPlan ? 'PLANNED' : finishedAtMs === null ? 'RUNNING' : 'DONE',
+    matched,
+    byStatus,
+    ids: sample,
+    estimatedCostUsd,
+    looked,
+    changed,
+    skipped,
+    createdAt: formatTime(createdAtMs),
+    finishedAt: finishedAtMs === null ? null : formatTime(finishedAtMs),
+  }
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { Timestamp } from '../fields.ts'
+import { JobStatus } from './jobs.ts'
+
+/** Jobs that one call may name, and how many of those that it means are shown. */
+export const BULK_IDS_MAX = 1_000
+
+const Instant = z.iso.datetime({ offset: true }).optional()
+const Count = z.number().int().min(0)
+const Counts = z.object({
+  IN_QUEUE: Count.optional(),
+  IN_PROGRESS: Count.optional(),
+  COMPLETED: Count.optional(),
+  FAILED: Count.optional(),
+  CANCELLED: Count.optional(),
+  TIMED_OUT: Count.optional(),
+})
+
+const JOB_ID = 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1'
+
+/** JL-30: at least one member, so that nothing is meant by accident. */
+export const JobBulkRequest = z
+  .strictObject({
+    status: z.array(JobStatus).min(1).max(6).optional().meta({ description: 'Jobs in these states only.' }),
+    from: Instant.meta({ description: 'Created at this time or later.' }),
+    to: Instant.meta({ description: 'Created before this time.' }),
+    ids: z.array(z.string().min(1).max(64)).min(1).max(BULK_IDS_MAX).optional().meta({ description: 'These jobs only.' }),
+    expected: Count.optional().meta({ description: '`matched` of a plan: another number of jobs is 409, and nothing is done.' }),
+  })
+  .meta({ id: 'JobBulkRequest', example: { status: ['IN_QUEUE', 'FAILED'] } })
+export type JobBulkRequest = z.infer<typeof JobBulkRequest>
+
+/** JL-30: a plan, or what becomes of it. */
+export const JobBulk = z
+  .object({
+    id: z.string().nullable().meta({ description: 'Null of a plan.' }),
+    action: z.enum(['cancel', 'retry']),
+    status: z.enum(['PLANNED', 'RUNNING', 'DONE']),
+    matched: Count.meta({ description: 'Jobs that it means and may change, when it was asked for.' }),
+    byStatus: Counts,
+    ids: z.array(z.string()).meta({ description: 'The first 20 of them.' }),
+    estimatedCostUsd: z
+      .number()
+      .nullable()
+      .meta({ description: 'Of a retry: what so many jobs cost at the median time of completed ones and the rate of the newest worker.' }),
+    looked: Count,
+    changed: Count,
+    skipped: Count.meta({ description: 'Jobs that were in another state when their turn came.' }),
+    createdAt: Timestamp,
+    finishedAt: Timestamp.nullable(),
+  })
+  .meta({
+    id: 'JobBulk',
+    example: {
+      id: 'bulk_5f0c2a9d2b7e6835',
+      action: 'retry',
+      status: 'RUNNING',
+      matched: 812,
+      byStatus: { FAILED: 812 },
+      ids: [JOB_ID],
+      estimatedCostUsd: 0.53,
+      looked: 200,
+      changed: 199,
+      skipped: 1,
+      createdAt: '2026-06-01T12:00:00Z',
+      finishedAt: null,
+    },
+  })
+export type JobBulk = z.infer<typeof JobBulk>
+
+export const BulkQuery = z.object({
+  dryRun: z.boolean().optional().meta({ description: 'Answers the plan and changes nothing.', default: false }),
+})

@@ -1,0 +1,18 @@
+import type { ListEventsQuery, ListEventsResponse } from '../../contract/accounts/events.ts'
+import { changeInWords } from '../../domain/audit/words.ts'
+import type { VerbContext } from '../context.ts'
+import { listChanges } from './audit-log.ts'
+
+/** What happened to the account's things, in words, newest first (JL-40): the rows of the audit log that the caller may see. Throws as that does. */
+export async function listEvents(ctx: VerbContext, query: ListEventsQuery): Promise<ListEventsResponse> {
+  const { entries, pagination } = await listChanges(ctx, query)
+  const events = entries.map(({ id, at, actor, action, resource, before, after }) => ({
+    id,
+    at,
+    actor,
+    action,
+    targets: [resource],
+    message: changeInWords({ actor: actor.kind, action, resource, before, after }),
+  }))
+  return { events, pagination }
+}
