@@ -1277,7 +1277,7 @@ export class Operations extends HeyApiClient {
     /**
      * Stop what costs something, so that it can be undone
      *
-     * Pods are stopped, endpoints get no workers; nothing is deleted. With `dryRun` the answer is the plan. The key needs `serverless:write` too.
+     * Pods are stopped, endpoints get no workers; nothing is deleted. With `dryRun` the answer is the plan. With endpoints the key needs `serverless:write` too.
      */
     public stopSpend<ThrowOnError extends boolean = true>(options: Options<StopSpendData, ThrowOnError>): RequestResult<StopSpendAnswers, StopSpendRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<StopSpendAnswers, StopSpendRefusals, ThrowOnError, 'data'>({
@@ -1309,7 +1309,7 @@ export class Operations extends HeyApiClient {
     /**
      * Start again what was stopped
      *
-     * What cannot be restored says why, and is tried again by the next call. The key needs `serverless:write` too.
+     * What cannot be restored says why, and is tried again by the next call. With endpoints the key needs `serverless:write` too.
      */
     public undoSpendStop<ThrowOnError extends boolean = true>(options: Options<UndoSpendStopData, ThrowOnError>): RequestResult<UndoSpendStopAnswers, UndoSpendStopRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<UndoSpendStopAnswers, UndoSpendStopRefusals, ThrowOnError, 'data'>({
