@@ -39,4 +39,9 @@ export const operatorRoutes = [
     path: '/console/operator/plane',
     component: lazyRouteComponent(() => import('./plane.tsx'), 'PlanePage'),
   }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/console/operator/waiting',
+    component: lazyRouteComponent(() => import('./waiting.tsx'), 'WaitingPage'),
+  }),
 ]
