@@ -21,6 +21,7 @@ import { registerAdminSuspension } from './routes/accounts/admin-suspension.ts'
 import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
+import { registerWaiting } from './routes/admin-waiting.ts'
 import { registerAdminSpend } from './routes/billing/admin-spend.ts'
 import { registerAdminCatalog } from './routes/catalog/admin-catalog.ts'
 import { registerHostMetrics } from './routes/history/admin-host-metrics.ts'
@@ -52,6 +53,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminCatalog(app)
   registerJoinTokens(app)
   registerAdminHosts(app)
+  registerWaiting(app)
   registerHostMetrics(app)
   registerAdminSecrets(app)
   registerDeletedVolumes(app)

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { verdictOf } from '../../src/console/pages/endpoints/health.tsx'
+import { eventsBefore, eventWords, timeOf } from '../../src/console/pages/endpoints/moments.ts'
+import { EMPTY_ENDPOINT, endpointBody, missingOf } from '../../src/console/pages/endpoints/new-endpoint-form.ts'
 import { rollbackTo } from '../../src/console/pages/endpoints/rollback.ts'
 import { makesRelease, settingsChanges, settingsText } from '../../src/console/pages/endpoints/settings-form.ts'
 import { chatWords, readInput } from '../../src/console/pages/endpoints/try-input.ts'
 import { cancelOff, retryOff } from '../../src/console/pages/jobs/job-acts.ts'
+import { costWords, sharesOf } from '../../src/console/pages/jobs/phases.ts'
 import type { Endpoint } from '../../src/contract/endpoints/endpoints.ts'
 import type { Release } from '../../src/contract/endpoints/releases.ts'
 
@@ -104,5 +107,80 @@ describe('[UI-47] what can be done is said', () => {
       word({ unhealthy: 1, initializing: 1 }),
       word({ unhealthy: 1, running: 1 }),
     ]).toEqual(['Scaled to zero', 'Ready', 'Busy', 'Starting', 'No capacity', 'Unhealthy', 'Ready'])
+  })
+})
+
+describe('[UI-48] a new endpoint', () => {
+  const container = { ...EMPTY_ENDPOINT.container, image: ' acme/model:1 ' }
+  it('asks for what was typed, and leaves the rest to the plane', () => {
+    const text = { ...EMPTY_ENDPOINT, name: 'model', container, pool: 'ADA_24' }
+    expect(endpointBody(text)).toEqual({
+      name: 'model',
+      type: 'QUEUE',
+      image: 'acme/model:1',
+      gpu: { pools: ['ADA_24'], count: 1 },
+      workers: { min: 0, max: 3, idleTimeout: 5 },
+      scaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
+    })
+    const served = { ...text, type: 'LOAD_BALANCER' as const, scaler: 'REQUEST_COUNT' as const, kind: 'cpu' as const, cpuId: 'cpu3c' }
+    expect(endpointBody(served)).toEqual({
+      name: 'model',
+      type: 'LOAD_BALANCER',
+      image: 'acme/model:1',
+      cpu: [{ id: 'cpu3c', vcpuCount: 2 }],
+      workers: { min: 0, max: 3 },
+      scaling: { type: 'REQUEST_COUNT', requestCount: 4 },
+    })
+  })
+
+  it('says what is missing', () => {
+    const steps = [{}, { name: 'a' }, { container }, { pool: 'ADA_24' }]
+    const texts = steps.map((_, index) => Object.assign({}, EMPTY_ENDPOINT, ...steps.slice(0, index + 1)))
+    expect(texts.map(missingOf)).toEqual(['Give it a name.', 'Say which image it runs.', 'Choose a GPU.', undefined])
+  })
+})
+
+describe('[UI-49] the time line of a job', () => {
+  const phase = (name: 'QUEUED' | 'RUNNING', ms: number) => ({ phase: name, from: '', to: '', ms })
+  it('phases fill the bar, and the shortest is seen', () => {
+    expect(sharesOf([phase('QUEUED', 1_000), phase('RUNNING', 3_000)])).toEqual([
+      { phase: 'QUEUED', share: 0.25 },
+      { phase: 'RUNNING', share: 0.75 },
+    ])
+    const [short] = sharesOf([phase('QUEUED', 1), phase('RUNNING', 1_000_000)])
+    expect(short?.share).toBeGreaterThan(0.009)
+    expect(sharesOf([phase('RUNNING', 0)])).toEqual([{ phase: 'RUNNING', share: 1 }])
+  })
+
+  it('what costs little costs something', () => {
+    expect([0, 0.000_008, 0.02].map(costWords)).toEqual(['$0.00', 'less than $0.0001', '$0.02'])
+  })
+})
+
+describe('[UI-50] the history of an endpoint', () => {
+  const event = { kind: 'WORKER' as const, workerId: 'w1', phase: 'READY' as const, reason: null, release: 1, decision: null }
+  const timeline = {
+    from: '2026-06-01T12:00:00.000Z',
+    step: 60,
+    events: ['12:05:00', '12:01:30', '12:00:10'].map((at) => ({ ...event, at: `2026-06-01T${at}.000Z` })),
+  }
+
+  it('a moment knows what led to it, newest first', () => {
+    expect(new Date(timeOf(timeline, 2)).toISOString()).toBe('2026-06-01T12:02:00.000Z')
+    expect(eventsBefore(timeline, 1, 5).map(({ at }) => at.slice(11, 19))).toEqual(['12:01:30', '12:00:10'])
+    expect(eventsBefore(timeline, 9, 1).map(({ at }) => at.slice(11, 19))).toEqual(['12:05:00'])
+  })
+
+  it('says each event in words', () => {
+    const words = [
+      event,
+      { ...event, phase: 'GONE' as const, reason: 'its host is lost' },
+      { ...event, kind: 'RELEASE' as const, release: 3 },
+    ]
+    expect(words.map((one) => eventWords({ ...one, at: '' }))).toEqual([
+      'Worker w1 became ready',
+      'Worker w1 became gone: its host is lost',
+      'Release 3 came into force',
+    ])
   })
 })

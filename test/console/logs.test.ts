@@ -91,6 +91,13 @@ describe('[UI-42] a view keeps a bounded number of lines', () => {
     expect([buffer.lines.length, buffer.lines[0]?.id, buffer.dropped]).toEqual([100_000, '150000', 150_000])
   })
 
+  it('counts the lines that came too quickly to be followed', () => {
+    const buffer = new LineBuffer()
+    buffer.append(['t/000000000001', 't/000000000002', 't/000000000005'].map(line))
+    buffer.append(['t/000000000006', 't/000000000010'].map(line))
+    expect([buffer.lines.length, buffer.missed]).toEqual([5, 5])
+  })
+
   it('reads lines, and leaves other events alone', () => {
     const data = '{"ts":"2026-06-01T12:00:00Z","source":"system","line":"a\\u001b[1mb"}'
     expect(readLine({ id: 'i', event: 'message', data })).toEqual({

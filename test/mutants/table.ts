@@ -27,6 +27,30 @@ const LOG_STREAM = 'src/domain/text/log-stream.ts'
 /** Killed by the unit tests of the pure rules. */
 export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
+    id: 'why: two changes are offered where one would do',
+    file: 'src/domain/why/search.ts',
+    find: 'singles.length > 0 ? singles :',
+    replace: 'singles.length > 99 ? singles :',
+  },
+  {
+    id: 'why: the dearest option comes first',
+    file: 'src/domain/why/search.ts',
+    find: 'a.nanosPerHour - b.nanosPerHour',
+    replace: 'b.nanosPerHour - a.nanosPerHour',
+  },
+  {
+    id: 'why: an option without a trial',
+    file: 'src/domain/why/pod-options.ts',
+    find: 'if (!planned.ok) return null',
+    replace: 'if (!planned.ok) return { nanosPerHour: 0, hostIds: [] }',
+  },
+  {
+    id: 'why: the smallest size is forgotten',
+    file: 'src/domain/why/rungs.ts',
+    find: 'size >= least && size < asked',
+    replace: 'size > least && size < asked - 100',
+  },
+  {
     id: 'requests go to the worker with the most',
     file: 'src/domain/balancer/choose-worker.ts',
     find: 'if (requests >= fewest) continue',

@@ -1399,6 +1399,10 @@ export type PodPlacementPreview = {
      * Hosts that were looked at, those that fit first, and what each lacks.
      */
     hosts: Array<PodPlacementHost>;
+    /**
+     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
 };
 
 export type PodPlacementHost = {
@@ -1720,6 +1724,10 @@ export type ClusterPlacementPreview = {
      * Hosts that were looked at, those that would take members first; names for this account alone.
      */
     hosts: Array<ClusterPlacementHost>;
+    /**
+     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
 };
 
 export type ClusterPlacementHost = {

@@ -25,6 +25,7 @@ import type {
   ListJoinTokensResponse,
   NewJoinToken,
 } from '../../contract/hosts/hosts.ts'
+import type { ListWaitingResponse } from '../../contract/hosts/waiting.ts'
 import type { MetricsResponse } from '../../contract/metrics.ts'
 import { as, get, NOTHING, post, put, remove } from '../operation.ts'
 
@@ -50,6 +51,7 @@ export const OPERATOR_OPERATIONS = {
   getSpendCeilings: get('/admin/v1/users/{id}/spend-limits', as<typeof SpendCeilings>()),
   setSpendCeilings: put('/admin/v1/users/{id}/spend-limits', as<typeof SpendCeilings>(), as<typeof SpendCeilings>()),
   listAllAudit: get('/admin/v1/audit', as<typeof OperatorAuditResponse>()),
+  listWaiting: get('/admin/v1/waiting', as<typeof ListWaitingResponse>()),
   createJoinToken: post('/admin/v1/join-tokens', as<typeof NewJoinToken>(), as<typeof CreateJoinTokenRequest>()),
   listJoinTokens: get('/admin/v1/join-tokens', as<typeof ListJoinTokensResponse>()),
   revokeJoinToken: remove('/admin/v1/join-tokens/{id}', NOTHING),

@@ -9,7 +9,7 @@ interface UrlStateOptions {
 /** A part of a view that lives in the address (C-2): a tab, a filter, a selected line. Going back leads to the former value. */
 export function useUrlState(name: string, initial: string, { isTyped = false }: UrlStateOptions = {}): [string, (value: string) => void] {
   const router = useRouter()
-  const value = useRouterState({ select: ({ location }) => (location.search as Record<string, unknown>)[name] })
+  const value = useRouterState({ select: ({ location }) => (location.search as Record<string, unknown>)[name] }) as unknown
   const set = useCallback(
     (next: string) => {
       const search = (former: Record<string, unknown>) => ({ ...former, [name]: next === initial ? undefined : next })

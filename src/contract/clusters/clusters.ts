@@ -8,6 +8,7 @@ import { POD_EXAMPLE } from '../pods/pod-example.ts'
 import { OnHostLoss, PodStatus } from '../pods/pod-parts.ts'
 import { Pod } from '../pods/pods.ts'
 import { queryFlag } from '../query-values.ts'
+import { WhyOptions } from '../why/options.ts'
 
 /** Members of one cluster (CLU-2). */
 export const MIN_MEMBERS = 2
@@ -145,6 +146,7 @@ export const ClusterPlacementPreview = z
     hosts: z
       .array(ClusterHost)
       .meta({ description: 'Hosts that were looked at, those that would take members first; names for this account alone.' }),
+    options: WhyOptions,
   })
   .meta({
     id: 'ClusterPlacementPreview',
@@ -155,6 +157,7 @@ export const ClusterPlacementPreview = z
       cost: 2.07,
       missing: [],
       hosts: [{ hostId: 'host_Zk3v9QpL0aT7xW2c', members: 3, failed: [] }],
+      options: [],
     },
   })
 export type ClusterPlacementPreview = z.infer<typeof ClusterPlacementPreview>

@@ -3,6 +3,7 @@ import { POD_DEFAULTS } from '../defaults.ts'
 import { DataCenterIds, Name, PLAIN_TEXT, ResourceId, Timestamp } from '../fields.ts'
 import { PageQuery, Pagination } from '../pagination.ts'
 import { queryFlag } from '../query-values.ts'
+import { WhyOptions } from '../why/options.ts'
 import { containerRequestFields, containerResponseFields } from './container.ts'
 import { deadlineRequestFields } from './deadlines.ts'
 import { PodMountsRequest, PodMountsView } from './mounts.ts'
@@ -139,6 +140,7 @@ export const PodPlacementPreview = z
     cpu: PodCpuView.optional(),
     cost: z.number().meta({ description: 'USD per hour.', format: 'float' }),
     hosts: z.array(HostPreview).meta({ description: 'Hosts that were looked at, those that fit first, and what each lacks.' }),
+    options: WhyOptions,
   })
   .meta({
     id: 'PodPlacementPreview',
@@ -149,6 +151,7 @@ export const PodPlacementPreview = z
       dataCenterId: null,
       cost: 0.44,
       hosts: [{ hostId: 'host_Zk3v9QpL0aT7xW2c', failed: ['needs 1 free NVIDIA L4'] }],
+      options: [],
     },
   })
 export type PodPlacementPreview = z.infer<typeof PodPlacementPreview>

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
 import { PodStatus } from '../pods/pod-parts.ts'
+import { OPTION_EXAMPLE, WhyOptions } from './options.ts'
+
+export type { WhyOption } from './options.ts'
 
 /** Every cause that an explanation names; each has one meaning, whatever it is about (WHY-1). */
 export const WHY_CODES = [
@@ -36,33 +39,6 @@ export const WHY_CODES = [
 export const WhyCode = z.enum(WHY_CODES).meta({ id: 'WhyCode', example: 'NO_CAPACITY' })
 export type WhyCode = z.infer<typeof WhyCode>
 
-/** What an option changes. `TWO_CHANGES`: no single one would do. */
-export const OPTION_KINDS = [
-  'START',
-  'RECREATE',
-  'GPU_TYPE',
-  'GPU_COUNT',
-  'CPU_SIZE',
-  'DATA_CENTER',
-  'CLOUD',
-  'DISK',
-  'VOLUME',
-  'MEMORY',
-  'VCPU',
-  'CUDA',
-  'GLOBAL_NETWORKING',
-  'POD_COUNT',
-  'WORKERS_MAX',
-  'WORKERS_MIN',
-  'SPEND_LIMIT',
-  'QUOTA',
-  'UNCORDON',
-  'WAIT',
-  'TWO_CHANGES',
-] as const
-export const WhyOptionKind = z.enum(OPTION_KINDS).meta({ id: 'WhyOptionKind', example: 'GPU_TYPE' })
-export type WhyOptionKind = z.infer<typeof WhyOptionKind>
-
 export const WhyEvidence = z
   .object({
     kind: z.enum(['STATE', 'QUEUE', 'WORKERS', 'SCALER', 'CONSTRAINT', 'LIMIT', 'RETRY']),
@@ -77,44 +53,6 @@ export const WhyEvidence = z
     example: { kind: 'CONSTRAINT', text: 'needs 1 free NVIDIA L4', count: 3, total: 4, at: null },
   })
 export type WhyEvidence = z.infer<typeof WhyEvidence>
-
-const OPTION = {
-  kind: 'GPU_TYPE' as const,
-  summary: 'use NVIDIA RTX A5000',
-  who: 'YOU' as const,
-  call: { method: 'POST' as const, path: '/v2/pods', body: { name: 'p', image: 'acme/idle:1', gpu: { id: 'NVIDIA RTX A5000' } } },
-  pricePerHour: 0.36,
-  priceDifference: -0.08,
-  waitSeconds: null,
-}
-
-export const WhyOption = z
-  .object({
-    kind: WhyOptionKind,
-    summary: z.string(),
-    who: z.enum(['YOU', 'OPERATOR']).meta({ description: 'Who can do it.' }),
-    call: z
-      .union([
-        z.object({
-          method: z.enum(['POST', 'PATCH', 'PUT']),
-          path: z.string(),
-          body: z.record(z.string(), z.unknown()),
-        }),
-        z.null(),
-      ])
-      .meta({ description: 'The call that does it; null: nothing is to be sent by you.' }),
-    pricePerHour: z.number().meta({ description: 'USD per hour of what starts, its disks included.', format: 'float' }),
-    priceDifference: z.number().meta({ description: 'USD per hour, against what was asked for.', format: 'float' }),
-    waitSeconds: z.number().int().min(0).nullable().meta({ description: 'Of `WAIT`: for how long.' }),
-  })
-  .meta({ id: 'WhyOption', description: 'A smallest change that would start it now, as placement itself says.', example: OPTION })
-export type WhyOption = z.infer<typeof WhyOption>
-
-/** Most options of one answer. */
-export const MAX_OPTIONS = 5
-
-export const OPTIONS_TEXT = 'The smallest changes that would start it now, the cheapest first; none while telemetry is stale.'
-export const WhyOptions = z.array(WhyOption).max(MAX_OPTIONS).meta({ description: OPTIONS_TEXT })
 
 /** The members of every explanation (WHY-1). */
 export const whyFields = {
@@ -134,7 +72,7 @@ const WHY = {
   since: '2026-06-01T12:00:00Z',
   sinceMs: 41_000,
   evidence: [{ kind: 'CONSTRAINT' as const, text: 'needs 1 free NVIDIA L4', count: 1, total: 1, at: null }],
-  options: [OPTION],
+  options: [OPTION_EXAMPLE],
   asOf: '2026-06-01T12:00:41Z',
   isStale: false,
 }
@@ -151,7 +89,7 @@ export const PodExplanation = z.object({ id: z.string(), status: PodStatus, ...w
 export type PodExplanation = z.infer<typeof PodExplanation>
 
 const ENDPOINT_OPTION = {
-  ...OPTION,
+  ...OPTION_EXAMPLE,
   summary: 'allow GPUs of AMPERE_24 too',
   call: {
     method: 'PATCH' as const,

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { Database } from '../client.ts'
 import type { Sealed } from '../sealed-env.ts'
@@ -24,4 +24,23 @@ export async function listCapacityWaiters(db: Database, limit: number): Promise<
     .orderBy(asc(capacityWaiters.since), asc(capacityWaiters.endpointId))
     .limit(limit)
   return rows.map((row) => row.config)
+}
+
+/** A waiter with what its workers ask for. */
+export interface WaitingRow {
+  since: number
+  config: Sealed<EndpointConfig>
+}
+
+/** The same behind `after`, with since when. Across teams: for the operator, never for a tenant. */
+export function listWaiting(db: Database, after: { since: number; endpointId: string } | null, limit: number): Promise<WaitingRow[]> {
+  const behind = after ? [sql`(${capacityWaiters.since}, ${capacityWaiters.endpointId}) > (${after.since}, ${after.endpointId})`] : []
+  return db
+    .select({ since: capacityWaiters.since, config: endpoints.config })
+    .from(capacityWaiters)
+    .innerJoin(endpoints, and(eq(endpoints.id, capacityWaiters.endpointId), isNull(endpoints.deletedAt)))
+    .where(and(...behind))
+    .orderBy(asc(capacityWaiters.since), asc(capacityWaiters.endpointId))
+    .limit(limit)
+    .all()
 }

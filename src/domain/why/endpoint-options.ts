@@ -1,5 +1,6 @@
 import { UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
-import type { WhyCode, WhyOptionKind } from '../../contract/why/why.ts'
+import type { WhyOptionKind } from '../../contract/why/options.ts'
+import type { WhyCode } from '../../contract/why/why.ts'
 import { totalNanos } from '../billing/money.ts'
 import { workerRates } from '../billing/worker-rates.ts'
 import type { Catalog } from '../catalog/catalog.ts'

@@ -8,13 +8,17 @@ import type { PlacementHost } from '../host/placement.ts'
  */
 export function searchedHosts(teamId: string, hosts: readonly PlacementHost[]): PlacementHost[] {
   const seen = new Set<string>()
-  return hosts.filter((host) => {
-    if (!host.online || host.cordoned || host.heldBy?.some((account) => account !== teamId)) return false
+  return openHosts(teamId, hosts).filter((host) => {
     const kind = kindOf(host)
     if (seen.has(kind)) return false
     seen.add(kind)
     return true
   })
+}
+
+/** Those that can take new work of an account at all. */
+export function openHosts(teamId: string, hosts: readonly PlacementHost[]): PlacementHost[] {
+  return hosts.filter((host) => host.online && !host.cordoned && !host.heldBy?.some((account) => account !== teamId))
 }
 
 function kindOf({ id: _id, requiredClasses: _same, heldBy: _held, publicIp: _ip, ...kind }: PlacementHost): string {

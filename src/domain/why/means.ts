@@ -1,4 +1,4 @@
-import type { WhyOption } from '../../contract/why/why.ts'
+import type { WhyOption } from '../../contract/why/options.ts'
 import { refuseSpend, type SpendLimits, type SpendUse } from '../billing/spend.ts'
 import { operatorOption, ownOption } from './option.ts'
 

@@ -1,4 +1,4 @@
-import { MAX_OPTIONS, type WhyOptionKind } from '../../contract/why/why.ts'
+import { MAX_OPTIONS, type WhyOptionKind } from '../../contract/why/options.ts'
 
 /**
  * The smallest changes of a request that make it fit (WHY-3). Pure: what fits is said by the caller's own rules, so an option is nothing that
@@ -37,8 +37,13 @@ export interface Found<Asked> extends Fit {
 export const MAX_TRIALS = 300
 
 /** Single changes that fit, else pairs of them; the cheapest first. Nothing when the request fits as it is. */
-export function searchOptions<Asked>(asked: Asked, ladders: readonly Ladder<Asked>[], trial: Trial<Asked>): Found<Asked>[] {
-  const search = new Search(trial)
+export function searchOptions<Asked>(
+  asked: Asked,
+  ladders: readonly Ladder<Asked>[],
+  trial: Trial<Asked>,
+  maxTrials = MAX_TRIALS,
+): Found<Asked>[] {
+  const search = new Search(trial, maxTrials)
   if (search.fit(asked)) return []
   const singles = ladders.flatMap(({ kind, rungs }) => search.first(rungs.map((rung) => ({ kind, ...applied(asked, [rung]) }))))
   return cheapest(singles.length > 0 ? singles : ladderPairs(ladders).flatMap((pair) => search.first(pairsOf(asked, pair))))
@@ -51,11 +56,12 @@ interface Attempt<Asked> {
 }
 
 class Search<Asked> {
-  private left = MAX_TRIALS
+  private left: number
   private readonly trial: Trial<Asked>
 
-  constructor(trial: Trial<Asked>) {
+  constructor(trial: Trial<Asked>, left: number) {
     this.trial = trial
+    this.left = left
   }
 
   fit(asked: Asked): Fit | null {

@@ -4,7 +4,7 @@ import { listPlacementHosts } from '../../db/hosts/capacity.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { runningNanos } from '../../domain/billing/pod-rates.ts'
 import { type Gang, placeGang } from '../../domain/cluster/gang.ts'
-import type { UnfitHost } from '../../domain/host/placement.ts'
+import type { PlacementHost, UnfitHost } from '../../domain/host/placement.ts'
 import { findMissingVolumes, type MissingVolumes, podDiskGb } from '../../domain/pod/placement.ts'
 import type { PodSpec } from '../../domain/pod/record.ts'
 import { type Env, readSettings } from '../../env.ts'
@@ -19,6 +19,8 @@ import { grantedBy, type PodDraft } from '../pods/place-pod.ts'
 const MAX_TRIES = 5
 
 export interface RankedGang {
+  /** All that were looked at. */
+  hosts: PlacementHost[]
   gang: Gang
   missingVolumes: MissingVolumes | null
 }
@@ -40,7 +42,7 @@ export async function rankGang(
 ): Promise<RankedGang> {
   const hosts = (await listPlacementHosts(openDatabase(env.DB))).filter(({ id }) => !busy.has(id))
   const gang = placeGang(teamId, spec, podCount, hosts, readSettings(env).placementStrategy)
-  return { gang, missingVolumes: findMissingVolumes(spec, hosts) }
+  return { hosts, gang, missingVolumes: findMissingVolumes(spec, hosts) }
 }
 
 /**

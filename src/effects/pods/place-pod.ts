@@ -21,6 +21,8 @@ type Granted = Pick<PodRow, 'hostId' | 'dataCenterId' | 'cudaVersion' | 'publicI
 export type PodPlacement = { ok: true; pod: PodRow } | { ok: false; refusals: UnfitHost[]; missingVolumes: MissingVolumes | null }
 
 interface PodRanking {
+  /** All that were looked at. */
+  hosts: PlacementHost[]
   candidates: PodCandidate[]
   refusals: UnfitHost[]
   missingVolumes: MissingVolumes | null
@@ -34,7 +36,11 @@ export async function rankPod(
   accepts: (host: PlacementHost) => boolean = () => true,
 ): Promise<PodRanking> {
   const hosts = (await listPlacementHosts(openDatabase(env.DB))).filter(accepts)
-  return { ...rankHostsForPod(teamId, spec, hosts, readSettings(env).placementStrategy), missingVolumes: findMissingVolumes(spec, hosts) }
+  return {
+    hosts,
+    ...rankHostsForPod(teamId, spec, hosts, readSettings(env).placementStrategy),
+    missingVolumes: findMissingVolumes(spec, hosts),
+  }
 }
 
 /**

@@ -1,9 +1,23 @@
 import { formatTime } from '../../contract/timestamps.ts'
+import type { WhyOption } from '../../contract/why/options.ts'
 import type { Why } from '../../contract/why/why.ts'
 import type { Verdict } from '../../domain/why/evidence.ts'
 import { type Advice, cheapestAdvice } from '../../domain/why/option.ts'
 import type { Env } from '../../env.ts'
 import { isAnySilent } from './snapshot.ts'
+
+/** The options to show of those that were found; none where one rests on a host that is silent (WHY-5). */
+export async function soundOptions(env: Env, advice: readonly Advice[]): Promise<WhyOption[]> {
+  const shown = cheapestAdvice(advice)
+  return (await isStaleFor(env, shown)) ? [] : shown.map(({ option }) => option)
+}
+
+function isStaleFor(env: Env, shown: readonly Advice[]): Promise<boolean> {
+  return isAnySilent(
+    env,
+    shown.flatMap(({ hostIds }) => hostIds),
+  )
+}
 
 /** What an explanation comes to: its verdict, and what would help; nothing of that while a host that it rests on is silent (WHY-5). */
 export async function answerWhy(
@@ -13,12 +27,7 @@ export async function answerWhy(
   { nowMs, asOfMs = nowMs, isStale = false }: { nowMs: number; asOfMs?: number; isStale?: boolean },
 ): Promise<Why> {
   const shown = isStale ? [] : cheapestAdvice(advice)
-  const isSilent =
-    isStale ||
-    (await isAnySilent(
-      env,
-      shown.flatMap(({ hostIds }) => hostIds),
-    ))
+  const isSilent = isStale || (await isStaleFor(env, shown))
   return {
     code,
     verdict,

@@ -9,7 +9,7 @@ import { runningNanos } from '../../domain/billing/pod-rates.ts'
 import { memberName, memberRequest, memberSpec, refuseCluster, refuseGang } from '../../domain/cluster/request.ts'
 import { describeConstraint } from '../../domain/host/constraint-text.ts'
 import { shownPrice } from '../../domain/pod/access.ts'
-import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts'
+import { type PodPlan, type PodReferences, planPod, refuseCreate } from '../../domain/pod/request.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import { type ClusterDraft, hostsOfGang, placeCluster, rankGang } from '../../effects/clusters/place-cluster.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
@@ -27,6 +27,7 @@ import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistry } from '../resources/registries.ts'
 import { requireTemplateScope } from '../resources/templates.ts'
 import { newCluster } from './cluster-view.ts'
+import { nearestClusters } from './nearest-cluster.ts'
 
 const OPERATION = 'createCluster'
 /** Hosts that one dry run names. */
@@ -46,11 +47,12 @@ export async function createCluster(ctx: VerbContext, body: CreateClusterRequest
 export async function previewCluster(ctx: VerbContext, body: CreateClusterRequest): Promise<ClusterPlacementPreview> {
   requireScope(ctx.principal, 'clusters:write')
   await requireTemplateScope(ctx, body.templateId)
-  const plan = await planOrThrow(ctx, body)
+  const { plan, references } = await planOrThrow(ctx, body)
   const { podCount } = body.compute
   const { teamId } = ctx.principal
-  await requireSpend(ctx, nanosOf(plan, podCount))
-  const { gang, missingVolumes } = await rankGang(ctx.env, { teamId, spec: plan.spec, podCount })
+  const nanosPerHour = nanosOf(plan, podCount)
+  await requireSpend(ctx, nanosPerHour)
+  const { gang, missingVolumes, hosts: looked } = await rankGang(ctx.env, { teamId, spec: plan.spec, podCount })
   const hosts = hostsOfGang(gang).slice(0, MAX_HOSTS_SHOWN)
   return {
     fits: gang.ok,
@@ -64,11 +66,12 @@ export async function previewCluster(ctx: VerbContext, body: CreateClusterReques
         failed: failed.map(describeConstraint),
       })),
     ),
+    options: gang.ok ? [] : await nearestClusters(ctx, { body, references, hosts: looked, nanosPerHour, gang }),
   }
 }
 
 async function place(ctx: VerbContext, body: CreateClusterRequest, store: StoreAnswer<Cluster>): Promise<Cluster> {
-  const plan = await planOrThrow(ctx, body)
+  const { plan } = await planOrThrow(ctx, body)
   await claimRegistry(ctx, plan.spec.container)
   const { podCount } = body.compute
   // ERR-6: before placement.
@@ -109,7 +112,7 @@ function noteCreate(ctx: VerbContext, body: CreateClusterRequest, resourceId: st
 }
 
 /** The plan of one member. */
-async function planOrThrow(ctx: VerbContext, body: CreateClusterRequest): Promise<PodPlan> {
+async function planOrThrow(ctx: VerbContext, body: CreateClusterRequest): Promise<{ plan: PodPlan; references: PodReferences }> {
   const { env, principal } = ctx
   const request = memberRequest(body)
   const problem = refuseCluster(body) ?? refuseCreate(request)
@@ -121,10 +124,11 @@ async function planOrThrow(ctx: VerbContext, body: CreateClusterRequest): Promis
   ])
   // A cluster takes its mounts from the body alone.
   const template = references.template && { ...references.template, persistent: null }
-  const result = planPod(catalog, request, { ...references, template }, newJupyterPassword(), ctx.nowMs)
+  const known = { ...references, template }
+  const result = planPod(catalog, request, known, newJupyterPassword(), ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
   await requireRegistry(ctx, result.plan.spec.container)
-  return { ...result.plan, spec: memberSpec(result.plan.spec, body) }
+  return { plan: { ...result.plan, spec: memberSpec(result.plan.spec, body) }, references: known }
 }
 
 function budgetOf({ compute: { podCount, gpuCountPerPod } }: CreateClusterRequest) {

@@ -11,7 +11,7 @@ import type { UnfitHost } from '../../domain/host/placement.ts'
 import { shownPrice } from '../../domain/pod/access.ts'
 import { envOf } from '../../domain/pod/container.ts'
 import { refuseCapacity } from '../../domain/pod/refusal.ts'
-import { type PodPlan, planPod, refuseCreate } from '../../domain/pod/request.ts'
+import { type PodPlan, type PodReferences, planPod, refuseCreate } from '../../domain/pod/request.ts'
 import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
@@ -30,6 +30,7 @@ import { claimRegistry, requireRegistry, requireRegistryScope } from '../resourc
 import { requireTemplateScope } from '../resources/templates.ts'
 import { draftPodOf } from './draft-pod.ts'
 import { withGlobalAddress } from './global-address.ts'
+import { nearestPods } from './nearest-pod.ts'
 import { loadReferences } from './pod-references.ts'
 import { computeView, toPod } from './pod-view.ts'
 import type { TaggedPod } from './pods.ts'
@@ -73,9 +74,11 @@ function replayOf({ env, principal }: VerbContext, body: CreatePodRequest) {
 /** Where the pod of a body would go now, or what each host lacks; nothing is written (PP-83). Throws what the create would. */
 export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlacementPreview> {
   requireScope(ctx.principal, 'pods:write')
-  const { spec, pricePerHour, diskRates } = await planOrThrow(ctx, body)
-  await requireSpend(ctx, runningNanos({ pricePerHour, ...diskRates }))
-  const { candidates, refusals } = await rankPod(ctx.env, ctx.principal.teamId, spec)
+  const { plan, references } = await planOrThrow(ctx, body)
+  const { spec, pricePerHour, diskRates } = plan
+  const nanosPerHour = runningNanos({ pricePerHour, ...diskRates })
+  await requireSpend(ctx, nanosPerHour)
+  const { candidates, refusals, hosts: looked } = await rankPod(ctx.env, ctx.principal.teamId, spec)
   const [best] = candidates
   const fitting: UnfitHost[] = candidates.map(({ hostId }) => ({ hostId, failed: [] }))
   const nearest = refusals.toSorted((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1))
@@ -90,11 +93,12 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
     hosts: await Promise.all(
       hosts.map(async ({ hostId, failed }) => ({ hostId: await opaque(hostId), failed: failed.map(describeConstraint) })),
     ),
+    options: best ? [] : await nearestPods(ctx, { body, references, hosts: looked, nanosPerHour }),
   }
 }
 
 async function place(ctx: VerbContext, body: CreatePodRequest, manner: CreateManner, store: StoreAnswer<TaggedPod>): Promise<TaggedPod> {
-  const plan = withManner(await planOrThrow(ctx, body), manner)
+  const plan = withManner((await planOrThrow(ctx, body)).plan, manner)
   await claimRegistry(ctx, plan.spec.container)
   const draft = draftPodOf(ctx, { id: newResourceId(), sshSuffix: newSshSuffix(), name: body.name }, plan)
   // ERR-6: before placement.
@@ -134,7 +138,7 @@ function noteCreate(ctx: VerbContext, pod: PodRow) {
   return noteChange(ctx, { action: 'pods.create', resourceKind: 'pod', resourceId: pod.id, ...contents })
 }
 
-async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlan> {
+async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<{ plan: PodPlan; references: PodReferences }> {
   const { env, principal } = ctx
   requireRegistryScope(ctx, body.registry)
   const problem = refuseCreate(body)
@@ -147,7 +151,7 @@ async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<Po
   const result = planPod(catalog, body, references, newJupyterPassword(), ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
   await requireRegistry(ctx, result.plan.spec.container)
-  return result.plan
+  return { plan: result.plan, references }
 }
 
 // The one that is to be made is no stopped one; where there are as many as may be, it could never be stopped (PP-162).

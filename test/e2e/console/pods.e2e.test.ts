@@ -16,7 +16,7 @@ let browser: Browser
 let image: string
 beforeAll(async () => {
   image = await busyboxImage()
-  ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:3'] }), openBrowser()])
+  ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:6'] }), openBrowser()])
   await hostIsOnline(plane)
 }, BUILD_TIMEOUT_MS)
 afterAll(async () => {

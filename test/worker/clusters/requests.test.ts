@@ -69,6 +69,7 @@ describe('what a create takes', () => {
       cost: 0.88,
       missing: [],
       hosts: [1, 2].map(() => ({ hostId: expect.any(String), members: 1, failed: [] })),
+      options: [],
     })
     const missing = await dry(3)
     expect([missing.status, missing.body.fits, missing.body.missing[0]]).toEqual([

@@ -88,16 +88,18 @@ describe('[WHY-1] [WHY-10] why an endpoint has the workers that it has', () => {
 
   it('[WHY-3] all busy at workers.max: one more is offered with its price, and the call starts it', async () => {
     const queue = await setUpQueue()
-    const { worker } = await runAndTake(queue)
-    const second = await run(queue)
+    const { jobId, worker } = await runAndTake(queue)
+    const [second, third] = [await run(queue), await run(queue)]
     const told = await explain(queue)
     expect(told).toMatchObject({ code: 'AT_WORKERS_MAX', options: [{ kind: 'WORKERS_MAX', summary: 'raise workers.max from 1 to 2' }] })
     expect(told.options[0]?.priceDifference).toBe(told.options[0]?.pricePerHour)
-    expect((await explainJob(queue, second)).options).toEqual(told.options)
+    expect(await explainJob(queue, second)).toMatchObject({ code: 'WORKERS_BUSY', options: told.options })
+    expect(await explainJob(queue, third)).toMatchObject({ code: 'BEHIND_OTHERS', options: told.options })
     await carryOut(queue, told, 'WORKERS_MAX')
     await until(async () => (await explain(queue)).code !== 'AT_WORKERS_MAX')
     expect(['SCALING_DELAY', 'WORKER_STARTING']).toContain((await explain(queue)).code)
-    await worker.ping()
+    await worker.done(jobId, { output: 1 })
+    expect(await explainJob(queue, jobId)).toMatchObject({ code: 'FINISHED', options: [] })
   })
 
   it('busy below workers.max: the policy has not asked for another yet', async () => {

@@ -6,6 +6,7 @@ import { Page } from '../../parts/page.tsx'
 import { type Tab, Tabs } from '../../parts/tabs.tsx'
 import { JobList } from '../jobs/job-list.tsx'
 import { verdictOf } from './health.tsx'
+import { History } from './history.tsx'
 import { Overview } from './overview.tsx'
 import { Releases } from './releases.tsx'
 import { Scaling } from './scaling.tsx'
@@ -35,6 +36,7 @@ export function EndpointPage() {
             { id: 'workers', title: 'Workers', show: () => <Workers endpointId={id} /> },
             { id: 'releases', title: 'Releases', show: () => <Releases endpointId={id} /> },
             { id: 'scaling', title: 'Scaling', show: () => <Scaling endpointId={id} /> },
+            { id: 'history', title: 'History', show: () => <History endpointId={id} /> },
             { id: 'settings', title: 'Settings', show: () => <Settings of={shown} /> },
           ]
           return <Tabs name={`Views of ${shown.name}`} tabs={tabs} />

@@ -1,5 +1,7 @@
 import type { Endpoint } from '../../../contract/endpoints/endpoints.ts'
+import { useLive } from '../../app/live.ts'
 import { paths } from '../../app/paths.ts'
+import { useApi } from '../../app/session.ts'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Face } from '../../parts/faces.tsx'
 import { count, duration } from '../../parts/format.ts'
@@ -7,6 +9,7 @@ import { A } from '../../parts/link.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { Facts } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { WhyPanel } from '../../parts/why/why-panel.tsx'
 import { Price } from './endpoints.tsx'
 import { queueWords, Verdict, workerWords } from './health.tsx'
 import { useHealth } from './use-endpoint.ts'
@@ -14,8 +17,13 @@ import { useHealth } from './use-endpoint.ts'
 /** How an endpoint does now, where requests are sent, and what it is made of. */
 export function Overview({ of: endpoint }: { of: Endpoint }) {
   const health = useHealth(endpoint.id)
+  const { may } = useApi()
+  const why = useLive(['endpoints', endpoint.id, 'why'], (api, signal) => api.explainEndpoint({ path: { id: endpoint.id } }, { signal }))
   return (
     <div className="grid gap-4 lg:grid-cols-2">
+      <div className="lg:col-span-2">
+        <WhyPanel of={why} mayWrite={may('serverless:write')} refresh="endpoints" />
+      </div>
       <Panel title="Now">
         <Face of={health}>
           {(now) => (

@@ -11,6 +11,11 @@ export const endpointRoutes = [
   }),
   createRoute({
     getParentRoute: parent,
+    path: '/console/endpoints/new',
+    component: lazyRouteComponent(() => import('./new-endpoint.tsx'), 'NewEndpointPage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
     path: '/console/endpoints/$id',
     component: lazyRouteComponent(() => import('./endpoint.tsx'), 'EndpointPage'),
   }),

@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import { useLive } from '../../app/live.ts'
 import { useParam } from '../../app/params.ts'
 import { paths } from '../../app/paths.ts'
+import { useUrlState } from '../../app/url-state.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { Face } from '../../parts/faces.tsx'
@@ -17,6 +18,7 @@ import { Chunks } from './chunks.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { cancelOff, isOver, retryOff } from './job-acts.ts'
 import type { JobRecord } from './job-stream.ts'
+import { JobTimelinePanel } from './job-timeline.tsx'
 import { JsonText } from './json-text.tsx'
 import { useJobActs } from './use-job-acts.ts'
 import { WhyJob } from './why-job.tsx'
@@ -88,6 +90,7 @@ function JobOverview({ endpointId, job }: { endpointId: string; job: JobRecord }
           ]}
         />
       </Panel>
+      <JobTimelinePanel endpointId={endpointId} jobId={job.id} />
       {!isOver(job.status) && <WhyJob endpointId={endpointId} jobId={job.id} />}
       {job.error !== undefined && (
         <Panel title="Error">
@@ -105,7 +108,10 @@ function JobOverview({ endpointId, job }: { endpointId: string; job: JobRecord }
 }
 
 /** The log of the worker that runs it, or ran it last; the worker may be long gone. */
-function JobLogs({ endpointId, job: { workerId } }: { endpointId: string; job: JobRecord }) {
+function JobLogs({ endpointId, job }: { endpointId: string; job: JobRecord }) {
+  // Another one than the last stands in the link of its attempt.
+  const [chosen] = useUrlState('worker', '')
+  const workerId = chosen === '' ? job.workerId : chosen
   const origin = useMemo(() => (workerId === undefined ? null : workerLog(endpointId, workerId)), [endpointId, workerId])
   if (origin === null) return <p className="text-soft">No worker has taken it yet, so there is no log.</p>
   return <Logs of={origin} />

@@ -9,7 +9,7 @@ const SHOWN_CHARS = 4_000
 /** A value as text: whole when it is small, else its beginning. */
 export function JsonText({ value, name }: { value: unknown; name: string }) {
   const [isWhole, setIsWhole] = useState(false)
-  const text = typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')
+  const text = typeof value === 'string' ? value : ((JSON.stringify(value, null, 2) as string | undefined) ?? '')
   const isLong = text.length > SHOWN_CHARS
   return (
     <section aria-label={name} className="flex min-w-0 flex-col items-start gap-2">

@@ -10,7 +10,7 @@ export interface ChartLine {
 
 export interface ChartData {
   title: string
-  unit: Series['unit']
+  unit: Series['unit'] | 'count'
   /** Seconds since 1970, one a point. */
   times: readonly number[]
   lines: readonly ChartLine[]
@@ -58,6 +58,7 @@ function titleOf({ name, gpu }: Series): string {
 export function figure(value: number | null | undefined, unit: ChartData['unit']): string {
   if (value === null || value === undefined) return '–'
   if (unit === 'percent') return `${Math.round(value)} %`
+  if (unit === 'count') return String(Math.round(value))
   if (unit === 'bytes') return bytes(value)
   if (unit === 'bytesPerSecond') return `${bytes(value)}/s`
   return `${Math.round(value)} ${unit === 'celsius' ? '°C' : 'W'}`

@@ -22,11 +22,16 @@ export function readLine({ id, event, data }: { id: string; event: string; data:
   return { id, ts, source, line, plain: plainText(line) }
 }
 
+/** Lines of a log are counted without gaps, and an id ends with the number of its line. */
+const numberOf = ({ id }: ShownLine) => Number(id.split('/')[1])
+
 /** The newest lines of a log in their order, never more than `most` for long. */
 export class LineBuffer {
   lines: ShownLine[] = []
   /** How many have gone from its beginning. */
   dropped = 0
+  /** How many were written quicker than they could be followed, and are missing in between. */
+  missed = 0
   private readonly most: number
   private readonly slack: number
 
@@ -37,7 +42,12 @@ export class LineBuffer {
   }
 
   append(lines: readonly ShownLine[]): void {
-    for (const line of lines) this.lines.push(line)
+    for (const line of lines) {
+      const before = this.lines.at(-1)
+      const gap = before === undefined ? 0 : numberOf(line) - numberOf(before) - 1
+      if (gap > 0) this.missed += gap
+      this.lines.push(line)
+    }
     if (this.lines.length <= this.most + this.slack) return
     const gone = this.lines.length - this.most
     this.lines = this.lines.slice(gone)
@@ -53,5 +63,6 @@ export class LineBuffer {
   clear(): void {
     this.lines = []
     this.dropped = 0
+    this.missed = 0
   }
 }

@@ -10,6 +10,8 @@ const AGAIN_MS = 1_000
 export interface LogState {
   lines: readonly ShownLine[]
   dropped: number
+  /** Written quicker than they could be followed; with a source chosen, also those of the other. */
+  missed: number
   /** `other`: another view of this tab follows now. */
   status: 'connecting' | 'following' | 'paused' | 'other' | 'failed'
   error: Error | null
@@ -26,7 +28,7 @@ export class LogFollower {
   private coming: ShownLine[] = []
   private timer: ReturnType<typeof setTimeout> | undefined
   private running: AbortController | undefined
-  private state: LogState = { lines: [], dropped: 0, status: 'connecting', error: null }
+  private state: LogState = { lines: [], dropped: 0, missed: 0, status: 'connecting', error: null }
 
   constructor(open: OpenLog, buffer = new LineBuffer()) {
     this.open = open
@@ -93,7 +95,7 @@ export class LogFollower {
 
   private change(changes: Partial<LogState>): void {
     // A new list each time: who looks compares by identity.
-    this.state = { ...this.state, ...changes, lines: this.buffer.lines.slice(), dropped: this.buffer.dropped }
+    this.state = { ...this.state, ...changes, lines: this.buffer.lines.slice(), dropped: this.buffer.dropped, missed: this.buffer.missed }
     for (const listener of this.listeners) listener()
   }
 }

@@ -75,7 +75,7 @@ export function LogView({ of }: { of: LogOrigin }) {
           onLink={link}
         />
       )}
-      <Footer state={state} onFollow={() => follower.start()} onPause={() => follower.stop()} />
+      <Footer state={state} isWhole={source === ''} onFollow={() => follower.start()} onPause={() => follower.stop()} />
       <output className="sr-only" aria-live="polite">
         {announcement}
       </output>
@@ -83,7 +83,7 @@ export function LogView({ of }: { of: LogOrigin }) {
   )
 }
 
-function Footer({ state, onFollow, onPause }: { state: LogState; onFollow: () => void; onPause: () => void }) {
+function Footer({ state, isWhole, onFollow, onPause }: { state: LogState; isWhole: boolean; onFollow: () => void; onPause: () => void }) {
   const words = {
     connecting: 'Connecting',
     following: 'Following',
@@ -99,6 +99,7 @@ function Footer({ state, onFollow, onPause }: { state: LogState; onFollow: () =>
       </Button>
       <span>{words[state.status]}</span>
       <span>{count(state.lines.length, 'line')}</span>
+      {isWhole && state.missed > 0 && <span>{count(state.missed, 'line')} came too quickly to be followed</span>}
       {state.dropped > 0 && <span>{count(state.dropped, 'older line')} let go</span>}
     </div>
   )

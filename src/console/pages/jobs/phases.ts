@@ -1,0 +1,30 @@
+import type { JobAttempt } from '../../../contract/jobs/timeline.ts'
+import { money } from '../../parts/format.ts'
+
+type Phases = JobAttempt['phases']
+type Phase = Phases[number]['phase']
+
+const WORDS: Record<Phase, string> = {
+  QUEUED: 'waited',
+  PLACING: 'looked for room',
+  IMAGE: 'pulled the image',
+  START: 'started',
+  RUNNING: 'ran',
+}
+/** A phase that was there is seen, however short. */
+const LEAST = 0.01
+
+export const phaseWords = (phase: Phase): string => WORDS[phase]
+
+/** The part of the bar that each phase takes; together they fill it. */
+export function sharesOf(phases: Phases): { phase: Phase; share: number }[] {
+  const total = phases.reduce((sum, { ms }) => sum + ms, 0)
+  const raw = phases.map(({ phase, ms }) => ({ phase, share: Math.max(LEAST, total === 0 ? 0 : ms / total) }))
+  const whole = raw.reduce((sum, { share }) => sum + share, 0)
+  return raw.map(({ phase, share }) => ({ phase, share: share / whole }))
+}
+
+/** Below what is shown of an amount, it still has cost something. */
+const SHOWN_USD = 0.0001
+
+export const costWords = (usd: number): string => (usd > 0 && usd < SHOWN_USD ? 'less than $0.0001' : money(usd))

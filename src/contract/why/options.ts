@@ -1,0 +1,66 @@
+import { z } from 'zod'
+
+/** What an option changes. `TWO_CHANGES`: no single one would do. */
+export const OPTION_KINDS = [
+  'START',
+  'RECREATE',
+  'GPU_TYPE',
+  'GPU_COUNT',
+  'CPU_SIZE',
+  'DATA_CENTER',
+  'CLOUD',
+  'DISK',
+  'VOLUME',
+  'MEMORY',
+  'VCPU',
+  'CUDA',
+  'GLOBAL_NETWORKING',
+  'POD_COUNT',
+  'WORKERS_MAX',
+  'WORKERS_MIN',
+  'SPEND_LIMIT',
+  'QUOTA',
+  'UNCORDON',
+  'WAIT',
+  'TWO_CHANGES',
+] as const
+export const WhyOptionKind = z.enum(OPTION_KINDS).meta({ id: 'WhyOptionKind', example: 'GPU_TYPE' })
+export type WhyOptionKind = z.infer<typeof WhyOptionKind>
+
+export const OPTION_EXAMPLE = {
+  kind: 'GPU_TYPE' as const,
+  summary: 'use NVIDIA RTX A5000',
+  who: 'YOU' as const,
+  call: { method: 'POST' as const, path: '/v2/pods', body: { name: 'p', image: 'acme/idle:1', gpu: { id: 'NVIDIA RTX A5000' } } },
+  pricePerHour: 0.36,
+  priceDifference: -0.08,
+  waitSeconds: null,
+}
+
+export const WhyOption = z
+  .object({
+    kind: WhyOptionKind,
+    summary: z.string(),
+    who: z.enum(['YOU', 'OPERATOR']).meta({ description: 'Who can do it.' }),
+    call: z
+      .union([
+        z.object({
+          method: z.enum(['POST', 'PATCH', 'PUT']),
+          path: z.string(),
+          body: z.record(z.string(), z.unknown()),
+        }),
+        z.null(),
+      ])
+      .meta({ description: 'The call that does it; null: nothing is to be sent by you.' }),
+    pricePerHour: z.number().meta({ description: 'USD per hour of what starts, its disks included.', format: 'float' }),
+    priceDifference: z.number().meta({ description: 'USD per hour, against what was asked for.', format: 'float' }),
+    waitSeconds: z.number().int().min(0).nullable().meta({ description: 'Of `WAIT`: for how long.' }),
+  })
+  .meta({ id: 'WhyOption', description: 'A smallest change that would start it now, as placement itself says.', example: OPTION_EXAMPLE })
+export type WhyOption = z.infer<typeof WhyOption>
+
+/** Most options of one answer. */
+export const MAX_OPTIONS = 5
+
+export const OPTIONS_TEXT = 'The smallest changes that would start it now, the cheapest first; none while telemetry is stale.'
+export const WhyOptions = z.array(WhyOption).max(MAX_OPTIONS).meta({ description: OPTIONS_TEXT })

@@ -1,0 +1,40 @@
+import type { CreateClusterRequest } from '../../contract/clusters/clusters.ts'
+import type { WhyOption } from '../../contract/why/options.ts'
+import type { Gang } from '../../domain/cluster/gang.ts'
+import type { PlacementHost } from '../../domain/host/placement.ts'
+import type { PodReferences } from '../../domain/pod/request.ts'
+import { clusterOptions } from '../../domain/why/cluster-options.ts'
+import { refuseMeans } from '../../domain/why/means.ts'
+import { type Advice, ownOption } from '../../domain/why/option.ts'
+import { loadCatalog } from '../../effects/catalog.ts'
+import { soundOptions } from '../../effects/why/answer.ts'
+import { readMeans } from '../../effects/why/means.ts'
+import { readSettings } from '../../env.ts'
+import type { VerbContext } from '../context.ts'
+
+/** A create whose members find no place together. */
+interface Refused {
+  body: CreateClusterRequest
+  references: PodReferences
+  hosts: readonly PlacementHost[]
+  nanosPerHour: number
+  gang: Extract<Gang, { ok: false }>
+}
+
+/** The smallest changes of a create with which it would be made now (WHY-12): each is the whole body to send. */
+export async function nearestClusters({ env, principal, nowMs }: VerbContext, refused: Refused): Promise<WhyOption[]> {
+  const { body, references, hosts, nanosPerHour, gang } = refused
+  const { teamId } = principal
+  const [catalog, means] = await Promise.all([loadCatalog(env), readMeans(env, teamId, nowMs)])
+  const strategy = readSettings(env).placementStrategy
+  const found = clusterOptions({ teamId, catalog, hosts, references, strategy, nowMs }, body, gang)
+  const advice = found.map(({ asked, hostIds, ...one }): Advice => {
+    const { podCount, gpuCountPerPod } = asked.compute
+    const option = ownOption(one, nanosPerHour, { method: 'POST', path: '/v2/clusters', body: asked })
+    return { option, hostIds, needs: { nanosPerHour: one.nanosPerHour, gpus: podCount * gpuCountPerPod, pods: podCount } }
+  })
+  return soundOptions(
+    env,
+    advice.filter(({ needs }) => refuseMeans(means, needs) === null),
+  )
+}

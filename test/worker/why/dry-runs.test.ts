@@ -1,0 +1,60 @@
+import { WhyOptions } from '../../../src/contract/why/options.ts'
+import { CLUSTERS, networked } from '../../support/cluster-scene.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { gpus } from '../../support/gpus.ts'
+import { admin, afterEach, api, createAccount, describe, expect, it } from '../../support/harness.ts'
+import { PODS, podBody } from '../../support/pod-scene.ts'
+
+let hosts: FakeHost[] = []
+afterEach(() => {
+  for (const host of hosts) host.leave()
+  hosts = []
+})
+
+async function join(...given: Parameters<typeof FakeHost.join>): Promise<void> {
+  hosts.push(await FakeHost.join(...given))
+}
+
+describe('[WHY-12] a dry run that finds no place', () => {
+  it('of a pod has the nearest that does, as the body to send; one that finds a place has none', async () => {
+    await join(gpus(2), { dataCenterId: 'EU-CZ-1' })
+    const { key } = await createAccount()
+    const body = podBody({ gpu: { id: 'NVIDIA L4', count: 4 }, dataCenterIds: ['EU-CZ-1'], env: { A: 'b' } })
+    const refused = (await api(key).post(`${PODS}?dryRun=true`, body)).body
+    expect(WhyOptions.parse(refused.options)).toEqual(refused.options)
+    expect(refused).toMatchObject({
+      fits: false,
+      options: [{ kind: 'GPU_COUNT', summary: 'take 2 GPUs', call: { method: 'POST', path: PODS } }],
+    })
+    const [{ call, priceDifference }] = refused.options
+    expect(call.body).toEqual({ ...body, gpu: { id: 'NVIDIA L4', count: 2 } })
+    expect(priceDifference).toBeCloseTo(-0.88, 9)
+    expect((await api(key).post(`${PODS}?dryRun=true`, call.body)).body).toMatchObject({ fits: true, options: [] })
+    expect((await api(key).post(call.path, call.body)).status).toBe(201)
+  })
+
+  it('[WHY-6] offers nothing that the account could not have', async () => {
+    await join(gpus(2), { dataCenterId: 'EU-FR-1' })
+    const account = await createAccount()
+    const body = podBody({ gpu: { id: 'NVIDIA L4', count: 4 }, dataCenterIds: ['EU-FR-1'] })
+    const options = async () => (await api(account.key).post(`${PODS}?dryRun=true`, body)).body.options
+    expect(await options()).toHaveLength(1)
+    await admin().put(`/admin/v1/users/${account.userId}/budgets`, { gpus: 4, pods: 1 })
+    await api(account.key).post(PODS, { ...body, gpu: { id: 'NVIDIA L4', count: 1 } })
+    expect((await api(account.key).post(`${PODS}?dryRun=true`, body)).status).toBe(400)
+  })
+
+  it('of a cluster: as many members, or GPUs each, as there is room for', async () => {
+    await join(networked('192.0.2.1', 4, 'NVIDIA RTX A5000'), { dataCenterId: 'EU-NL-1' })
+    const { key } = await createAccount()
+    const compute = { gpuTypeId: 'NVIDIA RTX A5000', gpuCountPerPod: 2, podCount: 4 }
+    const body = { name: 'sft', type: 'TRAINING', image: 'acme/idle:1', compute, dataCenterIds: ['EU-NL-1'] }
+    const refused = (await api(key).post(`${CLUSTERS}?dryRun=true`, body)).body
+    expect(refused.fits).toBe(false)
+    expect(refused.options.map(({ summary }: { summary: string }) => summary)).toEqual(['take 2 members', 'take 1 GPU'])
+    for (const { call } of refused.options) {
+      expect((await api(key).post(`${call.path}?dryRun=true`, call.body)).body).toMatchObject({ fits: true, options: [] })
+    }
+    expect((await api(key).post(CLUSTERS, refused.options[0].call.body)).status).toBe(201)
+  })
+})
