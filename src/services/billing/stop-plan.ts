@@ -29,7 +29,6 @@ export async function planSpendStop(ctx: VerbContext, body: StopSpendRequest): P
 export async function makeStopPlan(ctx: VerbContext, { ids }: StopSpendRequest): Promise<NamedStop> {
   const { env, principal } = ctx
   requireScope(principal, 'pods:write')
-  requireScope(principal, 'serverless:write')
   const { pods, workers, volumes } = await readStoppable(openDatabase(env.DB), principal.teamId)
   const nanosOf = new Map(workers.map(({ endpointId, nanosPerHour }) => [endpointId, nanosPerHour]))
   const configs = await ownEndpoints(env, principal, [...new Set([...nanosOf.keys(), ...(ids ?? [])])])
@@ -41,6 +40,7 @@ export async function makeStopPlan(ctx: VerbContext, { ids }: StopSpendRequest):
     }),
   )
   const decided = decideSpendStop({ pods, endpoints, volumes }, ids ?? null, MAX_STOPPED)
+  if (decided.stops.some(({ kind }) => kind === 'ENDPOINT')) requireScope(principal, 'serverless:write')
   const planId = (await keyedDigest(env.KEY_PEPPER, `spend-stop\n${principal.teamId}\n${decided.facts}`)).slice(0, PLAN_ID_LENGTH)
   return { ...decided, planId, formerWorkers: new Map(configs.map(({ id, row }) => [id, row.workers])) }
 }

@@ -46,10 +46,10 @@ export async function listSpendStops({ env, principal }: VerbContext): Promise<S
 /** Starts the same again (SPD-12): what was restored stays so, what could not be is tried again. Throws 403 and 404. */
 export async function undoSpendStop(ctx: VerbContext, id: string): Promise<SpendStop> {
   requireScope(ctx.principal, 'pods:write')
-  requireScope(ctx.principal, 'serverless:write')
   const db = openDatabase(ctx.env.DB)
   const row = await table.findStop(db, ctx.principal.teamId, id)
   if (!row) throw new Problem('notFound')
+  if (row.items.some(({ kind }) => kind === 'ENDPOINT')) requireScope(ctx.principal, 'serverless:write')
   const items = await each(row.items, (item) => restoreItem(ctx, item))
   const isUndone = items.every(({ state }) => state === 'RESTORED' || state === 'FAILED')
   const after = { ...row, items, undoneAtMs: isUndone ? (row.undoneAtMs ?? ctx.nowMs) : null }

@@ -25,6 +25,8 @@ import type { OperatorContext, VerbContext } from '../context.ts'
 /** Far more random bytes than a code needs. */
 const USER_CODE_BYTES = 64
 const MAX_NAME_CHARS = 100
+/** Keys of devices are named after it, whether or not the device says so itself. */
+const PROGRAM = 'podplane'
 /** A code of another form was never given out. */
 const DEVICE_CODE_FORM = /^[\w-]{43}$/
 
@@ -131,7 +133,7 @@ async function handOut({ env, nowMs, requestId }: Where, row: table.DeviceLoginR
   const role = await findRole(openDatabase(env.DB), teamId, userId)
   if (role === null) throw new Problem('accessDenied', { detail: 'whoever has let the device in has left the account' })
   const principal = { via: 'SESSION' as const, credentialId, userId, teamId, scopes: scopesOfRole(role) }
-  const name = `podplane on ${row.name}`.slice(0, MAX_NAME_CHARS)
+  const name = (row.name.startsWith(PROGRAM) ? row.name : `${PROGRAM} on ${row.name}`).slice(0, MAX_NAME_CHARS)
   const body = { name, permission, ...(permission === 'RESTRICTED' && { scopes: row.scopes ?? [] }) }
   const { id, key } = await createOwnKey({ env, principal, nowMs, requestId }, body, undefined)
   if (key === null) throw new Error('a new key has no text')

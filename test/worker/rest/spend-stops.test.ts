@@ -1,7 +1,7 @@
 import { auditRows } from '../../support/audited.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
-import { api, createAccount, createKey, describe, expect, it } from '../../support/harness.ts'
+import { api, createAccount, createEndpoint, createKey, describe, expect, it } from '../../support/harness.ts'
 import { PODS, PodScene, setPod } from '../../support/pod-scene.ts'
 import { run, setUpQueue } from '../../support/queue.ts'
 
@@ -136,7 +136,9 @@ describe('a stop', () => {
     const stranger = await createAccount()
     expect((await api(stranger.key).post(`${STOPS}/${own.id}/undo`)).status).toBe(404)
     const narrow = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['pods:write'] })
-    expect((await api(narrow.key).post(PLAN, {})).status).toBe(403)
-    expect((await api(narrow.key).post(STOP, {})).status).toBe(403)
+    const ids = [await createEndpoint(account.key)]
+    expect((await api(narrow.key).post(PLAN, { ids })).status).toBe(403)
+    expect((await api(narrow.key).post(STOP, { ids })).status).toBe(403)
+    expect((await api(narrow.key).post(STOP, {})).status).toBe(200)
   })
 })

@@ -20,7 +20,7 @@ const stopRoute = createRoute({
   operationId: 'stopSpend',
   summary: 'Stop what costs something, so that it can be undone',
   description:
-    'Pods are stopped, endpoints get no workers; nothing is deleted. With `dryRun` the answer is the plan. The key needs `serverless:write` too.',
+    'Pods are stopped, endpoints get no workers; nothing is deleted. With `dryRun` the answer is the plan. With endpoints the key needs `serverless:write` too.',
   ...scoped('pods:write', [strictJson]),
   request: { query: DryRunQuery, body: json(StopSpendRequest) },
   responses: {
@@ -46,7 +46,8 @@ const undoRoute = createRoute({
   path: '/v2/spend/stops/{id}/undo',
   operationId: 'undoSpendStop',
   summary: 'Start again what was stopped',
-  description: 'What cannot be restored says why, and is tried again by the next call. The key needs `serverless:write` too.',
+  description:
+    'What cannot be restored says why, and is tried again by the next call. With endpoints the key needs `serverless:write` too.',
   ...scoped('pods:write', []),
   request: { params: Params },
   responses: { 200: ok('What became of it.', SpendStop), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
