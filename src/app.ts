@@ -9,6 +9,7 @@ import { graphqlApi } from './http/graphql/graphql-api.ts'
 import { hostApi } from './http/host-api.ts'
 import { requestContext } from './http/middleware/request-context.ts'
 import { failureResponse } from './http/problem-response.ts'
+import { readiness } from './http/readiness.ts'
 import { referencePage, referenceScript } from './http/reference-page.ts'
 import { restApi } from './http/rest-api.ts'
 import { sshApi } from './http/ssh-api.ts'
@@ -20,6 +21,7 @@ export function createApp(): Hono<AppEnv> {
   app.use('*', requestContext)
   app.get('/', frontDoor)
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
+  app.get('/readyz', readiness)
   app.get('/docs', referencePage)
   app.get('/reference/*', referenceScript)
   app.route('/', consoleApi())

@@ -21,6 +21,7 @@ import { registerAdminSuspension } from './routes/accounts/admin-suspension.ts'
 import { registerDeletedVolumes } from './routes/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/admin-hosts.ts'
 import { registerJoinTokens } from './routes/admin-join-tokens.ts'
+import { registerPlane } from './routes/admin-plane.ts'
 import { registerWaiting } from './routes/admin-waiting.ts'
 import { registerAdminSpend } from './routes/billing/admin-spend.ts'
 import { registerAdminCatalog } from './routes/catalog/admin-catalog.ts'
@@ -56,6 +57,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerWaiting(app)
   registerHostMetrics(app)
   registerAdminSecrets(app)
+  registerPlane(app)
   registerDeletedVolumes(app)
   app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))
   return app

@@ -27,6 +27,7 @@ import type {
 } from '../../contract/hosts/hosts.ts'
 import type { ListWaitingResponse } from '../../contract/hosts/waiting.ts'
 import type { MetricsResponse } from '../../contract/metrics.ts'
+import type { PlaneStatus } from '../../contract/plane/plane.ts'
 import { as, get, NOTHING, post, put, remove } from '../operation.ts'
 
 export const OPERATOR_OPERATIONS = {
@@ -61,6 +62,7 @@ export const OPERATOR_OPERATIONS = {
   listHosts: get('/admin/v1/hosts', as<typeof ListHostsResponse>()),
   getHost: get('/admin/v1/hosts/{id}', as<typeof Host>()),
   removeHost: remove('/admin/v1/hosts/{id}', as<typeof ChangePlan | undefined>()),
+  getPlane: get('/admin/v1/plane', as<typeof PlaneStatus>()),
   getHostMetrics: get('/admin/v1/hosts/{id}/metrics', as<typeof MetricsResponse>()),
   reseal: post('/admin/v1/secrets/reseal', as<typeof ResealResponse>(), as<typeof ResealRequest>()),
   listDeletedVolumes: get('/admin/v1/deleted-volumes', as<typeof ListDeletedVolumesResponse>()),

@@ -8,7 +8,7 @@ import { keepRoutes } from '../pages/keep/routes.ts'
 import { logRoutes } from '../pages/logs/routes.ts'
 import { operatorRoutes } from '../pages/operator/routes.ts'
 import { podRoutes } from '../pages/pods/routes.ts'
-import { signInRoutes } from '../pages/sign-in/routes.ts'
+import { deviceRoutes, signInRoutes } from '../pages/sign-in/routes.ts'
 import { usageRoutes } from '../pages/usage/routes.ts'
 import { NotFound } from './not-found.tsx'
 import { rootRoute, shellRoute } from './root.tsx'
@@ -25,6 +25,7 @@ const pages = [
   ...usageRoutes,
   ...accountRoutes,
   ...operatorRoutes,
+  ...deviceRoutes,
 ]
 
 export const router = createRouter({

@@ -15,7 +15,7 @@ export function Menu({ label, name, items }: { label: ReactNode; name: string; i
     <Base.Root>
       <Base.Trigger
         aria-label={name}
-        className="border-line bg-panel hover:bg-raised inline-flex min-h-8 items-center gap-1.5 rounded-md border px-3 py-1 font-medium whitespace-nowrap"
+        className="border-line bg-panel hover:bg-raised inline-flex min-h-8 min-w-0 items-center gap-1.5 rounded-md border px-3 py-1 font-medium whitespace-nowrap"
       >
         {label}
       </Base.Trigger>

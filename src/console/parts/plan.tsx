@@ -1,10 +1,8 @@
 import type { ApiClient } from '../../client/client.ts'
 import type { ChangePlan } from '../../contract/change-plan.ts'
 import { useLive } from '../app/live.ts'
+import { Effects } from './effects.tsx'
 import { Face } from './faces.tsx'
-
-const SIGNS = { INFO: '○', WARNING: '◐', LOSS: '✕' } as const
-const LOOKS = { INFO: '', WARNING: 'text-warn', LOSS: 'text-bad' } as const
 
 interface PlanProps {
   /** Tells it from the plans of other changes. */
@@ -19,18 +17,7 @@ export function Plan({ name, ask }: PlanProps) {
   return (
     <Face of={plan}>
       {({ effects, refusal }) =>
-        refusal === null ? (
-          <ul className="flex flex-col gap-1" aria-label="What would happen">
-            {effects.map(({ kind, resource, what, severity }) => (
-              <li key={`${kind}/${resource.id}/${what}`} className={`flex gap-2 ${LOOKS[severity]}`}>
-                <span aria-hidden="true">{SIGNS[severity]}</span>
-                {what}
-              </li>
-            ))}
-          </ul>
-        ) : (
-          <p className="text-bad">It would be refused: {refusal.detail}</p>
-        )
+        refusal === null ? <Effects of={effects} /> : <p className="text-bad">It would be refused: {refusal.detail}</p>
       }
     </Face>
   )

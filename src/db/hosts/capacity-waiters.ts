@@ -26,6 +26,12 @@ export async function listCapacityWaiters(db: Database, limit: number): Promise<
   return rows.map((row) => row.config)
 }
 
+/** Since when each waits, the longest first. Across teams: for the operator alone. */
+export async function listWaitingSince(db: Database, limit: number): Promise<number[]> {
+  const rows = await db.select({ since: capacityWaiters.since }).from(capacityWaiters).orderBy(asc(capacityWaiters.since)).limit(limit)
+  return rows.map(({ since }) => since)
+}
+
 /** A waiter with what its workers ask for. */
 export interface WaitingRow {
   since: number

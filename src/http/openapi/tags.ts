@@ -21,4 +21,5 @@ export const ADMIN_TAGS = [
   { name: 'Catalog', description: 'What the plane offers, where, and at what price.' },
   { name: 'Audit', description: 'Who changed what.' },
   { name: 'Secrets', description: 'What the plane keeps sealed.' },
+  { name: 'Plane', description: 'How the plane itself is.' },
 ]

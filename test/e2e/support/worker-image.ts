@@ -19,6 +19,7 @@ export const SUITE = 'bookworm'
 export const MIRROR = 'http://deb.debian.org/debian'
 /** The public SDK, unmodified: its worker goes into the image and its client into a virtual environment. */
 const SDK = 'runpod==1.12.0'
+const OPENAI = 'openai==2.9.0'
 const GENERATOR = 'openapi-python-client==0.29.1'
 /** dstack and its catalog, without the dozens of packages that its client of this API does not import. */
 const DSTACK = [
@@ -32,7 +33,7 @@ const DSTACK = [
   'idna==3.20',
   'urllib3==2.8.0',
 ]
-const PACKAGES = 'python3,ca-certificates,openssh-server'
+const PACKAGES = 'python3,ca-certificates,openssh-server,libgomp1'
 const RECIPE = [SUITE, MIRROR, PYTHON_VERSION, SDK, PACKAGES, 'layout 2'].join('\n')
 export const NOT_NEEDED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists', 'var/log']
 /** Made while the packages were installed; every pod makes its own. */
@@ -81,6 +82,11 @@ export function dstackClient(): Promise<string> {
   return pythonWith('dstack', ...DSTACK)
 }
 
+/** The Python interpreter of a virtual environment that holds the published OpenAI client. */
+export function openaiClient(): Promise<string> {
+  return pythonWith('openai', OPENAI)
+}
+
 /** The Python interpreter of a virtual environment with what pip is told to install, kept under its name and versions. */
 async function pythonWith(name: string, ...requirements: string[]): Promise<string> {
   const directory = join(CACHE, `python-${name}-${hashOf(requirements.join(' '))}`)
@@ -114,7 +120,7 @@ export async function busyboxImage(): Promise<string> {
 }
 
 /** Debian with Python and OpenSSH, which the images here are made of. */
-async function debianImage(): Promise<string> {
+export async function debianImage(): Promise<string> {
   await requireDocker()
   const tag = `podplane-e2e/python-base:${hashOf(RECIPE)}`
   if (!(await hasImage(tag))) await buildDebian(tag)

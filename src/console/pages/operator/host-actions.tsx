@@ -8,7 +8,7 @@ import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
-import { count } from '../../parts/format.ts'
+import { Plan } from '../../parts/plan.tsx'
 
 /** Takes a machine out of service and back; nothing is lost by a cordon, so nothing is asked. */
 export function HostActions({ of: host }: { of: Host }) {
@@ -57,10 +57,13 @@ export function HostActions({ of: host }: { of: Host }) {
         onClose={() => ask(null)}
         onConfirm={() => void act(() => api.drainHost({ path, body: {} }), `${host.name} is draining`)}
       >
-        <p>
-          It takes no new work. {count(workers, 'worker')} may finish what they do and leave; {count(pods, 'pod')} stay until their owners
-          stop them.
-        </p>
+        <p>It takes no new work, and what can leave is asked to.</p>
+        {asking === 'drain' && (
+          <Plan
+            name={`drain ${host.id}`}
+            ask={(client, signal) => client.drainHost({ path, body: {}, query: { dryRun: true } }, { signal })}
+          />
+        )}
         <CopyAs call={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {}, command: `hosts drain ${host.id}` }} />
       </Confirm>
       <Confirm

@@ -34,4 +34,14 @@ export const operatorRoutes = [
     path: '/console/operator/catalog',
     component: lazyRouteComponent(() => import('./catalog.tsx'), 'CatalogPage'),
   }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/console/operator/plane',
+    component: lazyRouteComponent(() => import('./plane.tsx'), 'PlanePage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/console/operator/waiting',
+    component: lazyRouteComponent(() => import('./waiting.tsx'), 'WaitingPage'),
+  }),
 ]

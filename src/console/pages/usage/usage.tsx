@@ -1,11 +1,13 @@
 import { useLive } from '../../app/live.ts'
 import { useUrlState } from '../../app/url-state.ts'
-import { Face } from '../../parts/faces.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField } from '../../parts/field.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Facts, Table } from '../../parts/table.tsx'
+import { Costs } from './costs.tsx'
 import { SpendLimitsForm } from './spend-limits.tsx'
+import { Stops } from './stops.tsx'
 
 const BUCKETS = { hour: '48', day: '30', week: '26', month: '12' } as const
 type Bucket = keyof typeof BUCKETS
@@ -18,6 +20,8 @@ export function UsagePage() {
         <Now />
         <SpendLimitsForm />
       </div>
+      <Costs />
+      <Stops />
       <Bills />
     </Page>
   )
@@ -69,7 +73,7 @@ function Bills() {
             ))}
           </SelectField>
         </div>
-        <Face of={bills}>
+        <Face of={bills} empty={{ when: ({ records }) => records.length === 0, show: <Empty title="Nothing was charged in this time" /> }}>
           {({ records }) => (
             <Table
               caption={`Charged by ${bucketSize}, in USD`}

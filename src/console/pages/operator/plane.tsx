@@ -1,0 +1,43 @@
+import { useLive } from '../../app/live.ts'
+import { Face } from '../../parts/faces.tsx'
+import { Page, Panel } from '../../parts/page.tsx'
+import { State } from '../../parts/state.tsx'
+import { Facts, Table } from '../../parts/table.tsx'
+
+const TONES = { OK: 'good', WARN: 'warn', FAIL: 'bad' } as const
+
+/** How the plane itself is, and what to do about it. */
+export function PlanePage() {
+  const plane = useLive(['operator', 'plane'], (api, signal) => api.getPlane({}, { signal }), { everyMs: 10_000 })
+  return (
+    <Page title="Plane">
+      <Face of={plane}>
+        {({ version, migrations, checks }) => (
+          <>
+            <Panel title="Release">
+              <Facts
+                rows={[
+                  ['Version', version],
+                  ['Newest migration', migrations.newest ?? 'none'],
+                  ['Applied', String(migrations.applied)],
+                  ['Pending', migrations.pending.join(', ') || 'none'],
+                ]}
+              />
+            </Panel>
+            <Table
+              caption="Checks"
+              rows={[...checks]}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'Check', show: ({ id }) => id },
+                { title: 'Verdict', show: ({ verdict }) => <State value={verdict} tone={TONES[verdict]} /> },
+                { title: 'Seen', show: ({ evidence }) => evidence },
+                { title: 'What to do', show: ({ fix }) => fix ?? '–' },
+              ]}
+            />
+          </>
+        )}
+      </Face>
+    </Page>
+  )
+}

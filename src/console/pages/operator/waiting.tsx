@@ -1,0 +1,65 @@
+import type { WaitingEndpoint } from '../../../contract/hosts/waiting.ts'
+import { useLive } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { count } from '../../parts/format.ts'
+import { A } from '../../parts/link.tsx'
+import { Pages } from '../../parts/more.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+
+const PAGE = 50
+
+/** Who waits for which capacity, the longest first, and what hosts lack for it. */
+export function WaitingPage() {
+  const [cursor, setCursor] = useUrlState('cursor', '')
+  const query = { limit: PAGE, ...(cursor === '' ? {} : { cursor }) }
+  const list = useLive(['operator', 'waiting', cursor], (api, signal) => api.listWaiting({ query }, { signal }))
+  return (
+    <Page title="Waiting">
+      <Face of={list} empty={{ when: ({ waiting }) => waiting.length === 0, show: <Empty title="Nobody waits for capacity" /> }}>
+        {({ waiting, pagination }) => (
+          <>
+            <Table
+              caption="Endpoints that wait for a host"
+              rows={waiting}
+              keyOf={({ endpointId }) => endpointId}
+              columns={[
+                { title: 'Since', show: ({ since }) => <Ago at={since} /> },
+                { title: 'Endpoint', show: ({ endpointName, endpointId }) => <span title={endpointId}>{endpointName}</span> },
+                { title: 'Account', isMinor: true, show: ({ accountId }) => <code>{accountId}</code> },
+                { title: 'Needs', show: (row) => needs(row) },
+                { title: 'Hosts', isMinor: true, show: ({ hosts }) => `${hosts.fit} of ${hosts.total} would take it` },
+                { title: 'What they lack', show: ({ missing }) => <Missing of={missing} /> },
+              ]}
+            />
+            <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
+          </>
+        )}
+      </Face>
+      <p>
+        <A to={paths.addMachine()}>Add a machine</A> that has what is asked for, or take a cordon off under <A to={paths.hosts()}>Hosts</A>.
+      </p>
+    </Page>
+  )
+}
+
+function needs({ needs: { gpuTypeIds, gpuCount, vcpus, memoryGb, diskGb, dataCenterIds } }: WaitingEndpoint): string {
+  const gpus = gpuCount === 0 ? '' : `${gpuCount} × ${gpuTypeIds.join(' or ')}, `
+  const where = dataCenterIds.length === 0 ? '' : `, in ${dataCenterIds.join(' or ')}`
+  return `${gpus}${vcpus} vCPUs, ${memoryGb} GB memory, ${diskGb} GB disk${where}`
+}
+
+function Missing({ of }: { of: WaitingEndpoint['missing'] }) {
+  return (
+    <ul>
+      {of.map(({ text, hosts }) => (
+        <li key={text}>
+          {text} ({count(hosts, 'host')})
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,100 @@
+import { type FormEvent, useState } from 'react'
+import type { WaitingDevice } from '../../../contract/console/device.ts'
+import { useLive } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { useUrlState } from '../../app/url-state.ts'
+import { Button } from '../../parts/button.tsx'
+import { Face } from '../../parts/faces.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { Page, Panel } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { Facts } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+
+/** Lets a command line in that shows a code: it gets an API key of the account that is acted for. */
+export function DevicePage() {
+  const [code, setCode] = useUrlState('code', '')
+  const [typed, setTyped] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setCode(typed.trim())
+  }
+  return (
+    <Page title="Let a device in">
+      {code === '' ? (
+        <Panel title="Which one?">
+          <form onSubmit={submit} className="flex max-w-sm flex-col items-start gap-3">
+            <TextField
+              label="Code"
+              hint="The device shows it; podplane auth login does."
+              required
+              autoComplete="off"
+              value={typed}
+              onChange={(event) => setTyped(event.target.value)}
+            />
+            <Button type="submit" kind="primary">
+              Go on
+            </Button>
+          </form>
+        </Panel>
+      ) : (
+        <Waiting key={code} code={code} />
+      )}
+    </Page>
+  )
+}
+
+function Waiting({ code }: { code: string }) {
+  const path = `/console/device/${encodeURIComponent(code)}`
+  const device = useLive(['device', code], (api, signal) => api.request('GET', path, undefined, { signal }) as Promise<WaitingDevice>, {
+    everyMs: 0,
+  })
+  return <Face of={device}>{(data) => <Decide of={data} />}</Face>
+}
+
+function Decide({ of }: { of: WaitingDevice }) {
+  const { api, account, may } = useApi()
+  const { isBusy, refusal, send } = useSubmit()
+  const [permission, setPermission] = useState('ALL')
+  const [done, setDone] = useState<string | null>(null)
+  if (done !== null) return <output>{done}</output>
+  const answer = async (verb: 'approve' | 'deny', body: object, words: string) => {
+    if (await send(() => api.request('POST', `/console/device/${verb}`, body).then(() => true), words)) setDone(words)
+  }
+  const { userCode, name } = of
+  return (
+    <Panel title={name}>
+      <div className="flex flex-col gap-4">
+        <Refusal text={refusal} />
+        <p>Go on only if this is the code that your own device shows: whoever started it gets a key of {account.name}.</p>
+        <Facts
+          rows={[
+            ['Code', <strong key="code">{userCode}</strong>],
+            ['Asked', <Ago key="at" at={of.createdAt} />],
+            ['Ends', <Ago key="end" at={of.expiresAt} />],
+          ]}
+        />
+        <div className="max-w-sm">
+          <SelectField label="May do" value={permission} onChange={(event) => setPermission(event.target.value)}>
+            <option value="ALL">Everything that you may</option>
+            <option value="READ_ONLY">Read only</option>
+          </SelectField>
+        </div>
+        <div className="flex gap-2">
+          <Button
+            kind="primary"
+            isBusy={isBusy}
+            disabledReason={may('account:write') ? undefined : 'Your role in this account may not make keys.'}
+            onClick={() => void answer('approve', { userCode, permission }, `${name} is let in; you may close this page.`)}
+          >
+            Let it in
+          </Button>
+          <Button kind="danger" isBusy={isBusy} onClick={() => void answer('deny', { userCode }, `${name} is turned away.`)}>
+            Turn it away
+          </Button>
+        </div>
+      </div>
+    </Panel>
+  )
+}

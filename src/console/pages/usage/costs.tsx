@@ -1,0 +1,57 @@
+import type { SpendItem } from '../../../contract/billing/spending.ts'
+import { useLive } from '../../app/live.ts'
+import { paths } from '../../app/paths.ts'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { count, money, perHour } from '../../parts/format.ts'
+import { A } from '../../parts/link.tsx'
+import { Panel } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { StopSpend } from './stop-spend.tsx'
+
+/** What costs something now, the dearest first, and the one button that ends it. */
+export function Costs() {
+  const spend = useLive(['spend'], (api, signal) => api.getSpend({}, { signal }), { everyMs: 15_000 })
+  return (
+    <Panel title="What costs now" actions={<StopSpend />}>
+      <Face of={spend} empty={{ when: ({ items }) => items.length === 0, show: <Empty title="Nothing costs anything" /> }}>
+        {({ items, itemCount, today }) => (
+          <div className="flex flex-col gap-3">
+            <p>
+              {money(today.spent)} today, {count(itemCount, 'thing')}.
+            </p>
+            <Table
+              caption="Things that cost something"
+              rows={items}
+              keyOf={({ kind, id }) => `${kind} ${id}`}
+              columns={[
+                { title: 'Name', show: (item) => <Named of={item} /> },
+                { title: 'Now', isNumber: true, show: (item) => perHour(item.perHour) },
+                { title: 'When stopped', isNumber: true, isMinor: true, show: (item) => perHour(item.stoppedPerHour) },
+                { title: 'Today', isNumber: true, show: (item) => money(item.costToday) },
+                { title: 'Running', isMinor: true, show: ({ runningSince }) => <Ago at={runningSince} /> },
+                { title: 'Idle', show: (item) => <Idle of={item} /> },
+              ]}
+            />
+          </div>
+        )}
+      </Face>
+    </Panel>
+  )
+}
+
+const PLACES = { POD: paths.pod, ENDPOINT: paths.endpoint, CLUSTER: paths.cluster, NETWORK_VOLUME: () => paths.volumes() } as const
+
+function Named({ of: { kind, id, name } }: { of: SpendItem }) {
+  return <A to={PLACES[kind](id)}>{name}</A>
+}
+
+function Idle({ of: { idleSince, idleWaste } }: { of: SpendItem }) {
+  if (idleSince === null) return <span className="text-soft">–</span>
+  return (
+    <span className="text-warn">
+      since <Ago at={idleSince} />
+      {idleWaste !== null && `, ${money(idleWaste)}`}
+    </span>
+  )
+}

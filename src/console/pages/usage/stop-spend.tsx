@@ -1,0 +1,104 @@
+import { useState } from 'react'
+import type { SpendStopPlan } from '../../../contract/billing/stops.ts'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { useSubmit } from '../../app/submit.ts'
+import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Effects } from '../../parts/effects.tsx'
+import { Face } from '../../parts/faces.tsx'
+import { count, perHour } from '../../parts/format.ts'
+import { Refusal } from '../../parts/refusal.tsx'
+
+/** Stops what costs: first what would stop and what would go on, then the button. The list of stops takes it back. */
+export function StopSpend() {
+  const { may } = useApi()
+  const [isOpen, setIsOpen] = useState(false)
+  const off = may('pods:write') && may('serverless:write') ? undefined : 'Your role may not stop pods and endpoints.'
+  return (
+    <>
+      <Button kind="danger" disabledReason={off} onClick={() => setIsOpen(true)}>
+        Stop spend
+      </Button>
+      {isOpen && <Preview onClose={() => setIsOpen(false)} />}
+    </>
+  )
+}
+
+function Preview({ onClose }: { onClose: () => void }) {
+  const { api } = useApi()
+  const { isBusy, refusal, send } = useSubmit()
+  const refresh = useRefresh()
+  const plan = useLive(
+    ['spend-plan'],
+    (client, signal) => client.stopSpend({ body: {}, query: { dryRun: true } }, { signal }) as Promise<SpendStopPlan>,
+    { everyMs: 10_000 },
+  )
+  const seen = plan.data
+  const body = seen === undefined ? {} : { planId: seen.planId }
+  const stop = async () => {
+    if ((await send(() => api.stopSpend({ body }), 'Stopped; the list below takes it back')) !== undefined) onClose()
+    await refresh()
+  }
+  return (
+    <Dialog
+      title="Stop spend"
+      isOpen
+      isWide
+      onClose={onClose}
+      actions={
+        <>
+          <CopyAs call={{ method: 'POST', path: '/v2/spend/stop', body }} />
+          <Button onClick={onClose}>Keep it running</Button>
+          <Button kind="danger" isBusy={isBusy} disabledReason={nothingToStop(seen)} onClick={() => void stop()}>
+            {seen === undefined ? 'Stop' : `Stop ${count(seen.stops.length, 'thing')}`}
+          </Button>
+        </>
+      }
+    >
+      <Refusal text={refusal} />
+      <Face of={plan}>{(data) => <PlanView of={data} />}</Face>
+    </Dialog>
+  )
+}
+
+function nothingToStop(plan: SpendStopPlan | undefined): string | undefined {
+  if (plan === undefined) return 'The plan is not there yet.'
+  return plan.stops.length === 0 ? 'Nothing runs that could be stopped.' : undefined
+}
+
+function PlanView({ of: { perHour: now, remainingPerHour, stops, stays, effects } }: { of: SpendStopPlan }) {
+  return (
+    <div className="flex flex-col gap-3">
+      <p>
+        From {perHour(now)} to <strong>{perHour(remainingPerHour)}</strong>. Nothing is deleted, and all of it can be started again.
+      </p>
+      {stops.length > 0 && (
+        <section aria-label="What stops">
+          <h3 className="font-medium">Stops</h3>
+          <ul className="list-disc pl-5">
+            {stops.map(({ id, name, kind, savesPerHour }) => (
+              <li key={id}>
+                {kind.toLowerCase()} {name}, saves {perHour(savesPerHour)}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {stays.length > 0 && (
+        <section aria-label="What goes on">
+          <h3 className="font-medium">Goes on</h3>
+          <ul className="list-disc pl-5">
+            {stays.map(({ id, name, reason, perHour: rate }) => (
+              <li key={id}>
+                {name}, {perHour(rate)}: {reason}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {effects.length > 0 && <Effects of={effects} />}
+    </div>
+  )
+}

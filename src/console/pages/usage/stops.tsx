@@ -1,0 +1,76 @@
+import type { SpendStop } from '../../../contract/billing/stops.ts'
+import { useAct } from '../../app/act.ts'
+import { useLive, useRefresh } from '../../app/live.ts'
+import { useApi } from '../../app/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { Empty, Face } from '../../parts/faces.tsx'
+import { count, perHour } from '../../parts/format.ts'
+import { Panel } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+
+/** Stops that were carried out, each with the button that starts the same things again. */
+export function Stops() {
+  const stops = useLive(['spend-stops'], (api, signal) => api.listSpendStops({}, { signal }), { everyMs: 15_000 })
+  return (
+    <Panel title="Stops">
+      <Face of={stops} empty={{ when: (data) => data.stops.length === 0, show: <Empty title="Nothing was stopped from here yet" /> }}>
+        {(data) => (
+          <Table
+            caption="Stops"
+            rows={data.stops}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'When', show: ({ createdAt }) => <Ago at={createdAt} /> },
+              { title: 'What', show: (stop) => <Items of={stop} /> },
+              { title: 'Saved', isNumber: true, show: ({ savedPerHour }) => perHour(savedPerHour) },
+              { title: 'Actions', show: (stop) => <Undo of={stop} /> },
+            ]}
+          />
+        )}
+      </Face>
+    </Panel>
+  )
+}
+
+function Items({ of: { items } }: { of: SpendStop }) {
+  const troubles = items.filter(({ reason }) => reason !== null)
+  return (
+    <details>
+      <summary>
+        {count(items.length, 'thing')}
+        {troubles.length > 0 && `, ${count(troubles.length, 'trouble')}`}
+      </summary>
+      <ul className="list-disc pl-5">
+        {items.map(({ id, name, state, reason }) => (
+          <li key={id}>
+            {name}: {state.toLowerCase()}
+            {reason !== null && ` (${reason})`}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function Undo({ of: { id, undoneAt } }: { of: SpendStop }) {
+  const { api } = useApi()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  if (undoneAt !== null) {
+    return (
+      <span className="text-soft">
+        undone <Ago at={undoneAt} />
+      </span>
+    )
+  }
+  const undo = async () => {
+    await run(() => api.undoSpendStop({ path: { id } }), 'Started again what could be')
+    await refresh()
+  }
+  return (
+    <Button isBusy={isBusy} onClick={() => void undo()}>
+      Undo
+    </Button>
+  )
+}

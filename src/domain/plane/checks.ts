@@ -1,0 +1,90 @@
+/** What an operator should know of the plane itself: each fact becomes a verdict with what to do. Pure. */
+
+import type { PlaneCheck } from '../../contract/plane/plane.ts'
+
+export interface PlaneFacts {
+  /** Milliseconds that one statement took. */
+  databaseMs: number
+  applied: readonly string[]
+  /** Of this release, oldest first. */
+  known: readonly string[]
+  hosts: readonly { isOnline: boolean; isHealthy: boolean; isCordoned: boolean }[]
+  /** Since when each endpoint waits for capacity, milliseconds. */
+  waitingSinceMs: readonly number[]
+  hasPreviousSecret: boolean
+  hasSignIn: boolean
+  nowMs: number
+}
+
+const SLOW_DATABASE_MS = 500
+const LONG_WAIT_MS = 15 * 60_000
+const MINUTE_MS = 60_000
+
+/** Migrations of this release that the database does not have. */
+export function pendingMigrations({ applied, known }: Pick<PlaneFacts, 'applied' | 'known'>): string[] {
+  return known.filter((name) => !applied.includes(name))
+}
+
+/** All checks, in a fixed order (PLN-1). */
+export function checkPlane(facts: PlaneFacts): PlaneCheck[] {
+  return [database(facts), migrations(facts), hosts(facts), waiting(facts), secrets(facts), signIn(facts)]
+}
+
+/** Whether the plane can serve at all (PLN-2). */
+export function isReady(checks: readonly PlaneCheck[]): boolean {
+  return checks.every(({ verdict }) => verdict !== 'FAIL')
+}
+
+const ok = (id: string, evidence: string): PlaneCheck => ({ id, verdict: 'OK', evidence, fix: null })
+const warn = (id: string, evidence: string, fix: string): PlaneCheck => ({ id, verdict: 'WARN', evidence, fix })
+
+function database({ databaseMs }: PlaneFacts): PlaneCheck {
+  const evidence = `one statement took ${databaseMs} ms`
+  return databaseMs <= SLOW_DATABASE_MS
+    ? ok('database', evidence)
+    : warn('database', evidence, 'look at the load of D1 and where it stands')
+}
+
+function migrations(facts: PlaneFacts): PlaneCheck {
+  const pending = pendingMigrations(facts)
+  const newer = facts.applied.filter((name) => !facts.known.includes(name))
+  if (pending.length > 0) {
+    const evidence = `${pending.length} of this release are not applied: ${pending.join(', ')}`
+    return { id: 'migrations', verdict: 'FAIL', evidence, fix: 'npm run deploy applies them, and so does npm start' }
+  }
+  if (newer.length > 0)
+    return warn('migrations', `the database has ${newer.join(', ')}, which this release does not know`, 'deploy the newer release again')
+  return ok('migrations', `${facts.applied.length} applied, the newest is ${facts.known.at(-1) ?? 'none'}`)
+}
+
+function hosts({ hosts: all }: PlaneFacts): PlaneCheck {
+  if (all.length === 0) return warn('hosts', 'no machine has joined', 'add one: npm run admin -- join-tokens create')
+  const expected = all.filter(({ isCordoned }) => !isCordoned)
+  const silent = expected.filter(({ isOnline }) => !isOnline).length
+  const sick = expected.filter(({ isOnline, isHealthy }) => isOnline && !isHealthy).length
+  const evidence = `${all.length} joined, ${silent} silent and ${sick} unhealthy without being cordoned`
+  return silent + sick === 0
+    ? ok('hosts', evidence)
+    : warn('hosts', evidence, 'hosts list names them with the reason; cordon what is under repair')
+}
+
+function waiting({ waitingSinceMs, nowMs }: PlaneFacts): PlaneCheck {
+  const longestMs = Math.max(0, ...waitingSinceMs.map((sinceMs) => nowMs - sinceMs))
+  const evidence =
+    waitingSinceMs.length === 0
+      ? 'nobody waits for capacity'
+      : `${waitingSinceMs.length} wait for capacity, the longest for ${Math.floor(longestMs / MINUTE_MS)} min`
+  return longestMs <= LONG_WAIT_MS
+    ? ok('waiting', evidence)
+    : warn('waiting', evidence, 'add machines of what they ask for, or uncordon some')
+}
+
+function secrets({ hasPreviousSecret }: PlaneFacts): PlaneCheck {
+  return hasPreviousSecret
+    ? warn('secrets', 'TOKEN_SECRET_PREVIOUS is still set', 'seal everything anew and remove it: npm run admin -- secrets reseal')
+    : ok('secrets', 'set, and no former one is accepted')
+}
+
+function signIn({ hasSignIn }: PlaneFacts): PlaneCheck {
+  return ok('sign-in', hasSignIn ? 'people sign in at the provider' : 'no provider is set: people sign in with keys')
+}

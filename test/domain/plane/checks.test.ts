@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { checkPlane, isReady, type PlaneFacts, pendingMigrations } from '../../../src/domain/plane/checks.ts'
+import { VERSION } from '../../../src/platform/version.ts'
+import { describe, expect, it } from '../../support/unit.ts'
+
+const GOOD: PlaneFacts = {
+  databaseMs: 3,
+  applied: ['0000_a.sql', '0001_b.sql'],
+  known: ['0000_a.sql', '0001_b.sql'],
+  hosts: [{ isOnline: true, isHealthy: true, isCordoned: false }],
+  waitingSinceMs: [],
+  hasPreviousSecret: false,
+  hasSignIn: true,
+  nowMs: 3_600_000,
+}
+const verdicts = (facts: Partial<PlaneFacts>) =>
+  Object.fromEntries(checkPlane({ ...GOOD, ...facts }).flatMap(({ id, verdict }) => (verdict === 'OK' ? [] : [[id, verdict]])))
+
+describe('[PLN-1] checks of the plane', () => {
+  it('a plane that is well has none', () => {
+    expect(verdicts({})).toEqual({})
+    expect(checkPlane(GOOD).every(({ fix }) => fix === null)).toBe(true)
+  })
+
+  it.each<[string, Partial<PlaneFacts>, Record<string, string>]>([
+    ['a slow database', { databaseMs: 501 }, { database: 'WARN' }],
+    ['a table that is missing', { applied: ['0000_a.sql'] }, { migrations: 'FAIL' }],
+    ['a table of a newer release', { applied: [...GOOD.applied, '0002_c.sql'] }, { migrations: 'WARN' }],
+    ['no machine', { hosts: [] }, { hosts: 'WARN' }],
+    ['a silent machine', { hosts: [{ isOnline: false, isHealthy: false, isCordoned: false }] }, { hosts: 'WARN' }],
+    ['a sick machine', { hosts: [{ isOnline: true, isHealthy: false, isCordoned: false }] }, { hosts: 'WARN' }],
+    ['a sick machine under repair', { hosts: [{ isOnline: false, isHealthy: false, isCordoned: true }] }, {}],
+    ['a long wait', { waitingSinceMs: [GOOD.nowMs - 15 * 60_000 - 1, GOOD.nowMs] }, { waiting: 'WARN' }],
+    ['a short wait', { waitingSinceMs: [GOOD.nowMs - 15 * 60_000] }, {}],
+    ['a former secret', { hasPreviousSecret: true }, { secrets: 'WARN' }],
+    ['no provider', { hasSignIn: false }, {}],
+  ])('%s', (_, facts, wanted) => {
+    expect(verdicts(facts)).toEqual(wanted)
+    for (const { verdict, fix } of checkPlane({ ...GOOD, ...facts })) expect(fix === null).toBe(verdict === 'OK')
+  })
+
+  it('[PLN-2] a missing migration alone keeps it from serving', () => {
+    expect(pendingMigrations({ applied: ['0000_a.sql'], known: GOOD.known })).toEqual(['0001_b.sql'])
+    expect(isReady(checkPlane({ ...GOOD, applied: [] }))).toBe(false)
+    expect(isReady(checkPlane({ ...GOOD, hosts: [], hasPreviousSecret: true }))).toBe(true)
+  })
+})
+
+it('[PLN-1] the plane names the release that package.json has', () => {
+  const manifest = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../package.json'), 'utf8')) as { version: string }
+  expect(VERSION).toBe(manifest.version)
+})

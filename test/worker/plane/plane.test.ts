@@ -1,0 +1,24 @@
+import { KNOWN_MIGRATIONS } from '../../../src/db/migrations.ts'
+import { readReadiness } from '../../../src/services/plane/plane.ts'
+import { admin, env, expect, it, send } from '../../support/harness.ts'
+
+it('[PLN-1] an operator reads the release, its migrations and the checks', async () => {
+  const { status, body } = await admin().get('/admin/v1/plane')
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    asOf: expect.any(String),
+    migrations: { newest: KNOWN_MIGRATIONS.at(-1), applied: KNOWN_MIGRATIONS.length, pending: [] },
+    checks: expect.arrayContaining([expect.objectContaining({ id: 'migrations', verdict: 'OK' })]),
+  })
+})
+
+it('[PLN-2] anybody learns whether it serves, and a missing table says no', async () => {
+  const reply = await send('/readyz')
+  expect([reply.status, await reply.json()]).toEqual([200, { status: 'ready' }])
+  const newest = KNOWN_MIGRATIONS.at(-1)
+  await env.DB.prepare('DELETE FROM d1_migrations WHERE name = ?').bind(newest).run()
+  // Another isolate has asked nobody yet.
+  expect(await readReadiness({ ...env }, Date.now())).toBe(false)
+  await env.DB.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(newest).run()
+})
