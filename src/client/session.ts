@@ -1,9 +1,7 @@
 import type { z } from 'zod'
-import type { ConsoleAccount, ConsoleState, SignedIn as SignedInSchema } from '../contract/console/session.ts'
+import type { ConsoleState, SignedIn as SignedInSchema } from '../contract/console/session.ts'
 import { ApiError, ConnectionError } from './errors.ts'
 
-/** An account that a session may act for. */
-export type SessionAccount = z.output<typeof ConsoleAccount>
 export type SignedIn = z.output<typeof SignedInSchema>
 /** How one may sign in at this plane. */
 export type SignInWays = SignedIn['ways']

@@ -34,7 +34,7 @@ const ATTEMPT: readonly Column<Attempt>[] = [
   { name: 'attempt', of: ({ attempt }) => attempt },
   { name: 'outcome', of: ({ outcome }) => outcome, as: 'status' },
   { name: 'worker', of: ({ worker }) => worker.id },
-  { name: 'phases', of: ({ phases }) => phases.map(({ phase, ms }) => `${phase} ${ms ?? '…'} ms`) },
+  { name: 'phases', of: ({ phases }) => phases.map(({ phase, ms }) => `${phase} ${ms} ms`) },
   { name: 'cost', of: ({ costUsd }) => costUsd },
   { name: 'reason', of: ({ reason }) => reason },
 ]
