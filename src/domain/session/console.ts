@@ -2,7 +2,6 @@
 
 /** How a session was made: by a pasted key, the operator's key, the identity provider, or a link. */
 export const SIGN_IN_WAYS = ['KEY', 'OPERATOR_KEY', 'OIDC', 'LINK'] as const
-type SignInWay = (typeof SIGN_IN_WAYS)[number]
 
 /** A session ends this long after it began, whatever is done with it (CS-1). */
 export const CONSOLE_SESSION_TTL_MS = 12 * 3_600_000
