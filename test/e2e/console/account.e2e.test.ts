@@ -52,7 +52,7 @@ describe('pages of accounts and operators', () => {
     const before = visitor.complaints.length
     await visitor.go(path)
     await visitor.heading(title)
-    await visitor.page.getByText('Loading…').waitFor({ state: 'detached' })
+    await expect.poll(() => visitor.page.getByText('Loading…').count(), { timeout: 20_000 }).toBe(0)
     await visitor.expectAccessible(path)
     await visitor.page.emulateMedia({ colorScheme: 'dark' })
     await visitor.page.setViewportSize({ width: 390, height: 800 })
