@@ -3,6 +3,9 @@ import { partAmounts } from './money.ts'
 
 // What costs an account something at the moment, thing by thing. Pure.
 
+const HOUR_MS = 3_600_000
+const NANOS_PER_MICRO = 1_000
+
 /** What can be listed: what its owner would stop or delete as one. */
 export const SPENDING_KINDS = ['POD', 'ENDPOINT', 'CLUSTER', 'NETWORK_VOLUME'] as const
 export type SpendingKind = (typeof SPENDING_KINDS)[number]
@@ -62,6 +65,16 @@ export function listSpending(
     .map((group) => together(group, lasting, spent, nowMs))
     .filter(({ nanosPerHour, runningCount }) => nanosPerHour > 0 || runningCount > 0)
     .toSorted((a, b) => b.nanosPerHour - a.nanosPerHour || (a.id < b.id ? -1 : 1))
+}
+
+/** What a thing was charged since it does nothing, in millionths of a USD; its rate is that of its present run (SPD-4). */
+export function idleWasteMicros(
+  { nanosPerHour, soFarMicros }: Pick<Spending, 'nanosPerHour' | 'soFarMicros'>,
+  idleSinceMs: number,
+  nowMs: number,
+): number {
+  const micros = Math.floor((nanosPerHour * Math.max(0, nowMs - idleSinceMs)) / HOUR_MS / NANOS_PER_MICRO)
+  return Math.min(micros, soFarMicros)
 }
 
 function together(

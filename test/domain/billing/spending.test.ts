@@ -1,5 +1,5 @@
 import type { ChargedInterval } from '../../../src/domain/billing/bill.ts'
-import { listSpending, type Spender } from '../../../src/domain/billing/spending.ts'
+import { idleWasteMicros, listSpending, type Spender } from '../../../src/domain/billing/spending.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const HOUR_MS = 3_600_000
@@ -53,4 +53,11 @@ describe('what costs something', () => {
       },
     ])
   })
+})
+
+it('[SPD-4] what a thing was charged while it does nothing, never more than for its run', () => {
+  const thing = { nanosPerHour: 440_000_000, soFarMicros: 300_000 }
+  const waste = (minutes: number) => idleWasteMicros(thing, 0, minutes * 60_000)
+  expect([0, 1, 30, 60].map(waste)).toEqual([0, 7_333, 220_000, 300_000])
+  expect(idleWasteMicros(thing, 60_000, 0)).toBe(0)
 })

@@ -112,7 +112,7 @@ describe('history of pods', () => {
     scene.leave()
   })
 
-  it('[HIS-8] a pod that does nothing says since when; the first work ends that, and so does a restart of what was not seen', async () => {
+  it('[HIS-8, SPD-4] a pod that does nothing says since when; the first work ends that, and so does a restart of what was not seen', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -123,6 +123,9 @@ describe('history of pods', () => {
     expect(await idleSince()).toBeNull()
     await beatThrough(scene.host, start - 15_000, start, told(90, 0))
     expect(await idleSince()).toBe(iso(start - 15_000).replace('.000', ''))
+    const [item] = (await scene.call.get('/v2/spend')).body.items
+    expect(item).toMatchObject({ id, idleSince: iso(start - 15_000).replace('.000', ''), idleWaste: expect.any(Number) })
+    expect(item.idleWaste).toBeLessThanOrEqual(item.costSoFar)
     await beatThrough(scene.host, start, start + 5_000, told(0, 1))
     expect(await idleSince()).toBeNull()
     await beatThrough(scene.host, start + 5_000, start + 10_000, () => ({ stats: [{ id: `${id}-1`, cpu: 0, gpuCount: 1 }] }))
