@@ -133,6 +133,23 @@ function addMoney(program: Command): void {
     spend.command('status', { isDefault: true }).description('rate, today, this month, and on what'),
     async (session) => await (await import('../account/usage.ts')).printSpend(session),
   )
+  const stop = spend
+    .command('stop [ids...]')
+    .description('stop what costs: all of it, or these pods and endpoints; nothing is deleted')
+    .option('--plan', 'say what would stop and what would go on, and change nothing')
+    .option('--yes', 'do not ask')
+  act(stop, async (session, options: { plan?: boolean; yes?: boolean }, ids: string) => {
+    return await (await import('../account/stop-spend.ts')).stopSpend(session, [ids].flat(), options)
+  })
+  examples(stop, 'spend stop --plan', 'spend stop --yes')
+  act(
+    spend.command('stops').description('stops that were carried out'),
+    async (session) => await (await import('../account/stop-spend.ts')).listStops(session),
+  )
+  act(
+    spend.command('undo <id>').description('start again what a stop has ended'),
+    async (session, _options, id: string) => await (await import('../account/stop-spend.ts')).undoStop(session, id),
+  )
   act(spend.command('limits').description('the most that may be spent'), async (session) =>
     session.out.record(await session.api.getSpendLimits()),
   )

@@ -257,3 +257,37 @@ describe('podplane api and version', () => {
     expect((await podplane(['version', '--json', 'version'])).stdout).toContain(CLI_VERSION)
   })
 })
+
+describe('podplane spend stop', () => {
+  const THING = { kind: 'POD', id: 'p1', name: 'box', perHour: 0.45 }
+  const PLAN = { planId: 'x1', perHour: 0.45, remainingPerHour: 0.01, stops: [{ ...THING, savesPerHour: 0.44 }], stays: [], effects: [] }
+  const stopped = (state: string, reason: string | null = null) => {
+    const item = { kind: 'POD', id: 'p1', name: 'box', state, reason, formerWorkers: null }
+    return { id: 's1', createdAt: '2026-06-01T12:00:00Z', savedPerHour: 0.44, undoneAt: null, items: [item] }
+  }
+
+  it('[CL-60] sends the plan that it has shown; without a terminal it asks for --yes, and --plan changes nothing', async () => {
+    const bodies: unknown[] = []
+    await at({
+      'POST /v2/spend/stop?dryRun=true': () => ({ body: PLAN }),
+      'POST /v2/spend/stop': ({ body }) => {
+        bodies.push(body)
+        return { body: stopped('STOPPED') }
+      },
+    })
+    const run = (...args: string[]) => podplane(['spend', 'stop', ...args], { plane: plane as ToyPlane })
+    const planned = await run('--plan')
+    expect({ code: planned.code, stdout: planned.stdout }).toEqual({ code: 0, stdout: 'POD\tp1\tbox\t0.45\t0.44\tstops\n' })
+    expect((await run()).code).toBe(2)
+    expect(bodies).toEqual([])
+    expect((await run('--yes')).code).toBe(0)
+    expect((await run('p1', '--yes')).code).toBe(0)
+    expect(bodies).toEqual([{ planId: 'x1' }, { ids: ['p1'], planId: 'x1' }])
+  })
+
+  it('[CL-60] what could not be started again is a bad outcome with its reason', async () => {
+    await at({ 'POST /v2/spend/stops/s1/undo': () => ({ body: stopped('FAILED', 'no host has room') }) })
+    const undone = await podplane(['spend', 'undo', 's1'], { plane: plane as ToyPlane })
+    expect({ code: undone.code, stdout: undone.stdout }).toEqual({ code: 1, stdout: 'POD\tp1\tbox\tFAILED\tno host has room\n' })
+  })
+})

@@ -1,0 +1,74 @@
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError } from '../core/failure.ts'
+import type { Answer } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+import { type Column, columns } from '../output/columns.ts'
+
+type StopOrPlan = Answer<'stopSpend'>
+type Plan = Extract<StopOrPlan, { planId: string }>
+type Stop = Exclude<StopOrPlan, { planId: string }>
+
+interface StopOptions {
+  plan?: boolean
+  yes?: boolean
+}
+
+/** Stops what costs: what was shown is what happens, or nothing does (CL-60). */
+export async function stopSpend(session: Session, ids: readonly string[], { plan: isPlan, yes }: StopOptions): Promise<number> {
+  const { api } = session
+  const body = ids.length === 0 ? {} : { ids: [...ids] }
+  const plan = (await api.stopSpend({ body, query: { dryRun: true } })) as Plan
+  if (isPlan) {
+    printPlan(session, plan)
+    return EXIT.OK
+  }
+  if (plan.stops.length === 0) throw new CliError(EXIT.REFUSED, 'nothing_to_stop', 'nothing runs that could be stopped')
+  const names = plan.stops.map(({ name }) => name).join(', ')
+  await session.confirm(`Stop ${names}? $${plan.perHour.toFixed(3)}/h becomes $${plan.remainingPerHour.toFixed(3)}/h.`, yes)
+  const stop = (await api.stopSpend({ body: { ...body, planId: plan.planId } })) as Stop
+  return finish(session, stop, 'STOPPED', `stopped; podplane spend undo ${stop.id} starts it again`)
+}
+
+/** Starts again what a stop has ended. */
+export async function undoStop(session: Session, id: string): Promise<number> {
+  const stop = await session.api.undoSpendStop({ path: { id } })
+  return finish(session, stop, 'RESTORED', 'started again')
+}
+
+/** Stops that were carried out. */
+export async function listStops({ api, out }: Session): Promise<number> {
+  const answer = await api.listSpendStops()
+  const shown: Column<Stop>[] = [
+    ...columns<Stop>('id'),
+    { name: 'createdAt', of: ({ createdAt }) => createdAt, as: 'time' },
+    { name: 'things', of: ({ items }) => items.length },
+    { name: 'saved', of: ({ savedPerHour }) => savedPerHour, as: 'usdPerHour' },
+    { name: 'undoneAt', of: ({ undoneAt }) => undoneAt, as: 'time' },
+  ]
+  out.list(answer, answer.stops, { columns: shown, idOf: ({ id }) => id, empty: 'nothing was stopped' })
+  return EXIT.OK
+}
+
+function printPlan({ out }: Session, plan: Plan): void {
+  const rows = [
+    ...plan.stops.map((item) => ({ ...item, what: 'stops' })),
+    ...plan.stays.map(({ reason, ...item }) => ({ ...item, what: reason, savesPerHour: 0 })),
+  ]
+  const shown: Column<(typeof rows)[number]>[] = [
+    ...columns<(typeof rows)[number]>('kind', 'id', 'name'),
+    { name: 'perHour', of: ({ perHour }) => perHour, as: 'usdPerHour' },
+    { name: 'saves', of: ({ savesPerHour }) => savesPerHour, as: 'usdPerHour' },
+    { name: 'what', of: ({ what }) => what },
+  ]
+  out.list(plan, rows, { columns: shown, idOf: ({ id }) => id, empty: 'nothing costs anything' })
+  for (const { resource, what } of plan.effects) out.talk(`${resource.kind} ${resource.name ?? resource.id}: ${what}`)
+  out.talk(`$${plan.perHour.toFixed(3)}/h becomes $${plan.remainingPerHour.toFixed(3)}/h`)
+}
+
+function finish({ out }: Session, stop: Stop, wanted: Stop['items'][number]['state'], words: string): number {
+  const shown = columns<Stop['items'][number]>('kind', 'id', 'name', 'state', 'reason')
+  out.list(stop, stop.items, { columns: shown, idOf: ({ id }) => id, empty: 'nothing' })
+  const isWhole = stop.items.every(({ state }) => state === wanted)
+  out.talk(isWhole ? words : 'not all of it; the reasons stand beside what was left')
+  return isWhole ? EXIT.OK : EXIT.BAD_OUTCOME
+}
