@@ -72,7 +72,10 @@ const tokenRoute = createRoute({
   responses: {
     200: answer('The key, shown this once.', DeviceToken),
     ...problemResponses([403, 409, 413, 415, 422, 429]),
-    400: answer('Not yet, or not at all.', DeviceTokenErrorSchema),
+    400: {
+      description: 'Not yet, or not at all; as a problem where the body is no JSON.',
+      content: { ...answer('', DeviceTokenErrorSchema).content, ...problemResponses([400])[400]?.content },
+    },
   },
 })
 

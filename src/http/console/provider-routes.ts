@@ -14,10 +14,10 @@ const FAILED = '/console/sign-in'
 const FOUND = 302
 const common = { tags: ['Session'], security: [{}], method: 'get' as const }
 const led = { [FOUND]: { description: 'Where the browser goes on.' }, ...problemResponses([429]) }
+/** Whoever comes is a person with a browser: what is said twice counts once, and nobody is shown a problem as JSON (CS-25). */
 const text = (name: string, description: string) =>
   z
-    .string()
-    .optional()
+    .preprocess((value) => (Array.isArray(value) ? value[0] : value), z.string().optional())
     .meta({ param: { name, in: 'query' }, description })
 
 const startRoute = createRoute({

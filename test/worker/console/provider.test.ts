@@ -215,6 +215,18 @@ describe('nobody is signed in', () => {
     }, 'expired')
   })
 
+  it('[CS-25] with a parameter that is said twice: the first counts, and nobody is shown a problem as JSON', async () => {
+    await expectFailed(async () => {
+      const browser = new Browser()
+      return {
+        browser,
+        reply: await browser.ask('GET', '/console/callback?code=a&code=b&state=x', undefined, { 'Sec-Fetch-Site': 'cross-site' }),
+      }
+    }, 'expired')
+    const begun = await new Browser().ask('GET', '/console/sign-in/start?return=/console/pods&return=/console/keys')
+    expect(begun.status).toBe(302)
+  })
+
   it('[CS-25] twice by one way back', async () => {
     const { browser, asked } = await led()
     const kept = browser.cookies.get('podplane-sign-in') ?? ''
