@@ -5,7 +5,7 @@ import { changesOf, needsNewContainer, settingsText } from '../../src/console/pa
 import { ACT_ORDER, whyNot } from '../../src/console/pages/pods/pod-acts.ts'
 import { heard, protocolsFor, resized, typed } from '../../src/console/pages/pods/terminal/channels.ts'
 import { readEnv, readPorts, writeEnv } from '../../src/console/parts/container/text-lists.ts'
-import { fieldErrors } from '../../src/console/parts/field-errors.ts'
+import { fieldErrors } from '../../src/console/parts/form/field-errors.ts'
 import { POD_EXAMPLE } from '../../src/contract/pods/pod-example.ts'
 import { Pod } from '../../src/contract/pods/pods.ts'
 import { decodeChannel, encodeChannel, exited } from '../../src/host-protocol/tunnel/channels.ts'

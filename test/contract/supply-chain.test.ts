@@ -24,7 +24,9 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 
 describe('[L11][PP-226] what is installed', () => {
   it('is held by its bytes: each package of the lock file has a SHA-512', () => {
     expect(locked.length).toBeGreaterThan(100)
-    expect(locked.filter(([, { integrity, link, inBundle }]) => !link && !inBundle && !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''))).toEqual([])
+    expect(
+      locked.filter(([, { integrity, link, inBundle }]) => !link && !inBundle && !/^sha512-[\w+/]{86}==$/.test(integrity ?? '')),
+    ).toEqual([])
   })
 
   it('comes from the public registry alone', () => {

@@ -1,5 +1,5 @@
 import { type SignedIn, signOut } from '../../client/session.ts'
-import { Menu } from '../parts/menu.tsx'
+import { Menu } from '../parts/over/menu.tsx'
 import { useAct } from './act.ts'
 import { type Account, chooseAccount, useSessionChange } from './session.ts'
 

@@ -1,7 +1,7 @@
 import { Toast } from '@base-ui/react/toast'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { Toasts } from '../parts/toasts.tsx'
+import { Toasts } from '../parts/over/toasts.tsx'
 import { router } from './router.tsx'
 
 // The client of the API has tried again where that is safe; what comes here is the answer.

@@ -2,7 +2,7 @@ import { Toast } from '@base-ui/react/toast'
 import { useCallback, useState } from 'react'
 import { ApiError } from '../../client/client.ts'
 import { sentenceOf } from '../parts/faces.tsx'
-import { type FieldErrors, fieldErrors } from '../parts/field-errors.ts'
+import { type FieldErrors, fieldErrors } from '../parts/form/field-errors.ts'
 
 interface Submit {
   isBusy: boolean

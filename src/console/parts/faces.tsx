@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { ApiError } from '../../client/client.ts'
 import type { Live } from '../app/live.ts'
 import { Button } from './button.tsx'
-import { CopyButton } from './copy.tsx'
+import { CopyButton } from './copy/copy.tsx'
 import { duration } from './format.ts'
 import { useNow } from './time.tsx'
 

@@ -5,9 +5,9 @@ import { useApi } from '../../app/session.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
-import { TextArea } from '../../parts/field.tsx'
+import { TextArea } from '../../parts/form/field.tsx'
+import { Refusal } from '../../parts/form/refusal.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
-import { Refusal } from '../../parts/refusal.tsx'
 import { Table } from '../../parts/table.tsx'
 
 const FINGER = 12

@@ -4,9 +4,9 @@ import { useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { TextField } from '../../parts/field.tsx'
-import { Refusal } from '../../parts/refusal.tsx'
+import { TextField } from '../../parts/form/field.tsx'
+import { Refusal } from '../../parts/form/refusal.tsx'
+import { Dialog } from '../../parts/over/dialog.tsx'
 
 /** A cluster's name is all of it that changes. */
 export function Rename({ cluster: { id, name }, noRight }: { cluster: Cluster; noRight: string | undefined }) {

@@ -12,7 +12,7 @@ export const endpointRoutes = [
   createRoute({
     getParentRoute: parent,
     path: '/console/endpoints/new',
-    component: lazyRouteComponent(() => import('./new-endpoint.tsx'), 'NewEndpointPage'),
+    component: lazyRouteComponent(() => import('./new/new-endpoint.tsx'), 'NewEndpointPage'),
   }),
   createRoute({
     getParentRoute: parent,
@@ -22,6 +22,6 @@ export const endpointRoutes = [
   createRoute({
     getParentRoute: parent,
     path: '/console/endpoints/$id/workers/$workerId',
-    component: lazyRouteComponent(() => import('./worker.tsx'), 'WorkerPage'),
+    component: lazyRouteComponent(() => import('./workers/worker.tsx'), 'WorkerPage'),
   }),
 ]

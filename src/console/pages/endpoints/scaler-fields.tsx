@@ -1,5 +1,5 @@
-import { SelectField, TextField } from '../../parts/field.tsx'
-import type { FieldErrors } from '../../parts/field-errors.ts'
+import { SelectField, TextField } from '../../parts/form/field.tsx'
+import type { FieldErrors } from '../../parts/form/field-errors.ts'
 
 export interface ScalerText {
   min: string

@@ -1,7 +1,7 @@
 import { useLive } from '../../app/live.ts'
 import { useUrlState } from '../../app/url-state.ts'
 import { Empty, Face } from '../../parts/faces.tsx'
-import { SelectField } from '../../parts/field.tsx'
+import { SelectField } from '../../parts/form/field.tsx'
 import { Page } from '../../parts/page.tsx'
 import { JobList } from './job-list.tsx'
 

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
-import { CopyButton } from '../../parts/copy.tsx'
+import { CopyButton } from '../../parts/copy/copy.tsx'
 import { bytes } from '../../parts/format.ts'
 import { Pre } from '../../parts/pre.tsx'
 

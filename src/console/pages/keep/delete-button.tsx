@@ -4,9 +4,9 @@ import { useAct } from '../../app/act.ts'
 import { useLive, useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Face } from '../../parts/faces.tsx'
+import { Confirm } from '../../parts/over/confirm.tsx'
 import { type Kept, usesOf } from './uses.ts'
 
 interface DeleteButtonProps {

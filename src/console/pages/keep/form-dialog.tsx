@@ -2,11 +2,11 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { useRefresh } from '../../app/live.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
-import type { CopiedCall } from '../../parts/copy-as.ts'
-import { CopyAs } from '../../parts/copy-as.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import type { FieldErrors } from '../../parts/field-errors.ts'
-import { Refusal } from '../../parts/refusal.tsx'
+import type { CopiedCall } from '../../parts/copy/copy-as.ts'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
+import type { FieldErrors } from '../../parts/form/field-errors.ts'
+import { Refusal } from '../../parts/form/refusal.tsx'
+import { Dialog } from '../../parts/over/dialog.tsx'
 
 interface FormDialogProps {
   /** Of the button, and of the dialog that it opens. */

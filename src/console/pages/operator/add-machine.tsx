@@ -7,10 +7,10 @@ import { useApi } from '../../app/session.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { Command, Face } from '../../parts/faces.tsx'
-import { SelectField, TextField } from '../../parts/field.tsx'
+import { SelectField, TextField } from '../../parts/form/field.tsx'
+import { Refusal } from '../../parts/form/refusal.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
-import { Refusal } from '../../parts/refusal.tsx'
 import { Ago } from '../../parts/time.tsx'
 
 type Token = Awaited<ReturnType<ApiClient['createJoinToken']>>

@@ -6,9 +6,9 @@ import { useRefresh } from '../../app/live.ts'
 import { paths } from '../../app/paths.ts'
 import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
-import { Plan } from '../../parts/plan.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
+import { Confirm } from '../../parts/over/confirm.tsx'
+import { Plan } from '../../parts/plan/plan.tsx'
 
 /** Takes a machine out of service and back; nothing is lost by a cordon, so nothing is asked. */
 export function HostActions({ of: host }: { of: Host }) {

@@ -4,8 +4,8 @@ import { useAct } from '../../app/act.ts'
 import { useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
 import { count, perHour } from '../../parts/format.ts'
+import { Confirm } from '../../parts/over/confirm.tsx'
 import { whyNot } from './pod-acts.ts'
 
 /** Stops the pods that are chosen, after it has said which can be stopped and what that saves. */

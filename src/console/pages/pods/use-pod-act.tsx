@@ -3,8 +3,8 @@ import type { Pod } from '../../../contract/pods/pods.ts'
 import { useAct } from '../../app/act.ts'
 import { useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
-import { Confirm } from '../../parts/confirm.tsx'
-import { Plan } from '../../parts/plan.tsx'
+import { Confirm } from '../../parts/over/confirm.tsx'
+import { Plan } from '../../parts/plan/plan.tsx'
 import { POD_ACTS, type PodAct } from './pod-acts.ts'
 
 export type ActedPod = Pick<Pod, 'id' | 'name' | 'status' | 'locked' | 'actions' | 'mounts'>

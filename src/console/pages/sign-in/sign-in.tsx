@@ -3,7 +3,7 @@ import { type SignInWays, signIn } from '../../../client/session.ts'
 import { useSessionChange } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { ErrorFace } from '../../parts/faces.tsx'
-import { TextField } from '../../parts/field.tsx'
+import { TextField } from '../../parts/form/field.tsx'
 
 /** What the plane's link opens with: in the fragment, which no server and no log gets to see. */
 const LINK = /^#link=([\w.-]+)$/

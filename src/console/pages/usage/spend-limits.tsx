@@ -4,12 +4,12 @@ import { useLive, useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Face } from '../../parts/faces.tsx'
-import { CheckField, TextField } from '../../parts/field.tsx'
+import { CheckField, TextField } from '../../parts/form/field.tsx'
+import { Refusal } from '../../parts/form/refusal.tsx'
 import { money } from '../../parts/format.ts'
 import { Panel } from '../../parts/page.tsx'
-import { Refusal } from '../../parts/refusal.tsx'
 
 /** What the account may spend; new work beyond it is refused with the figures. */
 export function SpendLimitsForm() {

@@ -4,12 +4,12 @@ import { useLive, useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Effects } from '../../parts/effects.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Face } from '../../parts/faces.tsx'
+import { Refusal } from '../../parts/form/refusal.tsx'
 import { count, perHour } from '../../parts/format.ts'
-import { Refusal } from '../../parts/refusal.tsx'
+import { Dialog } from '../../parts/over/dialog.tsx'
+import { Effects } from '../../parts/plan/effects.tsx'
 
 /** Stops what costs: first what would stop and what would go on, then the button. The list of stops takes it back. */
 export function StopSpend() {

@@ -1,6 +1,6 @@
 import { useLive } from '../../app/live.ts'
-import { SelectField, TextArea, TextField } from '../field.tsx'
-import type { FieldErrors } from '../field-errors.ts'
+import { SelectField, TextArea, TextField } from '../form/field.tsx'
+import type { FieldErrors } from '../form/field-errors.ts'
 import { type ContainerText, containerProblems } from './container-form.ts'
 
 interface ContainerFieldsProps {

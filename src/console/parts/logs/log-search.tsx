@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '../button.tsx'
-import { TextField } from '../field.tsx'
+import { TextField } from '../form/field.tsx'
 import { count } from '../format.ts'
 import type { ShownLine } from './buffer.ts'
 import { hitsIn, nextHit } from './search.ts'

@@ -2,7 +2,7 @@ import type { CreatePodRequest, PodPlacementPreview } from '../../../../contract
 import { type Live, useLive } from '../../../app/live.ts'
 import { useSettled } from '../../../app/settled.ts'
 import { ErrorFace, Loading } from '../../../parts/faces.tsx'
-import { type FieldErrors, fieldErrors } from '../../../parts/field-errors.ts'
+import { type FieldErrors, fieldErrors } from '../../../parts/form/field-errors.ts'
 import { count, perHour } from '../../../parts/format.ts'
 import { Panel } from '../../../parts/page.tsx'
 import { askedBody, missingOf, type PodText } from './pod-form.ts'

@@ -1,6 +1,6 @@
 import { useLive } from '../../../app/live.ts'
-import { SelectField, TextField } from '../../../parts/field.tsx'
-import type { FieldErrors } from '../../../parts/field-errors.ts'
+import { SelectField, TextField } from '../../../parts/form/field.tsx'
+import type { FieldErrors } from '../../../parts/form/field-errors.ts'
 import type { PodText } from './pod-form.ts'
 
 interface StorageFieldsProps {

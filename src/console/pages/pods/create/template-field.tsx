@@ -1,5 +1,5 @@
 import { useLive } from '../../../app/live.ts'
-import { SelectField } from '../../../parts/field.tsx'
+import { SelectField } from '../../../parts/form/field.tsx'
 
 interface TemplateFieldProps {
   value: string

@@ -4,7 +4,7 @@ import { useLive } from '../../../app/live.ts'
 import { useUrlState } from '../../../app/url-state.ts'
 import { chartsOf } from '../../../parts/charts/figures.ts'
 import { Face, Loading } from '../../../parts/faces.tsx'
-import { SelectField } from '../../../parts/field.tsx'
+import { SelectField } from '../../../parts/form/field.tsx'
 import { Panel } from '../../../parts/page.tsx'
 
 const Chart = lazy(() => import('../../../parts/charts/chart.tsx'))

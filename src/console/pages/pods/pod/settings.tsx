@@ -5,10 +5,10 @@ import { useApi } from '../../../app/session.ts'
 import { useSubmit } from '../../../app/submit.ts'
 import { Button } from '../../../parts/button.tsx'
 import { ContainerFields } from '../../../parts/container/container-fields.tsx'
-import { CopyAs } from '../../../parts/copy-as.tsx'
-import { CheckField, TextField } from '../../../parts/field.tsx'
+import { CopyAs } from '../../../parts/copy/copy-as.tsx'
+import { CheckField, TextField } from '../../../parts/form/field.tsx'
+import { Refusal } from '../../../parts/form/refusal.tsx'
 import { Panel } from '../../../parts/page.tsx'
-import { Refusal } from '../../../parts/refusal.tsx'
 import { changesOf, needsNewContainer, type SettingsText, settingsProblem, settingsText } from './settings-form.ts'
 
 /** What of a pod can be changed, and before it is sent what that restarts (POD-13). */

@@ -1,0 +1,33 @@
+import type { EndpointTimeline, TimelineEvent } from '../../../../contract/endpoints/timeline.ts'
+
+type Name = EndpointTimeline['series'][number]['name']
+
+const WORDS: Record<Name, string> = {
+  queued: 'waiting',
+  inProgress: 'running',
+  starting: 'starting',
+  throttled: 'without room',
+  ready: 'ready',
+  failed: 'failed',
+  spend: 'spent in the step',
+}
+
+export const seriesWords = (name: Name): string => WORDS[name]
+
+/** The time of a point, milliseconds. */
+export const timeOf = ({ from, step }: Pick<EndpointTimeline, 'from' | 'step'>, point: number): number =>
+  Date.parse(from) + point * step * 1_000
+
+/** What happened up to the end of a point, newest first: what explains the figures there. */
+export function eventsBefore(timeline: Pick<EndpointTimeline, 'from' | 'step' | 'events'>, point: number, most: number): TimelineEvent[] {
+  const endMs = timeOf(timeline, point + 1)
+  return timeline.events.filter(({ at }) => Date.parse(at) < endMs).slice(0, most)
+}
+
+/** One event in words. */
+export function eventWords({ kind, workerId, phase, reason, release, decision }: TimelineEvent): string {
+  const why = reason === null ? '' : `: ${reason}`
+  if (kind === 'RELEASE') return `Release ${release ?? ''} came into force${why}`
+  if (decision !== null) return `The scaler went from ${decision.current} to ${decision.desired} workers: ${decision.reason}`
+  return `Worker ${workerId ?? ''} became ${(phase ?? '').toLowerCase()}${why}`
+}

@@ -1,0 +1,109 @@
+import { useRouter } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useLive, useRefresh } from '../../../app/live.ts'
+import { paths } from '../../../app/paths.ts'
+import { useApi } from '../../../app/session.ts'
+import { useSubmit } from '../../../app/submit.ts'
+import { Button } from '../../../parts/button.tsx'
+import { ContainerFields } from '../../../parts/container/container-fields.tsx'
+import { containerProblems } from '../../../parts/container/container-form.ts'
+import { CopyAs } from '../../../parts/copy/copy-as.tsx'
+import { SelectField, TextField } from '../../../parts/form/field.tsx'
+import { Refusal } from '../../../parts/form/refusal.tsx'
+import { count, perHour } from '../../../parts/format.ts'
+import { Page, Panel } from '../../../parts/page.tsx'
+import { ScalerFields } from '../scaler-fields.tsx'
+import { HardwareChoice, useWorkerPrice } from './hardware-choice.tsx'
+import { EMPTY_ENDPOINT, type EndpointText, endpointBody, missingOf } from './new-endpoint-form.ts'
+
+const MAY_NOT = 'Your role in this account may not make endpoints.'
+
+/** Makes an endpoint; refusals stand beside the fields that they are about. */
+export function NewEndpointPage() {
+  const { api, may } = useApi()
+  const router = useRouter()
+  const refresh = useRefresh()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const [text, setText] = useState<EndpointText>(EMPTY_ENDPOINT)
+  const set = (part: Partial<EndpointText>) => setText((before) => ({ ...before, ...part }))
+  const { data: templates } = useLive(['templates', 'all'], (api, signal) => api.listTemplates({}, { signal }), { everyMs: 0 })
+  const body = endpointBody(text)
+  const isUnread = Object.keys(containerProblems(text.container)).length > 0
+  const reason = !may('serverless:write') ? MAY_NOT : isUnread ? 'Some fields cannot be read.' : missingOf(text)
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (isBusy || reason !== undefined) return
+    const made = await send(() => api.createEndpoint({ body }), 'The endpoint is made')
+    if (made === undefined) return
+    await refresh('endpoints')
+    void router.navigate({ to: paths.endpoint(made.id) } as object)
+  }
+  const choose = (type: string) =>
+    type === 'QUEUE'
+      ? set({ type: 'QUEUE', scaler: 'QUEUE_DELAY', scalerValue: '4' })
+      : set({ type: 'LOAD_BALANCER', scaler: 'REQUEST_COUNT', scalerValue: '4' })
+  return (
+    <Page title="New endpoint">
+      <form className="flex max-w-3xl flex-col gap-4" onSubmit={(event) => void submit(event)}>
+        <Refusal text={refusal} />
+        <Panel title="What it is">
+          <div className="flex flex-col gap-4">
+            <TextField
+              label="Name"
+              autoComplete="off"
+              value={text.name}
+              error={errors.of('name')}
+              onChange={({ target }) => set({ name: target.value })}
+            />
+            <SelectField label="Type" value={text.type} error={errors.of('type')} onChange={({ target }) => choose(target.value)}>
+              <option value="QUEUE">Queue: jobs wait for a worker</option>
+              <option value="LOAD_BALANCER">Load balancing: requests go straight to a worker</option>
+            </SelectField>
+            <SelectField
+              label="Template"
+              value={text.templateId}
+              error={errors.of('templateId')}
+              hint="Fills in what is left empty below."
+              onChange={({ target }) => set({ templateId: target.value })}
+            >
+              <option value="">None</option>
+              {templates?.templates
+                .filter(({ serverless }) => serverless)
+                .map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+            </SelectField>
+            <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={errors} />
+          </div>
+        </Panel>
+        <Panel title="Hardware of a worker">
+          <HardwareChoice text={text} onChange={set} errors={errors} />
+        </Panel>
+        <Panel title="Workers">
+          <ScalerFields text={text} onChange={set} errors={errors} isQueue={text.type === 'QUEUE'} />
+        </Panel>
+        <Price text={text} />
+        <div className="flex flex-wrap gap-2">
+          <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
+            Create endpoint
+          </Button>
+          <CopyAs call={{ method: 'POST', path: '/v2/serverless', body }} />
+        </div>
+      </form>
+    </Page>
+  )
+}
+
+/** From what it costs without work to what it can cost at most. */
+function Price({ text }: { text: EndpointText }) {
+  const each = useWorkerPrice(text)
+  const [min, max] = [Number(text.min), Number(text.max)]
+  if (each === undefined || Number.isNaN(min + max)) return null
+  return (
+    <output className="text-soft">
+      {perHour(each)} a worker: {perHour(each * min)} without work, at most {perHour(each * max)} with {count(max, 'worker')}.
+    </output>
+  )
+}

@@ -1,0 +1,122 @@
+import { useState } from 'react'
+import type { Release } from '../../../../contract/endpoints/releases.ts'
+import { useAct } from '../../../app/act.ts'
+import { useLive, useRefresh } from '../../../app/live.ts'
+import { useApi } from '../../../app/session.ts'
+import { Button } from '../../../parts/button.tsx'
+import { CopyAs } from '../../../parts/copy/copy-as.tsx'
+import { Empty, Face } from '../../../parts/faces.tsx'
+import { count } from '../../../parts/format.ts'
+import { Confirm } from '../../../parts/over/confirm.tsx'
+import { Pre } from '../../../parts/pre.tsx'
+import { Table } from '../../../parts/table.tsx'
+import { Ago } from '../../../parts/time.tsx'
+import { rollbackTo } from './rollback.ts'
+
+const MAY_NOT = 'Your role in this account may not change endpoints.'
+const NEWEST = 100
+
+/** What has been rolled out, what each release has changed, and the way back. */
+export function Releases({ endpointId }: { endpointId: string }) {
+  const releases = useLive(['releases', endpointId], (api, signal) =>
+    api.listEndpointReleases({ path: { id: endpointId }, query: { limit: NEWEST } }, { signal }),
+  )
+  const [target, setTarget] = useState<Release | null>(null)
+  return (
+    <Face of={releases} empty={{ when: ({ releases: { length } }) => length === 0, show: <Empty title="No releases yet" /> }}>
+      {({ endpointVersion, rollout, releases: rows }) => (
+        <div className="flex flex-col gap-3">
+          <p>
+            Release {endpointVersion} is the newest.{' '}
+            {rollout.inProgress
+              ? `${rollout.workersOnLatest} of ${count(rollout.workersTotal, 'worker')} run it so far.`
+              : 'No worker runs an older one.'}
+          </p>
+          <Table
+            caption="Releases"
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Release', show: ({ version }) => version },
+              { title: 'Made', show: ({ createdAt }) => <Ago at={createdAt} /> },
+              { title: 'Workers', isNumber: true, isMinor: true, show: ({ workerCount }) => workerCount },
+              { title: 'Changes', show: (release) => <Changes of={release} /> },
+              {
+                title: 'Actions',
+                show: (release) =>
+                  release.version === endpointVersion ? (
+                    <span className="text-soft">Newest</span>
+                  ) : (
+                    <GoBack version={release.version} onClick={() => setTarget(release)} />
+                  ),
+              },
+            ]}
+          />
+          {target && <GoBackDialog endpointId={endpointId} target={target} releases={rows} onClose={() => setTarget(null)} />}
+        </div>
+      )}
+    </Face>
+  )
+}
+
+function GoBack({ version, onClick }: { version: number; onClick: () => void }) {
+  const { may } = useApi()
+  return (
+    <Button aria-label={`Go back to release ${version}`} disabledReason={may('serverless:write') ? undefined : MAY_NOT} onClick={onClick}>
+      Go back
+    </Button>
+  )
+}
+
+function Changes({ of: { diff, version } }: { of: Release }) {
+  if (diff.length === 0) return <span className="text-soft">{version === 1 ? 'The first one' : 'Nothing'}</span>
+  return (
+    <ul className="flex flex-col gap-1 font-mono text-xs">
+      {diff.map((change) => (
+        <li key={change.field} className="break-all">
+          {change.field}: <del className="text-bad">{JSON.stringify(change.old)}</del>{' '}
+          <ins className="text-good no-underline">{JSON.stringify(change.new)}</ins>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface DialogProps {
+  endpointId: string
+  target: Release
+  releases: readonly Release[]
+  onClose: () => void
+}
+
+/** Going back is a change as any other: a new release with the old values. */
+function GoBackDialog({ endpointId, target, releases, onClose }: DialogProps) {
+  const { api } = useApi()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const { body, lost } = rollbackTo(target.version, releases)
+  const isEmpty = Object.keys(body).length === 0
+  const goBack = async () => {
+    const isDone = await run(() => api.updateEndpoint({ path: { id: endpointId }, body }), `Goes back to release ${target.version}`)
+    await refresh()
+    if (isDone) onClose()
+  }
+  return (
+    <Confirm
+      title={`Go back to release ${target.version}?`}
+      verb="Go back"
+      isOpen
+      isBusy={isBusy}
+      onClose={onClose}
+      onConfirm={() => void goBack()}
+      disabledReason={isEmpty ? 'Nothing of it can be brought back by a change.' : undefined}
+    >
+      <p>A new release with these values replaces the workers one after another. Jobs that run are finished first.</p>
+      <Pre>{JSON.stringify(body, null, 2)}</Pre>
+      {lost.length > 0 && (
+        <p className="text-warn">This stays as it is now, because a release does not keep its values: {lost.join(', ')}.</p>
+      )}
+      <CopyAs call={{ method: 'PATCH', path: `/v2/serverless/${endpointId}`, body }} />
+    </Confirm>
+  )
+}

@@ -1,0 +1,51 @@
+import type { UpdateEndpointRequest } from '../../../../contract/endpoints/endpoints.ts'
+import type { Release } from '../../../../contract/endpoints/releases.ts'
+
+/** Back to a release: the change that leads there, and what it cannot bring back. */
+export interface Rollback {
+  body: UpdateEndpointRequest
+  lost: string[]
+}
+
+const MEMBERS: Readonly<Record<string, string>> = {
+  'template.imageName': 'image',
+  'template.dockerArgs': 'args',
+  'template.containerDiskInGb': 'disk',
+  'template.ports': 'ports',
+  'template.containerRegistryAuthId': 'registry',
+  locations: 'dataCenterIds',
+  cloud: 'cloud',
+  networkVolumes: 'networkVolumes',
+}
+const GPU_MEMBERS: Readonly<Record<string, string>> = {
+  gpuPools: 'pools',
+  excludedTypes: 'excludedTypes',
+  gpuCount: 'count',
+  allowedCudaVersions: 'allowedCudaVersions',
+  minCudaVersion: 'minCudaVersion',
+}
+/** Limits and names are no part of a release: they stay as they are. */
+const KEPT = /^(name|workers\.|scaling|timeout|resultRetention|flashboot)/
+
+/**
+ * What undoes every release after `version`; `releases` holds them all. Values of variables are never shown (PP-212), so they cannot be brought
+ * back, and neither can another kind of machine.
+ */
+export function rollbackTo(version: number, releases: readonly Release[]): Rollback {
+  const later = releases.filter((release) => release.version > version).sort((a, b) => b.version - a.version)
+  // The oldest of them is last, so its values are those that held at the release.
+  const before = new Map(later.flatMap(({ diff }) => diff.map((change) => [change.field, change.old] as const)))
+  const body: Record<string, unknown> = {}
+  const gpu: Record<string, unknown> = {}
+  const lost: string[] = []
+  for (const [field, value] of before) {
+    const member = MEMBERS[field]
+    const gpuMember = GPU_MEMBERS[field]
+    if (member !== undefined) body[member] = value
+    else if (gpuMember !== undefined && (value !== null || gpuMember === 'minCudaVersion')) gpu[gpuMember] = value ?? ''
+    else if (!KEPT.test(field)) lost.push(field)
+  }
+  if (gpu.excludedTypes !== undefined && gpu.pools === undefined) lost.push('excludedTypes')
+  if (Object.keys(gpu).length > 0 && !lost.includes('cpu')) body.gpu = gpu
+  return { body: body as UpdateEndpointRequest, lost }
+}

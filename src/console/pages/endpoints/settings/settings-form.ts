@@ -1,0 +1,57 @@
+import type { Endpoint, UpdateEndpointRequest } from '../../../../contract/endpoints/endpoints.ts'
+
+/** The settings of an endpoint as one types them. */
+export interface SettingsText {
+  name: string
+  image: string
+  min: string
+  max: string
+  idleTimeout: string
+  scaler: 'QUEUE_DELAY' | 'REQUEST_COUNT'
+  scalerValue: string
+  timeoutSeconds: string
+}
+
+const MS = 1_000
+
+export function settingsText({ name, image, workers, scaling, timeout }: Endpoint): SettingsText {
+  return {
+    name,
+    image,
+    min: String(workers.min),
+    max: String(workers.max),
+    idleTimeout: workers.idleTimeout === undefined ? '' : String(workers.idleTimeout),
+    scaler: scaling.type,
+    scalerValue: String(scaling.type === 'QUEUE_DELAY' ? scaling.queueDelay : scaling.requestCount),
+    timeoutSeconds: String(timeout / MS),
+  }
+}
+
+/** A number as it was typed; what is none goes to the plane, which says what it wants. */
+export const numberOf = (text: string) => (text.trim() === '' ? Number.NaN : Number(text))
+
+export function scalingOf({ scaler, scalerValue }: Pick<SettingsText, 'scaler' | 'scalerValue'>) {
+  return scaler === 'QUEUE_DELAY'
+    ? { type: scaler, queueDelay: numberOf(scalerValue) }
+    : { type: scaler, requestCount: numberOf(scalerValue) }
+}
+
+/** What differs from what was there: nothing else is sent. */
+export function settingsChanges(text: SettingsText, before: SettingsText): UpdateEndpointRequest {
+  const changed = (...names: (keyof SettingsText)[]) => names.some((name) => text[name] !== before[name])
+  const workers = {
+    ...(changed('min') && { min: numberOf(text.min) }),
+    ...(changed('max') && { max: numberOf(text.max) }),
+    ...(changed('idleTimeout') && text.idleTimeout !== '' && { idleTimeout: numberOf(text.idleTimeout) }),
+  }
+  return {
+    ...(changed('name') && { name: text.name.trim() }),
+    ...(changed('image') && { image: text.image.trim() }),
+    ...(Object.keys(workers).length > 0 && { workers }),
+    ...(changed('scaler', 'scalerValue') && { scaling: scalingOf(text) }),
+    ...(changed('timeoutSeconds') && { timeout: numberOf(text.timeoutSeconds) * MS }),
+  }
+}
+
+/** Whether workers are replaced by it (END-12). */
+export const makesRelease = (body: UpdateEndpointRequest) => body.image !== undefined

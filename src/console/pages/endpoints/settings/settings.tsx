@@ -1,0 +1,84 @@
+import { type FormEvent, useState } from 'react'
+import type { Endpoint } from '../../../../contract/endpoints/endpoints.ts'
+import { useRefresh } from '../../../app/live.ts'
+import { useApi } from '../../../app/session.ts'
+import { useSubmit } from '../../../app/submit.ts'
+import { Button } from '../../../parts/button.tsx'
+import { CopyAs } from '../../../parts/copy/copy-as.tsx'
+import { TextField } from '../../../parts/form/field.tsx'
+import { Refusal } from '../../../parts/form/refusal.tsx'
+import { Panel } from '../../../parts/page.tsx'
+import { Pre } from '../../../parts/pre.tsx'
+import { ScalerFields } from '../scaler-fields.tsx'
+import { DeleteEndpoint } from './delete-endpoint.tsx'
+import { makesRelease, type SettingsText, settingsChanges, settingsText } from './settings-form.ts'
+
+const MAY_NOT = 'Your role in this account may not change endpoints.'
+
+/** What can be changed of an endpoint; what is sent is what differs, and it is shown before. */
+export function Settings({ of: endpoint }: { of: Endpoint }) {
+  const { api, may } = useApi()
+  const refresh = useRefresh()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const before = settingsText(endpoint)
+  // Only what somebody has typed; the rest follows the endpoint.
+  const [typed, setTyped] = useState<Partial<SettingsText>>({})
+  const text = { ...before, ...typed }
+  const set = (part: Partial<SettingsText>) => setTyped((former) => ({ ...former, ...part }))
+  const body = settingsChanges(text, before)
+  const isSame = Object.keys(body).length === 0
+  const reason = !may('serverless:write') ? MAY_NOT : isSame ? 'Nothing has been changed.' : undefined
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (reason !== undefined || isBusy) return
+    const saved = await send(() => api.updateEndpoint({ path: { id: endpoint.id }, body }), 'The endpoint is changed')
+    if (saved === undefined) return
+    setTyped({})
+    await refresh('endpoints')
+  }
+  return (
+    <div className="flex flex-col gap-4">
+      <Panel title="Settings">
+        <form className="flex max-w-2xl flex-col gap-4" onSubmit={(event) => void submit(event)}>
+          <Refusal text={refusal} />
+          <TextField label="Name" value={text.name} error={errors.of('name')} onChange={({ target }) => set({ name: target.value })} />
+          <TextField
+            label="Image"
+            spellCheck={false}
+            value={text.image}
+            error={errors.of('image')}
+            onChange={({ target }) => set({ image: target.value })}
+          />
+          <ScalerFields text={text} onChange={set} errors={errors} isQueue={endpoint.type === 'QUEUE'} />
+          <TextField
+            label="Seconds that a job may run"
+            inputMode="numeric"
+            value={text.timeoutSeconds}
+            error={errors.of('timeout')}
+            onChange={({ target }) => set({ timeoutSeconds: target.value })}
+          />
+          {!isSame && (
+            <div aria-live="polite" className="flex flex-col gap-2">
+              <p>
+                {makesRelease(body)
+                  ? 'This makes a new release: workers are replaced one after another, and jobs that run are finished first.'
+                  : 'Workers that run go on; the limits hold at once.'}
+              </p>
+              <Pre>{JSON.stringify(body, null, 2)}</Pre>
+            </div>
+          )}
+          <div className="flex flex-wrap gap-2">
+            <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
+              Save
+            </Button>
+            <Button disabledReason={isSame ? 'Nothing has been changed.' : undefined} onClick={() => setTyped({})}>
+              Reset
+            </Button>
+            <CopyAs call={{ method: 'PATCH', path: `/v2/serverless/${endpoint.id}`, body }} />
+          </div>
+        </form>
+      </Panel>
+      <DeleteEndpoint of={endpoint} offReason={may('serverless:write') ? undefined : MAY_NOT} />
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { claimStream } from '../../../app/one-stream.ts'
+import { useApi } from '../../../app/session.ts'
+import { Button } from '../../../parts/button.tsx'
+import { CopyAs } from '../../../parts/copy/copy-as.tsx'
+import { ErrorFace } from '../../../parts/faces.tsx'
+import { TextArea, TextField } from '../../../parts/form/field.tsx'
+import { Panel } from '../../../parts/page.tsx'
+import { chatWords } from './try-input.ts'
+
+interface Message {
+  role: 'user' | 'assistant'
+  content: string
+}
+
+const MAY_NOT = 'Your role in this account may not send requests.'
+
+/** A talk with a worker that speaks the OpenAI API; the answer is shown as it comes. */
+export function Chat({ endpointId }: { endpointId: string }) {
+  const { api, may } = useApi()
+  const [model, setModel] = useState('default')
+  const [text, setText] = useState('')
+  const [messages, setMessages] = useState<Message[]>([])
+  const [error, setError] = useState<Error | null>(null)
+  const running = useRef<AbortController | null>(null)
+  const [isBusy, setIsBusy] = useState(false)
+  useEffect(() => () => running.current?.abort(), [])
+  const path = `/v2/${encodeURIComponent(endpointId)}/openai/v1/chat/completions`
+  const asked: Message[] = text.trim() === '' ? messages : [...messages, { role: 'user', content: text.trim() }]
+  const body = { model, messages: asked, stream: true }
+  const reason = !may('serverless:write') ? MAY_NOT : text.trim() === '' ? 'Write something first.' : undefined
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (reason !== undefined || isBusy) return
+    const abort = new AbortController()
+    running.current = abort
+    const release = claimStream(() => abort.abort())
+    setIsBusy(true)
+    setError(null)
+    setText('')
+    setMessages([...asked, { role: 'assistant', content: '' }])
+    let answer = ''
+    try {
+      for await (const { data } of api.events('POST', path, body, { signal: abort.signal })) {
+        answer += chatWords(data) ?? ''
+        setMessages([...asked, { role: 'assistant', content: answer }])
+      }
+    } catch (failure) {
+      if (!abort.signal.aborted) setError(failure instanceof Error ? failure : new Error(String(failure)))
+    } finally {
+      release()
+      setIsBusy(false)
+    }
+  }
+  return (
+    <Panel title="Chat">
+      <div className="flex flex-col gap-3">
+        <ol className="flex flex-col gap-2" aria-live="polite" aria-busy={isBusy}>
+          {messages.map(({ role, content }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: messages are only added.
+            <li key={index} className={`rounded-md p-3 whitespace-pre-wrap ${role === 'user' ? 'bg-raised' : 'bg-info-bg'}`}>
+              <span className="text-soft block text-xs">{role === 'user' ? 'You' : 'Answer'}</span>
+              {content || '…'}
+            </li>
+          ))}
+        </ol>
+        {error && <ErrorFace error={error} />}
+        <form className="flex flex-col gap-3" onSubmit={(event) => void submit(event)}>
+          <TextArea label="Message" rows={3} value={text} onChange={({ target }) => setText(target.value)} />
+          <div className="max-w-xs">
+            <TextField
+              label="Model"
+              autoComplete="off"
+              spellCheck={false}
+              value={model}
+              hint="As the worker calls it."
+              onChange={({ target }) => setModel(target.value)}
+            />
+          </div>
+          <div className="flex flex-wrap gap-2">
+            <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
+              Send
+            </Button>
+            {isBusy && <Button onClick={() => running.current?.abort()}>Stop</Button>}
+            <CopyAs call={{ method: 'POST', path, body }} />
+          </div>
+        </form>
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,86 @@
+import { type FormEvent, useState } from 'react'
+import { useRefresh } from '../../../app/live.ts'
+import { paths } from '../../../app/paths.ts'
+import { useApi } from '../../../app/session.ts'
+import { useSubmit } from '../../../app/submit.ts'
+import { Button } from '../../../parts/button.tsx'
+import { CopyAs } from '../../../parts/copy/copy-as.tsx'
+import { ErrorFace } from '../../../parts/faces.tsx'
+import { TextArea } from '../../../parts/form/field.tsx'
+import { Refusal } from '../../../parts/form/refusal.tsx'
+import { duration } from '../../../parts/format.ts'
+import { A } from '../../../parts/link.tsx'
+import { Panel } from '../../../parts/page.tsx'
+import { State } from '../../../parts/state.tsx'
+import { ChunkText } from '../../jobs/chunks.tsx'
+import { type JobBody, useJobStream } from '../../jobs/job-stream.ts'
+import { JsonText } from '../../jobs/json-text.tsx'
+import { readInput } from './try-input.ts'
+
+const FIRST = '{\n  "prompt": "hello"\n}'
+const MAY_NOT = 'Your role in this account may not send jobs.'
+
+/** Sends a job and shows what comes of it while it comes. */
+export function TryJob({ endpointId }: { endpointId: string }) {
+  const { api, may } = useApi()
+  const refresh = useRefresh()
+  const { isBusy, errors, refusal, send } = useSubmit()
+  const [text, setText] = useState(FIRST)
+  const [jobId, setJobId] = useState<string | null>(null)
+  const read = readInput(text)
+  const body: JobBody = { input: read.ok ? read.input : {} }
+  const reason = !may('serverless:write') ? MAY_NOT : read.ok ? undefined : read.problem
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (reason !== undefined || isBusy) return
+    setJobId(null)
+    const job = await send(() => api.runJob({ path: { endpointId }, body }), 'The job is sent')
+    if (job !== undefined) setJobId(job.id)
+    await refresh('health', endpointId)
+  }
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <Panel title="Request">
+        <form className="flex flex-col gap-3" onSubmit={(event) => void submit(event)}>
+          <Refusal text={refusal} />
+          <TextArea
+            label="Input"
+            rows={10}
+            spellCheck={false}
+            value={text}
+            error={read.ok ? errors.of('input') : read.problem}
+            onChange={({ target }) => setText(target.value)}
+          />
+          <div className="flex flex-wrap gap-2">
+            <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
+              Send
+            </Button>
+            <CopyAs call={{ method: 'POST', path: `/v2/${endpointId}/runsync`, body }} />
+          </div>
+        </form>
+      </Panel>
+      <Panel title="Answer">
+        {jobId === null ? <p className="text-soft">It appears here as it comes.</p> : <Answer endpointId={endpointId} jobId={jobId} />}
+      </Panel>
+    </div>
+  )
+}
+
+function Answer({ endpointId, jobId }: { endpointId: string; jobId: string }) {
+  const stream = useJobStream(endpointId, jobId)
+  const { record } = stream
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center gap-3" aria-live="polite">
+        <State value={record?.status ?? (stream.total > 0 ? 'IN_PROGRESS' : 'IN_QUEUE')} />
+        {record?.delayTime !== undefined && <span>waited {duration(record.delayTime)}</span>}
+        {record?.executionTime !== undefined && <span>ran {duration(record.executionTime)}</span>}
+        <A to={paths.job(endpointId, jobId)}>Open the job</A>
+      </div>
+      {stream.error && <ErrorFace error={stream.error} />}
+      <ChunkText of={stream} />
+      {record?.error !== undefined && <JsonText value={record.error} name="the error" />}
+      {record?.output !== undefined && <JsonText value={record.output} name="the output" />}
+    </div>
+  )
+}

@@ -1,0 +1,51 @@
+import { useMemo } from 'react'
+import { useParam } from '../../../app/params.ts'
+import { paths } from '../../../app/paths.ts'
+import { duration } from '../../../parts/format.ts'
+import { A } from '../../../parts/link.tsx'
+import { Logs } from '../../../parts/logs/logs.tsx'
+import { workerLog } from '../../../parts/logs/origins.ts'
+import { Page, Panel } from '../../../parts/page.tsx'
+import { State } from '../../../parts/state.tsx'
+import { Facts } from '../../../parts/table.tsx'
+import { useWorkers } from '../use-endpoint.ts'
+
+/** One worker and its log; the log is there also when the worker is not any more. */
+export function WorkerPage() {
+  const id = useParam('id')
+  const workerId = useParam('workerId')
+  const { data } = useWorkers(id)
+  const origin = useMemo(() => workerLog(id, workerId), [id, workerId])
+  const worker = data?.workers.find((one) => one.id === workerId)
+  return (
+    <Page
+      title={`Worker ${workerId}`}
+      {...(worker === undefined ? {} : { mark: worker.status })}
+      actions={<A to={`${paths.endpoint(id)}?tab=workers`}>Its endpoint</A>}
+    >
+      <Panel title="State">
+        {worker === undefined ? (
+          <p className="text-soft">
+            {data === undefined ? 'Looking for it…' : 'The endpoint does not have it any more. Its log is kept for a while.'}
+          </p>
+        ) : (
+          <Facts
+            rows={[
+              ['State', <State key="state" value={worker.status} />],
+              ['Matter', worker.reason ?? 'none'],
+              [
+                'Image',
+                <span key="image" className="font-mono text-xs">
+                  {worker.image ?? '–'}
+                </span>,
+              ],
+              ['Runs on', worker.gpuTypeId === null ? 'CPU' : `${worker.gpuCount} × ${worker.gpuTypeId}`],
+              ['Up', worker.uptimeSeconds === null ? 'not yet' : duration(worker.uptimeSeconds * 1_000)],
+            ]}
+          />
+        )}
+      </Panel>
+      <Logs of={origin} />
+    </Page>
+  )
+}

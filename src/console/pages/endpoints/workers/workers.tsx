@@ -1,0 +1,61 @@
+import { paths } from '../../../app/paths.ts'
+import { Empty, Face } from '../../../parts/faces.tsx'
+import { duration } from '../../../parts/format.ts'
+import { A } from '../../../parts/link.tsx'
+import { State } from '../../../parts/state.tsx'
+import { Table } from '../../../parts/table.tsx'
+import { useWorkers } from '../use-endpoint.ts'
+
+/** Workers of an endpoint: what they do, since when, on what. */
+export function Workers({ endpointId }: { endpointId: string }) {
+  const workers = useWorkers(endpointId)
+  return (
+    <Face
+      of={workers}
+      empty={{
+        when: ({ workers: { length } }) => length === 0,
+        show: (
+          <Empty title="No workers now">
+            <p>They start when there is work, unless the settings keep some. Logs of former workers are reached from their jobs.</p>
+          </Empty>
+        ),
+      }}
+    >
+      {({ workers: rows, endpointVersion }) => (
+        <Table
+          caption="Workers"
+          rows={rows}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Worker',
+              show: ({ id }) => (
+                <A to={paths.worker(endpointId, id)} className="text-accent font-mono text-xs underline underline-offset-2">
+                  {id}
+                </A>
+              ),
+            },
+            { title: 'State', show: ({ status }) => <State value={status} /> },
+            { title: 'Matter', show: ({ reason }) => reason ?? <span className="text-soft">–</span> },
+            {
+              title: 'Release',
+              isMinor: true,
+              show: ({ version, isStale }) => `${version ?? '–'}${isStale ? ` (newest is ${endpointVersion})` : ''}`,
+            },
+            {
+              title: 'Runs on',
+              isMinor: true,
+              show: ({ gpuTypeId, gpuCount, dataCenterId }) =>
+                `${gpuTypeId === null ? 'CPU' : `${gpuCount} × ${gpuTypeId}`}${dataCenterId === null ? '' : `, ${dataCenterId}`}`,
+            },
+            {
+              title: 'Up',
+              isNumber: true,
+              show: ({ uptimeSeconds }) => (uptimeSeconds === null ? '–' : duration(uptimeSeconds * 1_000)),
+            },
+          ]}
+        />
+      )}
+    </Face>
+  )
+}

@@ -1,0 +1,37 @@
+import { useState } from 'react'
+import { Button } from '../button.tsx'
+import { Dialog } from '../over/dialog.tsx'
+import { CopyButton } from './copy.tsx'
+import { type CopiedCall, copyAs } from './copy-as.ts'
+
+/** "Copy as": what a form or a button is about to do, for a shell, for Python and for the command line. No key is part of it. */
+export function CopyAs({ call }: { call: CopiedCall }) {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <>
+      <Button kind="quiet" onClick={() => setIsOpen(true)}>
+        Copy as…
+      </Button>
+      <Dialog
+        title="The same without the console"
+        isOpen={isOpen}
+        onClose={() => setIsOpen(false)}
+        isWide
+        actions={<Button onClick={() => setIsOpen(false)}>Close</Button>}
+      >
+        {copyAs(call, location.origin).map(({ name, text }) => (
+          <section key={name} aria-label={name} className="flex min-w-0 flex-col gap-1">
+            <div className="flex items-center justify-between">
+              <h3 className="font-medium">{name}</h3>
+              <CopyButton text={text} what={name} />
+            </div>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+            <pre tabIndex={0} className="bg-raised overflow-x-auto rounded-md p-2 font-mono text-xs">
+              {text}
+            </pre>
+          </section>
+        ))}
+      </Dialog>
+    </>
+  )
+}

@@ -1,0 +1,46 @@
+import { type ReactNode, useState } from 'react'
+import { Button } from '../button.tsx'
+import { TextField } from '../form/field.tsx'
+import { Dialog } from './dialog.tsx'
+
+interface ConfirmProps {
+  title: string
+  /** What the button says that does it. */
+  verb: string
+  isOpen: boolean
+  isBusy: boolean
+  onClose: () => void
+  onConfirm: () => void
+  /** Where data is lost: this has to be typed first (C-7). */
+  typed?: string | undefined
+  /** Why it cannot be done, as the plan says. */
+  disabledReason?: string | undefined
+  /** What would happen. */
+  children: ReactNode
+}
+
+/** Asks before something that cannot be undone. */
+export function Confirm({ title, verb, isOpen, isBusy, onClose, onConfirm, typed, disabledReason, children }: ConfirmProps) {
+  const [text, setText] = useState('')
+  const missing = typed !== undefined && text !== typed ? `Type ${typed} first.` : undefined
+  return (
+    <Dialog
+      title={title}
+      isOpen={isOpen}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Keep it</Button>
+          <Button kind="danger" isBusy={isBusy} disabledReason={disabledReason ?? missing} onClick={onConfirm}>
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      {children}
+      {typed !== undefined && (
+        <TextField label={`Type ${typed} to go on`} autoComplete="off" value={text} onChange={(event) => setText(event.target.value)} />
+      )}
+    </Dialog>
+  )
+}

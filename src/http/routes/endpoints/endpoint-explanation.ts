@@ -1,0 +1,26 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { EndpointExplanation } from '../../../contract/why/why.ts'
+import { explainOwnEndpoint } from '../../../services/endpoints/explain-endpoint.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+
+const explainRoute = createRoute({
+  tags: ['Serverless'],
+  security: BEARER,
+  method: 'get',
+  path: '/v2/serverless/{id}/explain',
+  operationId: 'explainEndpoint',
+  summary: 'Why an endpoint has the workers that it has, and what would start another now',
+  description: 'Workers that start and fail are named as such, and are no lack of capacity. `options` are calls to send as they stand.',
+  ...scoped('serverless:read', []),
+  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }) }) },
+  responses: { 200: ok('The explanation.', EndpointExplanation), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers the explanation of an endpoint (WHY-10). */
+export function registerEndpointExplanation(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(explainRoute, async (c) => c.json(await explainOwnEndpoint(verbContext(c), c.req.valid('param').id), 200))
+}

@@ -1,0 +1,70 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { BuildsQuery, ListBuildsResponse, ListReleasesResponse } from '../../../contract/endpoints/releases.ts'
+import { ListScalingResponse } from '../../../contract/endpoints/scaling.ts'
+import { ListWorkersResponse } from '../../../contract/endpoints/workers.ts'
+import { PageQuery } from '../../../contract/pagination.ts'
+import * as endpointWorkers from '../../../services/endpoints/endpoint-workers.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }) })
+const common = { tags: ['Serverless'], security: BEARER, ...scoped('serverless:read', []) }
+
+const workersRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/serverless/{id}/workers',
+  operationId: 'listEndpointWorkers',
+  summary: 'List the active workers of an endpoint',
+  description: 'Those that start, run, idle or are held back now, and a count of each kind.',
+  request: { params: Params },
+  responses: { 200: ok('The workers.', ListWorkersResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+const releasesRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/serverless/{id}/releases',
+  operationId: 'listEndpointReleases',
+  summary: 'List the releases of an endpoint, newest first, and how far the newest has come',
+  description: 'A release is one change of what workers run; `rollout` says how many workers have the newest.',
+  request: { params: Params, query: PageQuery },
+  responses: { 200: ok('A page of releases.', ListReleasesResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+})
+
+const buildsRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/serverless/{id}/builds',
+  operationId: 'listEndpointBuilds',
+  summary: 'List the builds of an endpoint: there are none, images are built elsewhere',
+  description: 'Kept for clients that ask; the list is always empty.',
+  request: { params: Params, query: BuildsQuery },
+  responses: { 200: ok('An empty page.', ListBuildsResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+})
+
+const scalingRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v2/serverless/{id}/scaling',
+  operationId: 'listScalingDecisions',
+  summary: 'List the decisions of the scaler that changed something, newest first',
+  description: 'Each with the figures that it was made from, so that a number of workers can be explained.',
+  request: { params: Params },
+  responses: { 200: ok('The decisions.', ListScalingResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers what can be read of an endpoint's workers, releases and scaling (END-13 to END-15). */
+export function registerEndpointWorkers(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(workersRoute, async (c) => c.json(await endpointWorkers.listWorkers(verbContext(c), c.req.valid('param').id), 200))
+  app.openapi(releasesRoute, async (c) =>
+    c.json(await endpointWorkers.listReleases(verbContext(c), c.req.valid('param').id, c.req.valid('query')), 200),
+  )
+  app.openapi(buildsRoute, async (c) =>
+    c.json(await endpointWorkers.listBuilds(verbContext(c), c.req.valid('param').id, c.req.valid('query')), 200),
+  )
+  app.openapi(scalingRoute, async (c) => c.json(await endpointWorkers.listScalingDecisions(verbContext(c), c.req.valid('param').id), 200))
+}

@@ -1,0 +1,130 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { ChangePlan, DryRunQuery } from '../../../contract/change-plan.ts'
+import { CreateEndpointRequest, Endpoint, ListEndpointsResponse, UpdateEndpointRequest } from '../../../contract/endpoints/endpoints.ts'
+import { CreateHeaders } from '../../../contract/idempotency-key.ts'
+import { PageQuery } from '../../../contract/pagination.ts'
+import type { EndpointConfig } from '../../../domain/endpoint/record.ts'
+import { loadCatalog } from '../../../effects/catalog.ts'
+import { readSettings } from '../../../env.ts'
+import { type EndpointBases, toEndpoint } from '../../../services/endpoints/endpoint-view.ts'
+import * as endpoints from '../../../services/endpoints/endpoints.ts'
+import { type AppContext, type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+
+const PATH = '/v2/serverless'
+const ITEM_PATH = '/v2/serverless/{id}'
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }) })
+const common = { tags: ['Serverless'], security: BEARER }
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: PATH,
+  operationId: 'listEndpoints',
+  summary: 'List endpoints, newest first',
+  description: 'A page of the account; follow `pagination.nextCursor` for the next one.',
+  ...scoped('serverless:read', []),
+  request: { query: PageQuery },
+  responses: { 200: ok('A page of endpoints.', ListEndpointsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+})
+
+const createEndpointRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: PATH,
+  operationId: 'createEndpoint',
+  summary: 'Create an endpoint',
+  description:
+    'Nothing runs before the first job, unless `workers.min` says so. A repeated `Idempotency-Key` gives the endpoint that the first call made.',
+  ...scoped('serverless:write', [strictJson]),
+  request: { body: json(CreateEndpointRequest), headers: CreateHeaders },
+  responses: {
+    201: ok('The endpoint.', Endpoint),
+    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: ITEM_PATH,
+  operationId: 'getEndpoint',
+  summary: 'Read an endpoint',
+  description: 'Its configuration and the URLs that jobs are sent to; how its workers fare is under `workers`.',
+  ...scoped('serverless:read', []),
+  request: { params: Params },
+  responses: { 200: ok('The endpoint.', Endpoint), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+const updateRoute = createRoute({
+  ...common,
+  method: 'patch',
+  path: ITEM_PATH,
+  operationId: 'updateEndpoint',
+  summary: 'Change an endpoint in place',
+  description:
+    'What is left out stays. A change of the container or its placement makes a release and replaces workers one by one; the rest applies at once.',
+  ...scoped('serverless:write', [strictJson]),
+  request: { params: Params, body: json(UpdateEndpointRequest) },
+  responses: {
+    200: ok('The endpoint as it is now.', Endpoint),
+    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const deleteRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: ITEM_PATH,
+  operationId: 'deleteEndpoint',
+  summary: 'Delete an endpoint: its workers end, its jobs are cancelled',
+  description: 'Jobs that wait or run are cancelled, and results that were kept are gone. It cannot be undone.',
+  ...scoped('serverless:write', []),
+  request: { params: Params, query: DryRunQuery },
+  responses: {
+    200: ok('With `dryRun`: what would happen.', ChangePlan),
+    204: { description: 'Deleted.', headers: RATE_HEADERS },
+    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
+  },
+})
+
+/** Registers `/v2/serverless` (END-1). */
+export function registerServerless(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => {
+    const { endpoints: configs, pagination } = await endpoints.listEndpoints(verbContext(c), c.req.valid('query'))
+    return c.json({ endpoints: configs.map(await viewer(c)), pagination }, 200)
+  })
+  app.openapi(createEndpointRoute, async (c) => {
+    const config = await endpoints.createEndpoint(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key'])
+    return c.json((await viewer(c))(config), 201)
+  })
+  app.openapi(getRoute, async (c) => {
+    const config = await endpoints.getEndpoint(verbContext(c), c.req.valid('param').id)
+    return c.json((await viewer(c))(config), 200)
+  })
+  app.openapi(updateRoute, async (c) => {
+    const config = await endpoints.updateEndpoint(verbContext(c), c.req.valid('param').id, c.req.valid('json'))
+    return c.json((await viewer(c))(config), 200)
+  })
+  app.openapi(deleteRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await endpoints.planDeleteEndpoint(verbContext(c), id), 200)
+    await endpoints.deleteEndpoint(verbContext(c), id)
+    return c.body(null, 204)
+  })
+}
+
+async function viewer(c: AppContext): Promise<(config: EndpointConfig) => Endpoint> {
+  const catalog = await loadCatalog(c.env)
+  return (config) => toEndpoint(catalog, config, basesOf(c))
+}
+
+/** The operator's settings, else the origin that was asked (CFG-1). */
+function basesOf(c: AppContext): EndpointBases {
+  const { serverlessUrl, lbDomain } = readSettings(c.env)
+  return { serverlessUrl: (serverlessUrl ?? new URL(c.req.url).origin).replace(/\/+$/, ''), lbDomain }
+}

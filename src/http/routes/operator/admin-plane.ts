@@ -1,0 +1,25 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { PlaneStatus } from '../../../contract/plane/plane.ts'
+import { getPlaneStatus } from '../../../services/plane/plane.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER } from '../../openapi/rest-components.ts'
+
+const getPlaneRoute = createRoute({
+  tags: ['Plane'],
+  security: BEARER,
+  method: 'get',
+  path: '/admin/v1/plane',
+  operationId: 'getPlane',
+  summary: 'How the plane itself is',
+  description: 'Its release, its migrations, and what an operator should look at, a verdict each.',
+  responses: {
+    200: { description: 'As it is now.', content: { 'application/json': { schema: PlaneStatus } } },
+    ...problemResponses([401]),
+  },
+})
+
+/** Registers the state of the plane in the operator API (PLN-1). */
+export function registerPlane(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(getPlaneRoute, async (c) => c.json(await getPlaneStatus(operatorContext(c)), 200))
+}

@@ -1,0 +1,58 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { ExecQuery } from '../../../contract/pods/exec.ts'
+import { isStillGood } from '../../../services/accounts/authenticate.ts'
+import { execInPod } from '../../../services/pods/doors/exec.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { credentialOf } from '../../console/credential.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { protocolsOf } from '../../pod-doors/authorization.ts'
+import { DOOR_CHECKS, watchedSocket } from '../../pod-doors/watched-socket.ts'
+
+/** In order of preference; a client that offers none is answered with none. */
+const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
+const SWITCHING = 101
+
+const execRoute = createRoute({
+  tags: ['Pods'],
+  security: BEARER,
+  method: 'get',
+  path: '/v2/pods/{id}/exec',
+  operationId: 'execInPod',
+  summary: 'A command or a shell in a running pod, over a WebSocket',
+  description:
+    'Binary messages, the first byte of which names a channel: 0 stdin, 1 stdout, 2 stderr, 3 exit status (JSON, last), 4 terminal size (JSON ' +
+    '`{"Width":80,"Height":24}`), 5 credit (with `flow`), 6 signal, 255 and 0 the end of stdin: as `v5.channel.k8s.io`. A browser says its key ' +
+    'as a protocol, `base64url.bearer.authorization.podplane.<key in base64url>`. The command ends with the connection, and the connection ' +
+    'within a minute of its pod or key.',
+  ...scoped('pods:write', [], 'id'),
+  request: {
+    params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),
+    query: ExecQuery,
+  },
+  responses: {
+    101: { description: 'The connection is a WebSocket now.', headers: RATE_HEADERS },
+    ...problemResponses([400, 401, 403, 404, 409, 422, 429], RATE_HEADERS),
+  },
+})
+
+/** Registers commands in pods (NET-6 to NET-10). */
+export function registerPodExec(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(execRoute, async (c) => {
+    const { command, tty, rows, cols, term, flow } = c.req.valid('query')
+    const request = c.req.raw
+    const isSocket = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
+    const terminal = tty ? { name: term, rows, cols } : null
+    const target = { kind: 'exec', command: command ?? null, terminal, flow } as const
+    const { socket, isRunning } = await execInPod(verbContext(c), c.req.valid('param').id, { target, isSocket, signal: request.signal })
+    const isGood = async () =>
+      (await isStillGood(c.env, credentialOf(request), c.var.principal, Date.now(), DOOR_CHECKS.maxAgeMs)) && (await isRunning())
+    const offered = protocolsOf(request)
+    const protocol = PROTOCOLS.find((name) => offered.includes(name))
+    const headers = protocol === undefined ? {} : { 'sec-websocket-protocol': protocol }
+    const webSocket = watchedSocket(socket, isGood, 'the pod does not run any more, or the key is not good any more')
+    return new Response(null, { status: SWITCHING, webSocket, headers })
+  })
+}

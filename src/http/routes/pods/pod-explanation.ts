@@ -1,0 +1,27 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { PodExplanation } from '../../../contract/why/why.ts'
+import { explainOwnPod } from '../../../services/pods/explain-pod.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+
+const explainRoute = createRoute({
+  tags: ['Pods'],
+  security: BEARER,
+  method: 'get',
+  path: '/v2/pods/{id}/explain',
+  operationId: 'explainPod',
+  summary: 'Why a pod is where it is, and what would start it now',
+  description:
+    'What hosts have is at most 2 seconds old. `options` are calls to send as they stand; each has been tried against the hosts.',
+  ...scoped('pods:read', [], 'id'),
+  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }) },
+  responses: { 200: ok('The explanation.', PodExplanation), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers the explanation of a pod (WHY-4). */
+export function registerPodExplanation(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(explainRoute, async (c) => c.json(await explainOwnPod(verbContext(c), c.req.valid('param').id), 200))
+}

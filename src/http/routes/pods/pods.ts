@@ -1,0 +1,160 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { ChangePlan, DryRunQuery } from '../../../contract/change-plan.ts'
+import { CreateHeaders } from '../../../contract/idempotency-key.ts'
+import {
+  CreatePodQuery,
+  CreatePodRequest,
+  GetPodQuery,
+  IfMatchHeaders,
+  ListPodsQuery,
+  ListPodsResponse,
+  Pod,
+  PodActionRequest,
+  PodPlacementPreview,
+  UpdatePodRequest,
+} from '../../../contract/pods/pods.ts'
+import { actOnPod, planAction, updatePod } from '../../../services/pods/change-pod.ts'
+import { createPod, previewPod } from '../../../services/pods/create-pod.ts'
+import { getPod, listPods } from '../../../services/pods/pods.ts'
+import { waitForPod } from '../../../services/pods/wait-for-pod.ts'
+import { type AppEnv, verbContext } from '../../app-env.ts'
+import { scoped } from '../../middleware/scope.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+
+const PATH = '/v2/pods'
+const ITEM_PATH = '/v2/pods/{id}'
+const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) })
+const common = { tags: ['Pods'], security: BEARER }
+const READ = 'pods:read'
+const WRITE = 'pods:write'
+const TAGGED = { ETag: { description: 'Version of the pod, for `If-Match`.', schema: { type: 'string' as const, example: '"3"' } } }
+const taggedPod = (description: string) => {
+  const answer = ok(description, Pod)
+  return { ...answer, headers: { ...answer.headers, ...TAGGED } }
+}
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: PATH,
+  operationId: 'listPods',
+  summary: 'List pods, newest first',
+  description: 'A page of the account; members of clusters only with `includeClusterPods`.',
+  ...scoped(READ, []),
+  request: { query: ListPodsQuery },
+  responses: { 200: ok('A page of pods.', ListPodsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+})
+
+const createPodRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: PATH,
+  operationId: 'createPod',
+  summary: 'Create a pod and start it',
+  description:
+    'With `dryRun` nothing is made and the answer says where the pod would go. A repeated `Idempotency-Key` gives the pod that the first call made.',
+  ...scoped(WRITE, [strictJson]),
+  request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreateHeaders },
+  responses: {
+    200: ok('With `dryRun`: where the pod would go.', PodPlacementPreview),
+    201: taggedPod('The pod.'),
+    ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const getRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: ITEM_PATH,
+  operationId: 'getPod',
+  summary: 'Read a pod, at once or when it has a status',
+  description:
+    'With `waitFor` the answer is held until the pod has that status, at most 25 seconds. The `ETag` goes into `If-Match` of a change.',
+  ...scoped(READ, [], 'id'),
+  request: { params: Params, query: GetPodQuery },
+  responses: { 200: taggedPod('The pod.'), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+})
+
+const updateRoute = createRoute({
+  ...common,
+  method: 'patch',
+  path: ITEM_PATH,
+  operationId: 'updatePod',
+  summary: 'Change a pod in place',
+  description: 'What is left out stays. A change of the container starts it anew; kinds of mounts and volumes are fixed at create.',
+  ...scoped(WRITE, [strictJson], 'id'),
+  request: { params: Params, body: json(UpdatePodRequest), headers: IfMatchHeaders },
+  responses: {
+    200: taggedPod('The pod as it is now.'),
+    ...problemResponses([400, 401, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const actionRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: '/v2/pods/{id}/action',
+  operationId: 'actOnPod',
+  summary: 'Start, stop, restart or terminate a pod',
+  description: 'A locked pod can only be started or terminated; `stop` and `restart` are 409 with `code` LOCKED.',
+  ...scoped(WRITE, [strictJson], 'id'),
+  request: { params: Params, body: json(PodActionRequest), headers: IfMatchHeaders },
+  responses: {
+    200: taggedPod('The pod as it is now.'),
+    204: { description: 'Terminated.', headers: RATE_HEADERS },
+    ...problemResponses([400, 401, 402, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const deleteRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: ITEM_PATH,
+  operationId: 'deletePod',
+  summary: 'Terminate a pod: its container and its persistent mount are destroyed',
+  description: 'Network and global volumes keep their data. A pod of a cluster is deleted with its cluster alone.',
+  ...scoped(WRITE, [], 'id'),
+  request: { params: Params, query: DryRunQuery, headers: IfMatchHeaders },
+  responses: {
+    200: ok('With `dryRun`: what would happen.', ChangePlan),
+    204: { description: 'Terminated.', headers: RATE_HEADERS },
+    ...problemResponses([401, 403, 404, 409, 412, 422, 429], RATE_HEADERS),
+  },
+})
+
+/** Registers `/v2/pods` (POD-1 to POD-22). */
+export function registerPods(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => c.json(await listPods(verbContext(c), c.req.valid('query')), 200))
+  app.openapi(createPodRoute, async (c) => {
+    const body = c.req.valid('json')
+    if (c.req.valid('query').dryRun) return c.json(await previewPod(verbContext(c), body), 200)
+    const { pod, etag } = await createPod(verbContext(c), body, c.req.valid('header')['Idempotency-Key'])
+    return c.json(pod, 201, { ETag: etag })
+  })
+  app.openapi(getRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const { waitFor } = c.req.valid('query')
+    const { pod, etag } = await (waitFor ? waitForPod(verbContext(c), id, waitFor, c.req.raw.signal) : getPod(verbContext(c), id))
+    return c.json(pod, 200, { ETag: etag })
+  })
+  app.openapi(updateRoute, async (c) => {
+    const ifMatch = c.req.valid('header')['If-Match']
+    const { pod, etag } = await updatePod(verbContext(c), c.req.valid('param').id, c.req.valid('json'), ifMatch)
+    return c.json(pod, 200, { ETag: etag })
+  })
+  app.openapi(actionRoute, async (c) => {
+    const { action } = c.req.valid('json')
+    const acted = await actOnPod(verbContext(c), c.req.valid('param').id, action, c.req.valid('header')['If-Match'])
+    return acted ? c.json(acted.pod, 200, { ETag: acted.etag }) : c.body(null, 204)
+  })
+  app.openapi(deleteRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const ifMatch = c.req.valid('header')['If-Match']
+    if (c.req.valid('query').dryRun) return c.json(await planAction(verbContext(c), id, 'terminate', ifMatch), 200)
+    await actOnPod(verbContext(c), id, 'terminate', ifMatch)
+    return c.body(null, 204)
+  })
+}
