@@ -166,6 +166,10 @@ describe('examples/speech', () => {
 describe('examples/notebook-pod', () => {
   test('opens through the plane with the password that the platform made, and runs a cell', { timeout: BUILD_TIMEOUT_MS }, async () => {
     const image = await exampleImage('notebook-pod', 'start.sh')
+    const operator = createApiClient(plane.url, plane.operatorKey)
+    await eventually('the workers of the other examples have left', COLD_MS, async () => {
+      return (await operator.listHosts()).hosts.every(({ workloads }) => workloads.workers === 0)
+    })
     const pod = await api.createPod({ body: declaredBy('notebook-pod', 'pods', 'notebook', image) as ApiBody<'createPod'> })
     const door = `${plane.url}/proxy/${pod.id}/8888`
     const token = `token=${pod.env.JUPYTER_PASSWORD}`
