@@ -5,6 +5,7 @@ import { Empty, Face } from '../../parts/faces.tsx'
 import { TextField } from '../../parts/form/field.tsx'
 import { Pages } from '../../parts/more.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Pre } from '../../parts/pre.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 
@@ -61,10 +62,9 @@ function Change({ of: { before, after, requestId } }: { of: AuditEntry }) {
   return (
     <details>
       <summary>Show</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <pre tabIndex={0} className="bg-raised max-w-xl overflow-x-auto rounded-md p-2 font-mono text-xs">
+      <Pre>
         {`before ${JSON.stringify(before, null, 2)}\nafter  ${JSON.stringify(after, null, 2)}${requestId === null ? '' : `\nrequest ${requestId}`}`}
-      </pre>
+      </Pre>
     </details>
   )
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { Button } from '../button.tsx'
 import { Dialog } from '../over/dialog.tsx'
+import { Pre } from '../pre.tsx'
 import { CopyButton } from './copy.tsx'
 import { type CopiedCall, copyAs } from './copy-as.ts'
 
@@ -25,10 +26,7 @@ export function CopyAs({ call }: { call: CopiedCall }) {
               <h3 className="font-medium">{name}</h3>
               <CopyButton text={text} what={name} />
             </div>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-            <pre tabIndex={0} className="bg-raised overflow-x-auto rounded-md p-2 font-mono text-xs">
-              {text}
-            </pre>
+            <Pre>{text}</Pre>
           </section>
         ))}
       </Dialog>
