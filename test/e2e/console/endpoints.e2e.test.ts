@@ -71,7 +71,7 @@ describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () =>
     await page.getByRole('link', { name: waiting.id }).waitFor({ state: 'detached' })
     expect(new URL(page.url()).searchParams.get('status')).toBe('FAILED')
     await page.getByRole('link', { name: failed.id }).click()
-    await page.getByText('no disk left').waitFor()
+    await page.getByRole('region', { name: 'the error' }).getByText('no disk left').waitFor()
     await page.getByRole('button', { name: 'Retry' }).click()
     await page.getByText('The job is queued again').waitFor()
     await visitor.go(paths.job(probeId, waiting.id))
