@@ -59,7 +59,7 @@ describe('why, plans, and what has been', () => {
     })
     const toy = await at({
       'DELETE /v2/pods/a1b2c3d4e5f6g7?dryRun=true': plan(null),
-      'DELETE /v2/serverless/e1?dryRun=true': plan({ title: 'Conflict', status: 409, detail: 'it is in use' }),
+      'DELETE /v2/serverless/e1b2c3d4e5f6g7?dryRun=true': plan({ title: 'Conflict', status: 409, detail: 'it is in use' }),
       'POST /admin/v1/hosts/h1b2c3d4e5f6g7/drain?dryRun=true': plan(null),
     })
     expect(await podplane(['pods', 'delete', 'a1b2c3d4e5f6g7', '--plan'], { plane: toy })).toEqual({
@@ -67,14 +67,18 @@ describe('why, plans, and what has been', () => {
       stdout: 'LOSS\tpod\ta1b2c3d4e5f6g7\tits disk is lost\n',
       stderr: '',
     })
-    expect(await podplane(['endpoints', 'delete', 'e1', '--plan'], { plane: toy })).toEqual({
+    expect(await podplane(['endpoints', 'delete', 'e1b2c3d4e5f6g7', '--plan'], { plane: toy })).toEqual({
       code: 5,
       stdout: '',
       stderr: 'it would be refused: it is in use\n',
     })
     expect(
-      (await podplane(['hosts', 'drain', 'h1b2c3d4e5f6g7', '--plan', '--json', 'action'], { plane: toy, env: { PODPLANE_OPERATOR_KEY: 'ppo_key' } }))
-        .stdout,
+      (
+        await podplane(['hosts', 'drain', 'h1b2c3d4e5f6g7', '--plan', '--json', 'action'], {
+          plane: toy,
+          env: { PODPLANE_OPERATOR_KEY: 'ppo_key' },
+        })
+      ).stdout,
     ).toContain('pods.terminate')
     expect(toy.asked.every(({ url }) => url.endsWith('?dryRun=true'))).toBe(true)
   })
