@@ -91,7 +91,11 @@ export async function listTemplates(
 }
 
 /** Changes an own template; what was made from it keeps what it got. Throws 400, 403, 404, and 409 when others kept changing it. */
-export async function updateTemplate(ctx: VerbContext, id: string, patch: UpdateTemplateRequest & TemplateNotesPatch): Promise<TemplateConfig> {
+export async function updateTemplate(
+  ctx: VerbContext,
+  id: string,
+  patch: UpdateTemplateRequest & TemplateNotesPatch,
+): Promise<TemplateConfig> {
   requireScope(ctx.principal, 'templates:write')
   requireRegistryScope(ctx, registryIdOf(patch.registry ?? null))
   const db = openRecords(ctx.env)
