@@ -2782,11 +2782,19 @@ export type SpendItem = {
      */
     costThisMonth: number;
     /**
-     * Since when it does nothing; null: it works, or nobody knows.
+     * Pods or workers of it that do nothing, as far as that is known.
+     */
+    idleCount: number;
+    /**
+     * USD per hour of these.
+     */
+    idlePerHour: number;
+    /**
+     * Since when the longest of these does nothing; null: all works, or nobody knows.
      */
     idleSince: string | null;
     /**
-     * USD charged since `idleSince`.
+     * USD charged for these since each does nothing.
      */
     idleWaste: number | null;
 };
@@ -2826,6 +2834,13 @@ export type SpendStop = {
          * Bounds of an endpoint before; null for a pod.
          */
         formerWorkers: {
+            min: number;
+            max: number;
+        } | null;
+        /**
+         * Bounds that the stop gave it; null for a pod.
+         */
+        stoppedWorkers: {
             min: number;
             max: number;
         } | null;
@@ -2888,6 +2903,10 @@ export type StopSpendRequest = {
      * Pods and endpoints to stop; left out: every pod that runs and every endpoint with workers.
      */
     ids?: Array<string>;
+    /**
+     * Only what has done nothing for so long; an endpoint keeps its `workers.max`. Left out: whatever it does.
+     */
+    idleForSeconds?: number;
     /**
      * The plan that was seen: 409 with `code` PLAN_CHANGED where it is another by now.
      */
