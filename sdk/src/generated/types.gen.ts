@@ -88,6 +88,7 @@ export type Endpoint = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    spend?: ListedSpend;
 };
 
 /**
@@ -171,6 +172,20 @@ export type RequestCountScaling = {
 export type EndpointCloud = 'SECURE' | 'COMMUNITY' | 'ALL';
 
 export type FlashBoot = 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT';
+
+/**
+ * What it costs. Only in lists.
+ */
+export type ListedSpend = {
+    /**
+     * USD per hour as it is, with its disks.
+     */
+    perHour: number;
+    /**
+     * USD charged for what runs of it since that started; 0 where nothing runs.
+     */
+    costSoFar: number;
+};
 
 export type Pagination = {
     /**
@@ -1256,6 +1271,7 @@ export type Pod = {
      * When the platform stops it for doing nothing; null: never.
      */
     idleStop: PodIdleStop | null;
+    spend?: ListedSpend;
 };
 
 export type PodAction = 'start' | 'stop' | 'restart' | 'terminate';
@@ -1700,6 +1716,7 @@ export type Cluster = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    spend?: ListedSpend;
 };
 
 /**
