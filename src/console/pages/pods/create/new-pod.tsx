@@ -15,7 +15,7 @@ import type { FieldErrors } from '../../../parts/form/field-errors.ts'
 import { Refusal } from '../../../parts/form/refusal.tsx'
 import { duration } from '../../../parts/format.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
-import { HOURS } from '../deadline.ts'
+import { HOURS, IDLE_MINUTES } from '../deadline.ts'
 import { HardwareFields } from './hardware-fields.tsx'
 import { EMPTY_POD, missingOf, type PodText, podBody } from './pod-form.ts'
 import { PreviewPanel, usePodPreview } from './preview.tsx'
@@ -121,6 +121,20 @@ function Access({ text, onChange, errors }: AccessProps) {
         {HOURS.map((one) => (
           <option key={one} value={one}>
             In {duration(one * 3_600_000)}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label="Stop when idle"
+        value={text.idleStopMinutes}
+        error={errors.of('idleStop')}
+        hint="When all its GPUs are at 0 %, or its CPU is below 5 % where it has none."
+        onChange={({ target }) => onChange({ idleStopMinutes: target.value })}
+      >
+        <option value="">Never</option>
+        {IDLE_MINUTES.map((one) => (
+          <option key={one} value={one}>
+            After {duration(one * 60_000)}
           </option>
         ))}
       </SelectField>

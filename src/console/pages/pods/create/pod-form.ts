@@ -22,6 +22,7 @@ export interface PodText {
   globalNetworking: boolean
   startSsh: boolean
   stopAfterHours: string
+  idleStopMinutes: string
 }
 
 export const EMPTY_POD: PodText = {
@@ -42,6 +43,7 @@ export const EMPTY_POD: PodText = {
   globalNetworking: false,
   startSsh: true,
   stopAfterHours: '',
+  idleStopMinutes: '',
 }
 
 /** The request that the form stands for: what is empty is left out. */
@@ -56,12 +58,13 @@ export function podBody(text: PodText, nowMs: number): CreatePodRequest {
     ...(text.globalNetworking && { globalNetworking: true }),
     ...(text.startSsh && { startSsh: true }),
     ...(text.stopAfterHours !== '' && { stopAfter: deadlineAt(text.stopAfterHours, nowMs) }),
+    ...(text.idleStopMinutes !== '' && { idleStop: { afterSeconds: Number(text.idleStopMinutes) * 60 } }),
   }
 }
 
 /** What is asked while one types: where it would go does not depend on its name or on when it ends. */
 export function askedBody(text: PodText): CreatePodRequest {
-  return podBody({ ...text, name: text.name || 'pod', stopAfterHours: '' }, 0)
+  return podBody({ ...text, name: text.name || 'pod', stopAfterHours: '', idleStopMinutes: '' }, 0)
 }
 
 /** Why nothing can be asked yet. */
