@@ -6,6 +6,7 @@ import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
 import { addDoors } from './doors.ts'
 import { addLogs } from './logs.ts'
+import { addOpen } from './open.ts'
 
 type Pod = Answer<'getPod'>
 
@@ -29,6 +30,7 @@ export function addPods(program: Command): void {
   addChanges(pods)
   addLogs(pods, 'pods ')
   addDoors(pods, 'pods ')
+  addOpen(pods, 'pod')
 }
 
 function addReads(pods: Command): void {
