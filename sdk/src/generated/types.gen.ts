@@ -1254,6 +1254,10 @@ export type Pod = {
      * When the platform terminates the pod; null: never by itself.
      */
     terminateAfter: string | null;
+    /**
+     * When the platform stops it for doing nothing; null: never.
+     */
+    idleStop: PodIdleStop | null;
 };
 
 export type PodAction = 'start' | 'stop' | 'restart' | 'terminate';
@@ -1368,6 +1372,10 @@ export type PodRuntime = {
      * Since when all its GPUs are at 0 %, or its CPU below 5 % where it has none; null: it does something, or that is not known.
      */
     idleSince?: string | null;
+    /**
+     * When `idleStop` stops it if it goes on doing nothing; null: it does something, or that is not known. Only with `idleStop`.
+     */
+    idleStopAt?: string | null;
     ports?: Array<PodPort>;
 };
 
@@ -1379,6 +1387,16 @@ export type PodPort = {
      * Public for `tcp`; within 100.64.0.0/10, so not public, for `http`. Null: its host has none.
      */
     ip: string | null;
+};
+
+/**
+ * The platform stops the pod once it has done nothing for so long.
+ */
+export type PodIdleStop = {
+    /**
+     * Seconds for which all its GPUs are at 0 %, or its CPU is below 5 % where it has none. What its host did not tell does not count.
+     */
+    afterSeconds: number;
 };
 
 /**
@@ -1482,6 +1500,10 @@ export type CreatePodRequest = {
      * The platform terminates the pod then, also a locked one. RFC 3339, later than now and than `stopAfter`. Null: never by itself.
      */
     terminateAfter?: string | null;
+    /**
+     * The platform stops a pod that has done nothing for so long; a locked pod once it is unlocked. Null: never.
+     */
+    idleStop?: PodIdleStop | null;
     /**
      * Gives the pod the account's SSH keys as `PUBLIC_KEY`, unless `env` has one. A later `env` keeps them.
      */
@@ -1616,6 +1638,10 @@ export type UpdatePodRequest = {
      * The platform terminates the pod then, also a locked one. RFC 3339, later than now and than `stopAfter`. Null: never by itself.
      */
     terminateAfter?: string | null;
+    /**
+     * The platform stops a pod that has done nothing for so long; a locked pod once it is unlocked. Null: never.
+     */
+    idleStop?: PodIdleStop | null;
     /**
      * Applied once to the container; not the template's mounts.
      */

@@ -87,7 +87,7 @@ function addWebhooks(program: Command): void {
       .alias('ls')
       .description('list deliveries')
       .option('--all', 'more than the first 50')
-      .option('--endpoint <id>', 'of this endpoint'),
+      .option('--endpoint <endpoint>', 'of this endpoint'),
     async (session, { all, endpoint }: { all?: boolean; endpoint?: string }) => {
       const { api } = session
       const answer = await readPages(session, (query) => api.listWebhookDeliveries({ query: { ...query, endpointId: endpoint } }), all)
@@ -134,7 +134,7 @@ function addMoney(program: Command): void {
     async (session) => await (await import('../account/usage.ts')).printSpend(session),
   )
   const stop = spend
-    .command('stop [ids...]')
+    .command('stop [pod-or-endpoint...]')
     .description('stop what costs: all of it, or these pods and endpoints; nothing is deleted')
     .option('--plan', 'say what would stop and what would go on, and change nothing')
     .option('--yes', 'do not ask')

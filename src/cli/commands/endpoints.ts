@@ -71,7 +71,7 @@ function addChanges(endpoints: Command): void {
     .option('--min <n>', 'workers kept without jobs', wholeNumber)
     .option('--max <n>', 'most workers', wholeNumber)
     .option('-e, --env <name=value>', 'an environment variable; may be given again', collect)
-    .option('--template <id>', 'a template that fills what is left out')
+    .option('--template <template>', 'a template that fills what is left out')
     .option('--body <json>', 'further members of the API: JSON, @file, or - for stdin')
     .option('--wait', 'until a worker is ready; with no worker kept, until the endpoint is there')
   act(

@@ -7,7 +7,7 @@ const TAIL = 100
 /** `podplane logs`, also under pods and endpoints. */
 export function addLogs(parent: Command, prefix = ''): void {
   const logs = parent
-    .command('logs <id>')
+    .command('logs <pod-or-endpoint>')
     .description('print the log of a pod, or of the workers of an endpoint')
     .option('-f, --follow', 'and every line as it comes')
     .option('--since <time>', 'from then on: 1h, or a time of RFC 3339')

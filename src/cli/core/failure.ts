@@ -3,7 +3,7 @@ import { errorText, OperatorError } from '../../node/fail.ts'
 import { EXIT } from './exit-codes.ts'
 
 /** A refusal of the command line itself; `message` is made to be read by a person. */
-export class CliError extends Error {
+export class CliError extends OperatorError {
   override readonly name = 'CliError'
   readonly exitCode: number
   /** For machines. */

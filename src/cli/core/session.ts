@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { type ApiClient, connect } from '../../client/client.ts'
+import { type ApiClient, ApiError, connect } from '../../client/client.ts'
 import { readConfig, readCredentials } from '../config/files.ts'
 import { findLocalPlane } from '../config/local-plane.ts'
 import { resolveTarget, type Target } from '../config/target.ts'
@@ -21,6 +21,7 @@ export class Session {
   readonly signal: AbortSignal
   readonly startedAtMs: number
   private found: Target | undefined
+  private hasChanged = false
 
   constructor(io: Io, globals: Globals, signal: AbortSignal) {
     this.io = io
@@ -69,6 +70,11 @@ export class Session {
     return connect({ url: this.target.url, credentials: { key }, fetch: (input, init) => this.fetch(input, init) })
   }
 
+  /** Whether nothing was found, and nothing was changed or said before. */
+  mayRepeat(error: unknown): boolean {
+    return error instanceof ApiError && error.status === 404 && !this.hasChanged && !this.out.hasSaid
+  }
+
   /** When a wait of this command is over. */
   get deadlineMs(): number {
     return this.startedAtMs + (this.globals.timeout ?? WAIT_MS)
@@ -107,6 +113,7 @@ export class Session {
     }
     try {
       const response = await fetch(input, { ...init, headers })
+      if (response.ok && init?.method !== 'GET') this.hasChanged = true
       tell(`${response.status} ${response.headers.get('x-request-id') ?? ''}`.trim())
       return response
     } catch (error) {

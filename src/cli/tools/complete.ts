@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT } from '../core/exit-codes.ts'
 import type { Io } from '../core/io.ts'
+import { kindsOf, listOf, type Named } from '../core/names.ts'
 import type { Session } from '../core/session.ts'
 
 const BUDGET_MS = 300
 const CACHE_MS = 30_000
-const MOST = 100
 
 interface Candidate {
   word: string
@@ -58,31 +58,26 @@ function commandOf(program: Command, words: readonly string[]): { command: Comma
   return { command, args }
 }
 
-/** Lists whose ids stand for an argument of this name. */
-const LISTS: Readonly<Record<string, (session: Session) => Promise<Candidate[]>>> = {
-  pod: async ({ api }) => named((await api.listPods({ query: { limit: MOST } })).pods),
-  pods: async ({ api }) => named((await api.listPods({ query: { limit: MOST } })).pods),
-  endpoint: async ({ api }) => named((await api.listEndpoints({ query: { limit: MOST } })).endpoints),
-  endpoints: async ({ api }) => named((await api.listEndpoints({ query: { limit: MOST } })).endpoints),
-  cluster: async ({ api }) => named((await api.listClusters()).clusters),
-  volume: async ({ api }) => named((await api.listNetworkVolumes()).networkVolumes),
+/** Ids with names beside them, and names that stand for one thing and need no quotes. */
+function candidatesOf(things: readonly Named[]): Candidate[] {
+  const plain = things.filter(({ name }) => /^[\w.-]+$/.test(name) && things.filter((other) => other.name === name).length === 1)
+  return [...things.map(({ id, name }) => ({ word: id, text: name })), ...plain.map(({ id, name }) => ({ word: name, text: id }))]
 }
 
-function named(things: readonly { id: string; name: string }[]): Candidate[] {
-  return things.map(({ id, name }) => ({ word: id, text: name }))
-}
-
-/** Ids from the API, within a time that nobody notices; those of the last half minute are kept. */
+/** Ids and names from the API, within a time that nobody notices; those of the last half minute are kept. */
 async function idsFor(session: Session, program: Command, before: readonly string[]): Promise<Candidate[]> {
   const { command, args } = commandOf(program, before)
   const expected = command.registeredArguments
   const argument = expected[Math.min(args.length, expected.length - 1)]
-  const list = argument === undefined ? undefined : LISTS[argument.name()]
-  if (argument === undefined || list === undefined) return []
+  const kinds = argument === undefined ? undefined : kindsOf(argument.name())
+  if (argument === undefined || kinds === undefined) return []
   const path = cachePath(session.io, `${session.target.url} ${session.key} ${argument.name()}`)
   const cached = readCache(path, session.io.nowMs())
   if (cached !== undefined) return cached
-  const found = await Promise.race([list(session), new Promise<Candidate[]>((resolve) => setTimeout(resolve, BUDGET_MS, []))])
+  const found = await Promise.race([
+    listOf(session, kinds).then(candidatesOf),
+    new Promise<Candidate[]>((resolve) => setTimeout(resolve, BUDGET_MS, [])),
+  ])
   if (found.length > 0) writeCache(path, { atMs: session.io.nowMs(), candidates: found })
   return found
 }

@@ -7,6 +7,7 @@ import { queryFlag } from '../query-values.ts'
 import { WhyOptions } from '../why/options.ts'
 import { containerRequestFields, containerResponseFields } from './container.ts'
 import { deadlineRequestFields } from './deadlines.ts'
+import { idleStopRequestFields, PodIdleStop } from './idle-stop.ts'
 import { PodMountsRequest, PodMountsView } from './mounts.ts'
 import { POD_EXAMPLE } from './pod-example.ts'
 import {
@@ -54,6 +55,7 @@ export const CreatePodRequest = z
       .optional()
       .meta({ description: 'Gives the pod a random `JUPYTER_PASSWORD`, unless `env` has one. A later `env` keeps it.' }),
     ...deadlineRequestFields,
+    ...idleStopRequestFields,
     startSsh: z
       .boolean()
       .optional()
@@ -79,6 +81,7 @@ export const UpdatePodRequest = z
     globalNetworking: z.boolean().optional().meta({ description: 'As in a create. A change starts the pod in a new container.' }),
     onHostLoss: OnHostLoss.optional(),
     ...deadlineRequestFields,
+    ...idleStopRequestFields,
     templateId: z.string().regex(PLAIN_TEXT).optional().meta({ description: "Applied once to the container; not the template's mounts." }),
   })
   .meta({
@@ -120,6 +123,7 @@ export const Pod = z
     startedAt: Timestamp.nullable().meta({ description: 'When its container started; null while it is stopped.' }),
     stopAfter: Timestamp.nullable().meta({ description: 'When the platform stops the pod; null: never by itself, or done.' }),
     terminateAfter: Timestamp.nullable().meta({ description: 'When the platform terminates the pod; null: never by itself.' }),
+    idleStop: z.union([PodIdleStop, z.null()]).meta({ description: 'When the platform stops it for doing nothing; null: never.' }),
   })
   .meta({ id: 'Pod', description: 'A container on a machine.', example: POD_EXAMPLE })
 export type Pod = z.infer<typeof Pod>

@@ -8,6 +8,7 @@ import type { PodRow } from '../../db/pods/pods.ts'
 import { podDiskRates, startNanos } from '../../domain/billing/pod-rates.ts'
 import { withDiskRates } from '../../domain/pod/disk-charge.ts'
 import { CLUSTER_MEMBER, planPatch } from '../../domain/pod/patch.ts'
+import { podDiskGb } from '../../domain/pod/placement.ts'
 import { decideAction, decideRecreate, decideReset, isToRun, type PodChange } from '../../domain/pod/pod.ts'
 import { refuseStart } from '../../domain/pod/refusal.ts'
 import { matchesVersion } from '../../domain/text/etag.ts'
@@ -25,39 +26,40 @@ import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { globalIpAfter } from './global-address.ts'
 import { loadPatchReferences } from './pod-references.ts'
 import { showPod, type TaggedPod } from './pods.ts'
-
-/** Throws what forbids an action that the pod itself would allow. */
-export type RefuseAction = (pod: { gpuCount: number }) => void
+import { countedForStart } from './resume-count.ts'
 
 /**
- * An action on a pod (POD-14 to POD-18). Null after `terminate`. Throws 400 (its host has no room, or is away), 403, 404, 409 (not valid now,
- * locked, of a cluster) and 412.
+ * An action on a pod (POD-14 to POD-18). Null after `terminate`. `gpuCount`: with how many `start` starts it (GQL-37). Throws 400 (its host has no
+ * room, or is away), 403, 404, 409 (not valid now, locked, of a cluster) and 412.
  */
 export async function actOnPod(
   ctx: VerbContext,
   id: string,
   action: PodAction,
   ifMatch: string | undefined,
-  refuse?: RefuseAction,
+  gpuCount?: number,
 ): Promise<TaggedPod | null> {
-  const pod = await change(ctx, id, ifMatch, `pods.${action}`, (before) => decideFor(ctx, before, action, refuse))
+  const pod = await change(ctx, id, ifMatch, `pods.${action}`, (before) => decideFor(ctx, before, action, gpuCount))
   if (action !== 'terminate') return showPod(ctx, pod)
   await forgetPodKey(ctx.env, id)
   return null
 }
 
 /** What an action makes of a pod as it is; throws what refuses it. */
-export async function decideFor(ctx: VerbContext, before: PodRow, action: PodAction, refuse?: RefuseAction): Promise<PodChange<PodRow>> {
-  const { compute } = before.spec
-  refuse?.({ gpuCount: compute.kind === 'gpu' ? compute.count : 0 })
+export async function decideFor(ctx: VerbContext, before: PodRow, action: PodAction, gpuCount?: number): Promise<PodChange<PodRow>> {
   if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
   const outcome = decideAction(before, action, Date.now())
   if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
-  if (action === 'start') {
-    await requireSpend(ctx, startNanos(before))
-    await requireHost(ctx, before)
-  }
+  if (action === 'start') return decideStart(ctx, before, outcome.change, gpuCount)
   return action === 'terminate' ? withoutContents(outcome.change) : outcome.change
+}
+
+async function decideStart(ctx: VerbContext, before: PodRow, { pod, usage }: PodChange<PodRow>, gpuCount: number | undefined) {
+  await requireHost(ctx, before)
+  const { spec, pricePerHour, vcpus, memoryMb } = await countedForStart(ctx, before, gpuCount)
+  const started = { ...pod, spec, pricePerHour, vcpus, memoryMb }
+  await requireSpend(ctx, startNanos(started))
+  return { pod: started, usage }
 }
 
 /** `reset` of API v1 (LEG-6). Throws as `actOnPod`. */
@@ -160,12 +162,12 @@ async function change(
 
 /** Why a pod that has no room for a change has none. */
 export async function noRoom(ctx: VerbContext, before: PodRow, after: PodRow): Promise<Problem> {
-  if (after.spec !== before.spec) {
+  if (podDiskGb(after.spec) !== podDiskGb(before.spec)) {
     return new Problem('badRequest', { detail: 'There is not enough free disk on the host machine of this pod.', code: 'NO_CAPACITY' })
   }
-  const { compute } = before.spec
+  const { compute } = after.spec
   if (compute.kind === 'gpu') await requireBudget(ctx.env, before.teamId, { gpus: compute.count })
-  await requireSpend(ctx, startNanos(before))
+  await requireSpend(ctx, startNanos(after))
   return problemOf(refuseStart(compute.kind === 'gpu'))
 }
 
