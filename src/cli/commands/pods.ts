@@ -6,6 +6,7 @@ import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
 import { addDoors } from './doors.ts'
 import { addLogs } from './logs.ts'
+import { addOpen } from './open.ts'
 
 type Pod = Answer<'getPod'>
 
@@ -29,6 +30,7 @@ export function addPods(program: Command): void {
   addChanges(pods)
   addLogs(pods, 'pods ')
   addDoors(pods, 'pods ')
+  addOpen(pods, 'pod')
 }
 
 function addReads(pods: Command): void {
@@ -76,11 +78,11 @@ function addCreate(pods: Command): void {
     .option('--vcpus <n>', 'how many (default: 2)', wholeNumber)
     .option('--disk <gb>', 'container disk', wholeNumber)
     .option('--persistent <gb>', 'a disk at /workspace that outlives the container', wholeNumber)
-    .option('--volume <id:path>', 'a network volume and where it is mounted')
+    .option('--volume <volume:path>', 'a network volume and where it is mounted')
     .option('-p, --port <port>', 'a port such as 8888/http or 22/tcp; may be given again', collect)
     .option('-e, --env <name=value>', 'an environment variable; may be given again', collect)
     .option('--data-center <id>', 'where; may be given again', collect)
-    .option('--template <id>', 'a template that fills what is left out')
+    .option('--template <template>', 'a template that fills what is left out')
     .option('--ssh', 'give it your SSH keys')
     .option('--stop-after <duration>', 'stop it after this time', duration)
     .option('--terminate-after <duration>', 'terminate it after this time', duration)
