@@ -3,8 +3,8 @@ import { act, collect, examples, noun, plannable, wholeNumber } from '../core/ac
 import { type Answer, readPages } from '../core/pages.ts'
 import type { NewEndpointFlags } from '../endpoints/new-endpoint.ts'
 import { type Column, columns } from '../output/columns.ts'
+import { addOpen } from './doors.ts'
 import { addLogs } from './logs.ts'
-import { addOpen } from './open.ts'
 
 type Endpoint = Answer<'getEndpoint'>
 

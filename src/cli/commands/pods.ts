@@ -4,9 +4,8 @@ import { type Answer, readPages } from '../core/pages.ts'
 import type { Session } from '../core/session.ts'
 import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
-import { addDoors } from './doors.ts'
+import { addDoors, addOpen } from './doors.ts'
 import { addLogs } from './logs.ts'
-import { addOpen } from './open.ts'
 
 type Pod = Answer<'getPod'>
 
