@@ -5,10 +5,12 @@ import { EMPTY_ENDPOINT, endpointBody, missingOf } from '../../src/console/pages
 import { rollbackTo } from '../../src/console/pages/endpoints/releases/rollback.ts'
 import { makesRelease, settingsChanges, settingsText } from '../../src/console/pages/endpoints/settings/settings-form.ts'
 import { chatWords, readInput } from '../../src/console/pages/endpoints/try/try-input.ts'
+import { bulkRequest, listQuery, resultsOf } from '../../src/console/pages/jobs/bulk/chosen-jobs.ts'
 import { cancelOff, retryOff } from '../../src/console/pages/jobs/job-acts.ts'
 import { costWords, sharesOf } from '../../src/console/pages/jobs/phases.ts'
 import type { Endpoint } from '../../src/contract/endpoints/endpoints.ts'
 import type { Release } from '../../src/contract/endpoints/releases.ts'
+import type { JobBulk } from '../../src/contract/jobs/bulk.ts'
 
 const release = (version: number, diff: Release['diff']): Release => ({
   id: String(version),
@@ -107,6 +109,34 @@ describe('[UI-47] what can be done is said', () => {
       word({ unhealthy: 1, initializing: 1 }),
       word({ unhealthy: 1, running: 1 }),
     ]).toEqual(['Scaled to zero', 'Ready', 'Busy', 'Starting', 'No capacity', 'Unhealthy', 'Ready'])
+  })
+})
+
+describe('[UI-51] many jobs that are changed at once', () => {
+  const nowMs = Date.parse('2026-06-02T12:00:00Z')
+  it('are those that the list shows, on all of its pages', () => {
+    const any = { status: '', span: '', idStart: '' }
+    const failed = { status: 'FAILED', span: '24h', idStart: 'ab' }
+    expect([listQuery(any, nowMs), listQuery(failed, nowMs)]).toEqual([
+      {},
+      { status: 'FAILED', from: '2026-06-01T12:00:00.000Z', id: 'ab' },
+    ])
+    expect(bulkRequest(any, nowMs, null)).toEqual({ status: ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'] })
+    expect(bulkRequest(failed, nowMs, ['ab1'])).toEqual({ status: ['FAILED'], from: '2026-06-01T12:00:00.000Z', ids: ['ab1'] })
+  })
+
+  it('say what became of each', () => {
+    const left = [
+      { id: 'b', status: 'COMPLETED' as const, reason: 'it is over' },
+      { id: 'z', status: null, reason: 'there is no such job' },
+    ]
+    const bulk = { action: 'cancel', status: 'DONE', ids: ['a', 'b'], left } as JobBulk
+    expect(resultsOf(bulk)).toEqual([
+      { id: 'a', result: 'cancelled' },
+      { id: 'b', result: 'stays: it is over' },
+      { id: 'z', result: 'stays: there is no such job' },
+    ])
+    expect(resultsOf({ ...bulk, status: 'RUNNING', left: [] }).map(({ result }) => result)).toEqual([null, null])
   })
 })
 
