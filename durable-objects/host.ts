@@ -66,9 +66,11 @@ export class HostObject extends PlaneObject implements HostRpc {
     this.desired = new DesiredState(this.store, this.links, this.logins, told, readSettings(env).hostSilenceMaxMs)
     const lastHeardMs = () => this.presenceOf.view()?.lastBeatAtMs ?? this.now()
     const silentSinceMs = () => this.presenceOf.silentSinceMs()
+    const idle = (ids: readonly string[]) =>
+      new Map((silentSinceMs() === null ? this.history.idle(ids, this.now()) : []).map(({ id, sinceMs }) => [id, sinceMs]))
     const { store, links, desired, overlays } = this
     this.silence = new HostSilence({ env, store, alarms, now, silentSinceMs })
-    this.pods = new HostPods({ storage: ctx.storage, env, store, desired, overlays, alarms, now, lastHeardMs, silentSinceMs })
+    this.pods = new HostPods({ storage: ctx.storage, env, store, desired, overlays, alarms, now, lastHeardMs, silentSinceMs, idle })
     this.reports = new HostReports(ctx, env, store, { podChanged: (...reported) => this.pods.reported(...reported), silentSinceMs })
     const { pods, reports, silence, gpuHealth, replacements, presenceOf: presence } = this
     this.removal = new HostRemoval({ env, store, links, pods, reports, history: this.history, alarms, now, lastHeardMs })

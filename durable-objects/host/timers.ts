@@ -5,6 +5,7 @@ import type { HostGpuHealth } from './gpu-health.ts'
 import { HOUSEKEEPING_TIMER, type Housekeeping, MINUTE_TIMER } from './housekeeping.ts'
 import { type HostOverlays, OVERLAYS_TIMER } from './overlays.ts'
 import { DEADLINES_TIMER } from './pods/deadlines.ts'
+import { IDLE_TIMER } from './pods/idle-stops.ts'
 import { type HostPods, MARKS_TIMER, MOVES_TIMER } from './pods/pods.ts'
 import { type HostPresence, PRESENCE_TIMER } from './presence.ts'
 import { type HostRemoval, REMOVAL_TIMER } from './removal.ts'
@@ -59,6 +60,7 @@ export class HostTimers {
     if (timer === MARKS_TIMER && hostId !== null) await pods.lookAtMarked(hostId)
     if (timer === MOVES_TIMER && hostId !== null) await pods.moveAway(hostId)
     if (timer === DEADLINES_TIMER && hostId !== null) await pods.lookAtDeadlines(hostId)
+    if (timer === IDLE_TIMER && hostId !== null) await pods.lookAtIdle(hostId)
     if (timer === SILENCE_TIMER && hostId !== null) await silence.settle(hostId)
     if (timer === REMOVAL_TIMER && hostId !== null) await removal.look(hostId)
     if (timer === OVERLAYS_TIMER && hostId !== null && (await overlays.look(hostId))) await desired.broadcast()

@@ -35,6 +35,13 @@ current = "lab"
 url = "https://lab.example.com"
 \`\`\`
 
+## Names and ids
+
+- Where a command takes a pod, an endpoint, a template, a volume, a cluster, a registry, a secret or a host, it
+  takes its id or its name.
+- An id goes before a name. A name that several have is refused with their ids, exit code 2.
+- Where there is none, exit code 4 comes with the nearest names.
+
 ## What it prints
 
 - stdout is data, stderr is talk.

@@ -1,6 +1,6 @@
 /** An error whose message is meant for the operator: printed as one line, without a stack, before the agent exits with 1. */
 export class OperatorError extends Error {
-  override readonly name = 'OperatorError'
+  override readonly name: string = 'OperatorError'
 }
 
 /** The most telling text of an unknown error; `fetch` hides the cause ("fetch failed"), and that cause is what an operator needs. */

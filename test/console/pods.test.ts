@@ -28,7 +28,8 @@ describe('[UI-21] a new pod', () => {
 
   it('is asked for as it is typed, without what is empty', () => {
     expect(podBody(text, 0)).toEqual({ name: 'lab', image: 'python:3', gpu: { id: 'NVIDIA L4', count: 1 }, startSsh: true })
-    const more = { ...text, persistentGb: '20', networkVolumeId: 'vol', dataCenterId: 'EU-RO-1', stopAfterHours: '2', startSsh: false }
+    expect(podBody({ ...text, idleStopMinutes: '30' }, 0)).toMatchObject({ idleStop: { afterSeconds: 1800 } })
+    const more = { ...text, persistentGb: '20', networkVolumeId: 'vol', dataCenters: 'EU-RO-1', stopAfterHours: '2', startSsh: false }
     expect(podBody(more, Date.parse('2026-06-01T12:00:00Z'))).toEqual({
       name: 'lab',
       image: 'python:3',
@@ -43,7 +44,7 @@ describe('[UI-21] a new pod', () => {
     expect(missingOf({ ...text, gpuId: '' })).toBe('Choose what it runs on first.')
     expect(missingOf({ ...text, container: EMPTY_POD.container })).toBe('Say which image it runs, or choose a template.')
     expect(missingOf(text)).toBeUndefined()
-    expect(askedBody({ ...text, name: '', stopAfterHours: '2' })).toEqual({ ...podBody(text, 0), name: 'pod' })
+    expect(askedBody({ ...text, name: '', stopAfterHours: '2', idleStopMinutes: '10' })).toEqual({ ...podBody(text, 0), name: 'pod' })
   })
 
   it('has the words of a refusal beside its fields', () => {

@@ -65,6 +65,24 @@ export const GRAPHQL_WORKER_MUTANTS: readonly Mutant[] = [
     replace: 'depth < 0',
   },
   {
+    id: 'the own key of a pod starts it with more GPUs',
+    file: 'src/services/pods/resume-count.ts',
+    find: "requireScope(principal, 'pods:write')",
+    replace: "requireScope(principal, 'pods:write', before.id)",
+  },
+  {
+    id: 'a pod resumes with GPUs that its machine does not have',
+    file: 'src/domain/pod/gpu-count.ts',
+    find: 'one.free + gpu.count',
+    replace: 'one.free + 64',
+  },
+  {
+    id: 'a start script without its arguments',
+    file: 'src/domain/graphql/start-script.ts',
+    find: 'cmd: [...entrypoint, ...cmd]',
+    replace: 'cmd: []',
+  },
+  {
     id: 'a template of an update is not remembered',
     file: 'src/domain/endpoint/config.ts',
     find: '...(isBound && patch',

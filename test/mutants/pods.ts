@@ -9,6 +9,7 @@ const COMPUTE = 'src/domain/pod/compute.ts'
 const CONTAINER = 'src/domain/pod/container.ts'
 const ACCESS = 'src/domain/pod/access.ts'
 const DEADLINES = 'src/domain/pod/deadlines.ts'
+const IDLE_STOP = 'src/domain/pod/idle-stop.ts'
 const ETAG = 'src/domain/text/etag.ts'
 const KEYS = 'src/db/idempotency.ts'
 const CHANGE = 'src/services/pods/change-pod.ts'
@@ -18,6 +19,8 @@ const TRANSIT = 'src/effects/pods/pod-transitions.ts'
 export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'stopAfter stops a locked pod', file: DEADLINES, find: 'locked ? null : stopAfterMs', replace: 'stopAfterMs' },
   { id: 'stopAfter of a stopped pod stays', file: DEADLINES, find: '{ ...pod, stopAfterMs: null, version', replace: '{ ...pod, version' },
+  { id: 'idleStop stops a locked pod', file: IDLE_STOP, find: "status !== 'RUNNING' || locked", replace: "status !== 'RUNNING'" },
+  { id: 'a restart does not count anew for idleStop', file: IDLE_STOP, find: 'idleSinceMs, startedAtMs ?? 0,', replace: 'idleSinceMs,' },
   { id: 'PUBLIC_KEY without keys', file: REQUEST, find: 'wantsSsh && sshKeys.length > 0 ?', replace: 'wantsSsh ?' },
   {
     id: "the user's key is overwritten",

@@ -16,6 +16,7 @@ import type { DesiredState } from '../desired-state.ts'
 import type { HostOverlays } from '../overlays.ts'
 import type { HostWorkload, WorkloadStore } from '../workload-store.ts'
 import { HostDeadlines } from './deadlines.ts'
+import { HostIdleStops, type HostIdleStopsDeps } from './idle-stops.ts'
 import { PodMarks } from './pod-marks.ts'
 import { PodWaiters } from './pod-waiters.ts'
 
@@ -42,6 +43,7 @@ export interface HostPodsDeps {
   lastHeardMs(): number
   /** The same of a host that is silent now; null while it is heard of. */
   silentSinceMs(): number | null
+  idle: HostIdleStopsDeps['idle']
 }
 
 /** The pods of one host: what it is to run for them is derived from their rows in D1 (adr/0012). */
@@ -54,11 +56,13 @@ export class HostPods {
   /** The host's return waits until a look that takes it for lost is over, or what that look did would stay. */
   private coming: Promise<unknown> = Promise.resolve()
   private readonly deadlines: HostDeadlines
+  private readonly idleStops: HostIdleStops
 
   constructor(deps: HostPodsDeps) {
     this.deps = deps
     this.marks = new PodMarks(deps.storage.sql)
     this.deadlines = new HostDeadlines(deps)
+    this.idleStops = new HostIdleStops(deps)
   }
 
   /** A pod's row is about to change; whoever says so asks for a look afterwards, and if he dies before, the timer looks. */
@@ -120,6 +124,11 @@ export class HostPods {
     await this.deadlines.look(this.here(hostId))
   }
 
+  /** Stops pods that have done nothing for as long as they may (SPD-6). */
+  async lookAtIdle(hostId: string): Promise<void> {
+    await this.idleStops.look(this.here(hostId))
+  }
+
   /** The host is back, and says what it has. */
   async returned(hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
     await this.inTurn(() => returnHostOfPods(this.deps.env, hostId, reports))
@@ -164,6 +173,7 @@ export class HostPods {
     const row = await findPodForHost(openRecords(this.deps.env), podId)
     const pod = row?.hostId === hostId ? row : null
     if (pod) await this.deadlines.expect(pod)
+    if (pod) await this.idleStops.expect(pod)
     const known = this.knownOf(podId)
     const wanted: Workload[] = []
     for (const container of desiredContainers(pod, [...known.keys()])) {

@@ -347,6 +347,78 @@ export type CreateEndpointWorkers = {
     idleTimeout?: number;
 };
 
+export type EndpointOrChangePlan = Endpoint | ChangePlan;
+
+/**
+ * What a change would do if it were made now. Nothing has been changed.
+ */
+export type ChangePlan = {
+    /**
+     * As the audit log names it.
+     */
+    action: string;
+    resource: ChangedResource;
+    /**
+     * What would happen, 100 lines at most and then how many more; nothing where it would be refused.
+     */
+    effects: Array<ChangeEffect>;
+    /**
+     * What it would be refused with now; null: it would be done.
+     */
+    refusal: {
+        /**
+         * Short summary of the kind of problem.
+         */
+        title: string;
+        /**
+         * The HTTP status code.
+         */
+        status: number;
+        /**
+         * What went wrong, for a person.
+         */
+        detail: string;
+        /**
+         * Each validation failure as `<location>: <problem>`.
+         */
+        errors?: Array<string>;
+        /**
+         * Stable key for machines, where there is one.
+         */
+        code?: string;
+    } | null;
+};
+
+export type ChangedResource = {
+    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'delegation' | 'api-key' | 'ssh-key' | 'member' | 'invitation' | 'organization' | 'join-token' | 'host' | 'account';
+    id: string;
+    name: string | null;
+    /**
+     * Whose it is; told to the operator alone.
+     */
+    teamId?: string;
+};
+
+export type ChangeEffect = {
+    /**
+     * What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone, REFUSES is what can no longer be done.
+     */
+    kind: 'STARTS' | 'STOPS' | 'RESTARTS' | 'DELETES' | 'CANCELS' | 'FINISHES' | 'MOVES' | 'WAITS' | 'STAYS' | 'CHANGES' | 'REFUSES' | 'SAVES' | 'COSTS';
+    resource: ChangedResource;
+    /**
+     * The same for a person.
+     */
+    what: string;
+    /**
+     * LOSS: something is gone that no later call brings back.
+     */
+    severity: 'INFO' | 'WARNING' | 'LOSS';
+    /**
+     * How many jobs, how many USD per hour, or how many more of a kind; null where nothing is counted.
+     */
+    amount: number | null;
+};
+
 /**
  * What is left out stays as it is (STRICT-3). A change of the container or its placement makes a new release.
  */
@@ -454,76 +526,6 @@ export type UpdateEndpointWorkers = {
      * Seconds an idle worker is kept: 5 at first. Not used with REQUEST_COUNT.
      */
     idleTimeout?: number;
-};
-
-/**
- * What a change would do if it were made now. Nothing has been changed.
- */
-export type ChangePlan = {
-    /**
-     * As the audit log names it.
-     */
-    action: string;
-    resource: ChangedResource;
-    /**
-     * What would happen; nothing where it would be refused.
-     */
-    effects: Array<ChangeEffect>;
-    /**
-     * What it would be refused with now; null: it would be done.
-     */
-    refusal: {
-        /**
-         * Short summary of the kind of problem.
-         */
-        title: string;
-        /**
-         * The HTTP status code.
-         */
-        status: number;
-        /**
-         * What went wrong, for a person.
-         */
-        detail: string;
-        /**
-         * Each validation failure as `<location>: <problem>`.
-         */
-        errors?: Array<string>;
-        /**
-         * Stable key for machines, where there is one.
-         */
-        code?: string;
-    } | null;
-};
-
-export type ChangedResource = {
-    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'api-key' | 'host' | 'account';
-    id: string;
-    name: string | null;
-    /**
-     * Whose it is; told to the operator alone.
-     */
-    teamId?: string;
-};
-
-export type ChangeEffect = {
-    /**
-     * What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone.
-     */
-    kind: 'STOPS' | 'RESTARTS' | 'DELETES' | 'CANCELS' | 'FINISHES' | 'MOVES' | 'WAITS' | 'STAYS' | 'CHANGES' | 'SAVES' | 'COSTS';
-    resource: ChangedResource;
-    /**
-     * The same for a person.
-     */
-    what: string;
-    /**
-     * LOSS: something is gone that no later call brings back.
-     */
-    severity: 'INFO' | 'WARNING' | 'LOSS';
-    /**
-     * How many jobs, or how many USD per hour; null where nothing is counted.
-     */
-    amount: number | null;
 };
 
 export type WebhookSigningSecret = {
@@ -1252,6 +1254,10 @@ export type Pod = {
      * When the platform terminates the pod; null: never by itself.
      */
     terminateAfter: string | null;
+    /**
+     * When the platform stops it for doing nothing; null: never.
+     */
+    idleStop: PodIdleStop | null;
 };
 
 export type PodAction = 'start' | 'stop' | 'restart' | 'terminate';
@@ -1366,6 +1372,10 @@ export type PodRuntime = {
      * Since when all its GPUs are at 0 %, or its CPU below 5 % where it has none; null: it does something, or that is not known.
      */
     idleSince?: string | null;
+    /**
+     * When `idleStop` stops it if it goes on doing nothing; null: it does something, or that is not known. Only with `idleStop`.
+     */
+    idleStopAt?: string | null;
     ports?: Array<PodPort>;
 };
 
@@ -1377,6 +1387,16 @@ export type PodPort = {
      * Public for `tcp`; within 100.64.0.0/10, so not public, for `http`. Null: its host has none.
      */
     ip: string | null;
+};
+
+/**
+ * The platform stops the pod once it has done nothing for so long.
+ */
+export type PodIdleStop = {
+    /**
+     * Seconds for which all its GPUs are at 0 %, or its CPU is below 5 % where it has none. What its host did not tell does not count.
+     */
+    afterSeconds: number;
 };
 
 /**
@@ -1481,6 +1501,10 @@ export type CreatePodRequest = {
      */
     terminateAfter?: string | null;
     /**
+     * The platform stops a pod that has done nothing for so long; a locked pod once it is unlocked. Null: never.
+     */
+    idleStop?: PodIdleStop | null;
+    /**
      * Gives the pod the account's SSH keys as `PUBLIC_KEY`, unless `env` has one. A later `env` keeps them.
      */
     startSsh?: boolean;
@@ -1555,6 +1579,8 @@ export type GlobalMountRequest = {
     path?: string;
 };
 
+export type PodOrChangePlan = Pod | ChangePlan;
+
 /**
  * What is left out stays as it is. A changed container is started anew, with an empty container disk, when the pod runs.
  */
@@ -1612,6 +1638,10 @@ export type UpdatePodRequest = {
      * The platform terminates the pod then, also a locked one. RFC 3339, later than now and than `stopAfter`. Null: never by itself.
      */
     terminateAfter?: string | null;
+    /**
+     * The platform stops a pod that has done nothing for so long; a locked pod once it is unlocked. Null: never.
+     */
+    idleStop?: PodIdleStop | null;
     /**
      * Applied once to the container; not the template's mounts.
      */
@@ -4450,7 +4480,12 @@ export type UpdateEndpointData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/serverless/{id}';
 };
 
@@ -4501,9 +4536,9 @@ export type UpdateEndpointRefusal = UpdateEndpointRefusals[keyof UpdateEndpointR
 
 export type UpdateEndpointAnswers = {
     /**
-     * The endpoint as it is now.
+     * The endpoint as it is now. With `dryRun`: what would happen.
      */
-    200: Endpoint;
+    200: EndpointOrChangePlan;
 };
 
 export type UpdateEndpointAnswer = UpdateEndpointAnswers[keyof UpdateEndpointAnswers];
@@ -5973,7 +6008,12 @@ export type UpdatePodData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/pods/{id}';
 };
 
@@ -6028,9 +6068,9 @@ export type UpdatePodRefusal = UpdatePodRefusals[keyof UpdatePodRefusals];
 
 export type UpdatePodAnswers = {
     /**
-     * The pod as it is now.
+     * The pod as it is now. With `dryRun`: what would happen.
      */
-    200: Pod;
+    200: PodOrChangePlan;
 };
 
 export type UpdatePodAnswer = UpdatePodAnswers[keyof UpdatePodAnswers];
@@ -6049,7 +6089,12 @@ export type ActOnPodData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/pods/{id}/action';
 };
 
@@ -6108,9 +6153,9 @@ export type ActOnPodRefusal = ActOnPodRefusals[keyof ActOnPodRefusals];
 
 export type ActOnPodAnswers = {
     /**
-     * The pod as it is now.
+     * The pod as it is now. With `dryRun`: what would happen.
      */
-    200: Pod;
+    200: PodOrChangePlan;
     /**
      * Terminated.
      */

@@ -4,6 +4,7 @@ import { type Answer, readPages } from '../core/pages.ts'
 import type { NewEndpointFlags } from '../endpoints/new-endpoint.ts'
 import { type Column, columns } from '../output/columns.ts'
 import { addLogs } from './logs.ts'
+import { addOpen } from './open.ts'
 
 type Endpoint = Answer<'getEndpoint'>
 
@@ -25,6 +26,8 @@ export function addEndpoints(program: Command): void {
   addChanges(endpoints)
   addLooks(endpoints)
   addLogs(endpoints, 'endpoints ')
+  addOpen(endpoints, 'endpoint')
+  addTry(endpoints)
 }
 
 function addReads(endpoints: Command): void {
@@ -71,7 +74,7 @@ function addChanges(endpoints: Command): void {
     .option('--min <n>', 'workers kept without jobs', wholeNumber)
     .option('--max <n>', 'most workers', wholeNumber)
     .option('-e, --env <name=value>', 'an environment variable; may be given again', collect)
-    .option('--template <id>', 'a template that fills what is left out')
+    .option('--template <template>', 'a template that fills what is left out')
     .option('--body <json>', 'further members of the API: JSON, @file, or - for stdin')
     .option('--wait', 'until a worker is ready; with no worker kept, until the endpoint is there')
   act(
@@ -122,6 +125,25 @@ function addChanges(endpoints: Command): void {
       session.out.done(undefined, id, `endpoint ${id} is deleted`)
     }
   })
+}
+
+function addTry(endpoints: Command): void {
+  const attempt = endpoints
+    .command('try <endpoint> [input]')
+    .description('send a job, print its output as it comes, and say where the time went')
+  act(
+    attempt,
+    async (session, _options, id: string, input?: string) => await (await import('../endpoints/try.ts')).tryEndpoint(session, id, input),
+    {
+      waits: true,
+    },
+  )
+  examples(
+    attempt,
+    'endpoints try <endpoint>',
+    `endpoints try <endpoint> '{"prompt":"Hello"}'`,
+    'endpoints try <endpoint> @input.json --json',
+  )
 }
 
 function addLooks(endpoints: Command): void {

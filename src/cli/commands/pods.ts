@@ -6,6 +6,7 @@ import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
 import { addDoors } from './doors.ts'
 import { addLogs } from './logs.ts'
+import { addOpen } from './open.ts'
 
 type Pod = Answer<'getPod'>
 
@@ -29,6 +30,7 @@ export function addPods(program: Command): void {
   addChanges(pods)
   addLogs(pods, 'pods ')
   addDoors(pods, 'pods ')
+  addOpen(pods, 'pod')
 }
 
 function addReads(pods: Command): void {
@@ -76,14 +78,15 @@ function addCreate(pods: Command): void {
     .option('--vcpus <n>', 'how many (default: 2)', wholeNumber)
     .option('--disk <gb>', 'container disk', wholeNumber)
     .option('--persistent <gb>', 'a disk at /workspace that outlives the container', wholeNumber)
-    .option('--volume <id:path>', 'a network volume and where it is mounted')
+    .option('--volume <volume:path>', 'a network volume and where it is mounted')
     .option('-p, --port <port>', 'a port such as 8888/http or 22/tcp; may be given again', collect)
     .option('-e, --env <name=value>', 'an environment variable; may be given again', collect)
     .option('--data-center <id>', 'where; may be given again', collect)
-    .option('--template <id>', 'a template that fills what is left out')
+    .option('--template <template>', 'a template that fills what is left out')
     .option('--ssh', 'give it your SSH keys')
     .option('--stop-after <duration>', 'stop it after this time', duration)
     .option('--terminate-after <duration>', 'terminate it after this time', duration)
+    .option('--idle-stop <duration>', 'stop it when it has done nothing for so long', duration)
     .option('--body <json>', 'further members of the API: JSON, @file, or - for stdin')
     .option('--dry-run', 'say where it would go and what it would cost, and create nothing')
     .option('--wait', 'until it is usable: it runs and its ports answer')
@@ -96,7 +99,7 @@ function addCreate(pods: Command): void {
   examples(
     create,
     'pods create --image python:3.13 --gpu "NVIDIA L4" --ssh --wait',
-    'pods create --image builtin/idle --cpu cpu3c --stop-after 8h',
+    'pods create --image builtin/idle --cpu cpu3c --stop-after 8h --idle-stop 30m',
     'pods create --image alpine --cpu cpu3c -- sh -c "echo hello; sleep 600"',
     'pods create --image x --gpu "NVIDIA H200" --gpus 8 --dry-run',
   )
@@ -152,4 +155,9 @@ function addChanges(pods: Command): void {
     async (session, _options, id: string, after: string) => await (await import('../pods/actions.ts')).stopAfter(session, id, after),
   )
   examples(later, 'pods stop-after <pod> 2h', 'pods stop-after <pod> never')
+  const idle = pods
+    .command('idle-stop <pod> <duration>')
+    .description('stop a pod when it has done nothing for so long; "never" takes it back')
+  act(idle, async (session, _options, id: string, after: string) => await (await import('../pods/actions.ts')).idleStop(session, id, after))
+  examples(idle, 'pods idle-stop <pod> 30m', 'pods idle-stop <pod> never')
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { act, collect, examples, noun, wholeNumber } from '../core/act.ts'
+import type { Kind } from '../core/names.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import type { Session } from '../core/session.ts'
 import { type Column, columns } from '../output/columns.ts'
@@ -9,6 +10,8 @@ interface Resource<Row extends { id: string; name: string }> {
   name: string
   aliases: readonly string[]
   one: string
+  /** As arguments are called, which says what a name is looked for among (CL-17). */
+  argument: Kind
   description: string
   columns: readonly Column<Row>[]
   /** What is lost with it. */
@@ -36,6 +39,7 @@ function addTemplates(program: Command): void {
     name: 'templates',
     aliases: ['template'],
     one: 'template',
+    argument: 'template',
     description: 'container configurations kept under a name',
     columns: columns('id', 'name', 'image', 'category', 'serverless', 'public'),
     loss: 'What was made from it stays.',
@@ -56,6 +60,7 @@ function addVolumes(program: Command): void {
     name: 'volumes',
     aliases: ['volume', 'network-volumes'],
     one: 'volume',
+    argument: 'volume',
     description: 'storage of a data center that outlives pods',
     columns: columns('id', 'name', 'size', 'dataCenter', 'type', 'usedBytes'),
     loss: 'Everything on it is lost.',
@@ -81,6 +86,7 @@ function addGlobalVolumes(program: Command): void {
     name: 'global-volumes',
     aliases: ['global-volume'],
     one: 'global volume',
+    argument: 'global-volume',
     description: 'storage that pods of every data center mount',
     columns: columns('id', 'name'),
     loss: 'Everything on it is lost.',
@@ -101,6 +107,7 @@ function addRegistries(program: Command): void {
     name: 'registries',
     aliases: ['registry'],
     one: 'registry credential',
+    argument: 'registry',
     description: 'logins of registries; a password is read from stdin or a file, never from the line',
     columns: columns('id', 'name'),
     loss: 'Images that need it are pulled no more.',
@@ -120,6 +127,7 @@ function addSecrets(program: Command): void {
     name: 'secrets',
     aliases: ['secret'],
     one: 'secret',
+    argument: 'secret',
     description: 'values that an env names as {{ RUNPOD_SECRET_<name> }} and nobody reads again',
     columns: columns('id', 'name', 'description'),
     loss: 'Containers that name it start no more.',
@@ -138,7 +146,7 @@ function addSecrets(program: Command): void {
 function add<Row extends { id: string; name: string }>(program: Command, kind: Resource<Row>): Command {
   const command = noun(program, kind.name, kind.aliases, kind.description)
   act(
-    command.command('list').alias('ls').description(`list them`).option('--all', 'more than the first 50'),
+    command.command('list').alias('ls').description('list them').option('--all', 'more than the first 50'),
     async (session, { all }: { all?: boolean }) => {
       const { answer, rows } = await kind.list(session, all)
       session.out.list(answer, rows, { columns: kind.columns, idOf: ({ id }) => id, empty: `none; podplane ${kind.name} create makes one` })
@@ -146,20 +154,20 @@ function add<Row extends { id: string; name: string }>(program: Command, kind: R
   )
   const { get, create, update } = kind
   if (get)
-    act(command.command('get <id>').description(`show a ${kind.one}`), async (session, _options, id: string) =>
+    act(command.command(`get <${kind.argument}>`).description(`show a ${kind.one}`), async (session, _options, id: string) =>
       session.out.record(await get(session, id), id),
     )
   if (create) addCreate(command, kind, create)
   if (update) {
     const change = command
-      .command('update <id>')
+      .command(`update <${kind.argument}>`)
       .description(`change a ${kind.one}`)
       .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin')
     act(change, async (session, { body }: { body: string }, id: string) => {
       session.out.done(await update(session, id, await bodyOf(session, body, [])), id, `${kind.one} ${id} changed`)
     })
   }
-  const remove = command.command('delete <ids...>').alias('rm').description('delete them').option('--yes', 'do not ask')
+  const remove = command.command(`delete <${kind.argument}...>`).alias('rm').description('delete them').option('--yes', 'do not ask')
   act(remove, async (session, { yes }: { yes?: boolean }, ...given) => {
     const ids = given.flat()
     await session.confirm(`Delete ${ids.join(', ')}? ${kind.loss}`, yes)

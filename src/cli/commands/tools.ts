@@ -8,7 +8,7 @@ export function addTools(program: Command): void {
     .command('env')
     .description('lines for a shell or a file that point other programs to this plane')
     .requiredOption('--for <program>', 'runpodctl, python, js, flash, terraform, mcp or openai')
-    .option('--endpoint <id>', 'the endpoint that openai speaks to')
+    .option('--endpoint <endpoint>', 'the endpoint that openai speaks to')
   act(env, async (session, flags: { for: string; endpoint?: string }) => (await import('../tools/env.ts')).printEnv(session, flags))
   examples(env, 'env --for python', 'env --for openai --endpoint <endpoint>', 'env --for mcp > mcp.json')
   const doctor = program.command('doctor').description('look for what is wrong between here and the plane; exit code 1 when something is')

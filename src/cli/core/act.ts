@@ -25,24 +25,53 @@ export function bindRun(program: Command, run: Run): void {
  */
 export function act<Options extends object>(
   command: Command,
-  action: (session: Session, options: Options, ...args: string[]) => Promise<unknown>,
+  action: Action<Options>,
   { waits = false }: { waits?: boolean } = {},
 ): Command {
   return command.action(async (...given: unknown[]) => {
     const self = given.at(-1) as Command
-    const args = given.slice(0, -2) as string[]
+    const args = given.slice(0, -2)
     const run = runOf(self)
     const { Session: SessionOfRun } = await import('./session.ts')
     const globals = self.optsWithGlobals<Globals & Options>()
     const session = new SessionOfRun(run.io, globals, run.signal)
     if (globals.timeout !== undefined && !waits) run.limitMs(globals.timeout)
     try {
-      const code = await action(session, globals, ...args)
+      const code = await withIds(session, self, globals, args, action)
       run.exitCode = typeof code === 'number' ? code : 0
     } finally {
       session.out.endProgress()
+      if (session.planeVersion !== undefined && session.isInteractive)
+        (await import('./version-skew.ts')).warnOfSkew(session, session.planeVersion)
     }
   })
+}
+
+type Action<Options> = (session: Session, options: Options, ...args: string[]) => Promise<unknown>
+
+/** Runs an action with ids where names were given (CL-17); what the plane does not find as an id may be a name that looks like one. */
+async function withIds<Options extends object>(
+  session: Session,
+  command: Command,
+  options: Options,
+  args: readonly unknown[],
+  action: Action<Options>,
+): Promise<unknown> {
+  const takesNone = command.registeredArguments.length === 0 && command.options.length === 0
+  if (takesNone) return await action(session, options)
+  const { Names } = await import('./names.ts')
+  const run = async (names: InstanceType<typeof Names>) =>
+    [await names.ofOptions(command, options), ...(await names.ofArguments(command, args))] as const
+  const [ofOptions, ...ofArguments] = await run(new Names(session, false))
+  try {
+    return await action(session, ofOptions as Options, ...(ofArguments as string[]))
+  } catch (error) {
+    if (!session.mayRepeat(error)) throw error
+    const [others, ...again] = await run(new Names(session, true))
+    const isSame = JSON.stringify([others, again]) === JSON.stringify([ofOptions, ofArguments])
+    if (isSame) throw error
+    return await action(session, others as Options, ...(again as string[]))
+  }
 }
 
 export function runOf(command: Command): Run {

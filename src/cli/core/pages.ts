@@ -23,12 +23,19 @@ export async function readPages<Reply extends object>(
   all: boolean | undefined,
 ): Promise<Reply> {
   const isWhole = all === true || !session.out.isTerminal || session.out.isJson
-  let answer = await read({ limit: isWhole ? PAGE : SHOWN })
-  for (let cursor = nextOf(answer); isWhole && cursor !== null; cursor = nextOf(answer)) {
-    const next = await read({ limit: PAGE, cursor })
-    answer = joinPages(answer, next)
-  }
+  if (isWhole) return await readAllPages(read)
+  const answer = await read({ limit: SHOWN })
   if (nextOf(answer) !== null) session.out.talk(`only the first ${SHOWN} are shown; --all shows the rest`)
+  return answer
+}
+
+/** All pages of a list, whoever reads them. */
+export async function readAllPages<Reply extends object>(
+  read: (query: { limit: number; cursor?: string }) => Promise<Reply>,
+): Promise<Reply> {
+  let answer = await read({ limit: PAGE })
+  for (let cursor = nextOf(answer); cursor !== null; cursor = nextOf(answer))
+    answer = joinPages(answer, await read({ limit: PAGE, cursor }))
   return answer
 }
 

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { type ApiClient, connect } from '../../client/client.ts'
+import { type ApiClient, ApiError, connect } from '../../client/client.ts'
 import { readConfig, readCredentials } from '../config/files.ts'
 import { findLocalPlane } from '../config/local-plane.ts'
 import { resolveTarget, type Target } from '../config/target.ts'
@@ -21,6 +21,9 @@ export class Session {
   readonly signal: AbortSignal
   readonly startedAtMs: number
   private found: Target | undefined
+  private hasChanged = false
+  /** Of the plane that has answered last, where it says so (CL-9). */
+  planeVersion: string | undefined
 
   constructor(io: Io, globals: Globals, signal: AbortSignal) {
     this.io = io
@@ -69,9 +72,19 @@ export class Session {
     return connect({ url: this.target.url, credentials: { key }, fetch: (input, init) => this.fetch(input, init) })
   }
 
+  /** Whether nothing was found, and nothing was changed or said before. */
+  mayRepeat(error: unknown): boolean {
+    return error instanceof ApiError && error.status === 404 && !this.hasChanged && !this.out.hasSaid
+  }
+
   /** When a wait of this command is over. */
   get deadlineMs(): number {
     return this.startedAtMs + (this.globals.timeout ?? WAIT_MS)
+  }
+
+  /** Whether a person reads along: nothing of it is piped, and no program has asked for it. */
+  get isInteractive(): boolean {
+    return this.out.isTerminal && this.io.stderr.isTTY === true && !this.out.isJson && !this.globals.quiet && !this.io.env.CI
   }
 
   /** Whether a question may be asked (CL-5). */
@@ -97,7 +110,8 @@ export class Session {
     }
   }
 
-  private async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  /** Sends a request as this program. */
+  async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const headers = new Headers(init?.headers)
     headers.set('user-agent', `podplane-cli/${CLI_VERSION}`)
     const startedAtMs = performance.now()
@@ -107,6 +121,8 @@ export class Session {
     }
     try {
       const response = await fetch(input, { ...init, headers })
+      this.planeVersion = response.headers.get('podplane-version') ?? this.planeVersion
+      if (response.ok && init?.method !== 'GET') this.hasChanged = true
       tell(`${response.status} ${response.headers.get('x-request-id') ?? ''}`.trim())
       return response
     } catch (error) {

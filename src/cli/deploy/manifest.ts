@@ -62,6 +62,7 @@ const MEMBERS = {
     dataCenterIds: true,
     globalNetworking: true,
     gpu: true,
+    idleStop: true,
     mounts: true,
     onHostLoss: true,
     startJupyter: true,

@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { errorText } from '../../node/fail.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
+import { idOf } from '../core/names.ts'
 import type { Session } from '../core/session.ts'
 import { Door } from './door.ts'
 import { exitCodeOf } from './exec.ts'
@@ -39,8 +40,9 @@ export async function copy(session: Session, from: string, to: string): Promise<
   if ((source.pod === undefined) === (target.pod === undefined)) {
     throw usage('one side must be in a pod and one here', 'podplane cp ./file <pod>:/path, or podplane cp <pod>:/path ./file')
   }
-  if (target.pod !== undefined) await upload(session, resolve(session.io.cwd, source.path), target.pod, target.path)
-  else if (source.pod !== undefined) await download(session, source.pod, source.path, target.path)
+  const pod = await idOf(session, 'pod', target.pod ?? source.pod ?? '')
+  if (target.pod !== undefined) await upload(session, resolve(session.io.cwd, source.path), pod, target.path)
+  else await download(session, pod, source.path, target.path)
   session.out.talk(`copied ${from} to ${to}`)
   return EXIT.OK
 }

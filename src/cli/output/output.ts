@@ -14,6 +14,8 @@ export class Output {
   private readonly io: Io
   private readonly globals: Globals
   private isTalking = false
+  /** Whether anything has gone to stdout. */
+  hasSaid = false
 
   constructor(io: Io, globals: Globals) {
     this.io = io
@@ -63,6 +65,7 @@ export class Output {
   }
 
   raw(text: string | Uint8Array): void {
+    this.hasSaid = true
     this.io.stdout.write(text)
   }
 

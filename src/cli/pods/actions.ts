@@ -50,10 +50,28 @@ export async function deletePods(
 }
 
 export async function stopAfter(session: Session, id: string, after: string): Promise<number> {
-  const ms = after === 'never' ? null : parseDurationMs(after)
-  if (ms === undefined) throw usage(`${after}: it must be a duration such as 90m or 2h, or never`)
+  const ms = durationOrNever(after)
   const at = ms === null ? null : new Date(session.io.nowMs() + ms).toISOString()
   const pod = await session.api.updatePod({ path: { id }, body: { stopAfter: at } })
   session.out.done(pod, id, at === null ? `pod ${id} stops by itself no more` : `pod ${id} stops at ${at}`)
   return EXIT.OK
+}
+
+/** Stops a pod by itself when it has done nothing for so long, or no more (SPD-5). */
+export async function idleStop(session: Session, id: string, after: string): Promise<number> {
+  const ms = durationOrNever(after)
+  const body = { idleStop: ms === null ? null : { afterSeconds: Math.round(ms / 1000) } }
+  const pod = await session.api.updatePod({ path: { id }, body })
+  session.out.done(
+    pod,
+    id,
+    ms === null ? `pod ${id} is not stopped for doing nothing` : `pod ${id} stops when it has done nothing for ${after}`,
+  )
+  return EXIT.OK
+}
+
+function durationOrNever(text: string): number | null {
+  const ms = text === 'never' ? null : parseDurationMs(text)
+  if (ms === undefined) throw usage(`${text}: it must be a duration such as 90m or 2h, or never`)
+  return ms
 }

@@ -23,6 +23,7 @@ export interface NewPodFlags {
   ssh?: boolean
   stopAfter?: number
   terminateAfter?: number
+  idleStop?: number
   body?: string
   dryRun?: boolean
   wait?: boolean
@@ -60,6 +61,7 @@ export function bodyOf(flags: NewPodFlags, command: readonly string[], body: Rec
     mounts: mountsOf(flags),
     stopAfter: timeAfter(flags.stopAfter, nowMs),
     terminateAfter: timeAfter(flags.terminateAfter, nowMs),
+    idleStop: flags.idleStop === undefined ? undefined : { afterSeconds: Math.round(flags.idleStop / 1000) },
   })
   return { ...body, ...members } as ApiBody<'createPod'>
 }

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Command } from 'commander'
+import { cachePath, readCache, writeCache } from '../core/cache.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import type { Io } from '../core/io.ts'
+import { kindsOf, listOf, type Named } from '../core/names.ts'
 import type { Session } from '../core/session.ts'
 
 const BUDGET_MS = 300
 const CACHE_MS = 30_000
-const MOST = 100
 
 interface Candidate {
   word: string
@@ -58,51 +57,36 @@ function commandOf(program: Command, words: readonly string[]): { command: Comma
   return { command, args }
 }
 
-/** Lists whose ids stand for an argument of this name. */
-const LISTS: Readonly<Record<string, (session: Session) => Promise<Candidate[]>>> = {
-  pod: async ({ api }) => named((await api.listPods({ query: { limit: MOST } })).pods),
-  pods: async ({ api }) => named((await api.listPods({ query: { limit: MOST } })).pods),
-  endpoint: async ({ api }) => named((await api.listEndpoints({ query: { limit: MOST } })).endpoints),
-  endpoints: async ({ api }) => named((await api.listEndpoints({ query: { limit: MOST } })).endpoints),
-  cluster: async ({ api }) => named((await api.listClusters()).clusters),
-  volume: async ({ api }) => named((await api.listNetworkVolumes()).networkVolumes),
+/** Ids with names beside them, and names that stand for one thing and need no quotes. */
+function candidatesOf(things: readonly Named[]): Candidate[] {
+  const plain = things.filter(({ name }) => /^[\w.-]+$/.test(name) && things.filter((other) => other.name === name).length === 1)
+  return [...things.map(({ id, name }) => ({ word: id, text: name })), ...plain.map(({ id, name }) => ({ word: name, text: id }))]
 }
 
-function named(things: readonly { id: string; name: string }[]): Candidate[] {
-  return things.map(({ id, name }) => ({ word: id, text: name }))
-}
-
-/** Ids from the API, within a time that nobody notices; those of the last half minute are kept. */
+/** Ids and names from the API, within a time that nobody notices; those of the last half minute are kept. */
 async function idsFor(session: Session, program: Command, before: readonly string[]): Promise<Candidate[]> {
   const { command, args } = commandOf(program, before)
   const expected = command.registeredArguments
   const argument = expected[Math.min(args.length, expected.length - 1)]
-  const list = argument === undefined ? undefined : LISTS[argument.name()]
-  if (argument === undefined || list === undefined) return []
-  const path = cachePath(session.io, `${session.target.url} ${session.key} ${argument.name()}`)
-  const cached = readCache(path, session.io.nowMs())
+  const kinds = argument === undefined ? undefined : kindsOf(argument.name())
+  if (argument === undefined || kinds === undefined) return []
+  const path = cacheOf(session.io, `${session.target.url} ${session.key} ${argument.name()}`)
+  const cached = fresh(readCache(path), session.io.nowMs())
   if (cached !== undefined) return cached
-  const found = await Promise.race([list(session), new Promise<Candidate[]>((resolve) => setTimeout(resolve, BUDGET_MS, []))])
+  const found = await Promise.race([
+    listOf(session, kinds).then(candidatesOf),
+    new Promise<Candidate[]>((resolve) => setTimeout(resolve, BUDGET_MS, [])),
+  ])
   if (found.length > 0) writeCache(path, { atMs: session.io.nowMs(), candidates: found })
   return found
 }
 
 /** The name tells nobody which plane or key it is of. */
-function cachePath({ env, home }: Io, what: string): string {
-  const name = createHash('sha256').update(what).digest('hex').slice(0, 32)
-  return join(env.XDG_CACHE_HOME || join(home, '.cache'), 'podplane', `${name}.json`)
+function cacheOf(io: Io, what: string): string {
+  return cachePath(io, createHash('sha256').update(what).digest('hex').slice(0, 32))
 }
 
-function readCache(path: string, nowMs: number): Candidate[] | undefined {
-  try {
-    const { atMs, candidates } = JSON.parse(readFileSync(path, 'utf8')) as { atMs: number; candidates: Candidate[] }
-    return Math.abs(nowMs - atMs) > CACHE_MS ? undefined : candidates
-  } catch {
-    return undefined
-  }
-}
-
-function writeCache(path: string, cache: { atMs: number; candidates: readonly Candidate[] }): void {
-  mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
-  writeFileSync(path, JSON.stringify(cache), { mode: 0o600 })
+function fresh(kept: unknown, nowMs: number): Candidate[] | undefined {
+  const { atMs, candidates } = (kept ?? {}) as { atMs?: number; candidates?: Candidate[] }
+  return atMs === undefined || Math.abs(nowMs - atMs) > CACHE_MS ? undefined : candidates
 }

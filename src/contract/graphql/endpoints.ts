@@ -68,7 +68,7 @@ input EndpointTemplateInput {
   dockerArgs: String
   env: [EnvironmentVariableInput]
   ports: String
-  "Only empty: a command goes into dockerArgs."
+  "As of a template; an empty one says nothing."
   startScript: String
   containerRegistryAuthId: String
 }

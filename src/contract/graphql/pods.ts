@@ -176,6 +176,7 @@ input DeployCpuPodInput {
 
 input PodResumeInput {
   podId: String
+  "Another number than it has: as far as its own machine has room for them."
   gpuCount: Int
   "Taken and without effect: a pod starts on its own host."
   allowedCudaVersions: [String]
@@ -185,6 +186,7 @@ input PodResumeInput {
 
 input PodBidResumeInput {
   podId: String
+  "As of podResume."
   gpuCount: Int
   "Taken and without effect: pods have the price of the catalog."
   bidPerGpu: Float

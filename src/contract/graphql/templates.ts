@@ -19,9 +19,9 @@ export const TEMPLATES = `type PodTemplate {
   category: String
   startSsh: Boolean
   startJupyter: Boolean
-  "Always empty."
+  "Run in place of the image's command, with dockerArgs as its arguments."
   startScript: String
-  "Always empty."
+  "Empty of an endpoint's own template."
   readme: String
   advancedStart: Boolean
 }
@@ -55,15 +55,14 @@ input SaveTemplateInput {
   isPublic: Boolean
   startSsh: Boolean
   startJupyter: Boolean
-  "Only empty: a command goes into dockerArgs."
+  "Of a shell, by its first line or /bin/sh; run in place of the image's command, with dockerArgs as its arguments."
   startScript: String
-  "Taken and not kept."
   readme: String
   containerRegistryAuthId: String
-  "Taken and not kept."
+  "Kept for display."
   advancedStart: Boolean
   category: String
-  "Names of ports are taken and not kept."
+  "Names of ports; the ports too, where 'ports' is left out."
   portsConfig: [PortConfigInput]
 }
 `

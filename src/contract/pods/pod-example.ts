@@ -37,4 +37,5 @@ export const POD_EXAMPLE = {
   startedAt: '2026-06-01T12:02:00Z',
   stopAfter: '2026-06-01T18:00:00Z',
   terminateAfter: null,
+  idleStop: { afterSeconds: 1800 },
 }

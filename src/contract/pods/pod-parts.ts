@@ -121,6 +121,10 @@ export const PodRuntime = z
       description:
         'Since when all its GPUs are at 0 %, or its CPU below 5 % where it has none; null: it does something, or that is not known.',
     }),
+    idleStopAt: Timestamp.nullable().optional().meta({
+      description:
+        'When `idleStop` stops it if it goes on doing nothing; null: it does something, or that is not known. Only with `idleStop`.',
+    }),
     ports: z.array(PortMapping).optional(),
   })
   .meta({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 import { POD_DEFAULTS } from '../defaults.ts'
 import { DataCenterIds, Name, PLAIN_TEXT, ResourceId, Timestamp } from '../fields.ts'
 import { PageQuery, Pagination } from '../pagination.ts'
@@ -6,6 +7,7 @@ import { queryFlag } from '../query-values.ts'
 import { WhyOptions } from '../why/options.ts'
 import { containerRequestFields, containerResponseFields } from './container.ts'
 import { deadlineRequestFields } from './deadlines.ts'
+import { idleStopRequestFields, PodIdleStop } from './idle-stop.ts'
 import { PodMountsRequest, PodMountsView } from './mounts.ts'
 import { POD_EXAMPLE } from './pod-example.ts'
 import {
@@ -53,6 +55,7 @@ export const CreatePodRequest = z
       .optional()
       .meta({ description: 'Gives the pod a random `JUPYTER_PASSWORD`, unless `env` has one. A later `env` keeps it.' }),
     ...deadlineRequestFields,
+    ...idleStopRequestFields,
     startSsh: z
       .boolean()
       .optional()
@@ -78,6 +81,7 @@ export const UpdatePodRequest = z
     globalNetworking: z.boolean().optional().meta({ description: 'As in a create. A change starts the pod in a new container.' }),
     onHostLoss: OnHostLoss.optional(),
     ...deadlineRequestFields,
+    ...idleStopRequestFields,
     templateId: z.string().regex(PLAIN_TEXT).optional().meta({ description: "Applied once to the container; not the template's mounts." }),
   })
   .meta({
@@ -119,9 +123,13 @@ export const Pod = z
     startedAt: Timestamp.nullable().meta({ description: 'When its container started; null while it is stopped.' }),
     stopAfter: Timestamp.nullable().meta({ description: 'When the platform stops the pod; null: never by itself, or done.' }),
     terminateAfter: Timestamp.nullable().meta({ description: 'When the platform terminates the pod; null: never by itself.' }),
+    idleStop: z.union([PodIdleStop, z.null()]).meta({ description: 'When the platform stops it for doing nothing; null: never.' }),
   })
   .meta({ id: 'Pod', description: 'A container on a machine.', example: POD_EXAMPLE })
 export type Pod = z.infer<typeof Pod>
+
+/** What a change of a pod answers: the pod, or with `dryRun` what would happen (DRY-6). */
+export const PodOrChangePlan = orChangePlan('PodOrChangePlan', Pod)
 
 export const ListPodsResponse = z
   .object({ pods: z.array(Pod), pagination: Pagination })

@@ -83,6 +83,18 @@ export const UpdateTemplateRequest = z.strictObject({ ...requestFields, name: Na
 })
 export type UpdateTemplateRequest = z.infer<typeof UpdateTemplateRequest>
 
+/** Characters of a text about a template. */
+const MAX_README = 64 * 1024
+const MAX_PORT_NAME = 64
+
+/** What older interfaces keep with a template beside it (GQL-42). */
+export const templateNoteFields = {
+  readme: z.string().max(MAX_README).optional(),
+  /** By the port as `ports` has it. */
+  portNames: z.record(z.string(), z.string().max(MAX_PORT_NAME)).optional(),
+  advancedStart: z.boolean().optional(),
+}
+
 export const Template = z
   .object({
     id: z.string(),

@@ -23,7 +23,7 @@ export type AuditedPod = Pick<PodState, 'status' | 'hostLost' | 'locked'> &
 
 /** A pod: its configuration and whether it is to run, which does not say how far its container has come. */
 export function podState(pod: AuditedPod, digest: Digest): AuditState {
-  const { container, compute, cloud, dataCenterIds, mounts, globalNetworking, onHostLoss } = pod.spec
+  const { container, compute, cloud, dataCenterIds, mounts, globalNetworking, onHostLoss, idleStop } = pod.spec
   return {
     name: pod.name,
     wanted: isToRun(pod) ? 'RUNNING' : pod.status === 'TERMINATED' ? 'TERMINATED' : 'STOPPED',
@@ -40,6 +40,7 @@ export function podState(pod: AuditedPod, digest: Digest): AuditState {
     template: pod.templateId,
     stopAfter: timeOrNull(pod.stopAfterMs),
     terminateAfter: timeOrNull(pod.terminateAfterMs),
+    idleStopSeconds: idleStop?.afterSeconds ?? null,
   }
 }
 

@@ -2,6 +2,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 import { implicitTemplateId } from './endpoints.ts'
 import { type ContainerInput, containerBody } from './pod-inputs.ts'
+import { argsOfStart, startOfArgs } from './start-script.ts'
 import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './words.ts'
 
 /** What an endpoint is saved from. */
@@ -31,13 +32,13 @@ export interface EndpointInput {
 
 const TYPES: Readonly<Record<string, EndpointConfig['type']>> = { QB: 'QUEUE', LB: 'LOAD_BALANCER' }
 const DEFAULT_SCALER_VALUE = 4
-const NO_SCRIPT = '$.template.startScript: there are no start scripts here; put the command into dockerArgs'
 const NO_INSTANCE = '$.instanceIds: want <flavor>-<vCPUs>-<GB>, such as cpu3g-4-16'
 
 /** A new endpoint in v2 (GQL-22, GQL-23). The caller checks it as v2 does. */
 export function endpointBody(input: EndpointInput, catalog: Catalog): Mapped<Record<string, unknown>> {
   const { template, templateId } = input
-  if (template?.startScript) return { ok: false, detail: NO_SCRIPT }
+  const container = containerOf(template, '')
+  if (!container.ok) return container
   const machine = input.gpuIds ? { ok: true as const, body: { gpu: { ...poolsOf(input.gpuIds, catalog), ...gpuOf(input) } } } : cpuOf(input)
   if (!machine.ok) return machine
   if (Object.keys(machine.body).length === 0) {
@@ -51,7 +52,7 @@ export function endpointBody(input: EndpointInput, catalog: Catalog): Mapped<Rec
   return {
     ok: true,
     body: {
-      ...(template && containerBody(template)),
+      ...container.body,
       ...(name && { name }),
       ...(templateId && { templateId }),
       ...(Object.keys(env).length > 0 && { env }),
@@ -68,7 +69,8 @@ export function endpointBody(input: EndpointInput, catalog: Catalog): Mapped<Rec
 /** A change of one in v2: what is left out, zero or an empty word stays; empty lists take away (GQL-22). */
 export function endpointEdit(input: EndpointInput, before: EndpointConfig, catalog: Catalog): Mapped<Record<string, unknown>> {
   const { template, templateId } = input
-  if (template?.startScript) return { ok: false, detail: NO_SCRIPT }
+  const container = containerOf(template, before.container.args)
+  if (!container.ok) return container
   const machine = machineEdit(input, before, catalog)
   if (!machine.ok) return machine
   const places = placesOf(input, catalog)
@@ -79,7 +81,7 @@ export function endpointEdit(input: EndpointInput, before: EndpointConfig, catal
   return {
     ok: true,
     body: {
-      ...(template && containerBody(template)),
+      ...container.body,
       ...(input.name && { name: input.name }),
       ...(isNewTemplate && { templateId }),
       ...(env && { env }),
@@ -91,6 +93,17 @@ export function endpointEdit(input: EndpointInput, before: EndpointConfig, catal
       ...scalingOf(input, before.scaling, before.type),
     },
   }
+}
+
+/** The container of a template that comes along. An empty script or command says nothing; of both, what is not said stays (GQL-43). */
+function containerOf(template: EndpointInput['template'], args: string): Mapped<Record<string, unknown>> {
+  if (!template) return { ok: true, body: {} }
+  const { dockerArgs, startScript } = template
+  if (!dockerArgs && !startScript) return { ok: true, body: containerBody(template) }
+  const before = startOfArgs(args)
+  const start = { dockerArgs: dockerArgs || before.dockerArgs, startScript: startScript || before.startScript }
+  const command = argsOfStart(start, '$.template.startScript')
+  return command.ok ? { ok: true, body: { ...containerBody(template), args: command.body } } : command
 }
 
 function machineEdit(input: EndpointInput, { compute }: EndpointConfig, catalog: Catalog): Mapped<Record<string, unknown>> {

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../contract/endpoints/endpoints.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
+import { startOfArgs } from './start-script.ts'
 import { envPairs } from './words.ts'
 
 const IMPLICIT = '-template'
@@ -60,7 +61,7 @@ function endpointTemplate(endpoint: Endpoint, id: string) {
     id,
     name: endpoint.name,
     imageName: endpoint.image,
-    dockerArgs: endpoint.args,
+    ...startOfArgs(endpoint.args),
     env: envPairs(endpoint.env),
     ports: endpoint.ports.join(','),
     portsConfig: endpoint.ports.map((port) => ({ name: '', port })),
@@ -74,7 +75,6 @@ function endpointTemplate(endpoint: Endpoint, id: string) {
     category: endpoint.gpu ? 'NVIDIA' : 'CPU',
     startSsh: false,
     startJupyter: false,
-    startScript: '',
     readme: '',
     advancedStart: endpoint.args !== '',
   }

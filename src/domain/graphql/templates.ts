@@ -1,7 +1,9 @@
 import type { Template } from '../../contract/resources/templates.ts'
-import { templateCreate, templatePatch } from '../v1/resources.ts'
+import type { TemplateNotes } from '../resources/record.ts'
+import { needsMount, templateCreate, templatePatch } from '../v1/resources.ts'
 import { type ContainerInput, flatPatch } from './pod-inputs.ts'
-import { envPairs, type Mapped } from './words.ts'
+import { argsOfStart, type Start, startOfArgs } from './start-script.ts'
+import { envPairs, itemsOf, type Mapped } from './words.ts'
 
 /** What a template is saved from. */
 export interface TemplateInput extends ContainerInput {
@@ -12,29 +14,75 @@ export interface TemplateInput extends ContainerInput {
   startJupyter?: boolean | null
   startScript?: string | null
   category?: string | null
+  readme?: string | null
+  advancedStart?: boolean | null
+  portsConfig?: readonly ({ name?: string | null; port?: string | null } | null)[] | null
 }
 
-const NO_SCRIPT = '$.startScript: there are no start scripts here; put the command into dockerArgs'
+/** What a change of a template may depend on. */
+type Current = Pick<Template, 'mounts' | 'args' | 'ports'>
+const NEW: Current = { mounts: {}, args: '', ports: [] }
 
 /** Whether what a change asks for depends on what the template has now. */
-export { needsMount } from '../v1/resources.ts'
+export function needsCurrent(input: TemplateInput): boolean {
+  const { volumeInGb, volumeMountPath, startScript, dockerArgs, portsConfig } = input
+  const sized = { ...(typeof volumeInGb === 'number' && { volumeInGb }), ...(volumeMountPath && { volumeMountPath }) }
+  return needsMount(sized) || typeof startScript === 'string' || typeof dockerArgs === 'string' || Boolean(portsConfig)
+}
 
-/** A new template in v2 (GQL-22). The caller checks it as v2 does. */
+/** A new template in v2 with its notes (GQL-22). The caller checks it as v2 does. */
 export function templateBody(input: TemplateInput): Mapped<Record<string, unknown>> {
-  if (input.startScript) return { ok: false, detail: NO_SCRIPT }
-  const { containerRegistryAuthId, ...patch } = flatPatch(input)
+  const command = commandOf(input, NEW)
+  if (!command.ok) return command
+  const { containerRegistryAuthId, ...patch } = flatPatch(withPorts(input, NEW))
   const registry = containerRegistryAuthId ? { containerRegistryAuthId } : {}
   const { name = '', imageName = '' } = patch
   const created = templateCreate({ ...patch, ...registry, ...flagsOf(input), name, imageName })
-  const args = input.dockerArgs ? { args: input.dockerArgs } : {}
-  return { ok: true, body: { ...created, ...args, ...startsOf(input) } }
+  const args = command.body.args ? command.body : {}
+  return { ok: true, body: { ...created, ...args, ...startsOf(input), ...notesOf(input, NEW) } }
 }
 
-/** A change of one in v2. `mounts`: those of the template now, if `needsMount`. */
-export function templateEdit(input: TemplateInput, mounts: Template['mounts']): Mapped<Record<string, unknown>> {
-  if (input.startScript) return { ok: false, detail: NO_SCRIPT }
-  const patch = templatePatch({ ...flatPatch(input), ...flagsOf(input) }, mounts)
-  return { ok: true, body: { ...patch, ...(typeof input.dockerArgs === 'string' && { args: input.dockerArgs }), ...startsOf(input) } }
+/** A change of one in v2 with its notes. `current`: the template now, if `needsCurrent`. */
+export function templateEdit(input: TemplateInput, current: Current = NEW): Mapped<Record<string, unknown>> {
+  const command = commandOf(input, current)
+  if (!command.ok) return command
+  const patch = templatePatch({ ...flatPatch(withPorts(input, current)), ...flagsOf(input) }, current.mounts)
+  return { ok: true, body: { ...patch, ...command.body, ...startsOf(input), ...notesOf(input, current) } }
+}
+
+/** GQL-43: of script and arguments, what is left out stays. */
+function commandOf({ dockerArgs, startScript }: TemplateInput, current: Current): Mapped<{ args?: string }> {
+  if (typeof dockerArgs !== 'string' && typeof startScript !== 'string') return { ok: true, body: {} }
+  const before: Start = startOfArgs(current.args)
+  const args = argsOfStart({ dockerArgs: dockerArgs ?? before.dockerArgs, startScript: startScript ?? before.startScript })
+  return args.ok ? { ok: true, body: { args: args.body } } : args
+}
+
+/** GQL-42: `portsConfig` says the ports where `ports` does not. */
+function withPorts(input: TemplateInput, current: Current): TemplateInput {
+  return typeof input.ports === 'string' || !input.portsConfig ? input : { ...input, ports: portsOf(input, current).join(',') }
+}
+
+function notesOf(input: TemplateInput, current: Current): TemplateNotes {
+  const { readme, advancedStart, portsConfig } = input
+  const ports = portsOf(input, current)
+  const named = (portsConfig ?? []).flatMap((one) => (one?.port && one.name ? [[fullPort(one.port, ports), one.name]] : []))
+  return {
+    ...(typeof readme === 'string' && { readme }),
+    ...(typeof advancedStart === 'boolean' && { advancedStart }),
+    ...(portsConfig && { portNames: Object.fromEntries(named) }),
+  }
+}
+
+function portsOf({ ports, portsConfig }: TemplateInput, current: Current): string[] {
+  if (typeof ports === 'string') return itemsOf(ports)
+  return (portsConfig ?? []).flatMap((one) => (one?.port ? [fullPort(one.port, current.ports)] : []))
+}
+
+/** `8888` means the port of that number that there is, whichever its kind. */
+function fullPort(port: string, ports: readonly string[]): string {
+  if (port.includes('/')) return port
+  return ports.find((one) => one.startsWith(`${port}/`)) ?? `${port}/http`
 }
 
 function flagsOf({ isPublic, isServerless, category }: TemplateInput) {
@@ -51,16 +99,16 @@ function startsOf({ startSsh, startJupyter }: TemplateInput) {
 }
 
 /** A template as GraphQL shows it (GQL-13). Only the list of public ones knows whose they are. */
-export function flatTemplate(template: Template, isRunpod?: boolean) {
+export function flatTemplate(template: Template, notes: TemplateNotes = {}, isRunpod?: boolean) {
   const { persistent } = template.mounts
   return {
     id: template.id,
     name: template.name,
     imageName: template.image,
-    dockerArgs: template.args,
+    ...startOfArgs(template.args),
     env: envPairs(template.env),
     ports: template.ports.join(','),
-    portsConfig: template.ports.map((port) => ({ name: '', port })),
+    portsConfig: template.ports.map((port) => ({ name: notes.portNames?.[port] ?? '', port })),
     containerDiskInGb: template.disk,
     volumeInGb: persistent?.size ?? 0,
     volumeMountPath: persistent?.path ?? '',
@@ -71,9 +119,8 @@ export function flatTemplate(template: Template, isRunpod?: boolean) {
     category: template.category,
     startSsh: template.startSsh,
     startJupyter: template.startJupyter,
-    startScript: '',
-    readme: '',
-    advancedStart: template.args !== '',
+    readme: notes.readme ?? '',
+    advancedStart: notes.advancedStart ?? template.args !== '',
   }
 }
 export type FlatTemplate = ReturnType<typeof flatTemplate>

@@ -43,6 +43,7 @@ const NAMES: readonly (readonly [v2: string, flat: string])[] = [
   ['networkVolumes', 'networkVolumeIds'],
   ['public', 'isPublic'],
   ['serverless', 'isServerless'],
+  ['portNames', 'portsConfig'],
 ]
 
 /** A failed check of v2 with its place as GraphQL calls it. */

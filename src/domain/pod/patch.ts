@@ -2,6 +2,7 @@ import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import { patchContainer, refuseSize, runsAlike } from './container.ts'
 import { planDeadlines } from './deadlines.ts'
+import { planIdleStop } from './idle-stop.ts'
 import { patchMounts, sameMountPaths } from './mounts.ts'
 import type { PodSpec } from './record.ts'
 import { type PodReferences, refuseRegistry, refuseSpec } from './request.ts'
@@ -41,12 +42,15 @@ function patched(
   if (!times.ok) return times
   const mounts = patchMounts(pod.spec.mounts, body.mounts ?? {})
   if (!mounts.ok) return mounts
+  const { idleStop: present, ...former } = pod.spec
+  const idleStop = planIdleStop(present, body.idleStop, nowMs)
   const spec: PodSpec = {
-    ...pod.spec,
+    ...former,
     container: container.container,
     mounts: mounts.mounts,
     globalNetworking: body.globalNetworking ?? pod.spec.globalNetworking,
     onHostLoss: body.onHostLoss ?? pod.spec.onHostLoss,
+    ...(idleStop && { idleStop }),
   }
   const tooLarge = references.template && refuseSize(body, container.container)
   const problem = refuseSpec(spec) ?? refuseRegistry(body.registry, references.hasRegistry) ?? tooLarge

@@ -1,5 +1,6 @@
 import type { Cloud, ClusterType } from '../../contract/enums.ts'
 import type { ContainerSpec } from '../resources/container.ts'
+import type { IdleStop } from './idle-stop.ts'
 
 /** What a user asked for, as D1 keeps it (POD-3). What placement made of it stands in columns beside it. */
 export interface PodSpec {
@@ -18,6 +19,8 @@ export interface PodSpec {
   cluster?: { type: ClusterType; podCount: number }
   /** What becomes of the pod when its host is lost for good. */
   onHostLoss: HostLossPolicy
+  /** The platform stops it when it has done nothing for so long (SPD-5). Absent: never. */
+  idleStop?: IdleStop
   /** It was rented as one that may be taken away; nothing takes it away here, and older interfaces show the word. Absent: it was not. */
   interruptible?: true
   /** Hosts that it was on before, newest first: what it used there stands in their history (HIS-6). Absent: none. */

@@ -31,6 +31,12 @@ export function refuseStart(isGpuPod: boolean): Refusal {
   return { key: 'badRequest', detail: 'There is not enough free CPU or memory on the host machine to start this pod.', code: 'NO_CAPACITY' }
 }
 
+/** The host of a stopped pod has no room for it with another number of GPUs (GQL-37). */
+export function refuseCount(has: number, asked: number): Refusal {
+  const detail = `${NO_FREE_GPU} It has ${has} and was to start with ${asked}; start it with the number that it has, or create another pod.`
+  return { key: 'badRequest', detail, code: 'NO_FREE_GPU' }
+}
+
 function reasonsOf(unfit: readonly UnfitHost[]): string[] {
   if (unfit.length === 0) return ['hosts: none is online']
   return countConstraints(unfit, MAX_REASONS)

@@ -9,6 +9,7 @@ import type { TemplateConfig } from '../resources/record.ts'
 import { type ComputeResult, cpuCompute, gpuCompute, refuseDisk } from './compute.ts'
 import { createContainer, refuseSize } from './container.ts'
 import { type Deadlines, NO_DEADLINES, planDeadlines } from './deadlines.ts'
+import { planIdleStop } from './idle-stop.ts'
 import { createMounts } from './mounts.ts'
 import type { PodSpec } from './record.ts'
 
@@ -63,6 +64,7 @@ export function planPod(
   if (!times.ok) return times
   const mounts = createMounts(mountsOf(body, template), computed.compute.kind === 'cpu')
   if (!mounts.ok) return mounts
+  const idleStop = planIdleStop(undefined, body.idleStop, nowMs)
   const spec: PodSpec = {
     container: container.container,
     compute: computed.compute,
@@ -71,6 +73,7 @@ export function planPod(
     mounts: mounts.mounts,
     globalNetworking: body.globalNetworking ?? false,
     onHostLoss: body.onHostLoss ?? POD_DEFAULTS.onHostLoss,
+    ...(idleStop && { idleStop }),
   }
   const problem = refuseSpec(spec) ?? refuseReferences(body, spec, references) ?? refuseSize(body, spec.container)
   if (problem) return { ok: false, problem }

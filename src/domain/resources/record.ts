@@ -15,4 +15,17 @@ export interface TemplateConfig {
   startSsh: boolean
   startJupyter: boolean
   allowedCudaVersions: string[]
+  /** What older interfaces keep with a template, for display only (GQL-42). Absent: nothing. */
+  notes?: TemplateNotes
 }
+
+/** What a template tells whoever uses it; nothing here acts on it. */
+export interface TemplateNotes {
+  readme?: string
+  /** Names of its ports, by the port as the template has it. */
+  portNames?: Record<string, string>
+  advancedStart?: boolean
+}
+
+/** A change of them: what is left out stays. */
+export type TemplateNotesPatch = { [Name in keyof TemplateNotes]?: TemplateNotes[Name] | undefined }

@@ -2,7 +2,7 @@ import { TEMPLATE_DEFAULTS } from '../../contract/defaults.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
 import { mergeArgs } from './container.ts'
-import type { TemplateConfig } from './record.ts'
+import type { TemplateConfig, TemplateNotesPatch } from './record.ts'
 
 /** TPL-2: what a create body leaves out. */
 const DEFAULTS: Omit<TemplateConfig, 'id' | 'teamId'> = {
@@ -20,12 +20,12 @@ const DEFAULTS: Omit<TemplateConfig, 'id' | 'teamId'> = {
 export type TemplateResult = { ok: true; template: TemplateConfig } | { ok: false; problem: Refusal }
 
 /** The template that a create body asks for (TPL-2, CON-2, CON-3). */
-export function createTemplate(body: CreateTemplateRequest, ids: { id: string; teamId: string }): TemplateResult {
+export function createTemplate(body: CreateTemplateRequest & TemplateNotesPatch, ids: { id: string; teamId: string }): TemplateResult {
   return patchTemplate({ ...DEFAULTS, ...ids }, body)
 }
 
 /** The template after a PATCH (STRICT-3): what the body leaves out stays. Whether its registry exists is for the caller to see. */
-export function patchTemplate(template: TemplateConfig, patch: UpdateTemplateRequest): TemplateResult {
+export function patchTemplate(template: TemplateConfig, patch: UpdateTemplateRequest & TemplateNotesPatch): TemplateResult {
   const { container } = template
   if (patch.image === '') return refused('image cannot be empty')
   const args = mergeArgs(container.args, patch)
@@ -49,7 +49,21 @@ export function patchTemplate(template: TemplateConfig, patch: UpdateTemplateReq
     startJupyter: patch.startJupyter ?? template.startJupyter,
     allowedCudaVersions: patch.allowedCudaVersions ?? template.allowedCudaVersions,
   }
-  return { ok: true, template: next }
+  return { ok: true, template: withNotes(next, patch) }
+}
+
+/** GQL-42: what the patch leaves out stays, and a port that goes takes its name along. */
+function withNotes({ notes: before = {}, ...template }: TemplateConfig, patch: TemplateNotesPatch): TemplateConfig {
+  const readme = patch.readme ?? before.readme
+  const advancedStart = patch.advancedStart ?? before.advancedStart
+  const named = Object.entries(patch.portNames ?? before.portNames ?? {})
+  const portNames = Object.fromEntries(named.filter(([port, name]) => name !== '' && template.container.ports.includes(port)))
+  const notes = {
+    ...(readme && { readme }),
+    ...(Object.keys(portNames).length > 0 && { portNames }),
+    ...(advancedStart !== undefined && { advancedStart }),
+  }
+  return Object.keys(notes).length > 0 ? { ...template, notes } : template
 }
 
 /** A template as another account sees and uses it: without the owner's credential (TPL-3). */

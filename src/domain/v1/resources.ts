@@ -6,8 +6,8 @@ import { containerOf, persistentOf, v1Container } from './container.ts'
 const DEFAULT_DISK_GB = 50
 
 /** A template of v1 in v2 (LEG-8). */
-export function templateCreate(body: V1CreateTemplate): CreateTemplateRequest {
-  const { name, imageName, volumeInGb = 0, volumeMountPath } = body
+export function templateCreate(body: V1CreateTemplate): CreateTemplateRequest & { readme?: string } {
+  const { name, imageName, volumeInGb = 0, volumeMountPath, readme } = body
   const persistent = persistentOf(volumeInGb, volumeMountPath)
   return {
     disk: DEFAULT_DISK_GB,
@@ -16,6 +16,7 @@ export function templateCreate(body: V1CreateTemplate): CreateTemplateRequest {
     ...(persistent && { mounts: { persistent } }),
     name,
     image: imageName,
+    ...(readme !== undefined && { readme }),
   }
 }
 
@@ -25,8 +26,8 @@ export function needsMount({ volumeInGb, volumeMountPath }: V1UpdateTemplate): b
 }
 
 /** An update of v1 in v2. `mounts`: those of the template now, if `needsMount`. */
-export function templatePatch(body: V1UpdateTemplate, mounts: Template['mounts']): UpdateTemplateRequest {
-  const { name, volumeInGb, volumeMountPath } = body
+export function templatePatch(body: V1UpdateTemplate, mounts: Template['mounts']): UpdateTemplateRequest & { readme?: string } {
+  const { name, volumeInGb, volumeMountPath, readme } = body
   const isNamed = (volumeInGb ?? volumeMountPath) !== undefined
   const persistent = persistentOf(volumeInGb ?? mounts.persistent?.size ?? 0, volumeMountPath ?? mounts.persistent?.path)
   return {
@@ -34,6 +35,7 @@ export function templatePatch(body: V1UpdateTemplate, mounts: Template['mounts']
     ...flagsOf(body),
     ...(name !== undefined && { name }),
     ...(isNamed && { mounts: persistent ? { persistent } : {} }),
+    ...(readme !== undefined && { readme }),
   }
 }
 
@@ -45,8 +47,8 @@ function flagsOf({ category, isPublic, isServerless }: V1UpdateTemplate) {
   }
 }
 
-/** A template as v1 shows it (LEG-7). */
-export function v1Template(template: Template) {
+/** A template as v1 shows it (LEG-7), with the text that is kept beside it. */
+export function v1Template(template: Template, readme = '') {
   const { persistent } = template.mounts
   return {
     id: template.id,
@@ -56,7 +58,7 @@ export function v1Template(template: Template) {
     isPublic: template.public,
     isRunpod: false,
     isServerless: template.serverless,
-    readme: '',
+    readme,
     volumeInGb: persistent?.size ?? 0,
     volumeMountPath: persistent?.path ?? '',
   }

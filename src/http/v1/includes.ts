@@ -31,7 +31,8 @@ export async function includeTemplates(
 
 async function templateOrNull(ctx: VerbContext, id: string): Promise<ReturnType<typeof v1Template> | null> {
   try {
-    return v1Template(toTemplate(await getTemplate(ctx, id)))
+    const template = await getTemplate(ctx, id)
+    return v1Template(toTemplate(template), template.notes?.readme)
   } catch (error) {
     if (error instanceof Problem && (error.status === 404 || error.status === 403)) return null
     throw error

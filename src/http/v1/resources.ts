@@ -1,6 +1,6 @@
 import { CreateNetworkVolumeRequest, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
 import { CreateRegistryRequest } from '../../contract/resources/registries.ts'
-import { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
+import { CreateTemplateRequest, templateNoteFields, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
 import { V1CreateRegistry, V1CreateTemplate, V1CreateVolume, V1UpdateTemplate, V1UpdateVolume } from '../../contract/v1/bodies.ts'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
 import { needsMount, templateCreate, templatePatch, v1Template, v1Volume } from '../../domain/v1/resources.ts'
@@ -10,6 +10,10 @@ import { toTemplate } from '../../services/resources/template-view.ts'
 import * as templates from '../../services/resources/templates.ts'
 import { readPages } from '../pages.ts'
 import { asV2, type V1Call, type V1Route, v1BodyRoute, v1Route } from './route.ts'
+
+const { readme } = templateNoteFields
+const NewTemplate = CreateTemplateRequest.extend({ readme })
+const TemplateEdit = UpdateTemplateRequest.extend({ readme })
 
 /** Templates, network volumes and registry credentials of v1 (LEG-8). */
 export const RESOURCE_ROUTES: readonly V1Route[] = [
@@ -21,7 +25,7 @@ export const RESOURCE_ROUTES: readonly V1Route[] = [
     return c.json(all.map(shownTemplate), 200)
   }),
   v1BodyRoute('POST', '/templates', 'templates:write', V1CreateTemplate, async ({ c, ctx, body, key }) =>
-    c.json(shownTemplate(await templates.createTemplate(ctx, asV2(CreateTemplateRequest, templateCreate(body)), key)), 200),
+    c.json(shownTemplate(await templates.createTemplate(ctx, asV2(NewTemplate, templateCreate(body)), key)), 200),
   ),
   v1Route('GET', '/templates/:id', 'templates:read', async ({ c, ctx, id }) =>
     c.json(shownTemplate(await templates.getTemplate(ctx, id)), 200),
@@ -63,7 +67,7 @@ export const RESOURCE_ROUTES: readonly V1Route[] = [
 
 async function updateTemplate({ c, ctx, id, body }: V1Call<V1UpdateTemplate>): Promise<Response> {
   const mounts = needsMount(body) ? toTemplate(await templates.getTemplate(ctx, id)).mounts : {}
-  const patch = asV2(UpdateTemplateRequest, templatePatch(body, mounts))
+  const patch = asV2(TemplateEdit, templatePatch(body, mounts))
   return c.json(shownTemplate(await templates.updateTemplate(ctx, id, patch)), 200)
 }
 
@@ -72,7 +76,7 @@ async function updateVolume({ c, ctx, id, body }: V1Call<V1UpdateVolume>): Promi
 }
 
 function shownTemplate(template: TemplateConfig) {
-  return v1Template(toTemplate(template))
+  return v1Template(toTemplate(template), template.notes?.readme)
 }
 
 function shownRegistry({ id, name }: { id: string; name: string }) {

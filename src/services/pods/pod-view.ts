@@ -6,6 +6,7 @@ import { roleOf } from '../../domain/cluster/roles.ts'
 import { internalName } from '../../domain/overlay/host-overlays.ts'
 import { costOf, portsView, sshOf } from '../../domain/pod/access.ts'
 import { envOf } from '../../domain/pod/container.ts'
+import { idleStopDueMs } from '../../domain/pod/idle-stop.ts'
 import { mountsView } from '../../domain/pod/mounts.ts'
 import { actionsOf } from '../../domain/pod/pod.ts'
 import { decodeArgs } from '../../domain/resources/container.ts'
@@ -48,8 +49,9 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy' | 'intern
     createdAt: formatTime(pod.createdAtMs),
     // Of a pod whose host is lost the start is kept for the host's return.
     startedAt: pod.startedAtMs === null || pod.hostLost ? null : formatTime(pod.startedAtMs),
-    stopAfter: pod.stopAfterMs === null ? null : formatTime(pod.stopAfterMs),
-    terminateAfter: pod.terminateAfterMs === null ? null : formatTime(pod.terminateAfterMs),
+    stopAfter: timeOrNull(pod.stopAfterMs),
+    terminateAfter: timeOrNull(pod.terminateAfterMs),
+    idleStop: pod.spec.idleStop ? { afterSeconds: pod.spec.idleStop.afterSeconds } : null,
   }
 }
 
@@ -82,7 +84,12 @@ function runtimeView(pod: PodRow, nowMs: number, live: LivePod | undefined): Pod
     ...(stats?.gpus && { gpus: stats.gpus.map(({ util, memoryUtil }) => ({ util, memoryUtil })) }),
     ...(stats?.cpu !== undefined && { cpu: { util: stats.cpu } }),
     ...(stats?.memory !== undefined && { memory: { util: stats.memory } }),
-    ...(stats && { idleSince: idleSinceMs === null ? null : formatTime(idleSinceMs) }),
+    ...(stats && { idleSince: timeOrNull(idleSinceMs) }),
+    ...(stats && pod.spec.idleStop && { idleStopAt: timeOrNull(idleStopDueMs(pod, idleSinceMs)) }),
     ports: portsView(pod),
   }
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatTime(ms)
 }

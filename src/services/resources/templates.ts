@@ -5,7 +5,7 @@ import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contrac
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import * as table from '../../db/resources/templates.ts'
 import { hasScope } from '../../domain/access.ts'
-import type { TemplateConfig } from '../../domain/resources/record.ts'
+import type { TemplateConfig, TemplateNotesPatch } from '../../domain/resources/record.ts'
 import { findSeedTemplate } from '../../domain/resources/seed-templates.ts'
 import {
   createTemplate as decideCreate,
@@ -32,7 +32,11 @@ const LIST_BINDING = 'listTemplates'
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
 /** Creates a template (TPL-2, PP-125). Throws 400 (name taken, unknown registry), 403, 409 and 422 (its key is in use). */
-export async function createTemplate(ctx: VerbContext, body: CreateTemplateRequest, key: string | undefined): Promise<TemplateConfig> {
+export async function createTemplate(
+  ctx: VerbContext,
+  body: CreateTemplateRequest & TemplateNotesPatch,
+  key: string | undefined,
+): Promise<TemplateConfig> {
   requireScope(ctx.principal, 'templates:write')
   requireRegistryScope(ctx, registryIdOf(body.registry ?? null))
   const replay = replayEnv<TemplateConfig>(body.env, putEnv, async ({ id }) => {
@@ -42,7 +46,11 @@ export async function createTemplate(ctx: VerbContext, body: CreateTemplateReque
   return onceForKey<TemplateConfig>(ctx, 'createTemplate', key, body, (store) => writeTemplate(ctx, body, store), replay)
 }
 
-async function writeTemplate(ctx: VerbContext, body: CreateTemplateRequest, store: StoreAnswer<TemplateConfig>): Promise<TemplateConfig> {
+async function writeTemplate(
+  ctx: VerbContext,
+  body: CreateTemplateRequest & TemplateNotesPatch,
+  store: StoreAnswer<TemplateConfig>,
+): Promise<TemplateConfig> {
   const template = accepted(decideCreate(body, { id: newResourceId(), teamId: ctx.principal.teamId }))
   await claimRegistry(ctx, template.container)
   const outcome = await table.insertTemplate(openRecords(ctx.env), template, ctx.nowMs, [
@@ -83,7 +91,11 @@ export async function listTemplates(
 }
 
 /** Changes an own template; what was made from it keeps what it got. Throws 400, 403, 404, and 409 when others kept changing it. */
-export async function updateTemplate(ctx: VerbContext, id: string, patch: UpdateTemplateRequest): Promise<TemplateConfig> {
+export async function updateTemplate(
+  ctx: VerbContext,
+  id: string,
+  patch: UpdateTemplateRequest & TemplateNotesPatch,
+): Promise<TemplateConfig> {
   requireScope(ctx.principal, 'templates:write')
   requireRegistryScope(ctx, registryIdOf(patch.registry ?? null))
   const db = openRecords(ctx.env)

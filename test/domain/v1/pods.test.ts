@@ -152,6 +152,7 @@ describe('a pod of v2 in v1', () => {
     onHostLoss: 'WAIT',
     stopAfter: null,
     terminateAfter: null,
+    idleStop: null,
     runtime: {
       uptime: 7,
       ports: [

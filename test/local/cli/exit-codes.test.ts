@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from '../../support/unit.ts'
 import { podplane, type Routes, ToyPlane } from './terminal.ts'
 
 const problem = (status: number, detail: string, more: object = {}) => ({ status, body: { title: 'Refused', status, detail, ...more } })
+const ID = 'a1b2c3d4e5f6g7'
 const POD = { id: 'p1', name: 'box', status: 'RUNNING', statusReason: null, ports: [], cost: 1 }
 
 let plane: ToyPlane | undefined
@@ -62,7 +63,7 @@ describe('exit codes', () => {
   })
 
   it('[CL-2] 4: there is no such thing', async () => {
-    const ran = await podplane(['pods', 'get', 'nope'], { plane: await at({}) })
+    const ran = await podplane(['pods', 'get', ID], { plane: await at({}) })
     expect(ran).toEqual({ code: EXIT.NOT_FOUND, stdout: '', stderr: 'error: pod not found (request req_1)\n' })
   })
 
@@ -156,12 +157,12 @@ describe('exit codes', () => {
   })
 
   it('[CL-5] nobody is asked without a terminal, and the error names the flag', async () => {
-    const plane = await at({ 'DELETE /v2/pods/p1': { status: 204 } })
-    const asked = await podplane(['pods', 'delete', 'p1'], { plane })
+    const plane = await at({ [`DELETE /v2/pods/${ID}`]: { status: 204 } })
+    const asked = await podplane(['pods', 'delete', ID], { plane })
     expect(asked).toMatchObject({ code: EXIT.USAGE, stdout: '' })
     expect(asked.stderr).toContain('add --yes')
     expect(plane.asked).toEqual([])
-    expect(await podplane(['pods', 'delete', 'p1', '--yes'], { plane })).toMatchObject({ code: EXIT.OK, stdout: 'p1\n' })
+    expect(await podplane(['pods', 'delete', ID, '--yes'], { plane })).toMatchObject({ code: EXIT.OK, stdout: `${ID}\n` })
   })
 
   it('[CL-5] a create whose answer is lost is sent again under the same key', async () => {

@@ -49,7 +49,7 @@ describe('why, plans, and what has been', () => {
   it('[CL-15] --plan asks the same verb what it would do, and does nothing', async () => {
     const effect = {
       kind: 'DELETES',
-      resource: { kind: 'pod', id: 'p1', name: 'box' },
+      resource: { kind: 'pod', id: 'a1b2c3d4e5f6g7', name: 'box' },
       what: 'its disk is lost',
       severity: 'LOSS',
       amount: null,
@@ -58,23 +58,27 @@ describe('why, plans, and what has been', () => {
       body: { action: 'pods.terminate', resource: effect.resource, effects: refusal === null ? [effect] : [], refusal },
     })
     const toy = await at({
-      'DELETE /v2/pods/p1?dryRun=true': plan(null),
-      'DELETE /v2/serverless/e1?dryRun=true': plan({ title: 'Conflict', status: 409, detail: 'it is in use' }),
-      'POST /admin/v1/hosts/h1/drain?dryRun=true': plan(null),
+      'DELETE /v2/pods/a1b2c3d4e5f6g7?dryRun=true': plan(null),
+      'DELETE /v2/serverless/e1b2c3d4e5f6g7?dryRun=true': plan({ title: 'Conflict', status: 409, detail: 'it is in use' }),
+      'POST /admin/v1/hosts/h1b2c3d4e5f6g7/drain?dryRun=true': plan(null),
     })
-    expect(await podplane(['pods', 'delete', 'p1', '--plan'], { plane: toy })).toEqual({
+    expect(await podplane(['pods', 'delete', 'a1b2c3d4e5f6g7', '--plan'], { plane: toy })).toEqual({
       code: 0,
-      stdout: 'LOSS\tpod\tp1\tits disk is lost\n',
+      stdout: 'LOSS\tpod\ta1b2c3d4e5f6g7\tits disk is lost\n',
       stderr: '',
     })
-    expect(await podplane(['endpoints', 'delete', 'e1', '--plan'], { plane: toy })).toEqual({
+    expect(await podplane(['endpoints', 'delete', 'e1b2c3d4e5f6g7', '--plan'], { plane: toy })).toEqual({
       code: 5,
       stdout: '',
       stderr: 'it would be refused: it is in use\n',
     })
     expect(
-      (await podplane(['hosts', 'drain', 'h1', '--plan', '--json', 'action'], { plane: toy, env: { PODPLANE_OPERATOR_KEY: 'ppo_key' } }))
-        .stdout,
+      (
+        await podplane(['hosts', 'drain', 'h1b2c3d4e5f6g7', '--plan', '--json', 'action'], {
+          plane: toy,
+          env: { PODPLANE_OPERATOR_KEY: 'ppo_key' },
+        })
+      ).stdout,
     ).toContain('pods.terminate')
     expect(toy.asked.every(({ url }) => url.endsWith('?dryRun=true'))).toBe(true)
   })
@@ -89,21 +93,23 @@ describe('why, plans, and what has been', () => {
       reason: null,
     }
     const toy = await at({
-      'GET /v2/e1/requests': { body: { requests: [{ id: 'j1', status: 'FAILED', createdAt: '2026-06-01T11:00:00Z' }], pagination: LAST } },
-      'GET /v2/e1/timeline/j1': {
+      'GET /v2/e1b2c3d4e5f6g7/requests': {
+        body: { requests: [{ id: 'j1', status: 'FAILED', createdAt: '2026-06-01T11:00:00Z' }], pagination: LAST },
+      },
+      'GET /v2/e1b2c3d4e5f6g7/timeline/j1': {
         body: { id: 'j1', status: 'COMPLETED', createdAt: 'a', finishedAt: 'b', costUsd: 0.001, attempts: [attempt] },
       },
     })
-    expect((await podplane(['jobs', 'list', 'e1', '--status', 'FAILED', '--since', '1d', '--id', 'j', '-q'], { plane: toy })).stdout).toBe(
-      'j1\n',
-    )
+    expect(
+      (await podplane(['jobs', 'list', 'e1b2c3d4e5f6g7', '--status', 'FAILED', '--since', '1d', '--id', 'j', '-q'], { plane: toy })).stdout,
+    ).toBe('j1\n')
     expect(Object.fromEntries(new URLSearchParams(toy.asked[0]?.url.split('?')[1]))).toEqual({
       limit: '100',
       status: 'FAILED',
       from: expect.stringMatching(/^2026-05-31T12/),
       id: 'j',
     })
-    const { stdout, stderr } = await podplane(['jobs', 'timeline', 'e1', 'j1'], { plane: toy })
+    const { stdout, stderr } = await podplane(['jobs', 'timeline', 'e1b2c3d4e5f6g7', 'j1'], { plane: toy })
     expect({ stdout, stderr }).toEqual({
       stdout: '1\tCOMPLETED\tw1\tRUNNING 12 ms\t0.001\t\n',
       stderr: 'COMPLETED, made at a, over at b, $0.001\n',

@@ -142,8 +142,8 @@ describe('podplane env', () => {
         ),
     )
     expect((await podplane(['env', '--for', 'openai'], { env })).code).toBe(2)
-    expect((await podplane(['env', '--for', 'openai', '--endpoint', 'e1'], { env })).stdout).toContain(
-      "OPENAI_BASE_URL='http://127.0.0.1:8787/v2/e1/openai/v1'",
+    expect((await podplane(['env', '--for', 'openai', '--endpoint', 'e1b2c3d4e5f6g7'], { env })).stdout).toContain(
+      "OPENAI_BASE_URL='http://127.0.0.1:8787/v2/e1b2c3d4e5f6g7/openai/v1'",
     )
   })
 })
@@ -158,7 +158,18 @@ describe('podplane doctor', () => {
   it('[CL-40] looks at everything, says how it is, and shows no key', async () => {
     const { code, stdout, stderr } = await podplane(['doctor', '--json'], { plane: await at(HEALTHY) })
     const { checks } = JSON.parse(stdout) as { checks: { id: string; status: string }[] }
-    expect(checks.map(({ id }) => id)).toEqual(['node', 'context', 'plane', 'clock', 'key', 'websocket', 'ssh-keys', 'ssh', 'job'])
+    expect(checks.map(({ id }) => id)).toEqual([
+      'node',
+      'context',
+      'plane',
+      'version',
+      'clock',
+      'key',
+      'websocket',
+      'ssh-keys',
+      'ssh',
+      'job',
+    ])
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
     expect({ code, key: (stdout + stderr).includes('pp_key') }).toEqual({ code: 0, key: false })
   })
@@ -174,6 +185,7 @@ describe('podplane doctor', () => {
     const states = JSON.parse(nowhere.stdout) as { id: string; status: string }[]
     expect(states.filter(({ status }) => status === 'skip').map(({ id }) => id)).toEqual([
       'plane',
+      'version',
       'clock',
       'key',
       'websocket',
@@ -194,13 +206,19 @@ describe('completion', () => {
     expect(words(['pods', 'get'], '')).toBeUndefined()
   })
 
-  it('[CL-8] of ids, from the API once in 30 s; what goes wrong is said to nobody', async () => {
+  it('[CL-8] of ids and names, from the API once in 30 s; what goes wrong is said to nobody', async () => {
     const home = makeHome()
-    await at({ 'GET /v2/pods': { body: { pods: [POD, { ...POD, id: 'q2', name: 'other' }], pagination: LAST } } })
-    const run = async (target: Pick<ToyPlane, 'url'>) =>
-      await podplane(['__complete', '--', 'pods', 'get', 'p'], { plane: target, home, env: {} })
+    await at({
+      'GET /v2/pods': {
+        body: { pods: [POD, { ...POD, id: 'q2', name: 'other' }, { ...POD, id: 'q3', name: 'two words' }], pagination: LAST },
+      },
+    })
+    const run = async (target: Pick<ToyPlane, 'url'>, begun = 'p') =>
+      await podplane(['__complete', '--', 'pods', 'get', begun], { plane: target, home, env: {} })
     const toy = plane as ToyPlane
     expect([await run(toy), await run(toy)]).toEqual(Array(2).fill({ code: 0, stdout: 'p1\tbox\n', stderr: '' }))
+    expect((await run(toy, 'o')).stdout).toBe('other\tq2\n')
+    expect((await run(toy, 'two')).stdout).toBe('')
     expect(toy.asked).toHaveLength(1)
     const gone = await ToyPlane.open({})
     const target = { url: gone.url }

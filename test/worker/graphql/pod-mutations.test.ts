@@ -141,7 +141,53 @@ describe('[GQL-19] names of pods', () => {
 })
 
 describe('acting on pods', () => {
-  it('[GQL-8] [GQL-37] stop, resume, edit and terminate one; what is not there is an error', async () => {
+  it('[GQL-37] resume one with another number of GPUs, as far as its machine has them', async () => {
+    const scene = await podScene(gpus(4))
+    const call = graphql(scene.account.key)
+    const { id, gpu, cost } = await scene.create({ mounts: { persistent: { size: 10, path: '/data' } } })
+    const resume = async (gpuCount: number, key = scene.account.key) => {
+      const document = 'mutation($id: String!, $gpuCount: Int) { podResume(input: {podId: $id, gpuCount: $gpuCount}) { gpuCount } }'
+      const { body } = await graphql(key)(document, { id, gpuCount })
+      return body.errors?.[0].message ?? body.data.podResume
+    }
+    const stop = async (generation: number) => {
+      await call(`mutation { podStop(input: {podId: "${id}"}) { id } }`)
+      await scene.host.report(`${id}-${generation}`, { state: 'exited', exitCode: 0 })
+    }
+    await scene.run(id)
+    const { platformEnv } = await scene.host.waitFor((workload) => workload.id === `${id}-1`)
+    await stop(1)
+    const stopped = await scene.get(id)
+    expect(await resume(3, platformEnv.RUNPOD_API_KEY)).toMatch(/^access denied/)
+    expect(await resume(-1)).toContain('$.gpuCount')
+    expect(await resume(64)).toContain('gpu.count 64 is above')
+    expect(await resume(5)).toMatch(
+      /^There are not enough free GPUs on the host machine to start this pod\. It has 1 and was to start with 5;/,
+    )
+    expect(await scene.get(id)).toEqual(stopped)
+
+    expect(await resume(3)).toEqual({ gpuCount: 3 })
+    await scene.run(id, 2)
+    const { resources, keepDisk, mounts } = await scene.host.waitFor((workload) => workload.id === `${id}-2`)
+    expect({ gpu: resources.gpu, keepDisk, mounts: mounts?.length }).toEqual({
+      gpu: { typeId: gpu.id, count: 3 },
+      keepDisk: true,
+      mounts: 1,
+    })
+    const running = await scene.get(id)
+    expect([running.gpu.count, running.cost]).toEqual([3, Number((cost * 3).toFixed(2))])
+    expect(running.gpu.vcpuCount).toBe(gpu.vcpuCount * 3)
+    await stop(2)
+
+    const other = await scene.create({ name: 'other', gpu: { id: gpu.id, count: 2 } })
+    expect(await resume(3)).toMatch(/^There are not enough free GPUs/)
+    expect((await scene.get(id)).status).toBe('EXITED')
+    expect(await resume(2)).toEqual({ gpuCount: 2 })
+    expect((await scene.get(other.id)).gpu.count).toBe(2)
+    scene.leave()
+  })
+
+  it('[GQL-8] stop, resume, edit and terminate one; what is not there is an error', async () => {
     const scene = await podScene(gpus(1))
     const call = graphql(scene.account.key)
     const { id } = await scene.create()
@@ -155,9 +201,6 @@ describe('acting on pods', () => {
       podStop: { id, desiredStatus: 'EXITED' },
     })
     await scene.host.report(`${id}-1`, { state: 'exited', exitCode: 0 })
-    const wrong = await call(`mutation { podResume(input: {podId: "${id}", gpuCount: 2}) { id } }`)
-    expect(wrong.body.errors[0].message).toContain('the pod has 1 GPUs and starts with them')
-    expect((await scene.get(id)).status).toBe('EXITED')
     expect(await done(`podResume(input: {podId: "${id}", gpuCount: 1}) { id desiredStatus }`)).toEqual({
       podResume: { id, desiredStatus: 'RUNNING' },
     })

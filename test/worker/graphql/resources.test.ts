@@ -1,5 +1,6 @@
 import { graphql } from '../../support/graphql.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it } from '../../support/harness.ts'
+import { v1 } from '../../support/v1.ts'
 
 /** Runs a document that has to succeed. */
 function caller(key: string) {
@@ -48,11 +49,71 @@ describe('templates', () => {
       portsConfig: [],
     })
     expect(await messageOf(key, SAVE)).toBe('Template name must be unique.')
-    expect(await messageOf(key, 'mutation { saveTemplate(input: {name: "u", imageName: "i", startScript: "x"}) { id } }')).toContain(
-      'dockerArgs',
-    )
     expect(await run('mutation { deleteTemplate(templateName: "t") }')).toEqual({ deleteTemplate: null })
     expect(await messageOf(key, 'mutation { deleteTemplate(templateName: "t") }')).toBe('template t not found')
+  })
+
+  it('[GQL-42] keep their readme, the names of their ports and how they are started; what is left out stays', async () => {
+    const { key } = await createAccount()
+    const run = caller(key)
+    const save = async (i: Record<string, unknown>) => {
+      const document =
+        'mutation($i: SaveTemplateInput) { saveTemplate(input: $i) { id readme advancedStart ports portsConfig { name port } } }'
+      return (await run(document, { i })).saveTemplate
+    }
+    const ports = [
+      { name: 'Notebook', port: '8888/http' },
+      { name: 'SSH', port: '22/tcp' },
+    ]
+    const { id, ...made } = await save({ name: 't', imageName: 'i', readme: '# How', advancedStart: false, portsConfig: ports })
+    expect(made).toEqual({ readme: '# How', advancedStart: false, ports: '8888/http,22/tcp', portsConfig: ports })
+    expect(await save({ id, imageName: 'i2' })).toEqual({ id, ...made })
+    // A port that goes takes its name along, by whichever interface.
+    expect((await api(key).patch(`/v2/templates/${id}`, { ports: ['8888/http'] })).status).toBe(200)
+    const left = { id, ...made, ports: '8888/http', portsConfig: ports.slice(0, 1) }
+    expect(await save({ id })).toEqual(left)
+    expect(await save({ id, portsConfig: [{ name: 'Lab', port: '8888' }] })).toEqual({
+      ...left,
+      portsConfig: [{ name: 'Lab', port: '8888/http' }],
+    })
+    expect((await v1(key).get(`/templates/${id}`)).body.readme).toBe('# How')
+    expect((await v1(key).patch(`/templates/${id}`, { readme: 'other' })).body.readme).toBe('other')
+    expect(await save({ id, readme: '', portsConfig: [] })).toEqual({ ...left, readme: '', ports: '', portsConfig: [] })
+    const long = { id, readme: 'x'.repeat(64 * 1024 + 1) }
+    const refused = await graphql(key)('mutation($i: SaveTemplateInput) { saveTemplate(input: $i) { id } }', { i: long })
+    expect(refused.body.errors[0].message).toContain('$.readme')
+    expect((await v1(key).get(`/templates/${id}`)).body.readme).toBe('')
+  })
+
+  it('[GQL-43] run their start script in place of the command, in endpoints too', async () => {
+    const { key } = await createAccount()
+    const run = caller(key)
+    const save = async (i: Record<string, unknown>) => {
+      const document = 'mutation($i: SaveTemplateInput) { saveTemplate(input: $i) { id dockerArgs startScript } }'
+      return (await run(document, { i })).saveTemplate
+    }
+    const startScript = '#!/bin/bash\nprepare\nexec "$@"'
+    const { id, ...made } = await save({ name: 't', imageName: 'i', isServerless: true, dockerArgs: 'serve --all', startScript })
+    expect(made).toEqual({ dockerArgs: 'serve --all', startScript })
+    const entrypoint = ['/bin/bash', '-c', startScript, 'startScript']
+    expect((await api(key).get(`/v2/templates/${id}`)).body).toMatchObject({ entrypoint, cmd: ['serve', '--all'] })
+    const saved = await run(
+      `mutation { saveEndpoint(input: {name: "e", templateId: "${id}", gpuIds: "AMPERE_24"}) { id template { dockerArgs startScript } } }`,
+    )
+    expect(saved.saveEndpoint.template).toEqual(made)
+    expect((await api(key).get(`/v2/serverless/${saved.saveEndpoint.id}`)).body).toMatchObject({ entrypoint, cmd: ['serve', '--all'] })
+    expect(await save({ id, dockerArgs: 'other' })).toEqual({ id, dockerArgs: 'other', startScript })
+    expect(await save({ id, startScript: '' })).toEqual({ id, dockerArgs: 'other', startScript: '' })
+    expect(await messageOf(key, `mutation { saveTemplate(input: {id: "${id}", startScript: "#!/bin/perl"}) { id } }`)).toContain(
+      'dockerArgs',
+    )
+    expect((await api(key).get(`/v2/templates/${id}`)).body).toMatchObject({ args: 'other' })
+    const own = await run('mutation($i: EndpointInput) { saveEndpoint(input: $i) { templateId template { dockerArgs startScript } } }', {
+      i: { name: 'own', gpuIds: 'AMPERE_24', template: { imageName: 'i', dockerArgs: '', startScript } },
+    })
+    expect(own.saveEndpoint.template).toEqual({ dockerArgs: '', startScript })
+    const kept = { id: own.saveEndpoint.templateId, dockerArgs: 'serve', startScript: '' }
+    expect(await save(kept)).toEqual({ ...kept, startScript })
   })
 
   it('[GQL-33] of other accounts are not deleted by their name', async () => {

@@ -47,6 +47,7 @@ describe('a pod over REST', () => {
       startedAt: null,
       stopAfter: null,
       terminateAfter: null,
+      idleStop: null,
     })
     const { id } = reply.body
     await scene.run(id, 1, [

@@ -19,6 +19,13 @@ export async function userOf(api: ApiClient, user: string): Promise<{ id: string
   return { id: found.id }
 }
 
+/** The same of a machine. */
+export async function hostOf(api: ApiClient, host: string): Promise<{ id: string }> {
+  const { isId, pickId } = await import('../../core/names.ts')
+  if (isId(host)) return { id: host }
+  return { id: pickId({ what: 'host', list: 'podplane hosts list' }, host, (await api.listHosts()).hosts) }
+}
+
 export function splitList(value: string): string[] {
   return value
     .split(',')

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { ApiBody } from '../../../client/client.ts'
-import type { Call } from './call.ts'
+import { type Call, hostOf } from './call.ts'
 
 /** Machines, and the tokens with which they join. */
 export function addHosts(program: Command, call: Call): void {
@@ -30,34 +30,36 @@ export function addHosts(program: Command, call: Call): void {
     .description('list machines')
     .action(() => call((api) => api.listHosts()))
   hosts
-    .command('get <id>')
+    .command('get <host>')
     .description('show one machine')
-    .action((id: string) => call((api) => api.getHost({ path: { id } })))
+    .action((host: string) => call(async (api) => await api.getHost({ path: await hostOf(api, host) })))
   hosts
-    .command('cordon <id>')
+    .command('cordon <host>')
     .description('give a machine no new work; what runs there stays')
     .option('--reason <text>', 'shown with the machine')
     .option('--plan', 'say what would happen, and change nothing')
-    .action((id: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
-      call((api) => api.cordonHost({ path: { id }, query: { dryRun: plan }, body })),
+    .action((host: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
+      call(async (api) => await api.cordonHost({ path: await hostOf(api, host), query: { dryRun: plan }, body })),
     )
   hosts
-    .command('uncordon <id>')
+    .command('uncordon <host>')
     .description('give a machine new work again; ends a drain')
-    .action((id: string) => call((api) => api.uncordonHost({ path: { id } })))
+    .action((host: string) => call(async (api) => await api.uncordonHost({ path: await hostOf(api, host) })))
   hosts
-    .command('drain <id>')
+    .command('drain <host>')
     .description('cordon a machine and let its workers leave once they have finished')
     .option('--reason <text>', 'shown with the machine')
     .option('--plan', 'say what would happen, and change nothing')
-    .action((id: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
-      call((api) => api.drainHost({ path: { id }, query: { dryRun: plan }, body })),
+    .action((host: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
+      call(async (api) => await api.drainHost({ path: await hostOf(api, host), query: { dryRun: plan }, body })),
     )
   hosts
-    .command('remove <id>')
+    .command('remove <host>')
     .description('withdraw the enrolment of a machine that holds nothing')
     .option('--plan', 'say what would happen, and change nothing')
-    .action((id: string, { plan }: { plan?: boolean }) => call((api) => api.removeHost({ path: { id }, query: { dryRun: plan } })))
+    .action((host: string, { plan }: { plan?: boolean }) =>
+      call(async (api) => await api.removeHost({ path: await hostOf(api, host), query: { dryRun: plan } })),
+    )
   program
     .command('audit')
     .description('who has changed what, in all accounts; the newest first')

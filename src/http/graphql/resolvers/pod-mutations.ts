@@ -1,6 +1,6 @@
+import { z } from 'zod'
 import type { PodAction } from '../../../contract/enums.ts'
 import { CreatePodRequest, UpdatePodRequest } from '../../../contract/pods/pods.ts'
-import { Problem } from '../../../contract/problems.ts'
 import { type ContainerInput, type DeployInput, needsMounts, podBodies, podEdit } from '../../../domain/graphql/pod-inputs.ts'
 import { given } from '../../../domain/graphql/words.ts'
 import { loadCatalog } from '../../../effects/catalog.ts'
@@ -14,6 +14,8 @@ import { showPod } from './pods.ts'
 
 /** Names of a create's container when its client names none: it asks for this template. */
 const CPU_TEMPLATE = 'runpod-ubuntu'
+
+const ResumeCount = z.object({ gpuCount: z.number().min(1).optional() })
 
 interface ActionInput {
   podId?: string | null
@@ -57,15 +59,11 @@ async function act(call: Call, input: ActionInput, action: PodAction) {
   return acted && showPod(call, acted.pod)
 }
 
-/** A pod starts with the GPUs that it has: another number is refused before anything starts (GQL-37). */
+/** A number that is none, or zero, means the GPUs that it has (GQL-37). */
 async function resume(call: Call, input: ActionInput) {
-  const acted = await actOnPod(call.ctx, podIdOf(input), 'start', undefined, ({ gpuCount }) => refuseCount(gpuCount, input.gpuCount))
+  const { gpuCount } = checked(ResumeCount, { gpuCount: input.gpuCount || undefined })
+  const acted = await actOnPod(call.ctx, podIdOf(input), 'start', undefined, gpuCount)
   return acted && showPod(call, acted.pod)
-}
-
-function refuseCount(has: number, asked: number | null | undefined): void {
-  if (!asked || has === 0 || asked === has) return
-  throw new Problem('badRequest', { detail: `the pod has ${has} GPUs and starts with them; leave gpuCount out, or create another pod` })
 }
 
 async function edit(call: Call, input: ContainerInput & { podId?: string | null }) {

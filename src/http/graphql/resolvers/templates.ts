@@ -1,10 +1,10 @@
 import type { TemplateSource } from '../../../contract/catalog/query.ts'
-import { CreateTemplateRequest, UpdateTemplateRequest } from '../../../contract/resources/templates.ts'
+import { CreateTemplateRequest, templateNoteFields, UpdateTemplateRequest } from '../../../contract/resources/templates.ts'
 import { endpointOfTemplate, flatEndpoint, implicitTemplateId } from '../../../domain/graphql/endpoints.ts'
 import {
   type FlatTemplate,
   flatTemplate,
-  needsMount,
+  needsCurrent,
   type TemplateInput,
   templateBody,
   templateEdit,
@@ -24,6 +24,9 @@ import { NOWHERE, saveEndpoint } from './endpoints.ts'
 
 const OFFICIAL: readonly TemplateSource[] = ['official']
 const OTHERS: readonly TemplateSource[] = ['verified', 'community']
+
+const NewTemplate = CreateTemplateRequest.extend(templateNoteFields)
+const TemplateEdit = UpdateTemplateRequest.extend(templateNoteFields)
 
 /** Templates (GQL-22). */
 export const TEMPLATE_RESOLVERS: Resolvers = {
@@ -80,16 +83,14 @@ async function readPublic({ ctx }: Call, id: string) {
 
 async function saveTemplate(call: Call, input: TemplateInput) {
   const { ctx, key } = call
-  if (!input.id) return show(await templates.createTemplate(ctx, checked(CreateTemplateRequest, mapped(templateBody(input))), key))
+  if (!input.id) return show(await templates.createTemplate(ctx, checked(NewTemplate, mapped(templateBody(input))), key))
   // Of an endpoint without a template: its own container (GQL-63).
   const endpointId = endpointOfTemplate(input.id)
   if (endpointId !== null) return (await saveEndpoint(call, { id: endpointId, template: input })).template
-  const { volumeInGb, volumeMountPath } = input
-  const sized = { ...(typeof volumeInGb === 'number' && { volumeInGb }), ...(volumeMountPath && { volumeMountPath }) }
-  const mounts = needsMount(sized) ? toTemplate(await templates.getTemplate(ctx, input.id)).mounts : {}
-  return show(await templates.updateTemplate(ctx, input.id, checked(UpdateTemplateRequest, mapped(templateEdit(input, mounts)))))
+  const current = needsCurrent(input) ? toTemplate(await templates.getTemplate(ctx, input.id)) : undefined
+  return show(await templates.updateTemplate(ctx, input.id, checked(TemplateEdit, mapped(templateEdit(input, current)))))
 }
 
 function show(template: TemplateConfig, isRunpod?: boolean): FlatTemplate {
-  return flatTemplate(toTemplate(template), isRunpod)
+  return flatTemplate(toTemplate(template), template.notes, isRunpod)
 }

@@ -15,9 +15,9 @@ import type { FieldErrors } from '../../../parts/form/field-errors.ts'
 import { Refusal } from '../../../parts/form/refusal.tsx'
 import { duration } from '../../../parts/format.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
-import { HOURS } from '../deadline.ts'
+import { HOURS, IDLE_MINUTES } from '../deadline.ts'
 import { HardwareFields } from './hardware-fields.tsx'
-import { EMPTY_POD, missingOf, type PodText, podBody } from './pod-form.ts'
+import { EMPTY_POD, missingOf, type PodText, podBody, withOption } from './pod-form.ts'
 import { PreviewPanel, usePodPreview } from './preview.tsx'
 import { StorageFields } from './storage-fields.tsx'
 import { TemplateField } from './template-field.tsx'
@@ -74,7 +74,11 @@ export function NewPodPage() {
           </Panel>
         </div>
         <div className="flex flex-col gap-4 lg:sticky lg:top-16">
-          <PreviewPanel preview={preview} missing={unread ?? missingOf(text)} isBusy={isBusy} make={make} />
+          <PreviewPanel
+            preview={preview}
+            missing={unread ?? missingOf(text)}
+            onTake={(body) => setText((before) => withOption(before, body))}
+          />
           <Refusal text={refusal} />
           <div className="flex flex-wrap gap-2">
             <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
@@ -121,6 +125,20 @@ function Access({ text, onChange, errors }: AccessProps) {
         {HOURS.map((one) => (
           <option key={one} value={one}>
             In {duration(one * 3_600_000)}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label="Stop when idle"
+        value={text.idleStopMinutes}
+        error={errors.of('idleStop')}
+        hint="When all its GPUs are at 0 %, or its CPU is below 5 % where it has none."
+        onChange={({ target }) => onChange({ idleStopMinutes: target.value })}
+      >
+        <option value="">Never</option>
+        {IDLE_MINUTES.map((one) => (
+          <option key={one} value={one}>
+            After {duration(one * 60_000)}
           </option>
         ))}
       </SelectField>

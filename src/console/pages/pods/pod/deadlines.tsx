@@ -10,6 +10,7 @@ import { duration } from '../../../parts/format.ts'
 import { Panel } from '../../../parts/page.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { deadlineAt, HOURS } from '../deadline.ts'
+import { IdleStop } from './idle-stop.tsx'
 
 /** The times at which the platform stops or terminates the pod by itself, to set and to clear (PP-250). */
 export function Deadlines({ pod }: { pod: Pod }) {
@@ -18,6 +19,7 @@ export function Deadlines({ pod }: { pod: Pod }) {
       <div className="flex flex-col gap-4">
         <Deadline pod={pod} member="stopAfter" title="Stop" />
         <Deadline pod={pod} member="terminateAfter" title="Terminate" />
+        <IdleStop pod={pod} />
       </div>
     </Panel>
   )

@@ -1,0 +1,50 @@
+import type { Refusal } from '../../contract/problems.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { PlacementHost } from '../host/placement.ts'
+import type { RoomAllocation } from '../host/room.ts'
+import { gpuCompute } from './compute.ts'
+import { rankHostsForPod } from './placement.ts'
+import type { PodSpec } from './record.ts'
+import { refuseCount } from './refusal.ts'
+
+/** What of a pod another number of GPUs changes. */
+export interface CountedPod {
+  teamId: string
+  spec: PodSpec
+  pricePerHour: number
+  vcpus: number
+  memoryMb: number
+}
+
+export type CountResult<Pod> = { ok: true; pod: Pod } | { ok: false; problem: Refusal }
+
+/**
+ * A stopped pod with another number of GPUs on its own host, at the catalog's price (GQL-37): what its host has beside what the pod still holds,
+ * `held`. Who resumes a pod of CPUs says nothing by a number.
+ */
+export function withGpuCount<Pod extends CountedPod>(
+  pod: Pod,
+  count: number,
+  { catalog, host, held }: { catalog: Catalog; host: PlacementHost | undefined; held: RoomAllocation | undefined },
+): CountResult<Pod> {
+  const { teamId, spec } = pod
+  const { compute, cloud } = spec
+  if (compute.kind === 'cpu' || compute.count === count) return { ok: true, pod }
+  const computed = gpuCompute(catalog, { id: compute.typeId, count }, cloud, [])
+  if (!computed.ok) return computed
+  const counted: PodSpec = { ...spec, compute: { ...compute, count } }
+  const [found] = host ? rankHostsForPod(teamId, counted, [held ? givenBack(host, held) : host], 'pack').candidates : []
+  if (!found) return { ok: false, problem: refuseCount(compute.count, count) }
+  const { vcpus, memoryMb } = found.shape
+  return { ok: true, pod: { ...pod, spec: counted, pricePerHour: computed.pricePerHour, vcpus, memoryMb } }
+}
+
+function givenBack(host: PlacementHost, { gpu, vcpus, memoryMb, diskGb }: RoomAllocation): PlacementHost {
+  return {
+    ...host,
+    vcpuFree: host.vcpuFree + vcpus,
+    memoryMbFree: host.memoryMbFree + memoryMb,
+    diskGbFree: host.diskGbFree + diskGb,
+    gpus: host.gpus.map((one) => (one.typeId === gpu?.typeId ? { ...one, free: one.free + gpu.count } : one)),
+  }
+}

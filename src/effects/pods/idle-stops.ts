@@ -1,0 +1,42 @@
+import { openDatabase } from '../../db/client.ts'
+import { listIdleStopPods } from '../../db/pods/idle-stops.ts'
+import { decideIdleStop, idleStopDueMs, nextIdleLookMs } from '../../domain/pod/idle-stop.ts'
+import { workloadIdOf } from '../../domain/pod/workloads.ts'
+import type { Env } from '../../env.ts'
+import { logEvent } from '../../platform/log.ts'
+import type { PodHost } from './marked-pod.ts'
+import { changePodByPlatform } from './platform-change.ts'
+
+/** More than a host can run. */
+const MAX_PODS = 2_000
+/** What failed is tried again after this. */
+const RETRY_MS = 5_000
+
+/** Since when each of these workloads does nothing, as their host has seen it (HIS-8). */
+export type IdleOnHost = (workloadIds: readonly string[]) => ReadonlyMap<string, number>
+
+/** Stops pods of a host that have done nothing for as long as they may (SPD-6). Returns when to look again; null: when a pod is asked to. */
+export async function applyIdleStopsOfHost(env: Env, here: PodHost, idle: IdleOnHost, nowMs: number): Promise<number | null> {
+  const pods = await listIdleStopPods(openDatabase(env.DB), here.hostId, MAX_PODS)
+  const sinceById = idle(pods.map(({ id, generation }) => workloadIdOf(id, generation)))
+  const looks = await Promise.all(
+    pods.map(async (pod) => {
+      const idleSinceMs = sinceById.get(workloadIdOf(pod.id, pod.generation)) ?? null
+      const dueMs = idleStopDueMs(pod, idleSinceMs)
+      if (dueMs === null || dueMs > nowMs) return nextIdleLookMs(pod, idleSinceMs, nowMs)
+      return (await stopIdle(env, here, pod.id, idleSinceMs, nowMs)) ? null : nowMs + RETRY_MS
+    }),
+  )
+  return looks.reduce((soonest, ms) => (ms === null || soonest === null ? (ms ?? soonest) : Math.min(ms, soonest)), null)
+}
+
+// One pod that cannot be changed holds up no other.
+async function stopIdle(env: Env, host: PodHost, podId: string, idleSinceMs: number | null, nowMs: number): Promise<boolean> {
+  try {
+    await changePodByPlatform(env, host, podId, (pod) => decideIdleStop(pod, idleSinceMs, nowMs))
+    return true
+  } catch (error) {
+    logEvent('error', 'an idle pod could not be stopped', { hostId: host.hostId, podId, error })
+    return false
+  }
+}
