@@ -7,7 +7,7 @@ import { openBrowser, Visitor } from './support/browser.ts'
 
 const PHONE = { viewport: { width: 390, height: 844 } }
 
-describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () => {
+describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console', () => {
   let plane: TestPlane
   let browser: Browser
   let probeId: string
