@@ -3,11 +3,12 @@ import { verdictOf } from '../../src/console/pages/endpoints/health.tsx'
 import { eventsBefore, eventWords, timeOf } from '../../src/console/pages/endpoints/history/moments.ts'
 import { EMPTY_ENDPOINT, endpointBody, missingOf } from '../../src/console/pages/endpoints/new/new-endpoint-form.ts'
 import { rollbackTo } from '../../src/console/pages/endpoints/releases/rollback.ts'
-import { makesRelease, settingsChanges, settingsText } from '../../src/console/pages/endpoints/settings/settings-form.ts'
+import { makesRelease, settingsChanges, settingsProblem, settingsText } from '../../src/console/pages/endpoints/settings/settings-form.ts'
 import { chatWords, readInput } from '../../src/console/pages/endpoints/try/try-input.ts'
 import { bulkRequest, listQuery, resultsOf } from '../../src/console/pages/jobs/bulk/chosen-jobs.ts'
 import { cancelOff, retryOff } from '../../src/console/pages/jobs/job-acts.ts'
 import { costWords, sharesOf } from '../../src/console/pages/jobs/phases.ts'
+import { type EnvRow, rowProblem, withRow } from '../../src/console/parts/env/env-rows.ts'
 import type { Endpoint } from '../../src/contract/endpoints/endpoints.ts'
 import type { Release } from '../../src/contract/endpoints/releases.ts'
 import type { JobBulk } from '../../src/contract/jobs/bulk.ts'
@@ -58,7 +59,8 @@ describe('[UI-45] settings of an endpoint', () => {
     workers: { min: 0, max: 3, idleTimeout: 5 },
     scaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
     timeout: 600_000,
-  } as Endpoint
+    env: { MODEL: 'small', TOKEN: '{{ RUNPOD_SECRET_HF }}' },
+  } as unknown as Endpoint
   const before = settingsText(endpoint)
 
   it('what is sent is what differs', () => {
@@ -67,6 +69,37 @@ describe('[UI-45] settings of an endpoint', () => {
     const body = settingsChanges(text, before)
     expect(body).toEqual({ workers: { max: 10 }, scaling: { type: 'REQUEST_COUNT', requestCount: 2 }, timeout: 30_000 })
     expect([makesRelease(body), makesRelease(settingsChanges({ ...before, image: 'acme/echo:2' }, before))]).toEqual([false, true])
+  })
+})
+
+describe('[UI-55] variables of an endpoint', () => {
+  const env = { MODEL: 'small', TOKEN: '{{ RUNPOD_SECRET_HF }}', PEM: 'a\nb' }
+  const before = settingsText({ env, workers: {}, scaling: {} } as unknown as Endpoint)
+  const changed = (rows: readonly EnvRow[]) => settingsChanges({ ...before, env: rows }, before)
+
+  it('come back as they were, secrets by their name', () => {
+    expect(before.env.map(({ name, kind, text }) => [name, kind, text])).toEqual([
+      ['MODEL', 'value', 'small'],
+      ['TOKEN', 'secret', 'HF'],
+      ['PEM', 'value', 'a\nb'],
+    ])
+    expect(changed(before.env)).toEqual({})
+    expect(changed([...before.env].reverse())).toEqual({})
+  })
+
+  it('are added, changed and removed; the others go along untouched, and it is a release', () => {
+    const [model, token] = before.env as [EnvRow, EnvRow]
+    const added = withRow([{ ...model, text: 'large' }, token]).map((row) => (row.name === '' ? { ...row, name: 'NEW', text: '' } : row))
+    const body = changed(added)
+    expect(body).toEqual({ env: { MODEL: 'large', TOKEN: '{{ RUNPOD_SECRET_HF }}', NEW: '' } })
+    expect(makesRelease(body)).toBe(true)
+  })
+
+  it('that cannot be sent are named', () => {
+    const row = (key: number, name: string, kind: EnvRow['kind'] = 'value') => ({ key, name, kind, text: '' })
+    const rows = [row(0, 'A'), row(1, 'A'), row(2, '1A'), row(3, ''), row(4, 'B', 'secret')]
+    expect(rows.map((one) => rowProblem(one, rows) !== undefined)).toEqual([false, true, true, true, true])
+    expect([settingsProblem({ ...before, env: rows }), changed(rows)]).toEqual(['A: This name is used already.', {}])
   })
 })
 

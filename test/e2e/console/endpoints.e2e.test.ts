@@ -15,7 +15,9 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:1'] }), openBrowser()])
     await hostIsOnline(plane)
     const api = createApiClient(plane.url, plane.apiKey)
-    const body = { name: 'probe', image: 'builtin/probe', cpu: [{ id: 'cpu3c', vcpuCount: 2 }], disk: 1, workers: { min: 0, max: 1 } }
+    await api.createSecret({ body: { name: 'hf', value: 'never shown' } })
+    const env = { MODEL: 'small' }
+    const body = { name: 'probe', env, image: 'builtin/probe', cpu: [{ id: 'cpu3c', vcpuCount: 2 }], disk: 1, workers: { min: 0, max: 1 } }
     probeId = (await api.createEndpoint({ body })).id
   })
   afterAll(async () => {
@@ -36,6 +38,13 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await visitor.expectAccessible('endpoint')
     await visitor.picture('endpoint')
     await page.getByRole('tab', { name: 'Try' }).click()
+    await page.getByLabel('Send', { exact: true }).selectOption('chat')
+    await page.getByLabel('Message').fill('a lighthouse at dawn')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('Answera lighthouse at dawn', { exact: true }).waitFor()
+    await visitor.expectAccessible('a chat')
+    await visitor.picture('endpoint-chat')
+    await page.getByLabel('Send', { exact: true }).selectOption('job')
     await page.getByLabel('Input').fill('{"prompt": "a lighthouse at dusk"}')
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.getByRole('region', { name: 'the output' }).getByText('a lighthouse at dusk').waitFor()
@@ -157,11 +166,20 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await page.getByRole('alert').waitFor()
     await page.getByLabel('Workers at most').fill('2')
     await page.getByLabel('Image').fill('builtin/echo')
+    await page.getByRole('button', { name: 'Add a variable' }).click()
+    const variable = page.getByRole('group', { name: 'Variable' }).last()
+    await variable.getByLabel('Variable').fill('HF_TOKEN')
+    await variable.getByLabel('Kind').selectOption('secret')
+    await variable.getByLabel('Secret', { exact: true }).selectOption('hf')
     await visitor.expectAccessible('settings')
     await visitor.picture('endpoint-settings')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The endpoint is changed').waitFor()
-    expect(await api.getEndpoint({ path: { id: probeId } })).toMatchObject({ image: 'builtin/echo', workers: { max: 2 } })
+    expect(await api.getEndpoint({ path: { id: probeId } })).toMatchObject({
+      image: 'builtin/echo',
+      workers: { max: 2 },
+      env: { MODEL: 'small', HF_TOKEN: '{{ RUNPOD_SECRET_hf }}' },
+    })
     await page.getByRole('tab', { name: 'Releases' }).click()
     await page.getByRole('button', { name: 'Go back to release 1' }).click()
     await page.getByRole('dialog').getByText('builtin/probe').waitFor()
