@@ -74,12 +74,12 @@ function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkReq
     fromMs: filter.fromMs,
     toMs: filter.toMs,
     fromSeq: range.fromSeq,
-    beforeSeq: Math.min(range.beforeSeq, state.jobs.firstSince(Number.POSITIVE_INFINITY)),
+    beforeSeq: Math.min(range.beforeSeq, state.lists.firstSince(Number.POSITIVE_INFINITY)),
     seqs: named?.filter((seq) => isMeant(core, action, seq, filter)) ?? null,
   }
-  const byStatus = want.seqs ? countStates(core, want.seqs) : state.jobs.countByState(states, want)
+  const byStatus = want.seqs ? countStates(core, want.seqs) : state.lists.countByState(states, want)
   const matched = Object.values(byStatus).reduce((sum, count) => sum + count, 0)
-  const first = want.seqs ? want.seqs.slice(0, SHOWN_IDS) : state.jobs.seqsAfter(states, want, SHOWN_IDS)
+  const first = want.seqs ? want.seqs.slice(0, SHOWN_IDS) : state.lists.seqsAfter(states, want, SHOWN_IDS)
   return {
     id: `bulk_${[...state.randomBytes(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`,
     action,
