@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import { act, examples, noun } from '../core/act.ts'
 import type { Answer } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
+import { addOpen } from './doors.ts'
 import { addLogs } from './logs.ts'
-import { addOpen } from './open.ts'
 import { POD_LIST } from './pods.ts'
 
 type Cluster = Answer<'getCluster'>

@@ -250,3 +250,38 @@ describe('events', () => {
     })
   })
 })
+
+describe('plans', () => {
+  it('[CL-15] every verb with --plan asks the same verb with dryRun, and changes nothing', async () => {
+    const plan = (id: string) => ({
+      body: {
+        action: 'x',
+        resource: { kind: 'pod', id, name: 'box' },
+        effects: [{ kind: 'CHANGES', resource: { kind: 'pod', id, name: 'box' }, what: 'so it would be', severity: 'INFO', amount: null }],
+        refusal: null,
+      },
+    })
+    const toy = await at({
+      [`POST /v2/pods/${P}/action?dryRun=true`]: plan(P),
+      [`PATCH /v2/pods/${P}?dryRun=true`]: plan(P),
+      [`DELETE /v2/pods/${P}?dryRun=true`]: plan(P),
+      [`PATCH /v2/serverless/${E}?dryRun=true`]: plan(E),
+      [`DELETE /v2/serverless/${E}?dryRun=true`]: plan(E),
+    })
+    for (const argv of [
+      ['pods', 'start', P],
+      ['pods', 'stop', P],
+      ['pods', 'restart', P],
+      ['pods', 'update', P, '--body', '{}'],
+      ['pods', 'delete', P],
+      ['endpoints', 'update', E, '--body', '{}'],
+      ['endpoints', 'scale', E, '--max', '0'],
+      ['endpoints', 'delete', E],
+    ])
+      expect({ argv, ran: await podplane([...argv, '--plan'], { plane: toy }) }).toEqual({
+        argv,
+        ran: { code: 0, stdout: `INFO\tpod\t${argv[2]}\tso it would be\n`, stderr: '' },
+      })
+    expect(toy.asked.every(({ method, url }) => method !== 'GET' && url.endsWith('?dryRun=true'))).toBe(true)
+  })
+})
