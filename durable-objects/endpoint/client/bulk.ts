@@ -105,7 +105,7 @@ function refusedOf(core: EndpointCore, action: BulkAction, wish: JobBulkRequest,
   const able: readonly JobState[] = CHANGEABLE[action]
   const states = JOB_STATES.filter((state) => !able.includes(state) && (asked.states?.includes(state) ?? true))
   const list = (counts: Bulk['byStatus']) => states.flatMap((status) => (counts[status] ? [{ status, jobs: counts[status] }] : []))
-  if (!wish.ids) return list(core.state.jobs.countByState(states, want))
+  if (!wish.ids) return list(core.state.lists.countByState(states, want))
   const ids = [...new Set(wish.ids)]
   const seqs = ids.flatMap((id) => jobNumber(core, id))
   const others = seqs.filter((seq) => {
