@@ -387,6 +387,10 @@ export type ChangePlan = {
          */
         code?: string;
     } | null;
+    /**
+     * Who uses it, where that is why it would be refused: 100 of a kind at most.
+     */
+    inTheWay?: Array<ChangedResource>;
 };
 
 export type ChangedResource = {
@@ -2362,6 +2366,8 @@ export type SshKeys = {
      */
     keys: Array<string>;
 };
+
+export type SshKeysOrChangePlan = SshKeys | ChangePlan;
 
 export type UpdateSshKeysRequest = {
     /**
@@ -6259,7 +6265,12 @@ export type DeleteClusterData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/clusters/{id}';
 };
 
@@ -6281,6 +6292,10 @@ export type DeleteClusterRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -6293,6 +6308,10 @@ export type DeleteClusterRefusals = {
 export type DeleteClusterRefusal = DeleteClusterRefusals[keyof DeleteClusterRefusals];
 
 export type DeleteClusterAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7021,7 +7040,12 @@ export type DeleteTemplateData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/templates/{id}';
 };
 
@@ -7047,6 +7071,10 @@ export type DeleteTemplateRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7059,6 +7087,10 @@ export type DeleteTemplateRefusals = {
 export type DeleteTemplateRefusal = DeleteTemplateRefusals[keyof DeleteTemplateRefusals];
 
 export type DeleteTemplateAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7291,7 +7323,12 @@ export type DeleteNetworkVolumeData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/network-volumes/{id}';
 };
 
@@ -7317,6 +7354,10 @@ export type DeleteNetworkVolumeRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7329,6 +7370,10 @@ export type DeleteNetworkVolumeRefusals = {
 export type DeleteNetworkVolumeRefusal = DeleteNetworkVolumeRefusals[keyof DeleteNetworkVolumeRefusals];
 
 export type DeleteNetworkVolumeAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7561,7 +7606,12 @@ export type DeleteGlobalVolumeData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/global-volumes/{id}';
 };
 
@@ -7587,6 +7637,10 @@ export type DeleteGlobalVolumeRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7599,6 +7653,10 @@ export type DeleteGlobalVolumeRefusals = {
 export type DeleteGlobalVolumeRefusal = DeleteGlobalVolumeRefusals[keyof DeleteGlobalVolumeRefusals];
 
 export type DeleteGlobalVolumeAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7823,7 +7881,12 @@ export type RevokeDelegationData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/registries/delegations/{id}';
 };
 
@@ -7845,6 +7908,10 @@ export type RevokeDelegationRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7857,6 +7924,10 @@ export type RevokeDelegationRefusals = {
 export type RevokeDelegationRefusal = RevokeDelegationRefusals[keyof RevokeDelegationRefusals];
 
 export type RevokeDelegationAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */
@@ -7973,7 +8044,12 @@ export type DeleteRegistryData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/registries/{id}';
 };
 
@@ -7999,6 +8075,10 @@ export type DeleteRegistryRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -8011,6 +8091,10 @@ export type DeleteRegistryRefusals = {
 export type DeleteRegistryRefusal = DeleteRegistryRefusals[keyof DeleteRegistryRefusals];
 
 export type DeleteRegistryAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -8105,7 +8189,12 @@ export type GetSshKeysAnswer = GetSshKeysAnswers[keyof GetSshKeysAnswers];
 export type PutSshKeysData = {
     body: UpdateSshKeysRequest;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/ssh-keys';
 };
 
@@ -8148,9 +8237,9 @@ export type PutSshKeysRefusal = PutSshKeysRefusals[keyof PutSshKeysRefusals];
 
 export type PutSshKeysAnswers = {
     /**
-     * The keys as they are now.
+     * The keys as they are now. With `dryRun`: what would happen.
      */
-    200: SshKeys;
+    200: SshKeysOrChangePlan;
 };
 
 export type PutSshKeysAnswer = PutSshKeysAnswers[keyof PutSshKeysAnswers];
@@ -8272,7 +8361,12 @@ export type DeleteSecretData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/secrets/{id}';
 };
 
@@ -8294,6 +8388,10 @@ export type DeleteSecretRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -8306,6 +8404,10 @@ export type DeleteSecretRefusals = {
 export type DeleteSecretRefusal = DeleteSecretRefusals[keyof DeleteSecretRefusals];
 
 export type DeleteSecretAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -9924,7 +10026,12 @@ export type RevokeAccountKeyData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/keys/{id}';
 };
 
@@ -9946,6 +10053,10 @@ export type RevokeAccountKeyRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -9958,6 +10069,10 @@ export type RevokeAccountKeyRefusals = {
 export type RevokeAccountKeyRefusal = RevokeAccountKeyRefusals[keyof RevokeAccountKeyRefusals];
 
 export type RevokeAccountKeyAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */
