@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { EventFlags } from '../account/events.ts'
 import { act, collect, examples, noun, wholeNumber } from '../core/act.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
@@ -10,6 +11,7 @@ export function addAccount(program: Command): void {
   addWebhooks(program)
   addMoney(program)
   addAudit(program)
+  addEvents(program)
   addCatalog(program)
 }
 
@@ -174,6 +176,17 @@ function addAudit(program: Command): void {
     ]
     session.out.list(answer, answer.entries, { columns: shown, idOf: ({ id }) => id, empty: 'nothing has been changed' })
   })
+}
+
+function addEvents(program: Command): void {
+  const events = noun(program, 'events', ['event'], 'what has happened in the account, a sentence each')
+    .option('--all', 'more than the first 50')
+    .option('--resource <id>', 'to this one')
+    .option('--actor <id>', 'by this user or key')
+    .option('--action <action>', 'of this kind, such as pods.create')
+    .option('--since <time>', 'from then on: 1h, or a time of RFC 3339')
+  act(events, async (session, flags: EventFlags) => await (await import('../account/events.ts')).listEvents(session, flags))
+  examples(events, 'events --since 1d', 'events --resource <pod>')
 }
 
 function addCatalog(program: Command): void {
