@@ -88,6 +88,7 @@ export type Endpoint = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    spend?: ListedSpend;
 };
 
 /**
@@ -171,6 +172,20 @@ export type RequestCountScaling = {
 export type EndpointCloud = 'SECURE' | 'COMMUNITY' | 'ALL';
 
 export type FlashBoot = 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT';
+
+/**
+ * What it costs. Only in lists.
+ */
+export type ListedSpend = {
+    /**
+     * USD per hour as it is, with its disks.
+     */
+    perHour: number;
+    /**
+     * USD charged for what runs of it since that started; 0 where nothing runs.
+     */
+    costSoFar: number;
+};
 
 export type Pagination = {
     /**
@@ -1262,6 +1277,7 @@ export type Pod = {
      * When the platform stops it for doing nothing; null: never.
      */
     idleStop: PodIdleStop | null;
+    spend?: ListedSpend;
 };
 
 export type PodAction = 'start' | 'stop' | 'restart' | 'terminate';
@@ -1708,6 +1724,7 @@ export type Cluster = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    spend?: ListedSpend;
 };
 
 /**
@@ -2792,11 +2809,19 @@ export type SpendItem = {
      */
     costThisMonth: number;
     /**
-     * Since when it does nothing; null: it works, or nobody knows.
+     * Pods or workers of it that do nothing, as far as that is known.
+     */
+    idleCount: number;
+    /**
+     * USD per hour of these.
+     */
+    idlePerHour: number;
+    /**
+     * Since when the longest of these does nothing; null: all works, or nobody knows.
      */
     idleSince: string | null;
     /**
-     * USD charged since `idleSince`.
+     * USD charged for these since each does nothing.
      */
     idleWaste: number | null;
 };
@@ -2836,6 +2861,13 @@ export type SpendStop = {
          * Bounds of an endpoint before; null for a pod.
          */
         formerWorkers: {
+            min: number;
+            max: number;
+        } | null;
+        /**
+         * Bounds that the stop gave it; null for a pod.
+         */
+        stoppedWorkers: {
             min: number;
             max: number;
         } | null;
@@ -2898,6 +2930,10 @@ export type StopSpendRequest = {
      * Pods and endpoints to stop; left out: every pod that runs and every endpoint with workers.
      */
     ids?: Array<string>;
+    /**
+     * Only what has done nothing for so long; an endpoint keeps its `workers.max`. Left out: whatever it does.
+     */
+    idleForSeconds?: number;
     /**
      * The plan that was seen: 409 with `code` PLAN_CHANGED where it is another by now.
      */
