@@ -22,7 +22,7 @@ const TOO_OLD = 426
 const PROBE_MS = 5_000
 
 /** Looks at everything between here and the plane, in the order in which one thing needs another (CL-40). */
-export async function runDoctor(session: Session): Promise<number> {
+export async function runDoctor(session: Session, { bundle }: { bundle?: string } = {}): Promise<number> {
   const looks: [string, Look][] = [
     ['node', async () => nodeVersion()],
     ['context', async () => context(session)],
@@ -44,6 +44,7 @@ export async function runDoctor(session: Session): Promise<number> {
     })
   }
   session.out.list({ checks }, checks, { columns: columns<Check>('status', 'id', 'evidence', 'fix'), idOf: ({ id }) => id, empty: '' })
+  if (bundle !== undefined) await (await import('./bundle.ts')).writeBundle(session, checks, bundle)
   return checks.some(({ status }) => status === 'fail') ? EXIT.BAD_OUTCOME : EXIT.OK
 }
 
