@@ -7,7 +7,7 @@ import { configPath, readCredentials } from '../config/files.ts'
 import { usage } from '../core/failure.ts'
 import type { Session } from '../core/session.ts'
 import { CLI_VERSION } from '../core/version.ts'
-import type { Check } from './doctor.ts'
+import type { Check } from './check.ts'
 import { redact } from './redact.ts'
 import { tarOf } from './tar.ts'
 

@@ -6,14 +6,7 @@ import type { Session } from '../core/session.ts'
 import { CLI_VERSION } from '../core/version.ts'
 import { isSkewed } from '../core/version-skew.ts'
 import { columns } from '../output/columns.ts'
-
-/** What was looked at, and how it is. Nothing of it is secret. */
-export interface Check {
-  id: string
-  status: 'ok' | 'warn' | 'fail' | 'skip'
-  evidence: string
-  fix: string | null
-}
+import type { Check } from './check.ts'
 
 type Look = () => Promise<Omit<Check, 'id'>>
 
