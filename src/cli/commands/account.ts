@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { EventFlags } from '../account/events.ts'
-import { act, collect, examples, noun, wholeNumber } from '../core/act.ts'
+import { act, collect, duration, examples, noun, wholeNumber } from '../core/act.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
 
@@ -138,12 +138,13 @@ function addMoney(program: Command): void {
   const stop = spend
     .command('stop [pod-or-endpoint...]')
     .description('stop what costs: all of it, or these pods and endpoints; nothing is deleted')
+    .option('--idle <duration>', 'only what has done nothing for so long', duration)
     .option('--plan', 'say what would stop and what would go on, and change nothing')
     .option('--yes', 'do not ask')
-  act(stop, async (session, options: { plan?: boolean; yes?: boolean }, ids: string) => {
+  act(stop, async (session, options: { plan?: boolean; idle?: number; yes?: boolean }, ids: string) => {
     return await (await import('../account/stop-spend.ts')).stopSpend(session, [ids].flat(), options)
   })
-  examples(stop, 'spend stop --plan', 'spend stop --yes')
+  examples(stop, 'spend stop --plan', 'spend stop --idle 30m --yes')
   act(
     spend.command('stops').description('stops that were carried out'),
     async (session) => await (await import('../account/stop-spend.ts')).listStops(session),
