@@ -23,7 +23,18 @@ const POD = {
   ports: ['22/tcp'],
   env: {},
 }
-const EFFECT = { kind: 'POD', id: P, name: 'box', perHour: 0.88, costToday: 1.5, costThisMonth: 20.25, idleSince: AT, idleWaste: 0.04 }
+const EFFECT = {
+  kind: 'POD',
+  id: P,
+  name: 'box',
+  perHour: 0.88,
+  costToday: 1.5,
+  costThisMonth: 20.25,
+  idleSince: AT,
+  idleWaste: 0.04,
+  idleCount: 1,
+  runningCount: 1,
+}
 const ADMIN = { id: 'h1', name: 'gpu-1', status: 'ONLINE', dataCenterId: 'LOCAL-1', gpus: [] }
 const EVENT = {
   id: 'v1',
