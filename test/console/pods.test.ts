@@ -29,7 +29,7 @@ describe('[UI-21] a new pod', () => {
   it('is asked for as it is typed, without what is empty', () => {
     expect(podBody(text, 0)).toEqual({ name: 'lab', image: 'python:3', gpu: { id: 'NVIDIA L4', count: 1 }, startSsh: true })
     expect(podBody({ ...text, idleStopMinutes: '30' }, 0)).toMatchObject({ idleStop: { afterSeconds: 1800 } })
-    const more = { ...text, persistentGb: '20', networkVolumeId: 'vol', dataCenterId: 'EU-RO-1', stopAfterHours: '2', startSsh: false }
+    const more = { ...text, persistentGb: '20', networkVolumeId: 'vol', dataCenters: 'EU-RO-1', stopAfterHours: '2', startSsh: false }
     expect(podBody(more, Date.parse('2026-06-01T12:00:00Z'))).toEqual({
       name: 'lab',
       image: 'python:3',

@@ -347,6 +347,78 @@ export type CreateEndpointWorkers = {
     idleTimeout?: number;
 };
 
+export type EndpointOrChangePlan = Endpoint | ChangePlan;
+
+/**
+ * What a change would do if it were made now. Nothing has been changed.
+ */
+export type ChangePlan = {
+    /**
+     * As the audit log names it.
+     */
+    action: string;
+    resource: ChangedResource;
+    /**
+     * What would happen, 100 lines at most and then how many more; nothing where it would be refused.
+     */
+    effects: Array<ChangeEffect>;
+    /**
+     * What it would be refused with now; null: it would be done.
+     */
+    refusal: {
+        /**
+         * Short summary of the kind of problem.
+         */
+        title: string;
+        /**
+         * The HTTP status code.
+         */
+        status: number;
+        /**
+         * What went wrong, for a person.
+         */
+        detail: string;
+        /**
+         * Each validation failure as `<location>: <problem>`.
+         */
+        errors?: Array<string>;
+        /**
+         * Stable key for machines, where there is one.
+         */
+        code?: string;
+    } | null;
+};
+
+export type ChangedResource = {
+    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'delegation' | 'api-key' | 'ssh-key' | 'member' | 'invitation' | 'organization' | 'join-token' | 'host' | 'account';
+    id: string;
+    name: string | null;
+    /**
+     * Whose it is; told to the operator alone.
+     */
+    teamId?: string;
+};
+
+export type ChangeEffect = {
+    /**
+     * What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone, REFUSES is what can no longer be done.
+     */
+    kind: 'STARTS' | 'STOPS' | 'RESTARTS' | 'DELETES' | 'CANCELS' | 'FINISHES' | 'MOVES' | 'WAITS' | 'STAYS' | 'CHANGES' | 'REFUSES' | 'SAVES' | 'COSTS';
+    resource: ChangedResource;
+    /**
+     * The same for a person.
+     */
+    what: string;
+    /**
+     * LOSS: something is gone that no later call brings back.
+     */
+    severity: 'INFO' | 'WARNING' | 'LOSS';
+    /**
+     * How many jobs, how many USD per hour, or how many more of a kind; null where nothing is counted.
+     */
+    amount: number | null;
+};
+
 /**
  * What is left out stays as it is (STRICT-3). A change of the container or its placement makes a new release.
  */
@@ -454,76 +526,6 @@ export type UpdateEndpointWorkers = {
      * Seconds an idle worker is kept: 5 at first. Not used with REQUEST_COUNT.
      */
     idleTimeout?: number;
-};
-
-/**
- * What a change would do if it were made now. Nothing has been changed.
- */
-export type ChangePlan = {
-    /**
-     * As the audit log names it.
-     */
-    action: string;
-    resource: ChangedResource;
-    /**
-     * What would happen; nothing where it would be refused.
-     */
-    effects: Array<ChangeEffect>;
-    /**
-     * What it would be refused with now; null: it would be done.
-     */
-    refusal: {
-        /**
-         * Short summary of the kind of problem.
-         */
-        title: string;
-        /**
-         * The HTTP status code.
-         */
-        status: number;
-        /**
-         * What went wrong, for a person.
-         */
-        detail: string;
-        /**
-         * Each validation failure as `<location>: <problem>`.
-         */
-        errors?: Array<string>;
-        /**
-         * Stable key for machines, where there is one.
-         */
-        code?: string;
-    } | null;
-};
-
-export type ChangedResource = {
-    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'api-key' | 'host' | 'account';
-    id: string;
-    name: string | null;
-    /**
-     * Whose it is; told to the operator alone.
-     */
-    teamId?: string;
-};
-
-export type ChangeEffect = {
-    /**
-     * What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone.
-     */
-    kind: 'STOPS' | 'RESTARTS' | 'DELETES' | 'CANCELS' | 'FINISHES' | 'MOVES' | 'WAITS' | 'STAYS' | 'CHANGES' | 'SAVES' | 'COSTS';
-    resource: ChangedResource;
-    /**
-     * The same for a person.
-     */
-    what: string;
-    /**
-     * LOSS: something is gone that no later call brings back.
-     */
-    severity: 'INFO' | 'WARNING' | 'LOSS';
-    /**
-     * How many jobs, or how many USD per hour; null where nothing is counted.
-     */
-    amount: number | null;
 };
 
 export type WebhookSigningSecret = {
@@ -1576,6 +1578,8 @@ export type GlobalMountRequest = {
      */
     path?: string;
 };
+
+export type PodOrChangePlan = Pod | ChangePlan;
 
 /**
  * What is left out stays as it is. A changed container is started anew, with an empty container disk, when the pod runs.
@@ -4446,7 +4450,12 @@ export type UpdateEndpointData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/serverless/{id}';
 };
 
@@ -4497,9 +4506,9 @@ export type UpdateEndpointRefusal = UpdateEndpointRefusals[keyof UpdateEndpointR
 
 export type UpdateEndpointAnswers = {
     /**
-     * The endpoint as it is now.
+     * The endpoint as it is now. With `dryRun`: what would happen.
      */
-    200: Endpoint;
+    200: EndpointOrChangePlan;
 };
 
 export type UpdateEndpointAnswer = UpdateEndpointAnswers[keyof UpdateEndpointAnswers];
@@ -5969,7 +5978,12 @@ export type UpdatePodData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/pods/{id}';
 };
 
@@ -6024,9 +6038,9 @@ export type UpdatePodRefusal = UpdatePodRefusals[keyof UpdatePodRefusals];
 
 export type UpdatePodAnswers = {
     /**
-     * The pod as it is now.
+     * The pod as it is now. With `dryRun`: what would happen.
      */
-    200: Pod;
+    200: PodOrChangePlan;
 };
 
 export type UpdatePodAnswer = UpdatePodAnswers[keyof UpdatePodAnswers];
@@ -6045,7 +6059,12 @@ export type ActOnPodData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/pods/{id}/action';
 };
 
@@ -6104,9 +6123,9 @@ export type ActOnPodRefusal = ActOnPodRefusals[keyof ActOnPodRefusals];
 
 export type ActOnPodAnswers = {
     /**
-     * The pod as it is now.
+     * The pod as it is now. With `dryRun`: what would happen.
      */
-    200: Pod;
+    200: PodOrChangePlan;
     /**
      * Terminated.
      */

@@ -41,6 +41,8 @@ export function act<Options extends object>(
       run.exitCode = typeof code === 'number' ? code : 0
     } finally {
       session.out.endProgress()
+      if (session.planeVersion !== undefined && session.isInteractive)
+        (await import('./version-skew.ts')).warnOfSkew(session, session.planeVersion)
     }
   })
 }

@@ -22,6 +22,8 @@ export class Session {
   readonly startedAtMs: number
   private found: Target | undefined
   private hasChanged = false
+  /** Of the plane that has answered last, where it says so (CL-9). */
+  planeVersion: string | undefined
 
   constructor(io: Io, globals: Globals, signal: AbortSignal) {
     this.io = io
@@ -80,6 +82,11 @@ export class Session {
     return this.startedAtMs + (this.globals.timeout ?? WAIT_MS)
   }
 
+  /** Whether a person reads along: nothing of it is piped, and no program has asked for it. */
+  get isInteractive(): boolean {
+    return this.out.isTerminal && this.io.stderr.isTTY === true && !this.out.isJson && !this.globals.quiet && !this.io.env.CI
+  }
+
   /** Whether a question may be asked (CL-5). */
   get canAsk(): boolean {
     return this.globals.input !== false && !this.io.env.CI && this.io.stdin.isTTY === true && this.io.stderr.isTTY === true
@@ -103,7 +110,8 @@ export class Session {
     }
   }
 
-  private async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  /** Sends a request as this program. */
+  async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const headers = new Headers(init?.headers)
     headers.set('user-agent', `podplane-cli/${CLI_VERSION}`)
     const startedAtMs = performance.now()
@@ -113,6 +121,7 @@ export class Session {
     }
     try {
       const response = await fetch(input, { ...init, headers })
+      this.planeVersion = response.headers.get('podplane-version') ?? this.planeVersion
       if (response.ok && init?.method !== 'GET') this.hasChanged = true
       tell(`${response.status} ${response.headers.get('x-request-id') ?? ''}`.trim())
       return response

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 import { ENDPOINT_DEFAULTS } from '../defaults.ts'
 import { DataCenterIds, Name, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
 import { Pagination } from '../pagination.ts'
@@ -180,6 +181,9 @@ export const Endpoint = z
     },
   })
 export type Endpoint = z.infer<typeof Endpoint>
+
+/** What a change of an endpoint answers: the endpoint, or with `dryRun` what would happen (DRY-7). */
+export const EndpointOrChangePlan = orChangePlan('EndpointOrChangePlan', Endpoint)
 
 export const ListEndpointsResponse = z
   .object({ endpoints: z.array(Endpoint), pagination: Pagination })

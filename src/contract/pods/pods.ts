@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 import { POD_DEFAULTS } from '../defaults.ts'
 import { DataCenterIds, Name, PLAIN_TEXT, ResourceId, Timestamp } from '../fields.ts'
 import { PageQuery, Pagination } from '../pagination.ts'
@@ -126,6 +127,9 @@ export const Pod = z
   })
   .meta({ id: 'Pod', description: 'A container on a machine.', example: POD_EXAMPLE })
 export type Pod = z.infer<typeof Pod>
+
+/** What a change of a pod answers: the pod, or with `dryRun` what would happen (DRY-6). */
+export const PodOrChangePlan = orChangePlan('PodOrChangePlan', Pod)
 
 export const ListPodsResponse = z
   .object({ pods: z.array(Pod), pagination: Pagination })

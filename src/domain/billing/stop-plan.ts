@@ -92,7 +92,7 @@ function ofEndpoint({ id, name, revision, workers, nanosPerHour: nanos, stake }:
   const resource: ChangedResource = { kind: 'endpoint', id, name }
   const effects = [
     effect(resource, 'CHANGES', 'WARNING', `its workers may be 0 instead of ${workers.min} to ${workers.max}: no new job is begun`),
-    ...jobsEffect(resource, 'FINISHES', 'INFO', stake.running, 'that run are finished first'),
+    ...jobsEffect(resource, 'FINISHES', 'INFO', stake.running, ['that runs is finished first', 'that run are finished first']),
     ...(stake.queued > 0 ? [{ ...effect(resource, 'WAITS', 'WARNING', 'jobs that wait go on waiting'), amount: stake.queued }] : []),
   ]
   return { ...base, stops: true, savesNanos: nanos, effects }

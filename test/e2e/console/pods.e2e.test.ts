@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApiClient } from '../../../src/client/client.ts'
 import { waitUntil } from '../../support/time.ts'
 import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
 import { podBody, TestPod } from '../support/pods.ts'
@@ -106,20 +107,37 @@ describe('pods', () => {
     await visitor.close()
   })
 
-  test('[UI-21] what has no room says so before it is pressed, and a refusal stands beside its field', async () => {
+  test('[UI-6, UI-21] what has no room says so before it is pressed, and its nearest miss is pressed and runs', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console/pods/new')
+    await page.getByLabel('Name').fill('nearest')
     await page.getByRole('radio', { name: 'L4', exact: true }).check()
     await page.getByLabel('Image').fill('builtin/idle')
     await page.getByLabel('GPUs').fill('3')
     await page.getByText('Fits now').waitFor()
     await page.getByLabel('GPUs').fill('8')
     await page.getByText('No machine has room for it now.').waitFor()
+    await page.getByText('It needs 8 free NVIDIA L4: the machine lacks that.').waitFor()
+    const nearest = page.getByRole('region', { name: 'What would fit now' })
     await visitor.expectAccessible('a new pod that has no room')
+    await visitor.picture('new-pod-nearest')
     await page.getByLabel('Ports').fill('99/udp')
     await waitUntil('the field is marked', async () => (await page.getByLabel('Ports').getAttribute('aria-invalid')) === 'true')
     await visitor.expectAccessible('a refusal beside its field')
+    await page.getByLabel('Ports').fill('')
+    await nearest.waitFor()
+    expect(await nearest.getByRole('listitem').allInnerTexts()).toEqual(['Take 6 GPUs\n$2.64/h, −$0.88/h'])
+    await nearest.getByRole('button', { name: 'Take 6 GPUs' }).click()
+    expect(await page.getByLabel('GPUs').inputValue()).toBe('6')
+    await page.getByText('Fits now').waitFor()
+    await page.getByRole('button', { name: 'Create pod' }).click()
+    await visitor.heading('nearest')
+    await page.getByText('RUNNING').first().waitFor()
+    const api = createApiClient(plane.url, plane.apiKey)
+    const made = (await api.listPods()).pods.find(({ name }) => name === 'nearest')
+    expect(made?.gpu).toMatchObject({ id: 'NVIDIA L4', count: 6 })
+    await api.deletePod({ path: { id: made?.id ?? '' } })
     await visitor.close()
   })
 })

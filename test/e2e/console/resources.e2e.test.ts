@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 describe('Home', () => {
-  test('[UI-27] shows a newcomer the first steps, and what runs once something does', async () => {
+  test('[UI-27, UI-6] shows a newcomer the first steps, and what runs once something does', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console')
@@ -34,6 +34,9 @@ describe('Home', () => {
     await page.getByLabel('Members').fill('4')
     await page.getByText('There is no room for all members now.').waitFor()
     await visitor.expectAccessible('a new cluster')
+    await page.getByRole('button', { name: 'Take 3 members' }).click()
+    expect(await page.getByLabel('Members').inputValue()).toBe('3')
+    await page.getByText('All members fit now').waitFor()
     await page.getByLabel('Members').fill('2')
     await page.getByText('All members fit now').waitFor()
     await page.getByRole('button', { name: 'Create cluster' }).click()

@@ -158,7 +158,18 @@ describe('podplane doctor', () => {
   it('[CL-40] looks at everything, says how it is, and shows no key', async () => {
     const { code, stdout, stderr } = await podplane(['doctor', '--json'], { plane: await at(HEALTHY) })
     const { checks } = JSON.parse(stdout) as { checks: { id: string; status: string }[] }
-    expect(checks.map(({ id }) => id)).toEqual(['node', 'context', 'plane', 'clock', 'key', 'websocket', 'ssh-keys', 'ssh', 'job'])
+    expect(checks.map(({ id }) => id)).toEqual([
+      'node',
+      'context',
+      'plane',
+      'version',
+      'clock',
+      'key',
+      'websocket',
+      'ssh-keys',
+      'ssh',
+      'job',
+    ])
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
     expect({ code, key: (stdout + stderr).includes('pp_key') }).toEqual({ code: 0, key: false })
   })
@@ -174,6 +185,7 @@ describe('podplane doctor', () => {
     const states = JSON.parse(nowhere.stdout) as { id: string; status: string }[]
     expect(states.filter(({ status }) => status === 'skip').map(({ id }) => id)).toEqual([
       'plane',
+      'version',
       'clock',
       'key',
       'websocket',

@@ -12,9 +12,9 @@ import { CheckField, SelectField, TextField } from '../../parts/form/field.tsx'
 import type { FieldErrors } from '../../parts/form/field-errors.ts'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
-import { DataCenterField } from '../pods/create/hardware-fields.tsx'
+import { DataCenterField } from '../pods/create/data-center-field.tsx'
 import { TemplateField } from '../pods/create/template-field.tsx'
-import { type ClusterText, clusterBody, EMPTY_CLUSTER, missingOfCluster } from './cluster-form.ts'
+import { type ClusterText, clusterBody, EMPTY_CLUSTER, missingOfCluster, withClusterOption } from './cluster-form.ts'
 import { ClusterPreview, useClusterPreview } from './preview.tsx'
 
 /** The types are told apart by what the plane sets up in their members. */
@@ -61,7 +61,11 @@ export function NewClusterPage() {
           </Panel>
         </div>
         <div className="flex flex-col gap-4 lg:sticky lg:top-16">
-          <ClusterPreview answer={preview.answer} missing={missing} />
+          <ClusterPreview
+            answer={preview.answer}
+            missing={missing}
+            onTake={(body) => setText((before) => withClusterOption(before, body))}
+          />
           <Refusal text={refusal} />
           <div className="flex flex-wrap gap-2">
             <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
@@ -141,11 +145,7 @@ function MemberFields({ text, onChange, errors }: MemberFieldsProps) {
         error={errors.of('compute.podCount')}
         onChange={({ target }) => onChange({ podCount: target.value })}
       />
-      <DataCenterField
-        value={text.dataCenterId}
-        onChange={(dataCenterId) => onChange({ dataCenterId })}
-        error={errors.of('dataCenterIds')}
-      />
+      <DataCenterField value={text.dataCenters} onChange={(dataCenters) => onChange({ dataCenters })} error={errors.of('dataCenterIds')} />
       <SelectField
         label="Network volume"
         value={text.networkVolumeId}

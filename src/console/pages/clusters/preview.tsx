@@ -1,10 +1,11 @@
-import type { ClusterPlacementPreview } from '../../../contract/clusters/clusters.ts'
+import type { ClusterPlacementPreview, CreateClusterRequest } from '../../../contract/clusters/clusters.ts'
 import { type Live, useLive } from '../../app/live.ts'
 import { useSettled } from '../../app/settled.ts'
-import { ErrorFace, Loading } from '../../parts/faces.tsx'
+import { Face } from '../../parts/faces.tsx'
 import { type FieldErrors, fieldErrors } from '../../parts/form/field-errors.ts'
 import { perHour } from '../../parts/format.ts'
 import { Panel } from '../../parts/page.tsx'
+import { Nearest } from '../../parts/why/nearest.tsx'
 import { type ClusterText, clusterBody, missingOfCluster } from './cluster-form.ts'
 
 const EVERY_MS = 10_000
@@ -20,31 +21,45 @@ export function useClusterPreview(text: ClusterText): { answer: Live<ClusterPlac
   return { answer, errors: fieldErrors(answer.error) }
 }
 
-/** What pressing the button would do. */
-export function ClusterPreview({ answer, missing }: { answer: Live<ClusterPlacementPreview>; missing: string | undefined }) {
+interface ClusterPreviewProps {
+  answer: Live<ClusterPlacementPreview>
+  missing: string | undefined
+  onTake: (body: CreateClusterRequest) => void
+}
+
+/** What pressing the button would do, or what would fit instead. */
+export function ClusterPreview({ answer, missing, onTake }: ClusterPreviewProps) {
   return (
     <Panel title="What would happen">
-      <div aria-live="polite">{missing === undefined ? <Answer answer={answer} /> : <p className="text-soft">{missing}</p>}</div>
+      <div aria-live="polite">
+        {missing === undefined ? (
+          <Face of={answer}>{(of) => <Answer of={of} onTake={onTake} />}</Face>
+        ) : (
+          <p className="text-soft">{missing}</p>
+        )}
+      </div>
     </Panel>
   )
 }
 
-function Answer({ answer: { data, error, refetch } }: { answer: Live<ClusterPlacementPreview> }) {
-  if (error !== null) return <ErrorFace error={error} retry={refetch} />
-  if (data === undefined) return <Loading what="Asking what fits" />
+function Answer({ of, onTake }: { of: ClusterPlacementPreview; onTake: ClusterPreviewProps['onTake'] }) {
   return (
-    <div className="flex flex-col gap-2">
-      <p className="text-lg font-semibold tabular-nums">{perHour(data.cost)}</p>
-      {data.fits ? (
-        <p className="text-good">All members fit now in {data.dataCenterId}.</p>
+    <div className="flex flex-col gap-3">
+      <p className="text-lg font-semibold tabular-nums">{perHour(of.cost)}</p>
+      {of.fits ? (
+        <p className="text-good">All members fit now in {of.dataCenterId}.</p>
       ) : (
         <>
-          <p className="text-bad">There is no room for all members now.</p>
-          <ul className="list-disc pl-5">
-            {data.missing.map((line) => (
-              <li key={line}>{line}</li>
-            ))}
-          </ul>
+          <div>
+            <p className="text-bad mb-1">There is no room for all members now.</p>
+            <ul className="list-disc pl-5">
+              {of.missing.map((line) => (
+                <li key={line}>{line}</li>
+              ))}
+            </ul>
+          </div>
+          {/* An option of a dry run is the create with its whole body. */}
+          <Nearest options={of.options} onTake={(body) => onTake(body as CreateClusterRequest)} />
         </>
       )}
     </div>

@@ -31,6 +31,11 @@ export function readPorts(text: string): string[] {
     .map((word) => (/^\d+$/.test(word) ? `${word}/http` : word))
 }
 
+/** Names with commas between them. */
+export function readNames(text: string): string[] {
+  return text.split(',').filter((name) => name !== '')
+}
+
 /** A whole number; undefined of nothing. What is none goes to the plane as it is, which says what it wants. */
 export function readNumber(text: string): number | undefined {
   return text.trim() === '' ? undefined : Number(text)

@@ -20,3 +20,8 @@ export function whyNotOption({ who, call }: WhyOption, mayWrite: boolean): strin
 export function isNewPod({ call }: WhyOption): boolean {
   return call?.method === 'POST' && call.path === '/v2/pods'
 }
+
+/** What an option does, as the words of a button. */
+export function sentence(summary: string): string {
+  return summary.charAt(0).toUpperCase() + summary.slice(1)
+}

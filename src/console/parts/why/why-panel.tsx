@@ -9,7 +9,7 @@ import { CopyAs } from '../copy/copy-as.tsx'
 import { Face } from '../faces.tsx'
 import { duration } from '../format.ts'
 import { Panel } from '../page.tsx'
-import { isNewPod, priceOf, whyNotOption } from './options.ts'
+import { isNewPod, priceOf, sentence, whyNotOption } from './options.ts'
 
 /** The members that every explanation has. */
 interface Explained {
@@ -96,8 +96,4 @@ function Options({ options, mayWrite, refresh }: { options: readonly WhyOption[]
       </ul>
     </section>
   )
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -3,11 +3,12 @@ import type { CpuType, GpuType } from '../../../../contract/catalog/catalog.ts'
 import { useLive } from '../../../app/live.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Face } from '../../../parts/faces.tsx'
-import { SelectField, TextField } from '../../../parts/form/field.tsx'
+import { CheckField, SelectField, TextField } from '../../../parts/form/field.tsx'
 import type { FieldErrors } from '../../../parts/form/field-errors.ts'
 import { money } from '../../../parts/format.ts'
 import { Level } from '../../../parts/level.tsx'
 import { Table } from '../../../parts/table.tsx'
+import { DataCenterField } from './data-center-field.tsx'
 import type { PodText } from './pod-form.ts'
 
 const EVERY_MS = 15_000
@@ -36,11 +37,7 @@ export function HardwareFields({ text, onChange, errors }: HardwareFieldsProps) 
       ) : (
         <Cpus text={text} onChange={onChange} errors={errors} />
       )}
-      <DataCenterField
-        value={text.dataCenterId}
-        onChange={(dataCenterId) => onChange({ dataCenterId })}
-        error={errors.of('dataCenterIds')}
-      />
+      <DataCenterField value={text.dataCenters} onChange={(dataCenters) => onChange({ dataCenters })} error={errors.of('dataCenterIds')} />
     </div>
   )
 }
@@ -85,6 +82,15 @@ function Gpus({ text, onChange, errors }: HardwareFieldsProps) {
           />
         )}
       </Face>
+      {(text.isAnyCuda || text.templateId !== '') && (
+        <CheckField
+          label="Any CUDA version"
+          hint="Also where the template asks for certain ones."
+          checked={text.isAnyCuda}
+          error={errors.of('gpu.allowedCudaVersions')}
+          onChange={({ target }) => onChange({ isAnyCuda: target.checked })}
+        />
+      )}
     </>
   )
 }
@@ -182,25 +188,5 @@ function Choice<Row extends Offer>({ caption, rows, chosen, onChoose, priceOf, d
         </div>
       )}
     </>
-  )
-}
-
-interface DataCenterFieldProps {
-  value: string
-  onChange: (id: string) => void
-  error: string | undefined
-}
-
-export function DataCenterField({ value, onChange, error }: DataCenterFieldProps) {
-  const { data } = useLive(['catalog', 'data-centers'], (api, signal) => api.listDataCenters({}, { signal }), { everyMs: 0 })
-  return (
-    <SelectField label="Data center" value={value} error={error} onChange={({ target }) => onChange(target.value)}>
-      <option value="">Anywhere</option>
-      {data?.dataCenters.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {id === name ? id : `${id} (${name})`}
-        </option>
-      ))}
-    </SelectField>
   )
 }

@@ -17,7 +17,7 @@ import { duration } from '../../../parts/format.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
 import { HOURS, IDLE_MINUTES } from '../deadline.ts'
 import { HardwareFields } from './hardware-fields.tsx'
-import { EMPTY_POD, missingOf, type PodText, podBody } from './pod-form.ts'
+import { EMPTY_POD, missingOf, type PodText, podBody, withOption } from './pod-form.ts'
 import { PreviewPanel, usePodPreview } from './preview.tsx'
 import { StorageFields } from './storage-fields.tsx'
 import { TemplateField } from './template-field.tsx'
@@ -74,7 +74,11 @@ export function NewPodPage() {
           </Panel>
         </div>
         <div className="flex flex-col gap-4 lg:sticky lg:top-16">
-          <PreviewPanel preview={preview} missing={unread ?? missingOf(text)} isBusy={isBusy} make={make} />
+          <PreviewPanel
+            preview={preview}
+            missing={unread ?? missingOf(text)}
+            onTake={(body) => setText((before) => withOption(before, body))}
+          />
           <Refusal text={refusal} />
           <div className="flex flex-wrap gap-2">
             <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>

@@ -1,6 +1,6 @@
 import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
 import { type ContainerText, containerBody, EMPTY_CONTAINER } from '../../../parts/container/container-form.ts'
-import { readNumber } from '../../../parts/container/text-lists.ts'
+import { readNames, readNumber } from '../../../parts/container/text-lists.ts'
 import { deadlineAt } from '../deadline.ts'
 
 /** A pod that is about to be made, as one types it. */
@@ -12,9 +12,12 @@ export interface PodText {
   gpuId: string
   gpuCount: string
   cloud: 'SECURE' | 'COMMUNITY'
+  /** Also where the template asks for certain ones. */
+  isAnyCuda: boolean
   cpuId: string
   vcpuCount: string
-  dataCenterId: string
+  /** Ids with commas between them, in the order in which they are tried; empty: anywhere. */
+  dataCenters: string
   persistentGb: string
   networkVolumeId: string
   globalVolumeId: string
@@ -33,9 +36,10 @@ export const EMPTY_POD: PodText = {
   gpuId: '',
   gpuCount: '1',
   cloud: 'SECURE',
+  isAnyCuda: false,
   cpuId: '',
   vcpuCount: '2',
-  dataCenterId: '',
+  dataCenters: '',
   persistentGb: '',
   networkVolumeId: '',
   globalVolumeId: '',
@@ -53,7 +57,7 @@ export function podBody(text: PodText, nowMs: number): CreatePodRequest {
     ...containerBody(text.container),
     ...hardware(text),
     ...(text.templateId !== '' && { templateId: text.templateId }),
-    ...(text.dataCenterId !== '' && { dataCenterIds: [text.dataCenterId] }),
+    ...(text.dataCenters !== '' && { dataCenterIds: readNames(text.dataCenters) }),
     ...mounts(text),
     ...(text.globalNetworking && { globalNetworking: true }),
     ...(text.startSsh && { startSsh: true }),
@@ -73,9 +77,10 @@ export function missingOf({ container, templateId, kind, gpuId, cpuId }: PodText
   return container.image === '' && templateId === '' ? 'Say which image it runs, or choose a template.' : undefined
 }
 
-function hardware({ kind, gpuId, gpuCount, cloud, cpuId, vcpuCount }: PodText): Pick<CreatePodRequest, 'gpu' | 'cpu' | 'cloud'> {
+function hardware({ kind, gpuId, gpuCount, cloud, isAnyCuda, cpuId, vcpuCount }: PodText): Pick<CreatePodRequest, 'gpu' | 'cpu' | 'cloud'> {
   if (kind === 'cpu') return { cpu: { id: cpuId, vcpuCount: readNumber(vcpuCount) ?? 0 } }
-  return { gpu: { id: gpuId, count: readNumber(gpuCount) ?? 0 }, ...(cloud === 'COMMUNITY' && { cloud }) }
+  const gpu = { id: gpuId, count: readNumber(gpuCount) ?? 0, ...(isAnyCuda && { allowedCudaVersions: [] }) }
+  return { gpu, ...(cloud === 'COMMUNITY' && { cloud }) }
 }
 
 function mounts({ kind, persistentGb, networkVolumeId, globalVolumeId, mountPath }: PodText): Pick<CreatePodRequest, 'mounts'> {
@@ -86,4 +91,18 @@ function mounts({ kind, persistentGb, networkVolumeId, globalVolumeId, mountPath
     ...(globalVolumeId !== '' && { global: [{ volumeId: globalVolumeId }] }),
   }
   return Object.keys(all).length === 0 ? {} : { mounts: all }
+}
+
+/** The form as it would be typed for an option of its dry run (UI-6). An option leaves out what it does not change. */
+export function withOption(text: PodText, { gpu, cpu, cloud, dataCenterIds, disk, mounts, globalNetworking }: CreatePodRequest): PodText {
+  return {
+    ...text,
+    ...(gpu && { gpuId: gpu.id, gpuCount: String(gpu.count ?? text.gpuCount), isAnyCuda: gpu.allowedCudaVersions?.length === 0 }),
+    ...(cpu && { cpuId: cpu.id, vcpuCount: String(cpu.vcpuCount) }),
+    ...(cloud && { cloud }),
+    ...(dataCenterIds && { dataCenters: dataCenterIds.join(',') }),
+    ...(disk !== undefined && { container: { ...text.container, disk: String(disk) } }),
+    ...(mounts?.persistent && { persistentGb: String(mounts.persistent.size) }),
+    ...(globalNetworking !== undefined && { globalNetworking }),
+  }
 }

@@ -1,0 +1,25 @@
+import { useLive } from '../../../app/live.ts'
+import { SelectField } from '../../../parts/form/field.tsx'
+
+interface DataCenterFieldProps {
+  /** Ids with commas between them; empty: anywhere. */
+  value: string
+  onChange: (ids: string) => void
+  error: string | undefined
+}
+
+/** One data center, or several where an option has added to what was chosen. */
+export function DataCenterField({ value, onChange, error }: DataCenterFieldProps) {
+  const { data } = useLive(['catalog', 'data-centers'], (api, signal) => api.listDataCenters({}, { signal }), { everyMs: 0 })
+  return (
+    <SelectField label="Data center" value={value} error={error} onChange={({ target }) => onChange(target.value)}>
+      <option value="">Anywhere</option>
+      {value.includes(',') && <option value={value}>{value.replaceAll(',', ' or ')}</option>}
+      {data?.dataCenters.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {id === name ? id : `${id} (${name})`}
+        </option>
+      ))}
+    </SelectField>
+  )
+}
