@@ -88,6 +88,7 @@ export type Endpoint = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    spend?: ListedSpend;
 };
 
 /**
@@ -171,6 +172,20 @@ export type RequestCountScaling = {
 export type EndpointCloud = 'SECURE' | 'COMMUNITY' | 'ALL';
 
 export type FlashBoot = 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT';
+
+/**
+ * What it costs. Only in lists.
+ */
+export type ListedSpend = {
+    /**
+     * USD per hour as it is, with its disks.
+     */
+    perHour: number;
+    /**
+     * USD charged for what runs of it since that started; 0 where nothing runs.
+     */
+    costSoFar: number;
+};
 
 export type Pagination = {
     /**
@@ -1258,6 +1273,7 @@ export type Pod = {
      * When the platform stops it for doing nothing; null: never.
      */
     idleStop: PodIdleStop | null;
+    spend?: ListedSpend;
 };
 
 export type PodAction = 'start' | 'stop' | 'restart' | 'terminate';
@@ -1704,6 +1720,7 @@ export type Cluster = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    spend?: ListedSpend;
 };
 
 /**
@@ -2786,11 +2803,19 @@ export type SpendItem = {
      */
     costThisMonth: number;
     /**
-     * Since when it does nothing; null: it works, or nobody knows.
+     * Pods or workers of it that do nothing, as far as that is known.
+     */
+    idleCount: number;
+    /**
+     * USD per hour of these.
+     */
+    idlePerHour: number;
+    /**
+     * Since when the longest of these does nothing; null: all works, or nobody knows.
      */
     idleSince: string | null;
     /**
-     * USD charged since `idleSince`.
+     * USD charged for these since each does nothing.
      */
     idleWaste: number | null;
 };
@@ -2830,6 +2855,13 @@ export type SpendStop = {
          * Bounds of an endpoint before; null for a pod.
          */
         formerWorkers: {
+            min: number;
+            max: number;
+        } | null;
+        /**
+         * Bounds that the stop gave it; null for a pod.
+         */
+        stoppedWorkers: {
             min: number;
             max: number;
         } | null;
@@ -2892,6 +2924,10 @@ export type StopSpendRequest = {
      * Pods and endpoints to stop; left out: every pod that runs and every endpoint with workers.
      */
     ids?: Array<string>;
+    /**
+     * Only what has done nothing for so long; an endpoint keeps its `workers.max`. Left out: whatever it does.
+     */
+    idleForSeconds?: number;
     /**
      * The plan that was seen: 409 with `code` PLAN_CHANGED where it is another by now.
      */
@@ -3887,6 +3923,14 @@ export type JobTimeline = {
      */
     finishedAt: string | null;
     /**
+     * What it was sent with, as JSON text, at most its first 16384 bytes. Null: it is completed or cancelled, so its input is not kept.
+     */
+    input: {
+        json: string;
+        bytes: number;
+        isWhole: boolean;
+    } | null;
+    /**
      * While it is queued.
      */
     waitingSince: string | null;
@@ -4089,6 +4133,17 @@ export type JobBulk = {
      */
     ids: Array<string>;
     /**
+     * Jobs that were asked for and that it cannot change, by state; null: ids of no job (JL-41).
+     */
+    refused: Array<{
+        status: 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | null;
+        jobs: number;
+        /**
+         * Why they stay as they are.
+         */
+        reason: string;
+    }>;
+    /**
      * Of a retry: what so many jobs cost at the median time of completed ones and the rate of the newest worker.
      */
     estimatedCostUsd: number | null;
@@ -4098,6 +4153,17 @@ export type JobBulk = {
      * Jobs that were in another state when their turn came.
      */
     skipped: number;
+    /**
+     * The first 20 of those that were skipped; null: deleted meanwhile (JL-41).
+     */
+    left: Array<{
+        id: string;
+        status: 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | null;
+        /**
+         * Why they stay as they are.
+         */
+        reason: string;
+    }>;
     /**
      * RFC 3339, UTC, seconds precision.
      */

@@ -2,6 +2,8 @@ import type { Command } from 'commander'
 import { act, examples, noun } from '../core/act.ts'
 import type { Answer } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
+import { addOpen } from './doors.ts'
+import { addLogs } from './logs.ts'
 import { POD_LIST } from './pods.ts'
 
 type Cluster = Answer<'getCluster'>
@@ -54,6 +56,21 @@ export function addClusters(program: Command): void {
       waits: true,
     },
   )
+  const exec = clusters
+    .command('exec <cluster> [command...]')
+    .description('run a command in all members at once, each line behind its member')
+  act(
+    exec,
+    async (session, _options, id: string, ...command) =>
+      await (await import('../doors/exec-members.ts')).execInMembers(session, id, command.flat()),
+  )
+  examples(exec, 'clusters exec <cluster> -- nvidia-smi -L')
+  addLogs(clusters, 'clusters ', 'cluster')
+  addOpen(clusters, 'cluster')
+  const rename = clusters.command('rename <cluster> <name>').description('give a cluster another name')
+  act(rename, async (session, _options, id: string, name: string) => {
+    session.out.done(await session.api.updateCluster({ path: { id }, body: { name } }), id, `cluster ${id} is ${name} now`)
+  })
   const remove = clusters
     .command('delete <cluster>')
     .alias('rm')

@@ -158,7 +158,17 @@ describe('why, plans, and what has been', () => {
   })
 
   it('[CL-2] spend and usage are printed by what costs most', async () => {
-    const item = { kind: 'POD', id: 'p1', name: 'box', perHour: 0.5, costToday: 1, costThisMonth: 2, idleSince: null, idleWaste: null }
+    const item = {
+      kind: 'POD',
+      id: 'p1',
+      name: 'box',
+      perHour: 0.5,
+      costToday: 1,
+      costThisMonth: 2,
+      idleCount: 0,
+      idleSince: null,
+      idleWaste: null,
+    }
     const toy = await at({ 'GET /v2/spend': { body: { perHour: 0.5, today: { spent: 1 }, month: { spent: 2 }, items: [item] } } })
     expect(await podplane(['spend'], { plane: toy })).toEqual({
       code: 0,
