@@ -1,3 +1,4 @@
+import { JOB_STATES, type JobState } from '../../../src/contract/enums.ts'
 import { type JobBulk, JobBulkRequest } from '../../../src/contract/jobs/bulk.ts'
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
@@ -5,7 +6,7 @@ import { parseJobSeq } from '../../../src/domain/job/id.ts'
 import { type JobFilter, matchesFilter } from '../../../src/domain/job/job-filter.ts'
 import { type Cause, causeOf } from '../../../src/objects/cause.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
-import { type BulkAction, mayChange } from '../../../src/queue/bulk.ts'
+import { type BulkAction, mayChange, refusalOf } from '../../../src/queue/bulk.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
 import type { EndpointCore } from '../core.ts'
 import { problemReply, readText } from '../replies.ts'
@@ -86,6 +87,8 @@ function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkReq
     want,
     matched,
     byStatus,
+    refused: refusedOf(core, action, wish, { ...filter, states: wish.status ?? null }, want),
+    left: [],
     sample: first.flatMap((seq) => state.jobs.bySeq(seq)?.id ?? []),
     estimatedCostUsd: estimate === null ? null : Math.round(estimate * matched * 1_000_000) / 1_000_000,
     looked: 0,
@@ -95,6 +98,22 @@ function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkReq
     createdAtMs: tx.nowMs,
     finishedAtMs: null,
   }
+}
+
+/** JL-41: jobs that were asked for in words or by id, and that the action cannot change. */
+function refusedOf(core: EndpointCore, action: BulkAction, wish: JobBulkRequest, asked: JobFilter, want: BulkWant): Bulk['refused'] {
+  const able: readonly JobState[] = CHANGEABLE[action]
+  const states = JOB_STATES.filter((state) => !able.includes(state) && (asked.states?.includes(state) ?? true))
+  const list = (counts: Bulk['byStatus']) => states.flatMap((status) => (counts[status] ? [{ status, jobs: counts[status] }] : []))
+  if (!wish.ids) return list(core.state.jobs.countByState(states, want))
+  const ids = [...new Set(wish.ids)]
+  const seqs = ids.flatMap((id) => jobNumber(core, id))
+  const others = seqs.filter((seq) => {
+    const job = core.state.jobs.bySeq(seq)
+    return job !== null && matchesFilter(job, asked)
+  })
+  const unknown = ids.length - seqs.length
+  return [...list(countStates(core, others)), ...(unknown > 0 ? [{ status: null, jobs: unknown }] : [])]
 }
 
 function jobNumber(core: EndpointCore, id: string): number[] {
@@ -134,7 +153,8 @@ function readRequest(text: string): { wish: JobBulkRequest } | { fault: string }
 }
 
 function bulkView(bulk: Bulk, isPlan: boolean): JobBulk {
-  const { id, action, matched, byStatus, sample, estimatedCostUsd, looked, changed, skipped, createdAtMs, finishedAtMs } = bulk
+  const { id, action, matched, byStatus, sample, refused, left, estimatedCostUsd, looked, changed, skipped, createdAtMs, finishedAtMs } =
+    bulk
   return {
     id: isPlan ? null : id,
     action,
@@ -142,10 +162,12 @@ function bulkView(bulk: Bulk, isPlan: boolean): JobBulk {
     matched,
     byStatus,
     ids: sample,
+    refused: refused.map(({ status, jobs }) => ({ status, jobs, reason: refusalOf(action, status) })),
     estimatedCostUsd,
     looked,
     changed,
     skipped,
+    left,
     createdAt: formatTime(createdAtMs),
     finishedAt: finishedAtMs === null ? null : formatTime(finishedAtMs),
   }

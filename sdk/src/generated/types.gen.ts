@@ -3929,6 +3929,14 @@ export type JobTimeline = {
      */
     finishedAt: string | null;
     /**
+     * What it was sent with, as JSON text, at most its first 16384 bytes. Null: it is completed or cancelled, so its input is not kept.
+     */
+    input: {
+        json: string;
+        bytes: number;
+        isWhole: boolean;
+    } | null;
+    /**
      * While it is queued.
      */
     waitingSince: string | null;
@@ -4131,6 +4139,17 @@ export type JobBulk = {
      */
     ids: Array<string>;
     /**
+     * Jobs that were asked for and that it cannot change, by state; null: ids of no job (JL-41).
+     */
+    refused: Array<{
+        status: 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | null;
+        jobs: number;
+        /**
+         * Why they stay as they are.
+         */
+        reason: string;
+    }>;
+    /**
      * Of a retry: what so many jobs cost at the median time of completed ones and the rate of the newest worker.
      */
     estimatedCostUsd: number | null;
@@ -4140,6 +4159,17 @@ export type JobBulk = {
      * Jobs that were in another state when their turn came.
      */
     skipped: number;
+    /**
+     * The first 20 of those that were skipped; null: deleted meanwhile (JL-41).
+     */
+    left: Array<{
+        id: string;
+        status: 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | null;
+        /**
+         * Why they stay as they are.
+         */
+        reason: string;
+    }>;
     /**
      * RFC 3339, UTC, seconds precision.
      */

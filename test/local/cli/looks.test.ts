@@ -186,7 +186,7 @@ describe('why, plans, and what has been', () => {
     const toy = await at({ 'GET /v2/spend': { body: { perHour: 0.5, today: { spent: 1 }, month: { spent: 2 }, items: [item] } } })
     expect(await podplane(['spend'], { plane: toy })).toEqual({
       code: 0,
-      stdout: 'POD\tp1\tbox\t0.5\t1\t2\t\t\n',
+      stdout: 'POD\tp1\tbox\t0.5\t1\t2\t\t\t\n',
       stderr: '$0.500/h now, $1.00 today, $2.00 this month\n',
     })
     expect((await podplane(['usage', '--by', 'moon'], { plane: toy })).code).toBe(2)
