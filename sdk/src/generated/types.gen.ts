@@ -402,6 +402,10 @@ export type ChangePlan = {
          */
         code?: string;
     } | null;
+    /**
+     * Who uses it, where that is why it would be refused: 100 of a kind at most.
+     */
+    inTheWay?: Array<ChangedResource>;
 };
 
 export type ChangedResource = {
@@ -2383,6 +2387,8 @@ export type SshKeys = {
      */
     keys: Array<string>;
 };
+
+export type SshKeysOrChangePlan = SshKeys | ChangePlan;
 
 export type UpdateSshKeysRequest = {
     /**
@@ -6329,7 +6335,12 @@ export type DeleteClusterData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/clusters/{id}';
 };
 
@@ -6351,6 +6362,10 @@ export type DeleteClusterRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -6363,6 +6378,10 @@ export type DeleteClusterRefusals = {
 export type DeleteClusterRefusal = DeleteClusterRefusals[keyof DeleteClusterRefusals];
 
 export type DeleteClusterAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7091,7 +7110,12 @@ export type DeleteTemplateData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/templates/{id}';
 };
 
@@ -7117,6 +7141,10 @@ export type DeleteTemplateRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7129,6 +7157,10 @@ export type DeleteTemplateRefusals = {
 export type DeleteTemplateRefusal = DeleteTemplateRefusals[keyof DeleteTemplateRefusals];
 
 export type DeleteTemplateAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7361,7 +7393,12 @@ export type DeleteNetworkVolumeData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/network-volumes/{id}';
 };
 
@@ -7387,6 +7424,10 @@ export type DeleteNetworkVolumeRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7399,6 +7440,10 @@ export type DeleteNetworkVolumeRefusals = {
 export type DeleteNetworkVolumeRefusal = DeleteNetworkVolumeRefusals[keyof DeleteNetworkVolumeRefusals];
 
 export type DeleteNetworkVolumeAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7631,7 +7676,12 @@ export type DeleteGlobalVolumeData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/global-volumes/{id}';
 };
 
@@ -7657,6 +7707,10 @@ export type DeleteGlobalVolumeRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7669,6 +7723,10 @@ export type DeleteGlobalVolumeRefusals = {
 export type DeleteGlobalVolumeRefusal = DeleteGlobalVolumeRefusals[keyof DeleteGlobalVolumeRefusals];
 
 export type DeleteGlobalVolumeAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7893,7 +7951,12 @@ export type RevokeDelegationData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/registries/delegations/{id}';
 };
 
@@ -7915,6 +7978,10 @@ export type RevokeDelegationRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7927,6 +7994,10 @@ export type RevokeDelegationRefusals = {
 export type RevokeDelegationRefusal = RevokeDelegationRefusals[keyof RevokeDelegationRefusals];
 
 export type RevokeDelegationAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */
@@ -8043,7 +8114,12 @@ export type DeleteRegistryData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/registries/{id}';
 };
 
@@ -8069,6 +8145,10 @@ export type DeleteRegistryRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -8081,6 +8161,10 @@ export type DeleteRegistryRefusals = {
 export type DeleteRegistryRefusal = DeleteRegistryRefusals[keyof DeleteRegistryRefusals];
 
 export type DeleteRegistryAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -8175,7 +8259,12 @@ export type GetSshKeysAnswer = GetSshKeysAnswers[keyof GetSshKeysAnswers];
 export type PutSshKeysData = {
     body: UpdateSshKeysRequest;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/ssh-keys';
 };
 
@@ -8218,9 +8307,9 @@ export type PutSshKeysRefusal = PutSshKeysRefusals[keyof PutSshKeysRefusals];
 
 export type PutSshKeysAnswers = {
     /**
-     * The keys as they are now.
+     * The keys as they are now. With `dryRun`: what would happen.
      */
-    200: SshKeys;
+    200: SshKeysOrChangePlan;
 };
 
 export type PutSshKeysAnswer = PutSshKeysAnswers[keyof PutSshKeysAnswers];
@@ -8342,7 +8431,12 @@ export type DeleteSecretData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/secrets/{id}';
 };
 
@@ -8364,6 +8458,10 @@ export type DeleteSecretRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -8376,6 +8474,10 @@ export type DeleteSecretRefusals = {
 export type DeleteSecretRefusal = DeleteSecretRefusals[keyof DeleteSecretRefusals];
 
 export type DeleteSecretAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -9994,7 +10096,12 @@ export type RevokeAccountKeyData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/keys/{id}';
 };
 
@@ -10016,6 +10123,10 @@ export type RevokeAccountKeyRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -10028,6 +10139,10 @@ export type RevokeAccountKeyRefusals = {
 export type RevokeAccountKeyRefusal = RevokeAccountKeyRefusals[keyof RevokeAccountKeyRefusals];
 
 export type RevokeAccountKeyAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */
