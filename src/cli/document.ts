@@ -92,6 +92,10 @@ startSsh = true
 - \`--plan\` shows each change and what it costs: of a pod by a dry run, of an endpoint with all its workers.
 - What cannot be changed, such as the GPU of a pod, is refused before anything is done.
 - A deploy that fails in between says what it has made. Run it again: it goes on there.
+
+\`podplane dev\` is for the time before: it builds the image of the directory with Docker, gives it to an endpoint
+of its own, \`chat-dev\`, in the plane of this machine, runs the smoke job, and follows the log. Whenever a saved
+file makes another image, it does so again. \`IMAGE\` need not be set for it.
 `
 
 /** The page docs/cli.md: the program as its own help has it (CL-44). */
