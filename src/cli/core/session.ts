@@ -8,7 +8,7 @@ import { EXIT } from './exit-codes.ts'
 import { CliError, usage } from './failure.ts'
 import type { Globals, Io } from './io.ts'
 import { type Call, CallPrinter } from './printed.ts'
-import { CLI_VERSION } from './version.ts'
+import { CLI_VERSION } from './release/version.ts'
 
 /** How long `--wait` waits where no `--timeout` is given. */
 const WAIT_MS = 10 * 60_000
