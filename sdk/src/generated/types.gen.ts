@@ -402,6 +402,10 @@ export type ChangePlan = {
          */
         code?: string;
     } | null;
+    /**
+     * Who uses it, where that is why it would be refused: 100 of a kind at most.
+     */
+    inTheWay?: Array<ChangedResource>;
 };
 
 export type ChangedResource = {
@@ -2379,6 +2383,8 @@ export type SshKeys = {
      */
     keys: Array<string>;
 };
+
+export type SshKeysOrChangePlan = SshKeys | ChangePlan;
 
 export type UpdateSshKeysRequest = {
     /**
@@ -6325,7 +6331,12 @@ export type DeleteClusterData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/clusters/{id}';
 };
 
@@ -6347,6 +6358,10 @@ export type DeleteClusterRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -6359,6 +6374,10 @@ export type DeleteClusterRefusals = {
 export type DeleteClusterRefusal = DeleteClusterRefusals[keyof DeleteClusterRefusals];
 
 export type DeleteClusterAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7087,7 +7106,12 @@ export type DeleteTemplateData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/templates/{id}';
 };
 
@@ -7113,6 +7137,10 @@ export type DeleteTemplateRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7125,6 +7153,10 @@ export type DeleteTemplateRefusals = {
 export type DeleteTemplateRefusal = DeleteTemplateRefusals[keyof DeleteTemplateRefusals];
 
 export type DeleteTemplateAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7357,7 +7389,12 @@ export type DeleteNetworkVolumeData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/network-volumes/{id}';
 };
 
@@ -7383,6 +7420,10 @@ export type DeleteNetworkVolumeRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7395,6 +7436,10 @@ export type DeleteNetworkVolumeRefusals = {
 export type DeleteNetworkVolumeRefusal = DeleteNetworkVolumeRefusals[keyof DeleteNetworkVolumeRefusals];
 
 export type DeleteNetworkVolumeAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7627,7 +7672,12 @@ export type DeleteGlobalVolumeData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/global-volumes/{id}';
 };
 
@@ -7653,6 +7703,10 @@ export type DeleteGlobalVolumeRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7665,6 +7719,10 @@ export type DeleteGlobalVolumeRefusals = {
 export type DeleteGlobalVolumeRefusal = DeleteGlobalVolumeRefusals[keyof DeleteGlobalVolumeRefusals];
 
 export type DeleteGlobalVolumeAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7889,7 +7947,12 @@ export type RevokeDelegationData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/registries/delegations/{id}';
 };
 
@@ -7911,6 +7974,10 @@ export type RevokeDelegationRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7923,6 +7990,10 @@ export type RevokeDelegationRefusals = {
 export type RevokeDelegationRefusal = RevokeDelegationRefusals[keyof RevokeDelegationRefusals];
 
 export type RevokeDelegationAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */
@@ -8039,7 +8110,12 @@ export type DeleteRegistryData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/registries/{id}';
 };
 
@@ -8065,6 +8141,10 @@ export type DeleteRegistryRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -8077,6 +8157,10 @@ export type DeleteRegistryRefusals = {
 export type DeleteRegistryRefusal = DeleteRegistryRefusals[keyof DeleteRegistryRefusals];
 
 export type DeleteRegistryAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -8171,7 +8255,12 @@ export type GetSshKeysAnswer = GetSshKeysAnswers[keyof GetSshKeysAnswers];
 export type PutSshKeysData = {
     body: UpdateSshKeysRequest;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/ssh-keys';
 };
 
@@ -8214,9 +8303,9 @@ export type PutSshKeysRefusal = PutSshKeysRefusals[keyof PutSshKeysRefusals];
 
 export type PutSshKeysAnswers = {
     /**
-     * The keys as they are now.
+     * The keys as they are now. With `dryRun`: what would happen.
      */
-    200: SshKeys;
+    200: SshKeysOrChangePlan;
 };
 
 export type PutSshKeysAnswer = PutSshKeysAnswers[keyof PutSshKeysAnswers];
@@ -8338,7 +8427,12 @@ export type DeleteSecretData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/secrets/{id}';
 };
 
@@ -8360,6 +8454,10 @@ export type DeleteSecretRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -8372,6 +8470,10 @@ export type DeleteSecretRefusals = {
 export type DeleteSecretRefusal = DeleteSecretRefusals[keyof DeleteSecretRefusals];
 
 export type DeleteSecretAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -9990,7 +10092,12 @@ export type RevokeAccountKeyData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/keys/{id}';
 };
 
@@ -10012,6 +10119,10 @@ export type RevokeAccountKeyRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -10024,6 +10135,10 @@ export type RevokeAccountKeyRefusals = {
 export type RevokeAccountKeyRefusal = RevokeAccountKeyRefusals[keyof RevokeAccountKeyRefusals];
 
 export type RevokeAccountKeyAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */
