@@ -5,6 +5,7 @@ import { measureBeats } from './sections/beats.ts'
 import { measureBilling } from './sections/billing.ts'
 import { measureCatalog } from './sections/catalog.ts'
 import { measureClusters } from './sections/clusters.ts'
+import { measureConsole } from './sections/console.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureMemory } from './sections/memory.ts'
@@ -29,6 +30,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   billing: measureBilling,
   catalog: measureCatalog,
   clusters: measureClusters,
+  console: measureConsole,
   peers: measurePeers,
 }
 
