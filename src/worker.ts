@@ -9,6 +9,7 @@ import { WebhookSenderObject } from '../durable-objects/webhook-sender.ts'
 import { createApp } from './app.ts'
 import { Problem } from './contract/problems.ts'
 import { type Env, readSettings } from './env.ts'
+import { withCliVersion } from './http/cli-version.ts'
 import { handleJobCall } from './http/jobs/job-api.ts'
 import { isJobPath } from './http/jobs/job-path.ts'
 import { handleServedCall } from './http/load-balancer/load-balancer.ts'
@@ -30,7 +31,7 @@ export default {
     if (served !== null) return handleServedCall({ request, url, env, ctx }, served)
     const door = parseDoorCall(url, settings.podProxyDomain)
     if (door !== null) return handleDoorCall({ request, url, env, ctx }, door)
-    return isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx)
+    return withCliVersion(request, () => (isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx)))
   },
 } satisfies ExportedHandler<Env>
 

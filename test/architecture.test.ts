@@ -70,7 +70,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
     'src/host-agent/plane/enrolment.ts',
     'src/host-agent/gpus/simulated.ts',
   ],
-  'src/cli': ['src/client', 'src/node', 'src/domain/key-text.ts', 'src/local/data-dir.ts'],
+  'src/cli': ['src/client', 'src/node', 'src/domain/key-text.ts', 'src/domain/text/versions.ts', 'src/local/data-dir.ts'],
 }
 const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]
 
@@ -98,6 +98,7 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/make-room.ts': ['makes room'],
   'src/effects/pods/marked-pod.ts': ['places work'],
   'src/effects/why/snapshot.ts': ['explains'],
+  'src/effects/why/holders.ts': ['explains'],
   'src/effects/workers/place-worker.ts': ['places work'],
   'src/effects/pods/pod-notes.ts': ['notes what it did'],
   'src/effects/departure.ts': ['foretells a change of a host'],

@@ -6,6 +6,9 @@ import type { SqlState } from './store/sql-state.ts'
 
 /** Jobs of one step: a commit of a few milliseconds, so that others have their turn in between. */
 export const STEP_JOBS = 200
+/** Of those that are skipped so many are named. */
+const NAMED_LEFT = 20
+
 /** One step of the oldest that goes on. Called when the alarm fires. */
 export function stepBulks(state: SqlState, tx: Tx): void {
   const [bulk] = state.bulks.running()
@@ -20,6 +23,7 @@ export function stepBulks(state: SqlState, tx: Tx): void {
     looked: bulk.looked + counts.looked,
     changed: bulk.changed + counts.changed,
     skipped: bulk.skipped + counts.skipped,
+    left: [...bulk.left, ...counts.left].slice(0, NAMED_LEFT),
     position: last ?? bulk.position,
     finishedAtMs: isOver ? tx.nowMs : null,
   })
@@ -27,7 +31,7 @@ export function stepBulks(state: SqlState, tx: Tx): void {
 
 function nextSeqs(state: SqlState, { want, position }: Bulk): number[] {
   if (want.seqs !== null) return want.seqs.filter((seq) => seq > position).slice(0, STEP_JOBS)
-  return state.jobs.seqsAfter(want.states, { fromSeq: Math.max(want.fromSeq, position + 1), beforeSeq: want.beforeSeq }, STEP_JOBS)
+  return state.lists.seqsAfter(want.states, { fromSeq: Math.max(want.fromSeq, position + 1), beforeSeq: want.beforeSeq }, STEP_JOBS)
 }
 
 function filterOf({ states, fromMs, toMs }: BulkWant): JobFilter {

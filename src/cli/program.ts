@@ -10,6 +10,7 @@ import { addLogs } from './commands/logs.ts'
 import { addOperator } from './commands/operator.ts'
 import { addPods } from './commands/pods.ts'
 import { addResources } from './commands/resources.ts'
+import { addTeams } from './commands/teams.ts'
 import { addTools } from './commands/tools.ts'
 import { duration } from './core/act.ts'
 import { exitCodesHelp } from './core/exit-codes.ts'
@@ -42,6 +43,7 @@ export function buildProgram(isOperator = true): Command {
   addResources(program)
   addClusters(program)
   addAccount(program)
+  addTeams(program)
   addLogs(program)
   addDoors(program)
   addDeploy(program)
@@ -60,6 +62,7 @@ function addGlobalOptions(program: Command): void {
     .option('-q, --quiet', 'print ids alone')
     .option('--no-input', 'ask nothing')
     .option('--timeout <duration>', 'give up after this time, such as 90s or 10m', duration)
+    .option('--print <form>', 'print the call that changes something, in place of sending it; a form is curl')
     .option('--debug', 'print each request to stderr')
 }
 

@@ -17,11 +17,18 @@ const RESOURCE_KINDS = [
   'template',
   'registry',
   'secret',
+  'delegation',
   'api-key',
+  'ssh-key',
+  'member',
+  'invitation',
+  'organization',
+  'join-token',
   'host',
   'account',
 ] as const
 export const EFFECT_KINDS = [
+  'STARTS',
   'STOPS',
   'RESTARTS',
   'DELETES',
@@ -31,6 +38,7 @@ export const EFFECT_KINDS = [
   'WAITS',
   'STAYS',
   'CHANGES',
+  'REFUSES',
   'SAVES',
   'COSTS',
 ] as const
@@ -49,12 +57,15 @@ export const ChangeEffect = z
   .object({
     kind: z.enum(EFFECT_KINDS).meta({
       description:
-        'What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone.',
+        'What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone, REFUSES is what can no longer be done.',
     }),
     resource: ChangedResource,
     what: z.string().meta({ description: 'The same for a person.' }),
     severity: z.enum(['INFO', 'WARNING', 'LOSS']).meta({ description: 'LOSS: something is gone that no later call brings back.' }),
-    amount: z.number().nullable().meta({ description: 'How many jobs, or how many USD per hour; null where nothing is counted.' }),
+    amount: z
+      .number()
+      .nullable()
+      .meta({ description: 'How many jobs, how many USD per hour, or how many more of a kind; null where nothing is counted.' }),
   })
   .meta({
     id: 'ChangeEffect',
@@ -73,8 +84,14 @@ export const ChangePlan = z
   .object({
     action: z.string().meta({ description: 'As the audit log names it.', example: 'pods.terminate' }),
     resource: ChangedResource,
-    effects: z.array(ChangeEffect).meta({ description: 'What would happen; nothing where it would be refused.' }),
+    effects: z
+      .array(ChangeEffect)
+      .meta({ description: 'What would happen, 100 lines at most and then how many more; nothing where it would be refused.' }),
     refusal: ProblemBody.nullable().meta({ description: 'What it would be refused with now; null: it would be done.' }),
+    inTheWay: z
+      .array(ChangedResource)
+      .optional()
+      .meta({ description: 'Who uses it, where that is why it would be refused: 100 of a kind at most.' }),
   })
   .meta({
     id: 'ChangePlan',
@@ -87,3 +104,8 @@ export const ChangePlan = z
     },
   })
 export type ChangePlan = z.infer<typeof ChangePlan>
+
+/** What a change answers: what it is about as it is now, or with `dryRun` what would happen (DRY-5). */
+export function orChangePlan<Schema extends z.ZodType>(id: string, schema: Schema) {
+  return z.union([schema, ChangePlan]).meta({ id, example: ChangePlan.meta()?.example })
+}

@@ -24,6 +24,7 @@ export const PROBLEMS = {
   payloadTooLarge: { status: 413, title: 'Payload Too Large', detail: 'request body exceeds 102400 bytes' },
   unsupportedMediaType: { status: 415, title: 'Unsupported Media Type', detail: 'content type must be application/json' },
   validationFailed: { status: 422, title: 'Unprocessable Entity', detail: 'Request validation failed.' },
+  upgradeRequired: { status: 426, title: 'Upgrade Required', detail: 'the client is too old for this plane' },
   rateLimited: { status: 429, title: 'Too Many Requests', detail: 'rate limit exceeded for the minute window' },
   internal: { status: 500, title: 'Internal Server Error', detail: 'an unexpected error occurred' },
   badGateway: { status: 502, title: 'Bad Gateway', detail: 'the worker did not answer' },

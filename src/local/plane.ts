@@ -89,6 +89,8 @@ function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle, ownPorts:
         bindings,
         d1Databases: Object.fromEntries(settings.d1Databases.map((name) => [name, name])),
         durableObjects: settings.durableObjects,
+        // JL-13: older lines of logs are in the data directory; a deployed plane has a bucket where its operator binds one.
+        r2Buckets: { LOGS: 'podplane-logs' },
         serviceBindings: { ASSETS: respondWithAsset },
         outboundService: createOutbound(parseAllowList(bindings.WEBHOOK_ALLOW ?? ''), (port) => ownPorts.has(port)),
         // Miniflare's own entry worker would cost three quarters of the throughput; this socket leads straight to the Worker.

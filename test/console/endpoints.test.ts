@@ -3,12 +3,15 @@ import { verdictOf } from '../../src/console/pages/endpoints/health.tsx'
 import { eventsBefore, eventWords, timeOf } from '../../src/console/pages/endpoints/history/moments.ts'
 import { EMPTY_ENDPOINT, endpointBody, missingOf } from '../../src/console/pages/endpoints/new/new-endpoint-form.ts'
 import { rollbackTo } from '../../src/console/pages/endpoints/releases/rollback.ts'
-import { makesRelease, settingsChanges, settingsText } from '../../src/console/pages/endpoints/settings/settings-form.ts'
+import { makesRelease, settingsChanges, settingsProblem, settingsText } from '../../src/console/pages/endpoints/settings/settings-form.ts'
 import { chatWords, readInput } from '../../src/console/pages/endpoints/try/try-input.ts'
+import { bulkRequest, listQuery, resultsOf } from '../../src/console/pages/jobs/bulk/chosen-jobs.ts'
 import { cancelOff, retryOff } from '../../src/console/pages/jobs/job-acts.ts'
 import { costWords, sharesOf } from '../../src/console/pages/jobs/phases.ts'
+import { type EnvRow, rowProblem, withRow } from '../../src/console/parts/env/env-rows.ts'
 import type { Endpoint } from '../../src/contract/endpoints/endpoints.ts'
 import type { Release } from '../../src/contract/endpoints/releases.ts'
+import type { JobBulk } from '../../src/contract/jobs/bulk.ts'
 
 const release = (version: number, diff: Release['diff']): Release => ({
   id: String(version),
@@ -56,7 +59,8 @@ describe('[UI-45] settings of an endpoint', () => {
     workers: { min: 0, max: 3, idleTimeout: 5 },
     scaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
     timeout: 600_000,
-  } as Endpoint
+    env: { MODEL: 'small', TOKEN: '{{ RUNPOD_SECRET_HF }}' },
+  } as unknown as Endpoint
   const before = settingsText(endpoint)
 
   it('what is sent is what differs', () => {
@@ -65,6 +69,37 @@ describe('[UI-45] settings of an endpoint', () => {
     const body = settingsChanges(text, before)
     expect(body).toEqual({ workers: { max: 10 }, scaling: { type: 'REQUEST_COUNT', requestCount: 2 }, timeout: 30_000 })
     expect([makesRelease(body), makesRelease(settingsChanges({ ...before, image: 'acme/echo:2' }, before))]).toEqual([false, true])
+  })
+})
+
+describe('[UI-55] variables of an endpoint', () => {
+  const env = { MODEL: 'small', TOKEN: '{{ RUNPOD_SECRET_HF }}', PEM: 'a\nb' }
+  const before = settingsText({ env, workers: {}, scaling: {} } as unknown as Endpoint)
+  const changed = (rows: readonly EnvRow[]) => settingsChanges({ ...before, env: rows }, before)
+
+  it('come back as they were, secrets by their name', () => {
+    expect(before.env.map(({ name, kind, text }) => [name, kind, text])).toEqual([
+      ['MODEL', 'value', 'small'],
+      ['TOKEN', 'secret', 'HF'],
+      ['PEM', 'value', 'a\nb'],
+    ])
+    expect(changed(before.env)).toEqual({})
+    expect(changed([...before.env].reverse())).toEqual({})
+  })
+
+  it('are added, changed and removed; the others go along untouched, and it is a release', () => {
+    const [model, token] = before.env as [EnvRow, EnvRow]
+    const added = withRow([{ ...model, text: 'large' }, token]).map((row) => (row.name === '' ? { ...row, name: 'NEW', text: '' } : row))
+    const body = changed(added)
+    expect(body).toEqual({ env: { MODEL: 'large', TOKEN: '{{ RUNPOD_SECRET_HF }}', NEW: '' } })
+    expect(makesRelease(body)).toBe(true)
+  })
+
+  it('that cannot be sent are named', () => {
+    const row = (key: number, name: string, kind: EnvRow['kind'] = 'value') => ({ key, name, kind, text: '' })
+    const rows = [row(0, 'A'), row(1, 'A'), row(2, '1A'), row(3, ''), row(4, 'B', 'secret')]
+    expect(rows.map((one) => rowProblem(one, rows) !== undefined)).toEqual([false, true, true, true, true])
+    expect([settingsProblem({ ...before, env: rows }), changed(rows)]).toEqual(['A: This name is used already.', {}])
   })
 })
 
@@ -107,6 +142,34 @@ describe('[UI-47] what can be done is said', () => {
       word({ unhealthy: 1, initializing: 1 }),
       word({ unhealthy: 1, running: 1 }),
     ]).toEqual(['Scaled to zero', 'Ready', 'Busy', 'Starting', 'No capacity', 'Unhealthy', 'Ready'])
+  })
+})
+
+describe('[UI-51] many jobs that are changed at once', () => {
+  const nowMs = Date.parse('2026-06-02T12:00:00Z')
+  it('are those that the list shows, on all of its pages', () => {
+    const any = { status: '', span: '', idStart: '' }
+    const failed = { status: 'FAILED', span: '24h', idStart: 'ab' }
+    expect([listQuery(any, nowMs), listQuery(failed, nowMs)]).toEqual([
+      {},
+      { status: 'FAILED', from: '2026-06-01T12:00:00.000Z', id: 'ab' },
+    ])
+    expect(bulkRequest(any, nowMs, null)).toEqual({ status: ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'] })
+    expect(bulkRequest(failed, nowMs, ['ab1'])).toEqual({ status: ['FAILED'], from: '2026-06-01T12:00:00.000Z', ids: ['ab1'] })
+  })
+
+  it('say what became of each', () => {
+    const left = [
+      { id: 'b', status: 'COMPLETED' as const, reason: 'it is over' },
+      { id: 'z', status: null, reason: 'there is no such job' },
+    ]
+    const bulk = { action: 'cancel', status: 'DONE', ids: ['a', 'b'], left } as JobBulk
+    expect(resultsOf(bulk)).toEqual([
+      { id: 'a', result: 'cancelled' },
+      { id: 'b', result: 'stays: it is over' },
+      { id: 'z', result: 'stays: there is no such job' },
+    ])
+    expect(resultsOf({ ...bulk, status: 'RUNNING', left: [] }).map(({ result }) => result)).toEqual([null, null])
   })
 })
 

@@ -1,8 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
+import type { ApiClient } from '../../src/client/client.ts'
 import { plainText, spansOf } from '../../src/console/parts/logs/ansi.ts'
-import { LineBuffer, readLine } from '../../src/console/parts/logs/buffer.ts'
-import { LogFollower, type OpenLog } from '../../src/console/parts/logs/follower.ts'
-import { hitsIn, markHits, nextHit } from '../../src/console/parts/logs/search.ts'
+import { LineBuffer } from '../../src/console/parts/logs/reading/buffer.ts'
+import { LogFollower, type LogSource } from '../../src/console/parts/logs/reading/follower.ts'
+import { readLine, runsOf, type ShownLine, shownLine } from '../../src/console/parts/logs/reading/lines.ts'
+import { endpointLog, type FollowFrom, type LogPage } from '../../src/console/parts/logs/reading/origins.ts'
+import { linesText } from '../../src/console/parts/logs/save-lines.ts'
+import { hitBeside, hitsIn, markHits, nextHit } from '../../src/console/parts/logs/search.ts'
 
 const ESC = '\u001b'
 
@@ -44,14 +48,25 @@ describe('[UI-40] lines of a log are data', () => {
   })
 })
 
-const line = (plain: string) => ({ id: plain, ts: '', source: 'container', line: plain, plain })
+/** Line `n` of a log, with a text. */
+const line = (n: number, plain = `line ${n}`): ShownLine => ({
+  id: `2026-06-01T12:00:00Z/${String(n).padStart(12, '0')}`,
+  ts: '2026-06-01T12:00:00Z',
+  source: 'container',
+  line: plain,
+  plain,
+  place: { atMs: 0, workerId: '', n },
+})
+const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => line(from + index))
+const numbers = (of: readonly ShownLine[]) => of.map(({ place }) => place.n)
 
 describe('[UI-41] searching a log', () => {
   it('finds lines in any case, and goes round', () => {
-    const lines = ['Loading', 'ready', 'loading again', 'done'].map(line)
-    expect(hitsIn(lines, 'LOAD')).toEqual([0, 2])
-    expect(hitsIn(lines, 'load', 1)).toEqual([2])
-    expect(hitsIn(lines, '')).toEqual([])
+    const texts = ['Loading', 'ready', 'loading again', 'done'].map((text, n) => line(n, text))
+    expect(hitsIn(texts, 'LOAD')).toEqual([0, 2])
+    expect(hitsIn(texts, 'load', 1)).toEqual([2])
+    expect(hitsIn(texts, '')).toEqual([])
+    expect([hitBeside([0, 2], 0, false), hitBeside([0, 2], 2, false), hitBeside([0, 2], 0, true)]).toEqual([2, undefined, undefined])
     expect([nextHit([0, 2], 0, false), nextHit([0, 2], 2, false), nextHit([0, 2], 0, true), nextHit([], 0, true)]).toEqual([
       2,
       0,
@@ -76,92 +91,287 @@ describe('[UI-41] searching a log', () => {
 describe('[UI-42] a view keeps a bounded number of lines', () => {
   it('the oldest go first, many at a time', () => {
     const buffer = new LineBuffer(10)
-    const names = Array.from({ length: 12 }, (_, index) => String(index))
-    buffer.append(names.slice(0, 11).map(line))
+    buffer.add(lines(0, 10))
     expect([buffer.lines.length, buffer.dropped]).toEqual([11, 0])
-    buffer.append(names.slice(11).map(line))
-    expect([buffer.lines.map(({ id }) => id), buffer.dropped]).toEqual([names.slice(2), 2])
-    buffer.prepend([line('x')])
+    buffer.add([line(11)])
+    expect([numbers(buffer.lines), buffer.dropped]).toEqual([[2, 3, 4, 5, 6, 7, 8, 9, 10, 11], 2])
+    buffer.prepend([line(1)])
     expect(buffer.lines).toHaveLength(10)
   })
 
   it('takes 100,000 lines at once, and what is older finds no room', () => {
     const buffer = new LineBuffer()
-    buffer.append(Array.from({ length: 250_000 }, (_, index) => line(String(index))))
-    expect([buffer.lines.length, buffer.lines[0]?.id, buffer.dropped]).toEqual([100_000, '150000', 150_000])
+    buffer.add(lines(0, 249_999))
+    expect([buffer.lines.length, buffer.lines[0]?.place.n, buffer.dropped]).toEqual([100_000, 150_000, 150_000])
   })
 
-  it('counts the lines that came too quickly to be followed', () => {
+  it('lines that come later than others stand in their place, each once', () => {
     const buffer = new LineBuffer()
-    buffer.append(['t/000000000001', 't/000000000002', 't/000000000005'].map(line))
-    buffer.append(['t/000000000006', 't/000000000010'].map(line))
-    expect([buffer.lines.length, buffer.missed]).toEqual([5, 5])
+    buffer.add([line(1), line(2), line(6)])
+    buffer.add([line(2), line(3), line(4)])
+    buffer.add([line(5), line(6), line(7)])
+    expect(numbers(buffer.lines)).toEqual([1, 2, 3, 4, 5, 6, 7])
+    expect(runsOf([line(4), line(5), line(2), line(3)]).map(numbers)).toEqual([
+      [4, 5],
+      [2, 3],
+    ])
   })
 
   it('reads lines, and leaves other events alone', () => {
     const data = '{"ts":"2026-06-01T12:00:00Z","source":"system","line":"a\\u001b[1mb"}'
-    expect(readLine({ id: 'i', event: 'message', data })).toEqual({
-      id: 'i',
+    expect(readLine({ id: '2026-06-01T12:00:00Z/000000000007', event: 'message', data })).toEqual({
+      id: '2026-06-01T12:00:00Z/000000000007',
       ts: '2026-06-01T12:00:00Z',
       source: 'system',
       line: 'a\u001b[1mb',
       plain: 'ab',
+      place: { atMs: 0, workerId: '', n: 7 },
     })
     expect(readLine({ id: 'i', event: 'timeout', data: '' })).toBeNull()
   })
+
+  it('a line of a joined log is known by its place, as cursors have it', () => {
+    const answered = { n: 3, id: '2026-06-01T12:00:00Z/000000000003', ts: '2026-06-01T12:00:00.250Z', source: 'container', line: 'a' }
+    const { id, place } = shownLine({ ...answered, workerId: 'w1' })
+    expect([id, place]).toEqual(['1780315200250.w1.3', { atMs: 1_780_315_200_250, workerId: 'w1', n: 3 }])
+    expect(linesText([shownLine({ ...answered, workerId: 'w1' }), shownLine(answered)])).toBe(
+      '2026-06-01T12:00:00.250Z w1 container a\n2026-06-01T12:00:00.250Z container a\n',
+    )
+  })
 })
 
-/** A log that says some lines at each opening, then stays open. */
-function fakeLog(...openings: string[][]) {
-  const opened: (string | undefined)[] = []
-  const open: OpenLog = async function* ({ signal, lastEventId }) {
-    opened.push(lastEventId)
-    for (const id of openings.shift() ?? []) yield { id, event: 'message', data: JSON.stringify({ ts: id, source: 'system', line: id }) }
-    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+/** A log of numbered lines on a plane. `missing`: what each stream leaves out; `kept`: the first line that the plane still has. */
+class FakeLog {
+  readonly opened: (string | null)[] = []
+  readonly asked: string[] = []
+  isRefused = false
+  private readonly wakes = new Set<() => void>()
+  private last: number
+  private readonly kept: number
+  private readonly missing: (n: number) => boolean
+
+  constructor(last: number, { kept = 1, missing = (_: number): boolean => false } = {}) {
+    this.last = last
+    this.kept = kept
+    this.missing = missing
   }
-  return { open, opened }
+
+  write(count: number): void {
+    this.last += count
+    for (const wake of this.wakes) wake()
+  }
+
+  source(changes: Partial<LogSource> = {}): LogSource {
+    const page = async ({ cursor = '', limit, q = '' }: { cursor?: string; limit: number; q?: string }) => this.page(cursor, limit, q)
+    return {
+      isNumbered: true,
+      isOver: false,
+      isMiddle: false,
+      first: async () => this.page('', 3, ''),
+      page,
+      all: (cursor) => page({ cursor, limit: 3 }),
+      follow: (from, signal) => this.follow(from, signal),
+      isMeant: () => true,
+      ...changes,
+    }
+  }
+
+  page(cursor: string, limit: number, q: string): LogPage {
+    this.asked.push(cursor)
+    if (this.isRefused) throw new Error('pod not found')
+    const n = Number(cursor.slice(1))
+    const isNewer = cursor.startsWith('>')
+    const all = lines(this.kept, this.last).filter(({ place, plain }) => {
+      if (!plain.includes(q)) return false
+      return cursor === '' || (isNewer ? place.n > n : place.n < n)
+    })
+    const found = isNewer ? all.slice(0, limit) : all.slice(Math.max(0, all.length - limit))
+    const [first, last] = [found[0]?.place.n ?? this.kept, found.at(-1)?.place.n ?? this.last]
+    const newer = isNewer ? last : cursor === '' ? this.last : n - 1
+    return {
+      lines: found,
+      older: first > this.kept ? `<${first}` : null,
+      newer: `>${newer}`,
+      atEnd: newer === this.last,
+      truncatedAt: null,
+    }
+  }
+
+  private async *follow({ lastId, newer }: FollowFrom, signal: AbortSignal): AsyncGenerator<ShownLine[]> {
+    this.opened.push(lastId)
+    for (let n = Number(newer.slice(1)) + 1; ; n += 1) {
+      while (n > this.last) {
+        signal.throwIfAborted()
+        await new Promise<void>((resolve) => {
+          this.wakes.add(resolve)
+          signal.addEventListener('abort', () => resolve(), { once: true })
+        })
+      }
+      if (n >= this.kept && !this.missing(n)) yield [line(n)]
+    }
+  }
 }
 
-const shows = (follower: LogFollower, ids: string[]) =>
-  vi.waitFor(() => expect(follower.snapshot().lines.map(({ id }) => id)).toEqual(ids), { timeout: 5_000 })
+const shows = (follower: LogFollower, wanted: number[]) =>
+  vi.waitFor(() => expect(numbers(follower.snapshot().lines)).toEqual(wanted), { timeout: 5_000 })
+const NEVER = new AbortController().signal
 
 describe('[UI-43] following a log', () => {
-  it('goes on behind the last line when it is taken up again', async () => {
-    const { open, opened } = fakeLog(['1', '2'], ['3'])
-    const follower = new LogFollower(open)
+  it('begins with a page, and goes on behind the last line when it is taken up again', async () => {
+    const log = new FakeLog(4)
+    const follower = new LogFollower(log.source())
     follower.start()
-    await shows(follower, ['1', '2'])
+    await shows(follower, [2, 3, 4])
+    log.write(1)
+    await shows(follower, [2, 3, 4, 5])
     follower.stop()
     expect(follower.snapshot().status).toBe('paused')
+    log.write(1)
     follower.start()
-    await shows(follower, ['1', '2', '3'])
+    await shows(follower, [2, 3, 4, 5, 6])
     follower.stop()
-    expect(opened).toEqual([undefined, '2'])
+    expect(log.opened).toEqual([line(4).id, line(5).id])
   })
 
   it('a tab follows one log at a time', async () => {
-    const first = new LogFollower(fakeLog(['1']).open)
+    const first = new LogFollower(new FakeLog(1).source())
     first.start()
-    await shows(first, ['1'])
-    const second = new LogFollower(fakeLog(['2']).open)
+    await shows(first, [1])
+    const second = new LogFollower(new FakeLog(2).source())
     second.start()
-    await shows(second, ['2'])
+    await shows(second, [1, 2])
     expect([first.snapshot().status, second.snapshot().status]).toEqual(['other', 'following'])
     second.stop()
   })
 
   it('says why it cannot be followed, and tries again when it is asked to', async () => {
-    let refused = true
-    const { open } = fakeLog(['1'])
-    const follower = new LogFollower((options) => {
-      if (refused) throw new Error('pod not found')
-      return open(options)
-    })
+    const log = new FakeLog(1)
+    log.isRefused = true
+    const follower = new LogFollower(log.source())
     follower.start()
     await vi.waitFor(() => expect(follower.snapshot()).toMatchObject({ status: 'failed', error: new Error('pod not found') }))
-    refused = false
+    log.isRefused = false
     follower.start()
-    await shows(follower, ['1'])
+    await shows(follower, [1])
     follower.stop()
+  })
+})
+
+describe('[UI-52] no line is missing that the plane has', () => {
+  it('what a stream has left out is read again, in its place', async () => {
+    const log = new FakeLog(2, { missing: (n) => n % 10 !== 0 })
+    const follower = new LogFollower(log.source())
+    follower.start()
+    await shows(follower, [1, 2])
+    log.write(98)
+    await shows(follower, numbers(lines(1, 100)))
+    expect(follower.snapshot()).toMatchObject({ reading: 0, missed: 0, came: 98 })
+    follower.stop()
+  })
+
+  it('what the plane does not keep any more is counted', async () => {
+    const log = new FakeLog(60, { kept: 51 })
+    const source = log.source({ first: async () => ({ ...log.page('', 3, ''), lines: lines(1, 2), newer: '>2', atEnd: true }) })
+    const follower = new LogFollower(source)
+    follower.start()
+    await shows(follower, [1, 2, ...numbers(lines(51, 60))])
+    await vi.waitFor(() => expect(follower.snapshot()).toMatchObject({ reading: 0, missed: 48 }))
+    follower.stop()
+  })
+
+  it('of lines that are not meant none is shown, and none is taken for missing', async () => {
+    const log = new FakeLog(3)
+    const follower = new LogFollower(log.source({ isMeant: ({ place }) => place.n % 2 === 1 }))
+    follower.start()
+    log.write(4)
+    await shows(follower, [1, 2, 3, 5, 7])
+    expect([follower.snapshot().missed, log.asked]).toEqual([0, ['']])
+    follower.stop()
+  })
+
+  it('a time that has an end is read to its end and not followed', async () => {
+    const log = new FakeLog(10)
+    const first = async () => log.page('>2', 3, '')
+    const follower = new LogFollower(log.source({ first, isOver: true }))
+    follower.start()
+    await shows(follower, numbers(lines(3, 10)))
+    await vi.waitFor(() => expect(follower.snapshot().status).toBe('ended'))
+    expect(log.opened).toEqual([])
+  })
+
+  it('a joined log is looked at again from a while before its newest line', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const asked: unknown[] = []
+    const listEndpointLogLines = async ({ query }: { query: Record<string, unknown> }) => {
+      asked.push(query.cursor)
+      const at = { ts: '2026-06-01T12:00:00.250Z', id: '', source: 'container', line: 'a', workerId: 'w1' }
+      return { lines: [{ ...at, n: asked.length }], older: null, newer: '>1780315200250.w1.1', atEnd: true, truncatedAt: null }
+    }
+    const api = { listEndpointLogLines } as unknown as ApiClient
+    const abort = new AbortController()
+    const follow = endpointLog('e1').follow(api, { lastId: null, newer: '>1780315200000.w1.9' }, abort.signal)
+    expect(await follow.next()).toMatchObject({ done: false, value: [{ id: '1780315200250.w1.1' }] })
+    const next = follow.next()
+    await vi.advanceTimersByTimeAsync(2_000)
+    await next
+    expect(asked).toEqual(['>1780315190000.-.0', '>1780315190250.-.0'])
+    vi.useRealTimers()
+  })
+})
+
+describe('[UI-53] what is outside of a view is read when it is wanted', () => {
+  it('pages of older lines come before what is shown', async () => {
+    const follower = new LogFollower(new FakeLog(2_500).source())
+    follower.start()
+    await shows(follower, [2498, 2499, 2500])
+    await follower.readOlder(NEVER)
+    await follower.readOlder(NEVER)
+    await follower.readOlder(NEVER)
+    await shows(follower, numbers(lines(1, 2_500)))
+    expect(follower.snapshot().older).toBeNull()
+    follower.stop()
+  })
+
+  it('a view that was opened in its middle rests there, goes on page by page, and follows when it is asked to', async () => {
+    const log = new FakeLog(2_000)
+    const first = async () => log.page('>4', 2, '')
+    const follower = new LogFollower(log.source({ first, isMiddle: true }))
+    follower.start()
+    await vi.waitFor(() => expect(follower.snapshot()).toMatchObject({ status: 'paused', newer: '>6', older: '<5' }))
+    await follower.readNewer(NEVER)
+    await shows(follower, numbers(lines(5, 1_006)))
+    follower.start(true)
+    await shows(follower, numbers(lines(5, 2_000)))
+    follower.stop()
+  })
+
+  it('a search that is cut short goes on until there is something to look at', async () => {
+    const log = new FakeLog(10)
+    const nothing = { lines: [], newer: '>10', atEnd: true }
+    const pages = [
+      { ...nothing, older: '<8', truncatedAt: '<8' },
+      { ...nothing, lines: lines(4, 4), older: '<4', truncatedAt: '<4' },
+      { ...nothing, lines: lines(2, 2), older: null, truncatedAt: null },
+    ]
+    const next = async () => pages.shift() ?? { ...nothing, older: null, truncatedAt: null }
+    const follower = new LogFollower(log.source({ first: next, page: next }))
+    follower.start()
+    await shows(follower, [2, 4])
+    expect([follower.snapshot().older, pages]).toEqual([null, []])
+    follower.stop()
+  })
+
+  it('a search finds what is not shown, on both sides', async () => {
+    const log = new FakeLog(100)
+    const first = async () => log.page('>39', 3, '')
+    const follower = new LogFollower(log.source({ first, isMiddle: true }))
+    follower.start()
+    await vi.waitFor(() => expect(follower.snapshot().status).toBe('paused'))
+    const found = await Promise.all([
+      follower.seek('line 3', true, NEVER),
+      follower.seek('line 7', false, NEVER),
+      follower.seek('nothing', true, NEVER),
+    ])
+    expect(found.map((one) => one?.place.n)).toEqual([39, 70, undefined])
   })
 })

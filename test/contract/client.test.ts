@@ -44,7 +44,7 @@ describe('the client of the API', () => {
     const wrong = documented.flatMap((operation) => {
       const given = rows.get(operation.operationId) ?? ''
       const names = [...given.matchAll(/as<typeof (\w+)/g)].map((match) => ids.get(String(match[1])))
-      const lacking = refsOf(operation).filter((ref) => !names.includes(ref))
+      const lacking = refsOf(operation).filter((ref) => !names.includes(ref) && !names.includes(ref.replace(/OrChangePlan$/, '')))
       return lacking.length > 0 ? [`${operation.operationId}: ${lacking.join(', ')}`] : []
     })
     expect(wrong).toEqual([])

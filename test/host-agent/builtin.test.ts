@@ -39,6 +39,31 @@ describe('built-in workers speak the worker protocol', () => {
     expect(Object.fromEntries(plane.jobs.takes[0] ?? [])).toEqual({ gpu: 'NVIDIA L4', boot: 'b1', job_in_progress: '0' })
   })
 
+  test('[JL-43] echo: answers a chat with its last message, in a stream when one is wanted', async ({ expect }) => {
+    void startWorker('echo')
+    const messages = [
+      { role: 'system', content: 'be brief' },
+      { role: 'user', content: 'good  day' },
+    ]
+    const call = { openai_route: '/v1/chat/completions', openai_input: { model: 'm', messages } }
+    plane.jobs.submit('whole', call)
+    plane.jobs.submit('stream', { ...call, openai_input: { ...call.openai_input, stream: true } })
+    plane.jobs.submit('none', { ...call, openai_input: { messages: [] } })
+    await waitUntil('all results', () => plane.jobs.result('none'))
+    expect(plane.jobs.result('whole')?.body).toMatchObject({
+      output: {
+        object: 'chat.completion',
+        model: 'm',
+        choices: [{ message: { role: 'assistant', content: 'good  day' }, finish_reason: 'stop' }],
+      },
+    })
+    const chunks = plane.jobs.posts.filter(({ verb, jobId }) => verb === 'job-stream' && jobId === 'stream')
+    const texts = chunks.map(({ body }) => (body as { output: string }).output)
+    const words = texts.map((text) => (text.includes('[DONE]') ? text : JSON.parse(text.slice('data: '.length)).choices[0].delta.content))
+    expect(words).toEqual(['good  ', 'day', undefined, 'data: [DONE]\n\n'])
+    expect(plane.jobs.result('none')?.body).toEqual({ output: { ...call, openai_input: { messages: [] } } })
+  })
+
   test('[HOST-92][H10] probe: chunks, progress, bounded bytes, failure and the default output', async ({ expect }) => {
     void startWorker('probe')
     plane.jobs.submit('chunks', { chunks: 3, chunkMs: 5, progress: ['a', 'b'] })

@@ -10,10 +10,18 @@ export interface Operation {
   scope: string
   /** The example of the document: accepted as it stands, so that only the id or the caller can be what is refused. */
   body: object | undefined
+  /** It can be asked what it would do (DRY-5). */
+  isPlannable?: boolean
 }
 
 interface Document {
-  paths: Record<string, Record<string, { 'x-scope'?: string; requestBody?: { content: Record<string, { schema: { $ref?: string } }> } }>>
+  paths: Record<
+    string,
+    Record<
+      string,
+      { 'x-scope'?: string; parameters?: { name?: string }[]; requestBody?: { content: Record<string, { schema: { $ref?: string } }> } }
+    >
+  >
   components: { schemas: Record<string, { example?: object }> }
 }
 
@@ -21,9 +29,10 @@ interface Document {
 export function documentedIn(generated: object): Operation[] {
   const document = JSON.parse(JSON.stringify(generated)) as Document
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { requestBody, 'x-scope': scope = '' }]) => {
+    Object.entries(methods).map(([method, { requestBody, parameters = [], 'x-scope': scope = '' }]) => {
       const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1) ?? ''
-      return { method, path, scope, body: requestBody && (document.components.schemas[name]?.example ?? { input: {} }) }
+      const isPlannable = parameters.some((parameter) => parameter.name === 'dryRun')
+      return { method, path, scope, isPlannable, body: requestBody && (document.components.schemas[name]?.example ?? { input: {} }) }
     }),
   )
 }

@@ -138,7 +138,7 @@ async function createClusterVictim(): Promise<Victim> {
 }
 
 function withoutClocks(body: unknown): unknown {
-  return JSON.parse(JSON.stringify(body, (name, value) => (/^(uptime\w*|delayTime)$/.test(name) ? undefined : value)))
+  return JSON.parse(JSON.stringify(body, (name, value) => (/^(uptime\w*|delayTime|last_used_at)$/.test(name) ? undefined : value)))
 }
 
 /** All rows of D1 that belong to an account's team. */
@@ -150,11 +150,11 @@ async function rowsOf(owner: Account): Promise<unknown> {
       env.DB.prepare(`SELECT * FROM ${name} WHERE team_id = (SELECT personal_team_id FROM users WHERE id = ?)`).bind(owner.userId),
     ),
   )
-  return names.map((name, index) => [name, rows[index]?.results])
+  return withoutClocks(names.map((name, index) => [name, rows[index]?.results]))
 }
 
 /** All rows of an endpoint's object. */
-function rowsInside(endpointId: string): Promise<unknown> {
+export function rowsInside(endpointId: string): Promise<unknown> {
   return runInDurableObject(endpointStub(env, endpointId), (_, { storage: { sql } }) => {
     const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*'").toArray()
     return tables.map(({ name }) => [name, sql.exec(`SELECT * FROM "${name}"`).toArray()])

@@ -1,3 +1,4 @@
+import { JOB_STATES, type JobState } from '../../../src/contract/enums.ts'
 import { type JobBulk, JobBulkRequest } from '../../../src/contract/jobs/bulk.ts'
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
@@ -5,7 +6,7 @@ import { parseJobSeq } from '../../../src/domain/job/id.ts'
 import { type JobFilter, matchesFilter } from '../../../src/domain/job/job-filter.ts'
 import { type Cause, causeOf } from '../../../src/objects/cause.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
-import { type BulkAction, mayChange } from '../../../src/queue/bulk.ts'
+import { type BulkAction, mayChange, refusalOf } from '../../../src/queue/bulk.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
 import type { EndpointCore } from '../core.ts'
 import { problemReply, readText } from '../replies.ts'
@@ -74,18 +75,20 @@ function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkReq
     fromMs: filter.fromMs,
     toMs: filter.toMs,
     fromSeq: range.fromSeq,
-    beforeSeq: Math.min(range.beforeSeq, state.jobs.firstSince(Number.POSITIVE_INFINITY)),
+    beforeSeq: Math.min(range.beforeSeq, state.lists.firstSince(Number.POSITIVE_INFINITY)),
     seqs: named?.filter((seq) => isMeant(core, action, seq, filter)) ?? null,
   }
-  const byStatus = want.seqs ? countStates(core, want.seqs) : state.jobs.countByState(states, want)
+  const byStatus = want.seqs ? countStates(core, want.seqs) : state.lists.countByState(states, want)
   const matched = Object.values(byStatus).reduce((sum, count) => sum + count, 0)
-  const first = want.seqs ? want.seqs.slice(0, SHOWN_IDS) : state.jobs.seqsAfter(states, want, SHOWN_IDS)
+  const first = want.seqs ? want.seqs.slice(0, SHOWN_IDS) : state.lists.seqsAfter(states, want, SHOWN_IDS)
   return {
     id: `bulk_${[...state.randomBytes(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`,
     action,
     want,
     matched,
     byStatus,
+    refused: refusedOf(core, action, wish, { ...filter, states: wish.status ?? null }, want),
+    left: [],
     sample: first.flatMap((seq) => state.jobs.bySeq(seq)?.id ?? []),
     estimatedCostUsd: estimate === null ? null : Math.round(estimate * matched * 1_000_000) / 1_000_000,
     looked: 0,
@@ -95,6 +98,22 @@ function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkReq
     createdAtMs: tx.nowMs,
     finishedAtMs: null,
   }
+}
+
+/** JL-41: jobs that were asked for in words or by id, and that the action cannot change. */
+function refusedOf(core: EndpointCore, action: BulkAction, wish: JobBulkRequest, asked: JobFilter, want: BulkWant): Bulk['refused'] {
+  const able: readonly JobState[] = CHANGEABLE[action]
+  const states = JOB_STATES.filter((state) => !able.includes(state) && (asked.states?.includes(state) ?? true))
+  const list = (counts: Bulk['byStatus']) => states.flatMap((status) => (counts[status] ? [{ status, jobs: counts[status] }] : []))
+  if (!wish.ids) return list(core.state.lists.countByState(states, want))
+  const ids = [...new Set(wish.ids)]
+  const seqs = ids.flatMap((id) => jobNumber(core, id))
+  const others = seqs.filter((seq) => {
+    const job = core.state.jobs.bySeq(seq)
+    return job !== null && matchesFilter(job, asked)
+  })
+  const unknown = ids.length - seqs.length
+  return [...list(countStates(core, others)), ...(unknown > 0 ? [{ status: null, jobs: unknown }] : [])]
 }
 
 function jobNumber(core: EndpointCore, id: string): number[] {
@@ -134,7 +153,8 @@ function readRequest(text: string): { wish: JobBulkRequest } | { fault: string }
 }
 
 function bulkView(bulk: Bulk, isPlan: boolean): JobBulk {
-  const { id, action, matched, byStatus, sample, estimatedCostUsd, looked, changed, skipped, createdAtMs, finishedAtMs } = bulk
+  const { id, action, matched, byStatus, sample, refused, left, estimatedCostUsd, looked, changed, skipped, createdAtMs, finishedAtMs } =
+    bulk
   return {
     id: isPlan ? null : id,
     action,
@@ -142,10 +162,12 @@ function bulkView(bulk: Bulk, isPlan: boolean): JobBulk {
     matched,
     byStatus,
     ids: sample,
+    refused: refused.map(({ status, jobs }) => ({ status, jobs, reason: refusalOf(action, status) })),
     estimatedCostUsd,
     looked,
     changed,
     skipped,
+    left,
     createdAt: formatTime(createdAtMs),
     finishedAt: finishedAtMs === null ? null : formatTime(finishedAtMs),
   }

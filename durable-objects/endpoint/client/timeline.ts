@@ -1,5 +1,5 @@
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
-import type { JobAttempt, JobTimeline } from '../../../src/contract/jobs/timeline.ts'
+import { type JobAttempt, type JobTimeline, SHOWN_INPUT_BYTES } from '../../../src/contract/jobs/timeline.ts'
 import { MERGED_WORKERS_MAX } from '../../../src/contract/logs/merged.ts'
 import { readWorkerRates, type WorkerRate } from '../../../src/db/billing/worker-rates.ts'
 import { openDatabase } from '../../../src/db/client.ts'
@@ -10,6 +10,7 @@ import { type AttemptSpan, attemptsOf, medianPhases, type WorkerLife, waitingSin
 import type { WorkerSpan } from '../../../src/objects/endpoint.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { logEvent } from '../../../src/platform/log.ts'
+import { INPUT } from '../../../src/queue/state.ts'
 import type { EndpointCore } from '../core.ts'
 import { jobNotFound } from '../replies.ts'
 
@@ -38,6 +39,7 @@ export async function timeline(core: EndpointCore, call: JobCall): Promise<Respo
     status: job.state,
     createdAt: timeText(job.createdAtMs),
     finishedAt: timeOrNull(job.finishedAtMs),
+    input: inputOf(core, job),
     waitingSince: timeOrNull(waitingSinceMs(job, past)),
     chunks: job.chunks,
     costUsd: sumOf(shown.map(({ costUsd }) => costUsd)),
@@ -46,6 +48,12 @@ export async function timeline(core: EndpointCore, call: JobCall): Promise<Respo
     webhooks,
   }
   return jsonReply(JSON.stringify(reply))
+}
+
+/** JL-42: what came with it, as long as it may run (CTL-2). What is sealed is no part of it. */
+function inputOf(core: EndpointCore, { seq }: Job): JobTimeline['input'] {
+  const begin = core.state.payloads.beginning(seq, INPUT, SHOWN_INPUT_BYTES)
+  return begin && { json: begin.text, bytes: begin.bytes, isWhole: begin.bytes <= SHOWN_INPUT_BYTES }
 }
 
 /** JL-14: whose logs an endpoint's log is made of; with a job, those of its attempts. Null: no such job. */
@@ -78,7 +86,7 @@ export async function estimateUsd(core: EndpointCore): Promise<number | null> {
 
 /** The only attempts of the newest completed jobs: what one usually takes. */
 function comparedAttempts(core: EndpointCore): AttemptSpan[] {
-  const jobs: Job[] = core.state.jobs.page(['COMPLETED'], EVERY_JOB, COMPARED_JOBS).filter(({ attempt }) => attempt === 1)
+  const jobs: Job[] = core.state.lists.page(['COMPLETED'], EVERY_JOB, COMPARED_JOBS).filter(({ attempt }) => attempt === 1)
   const lives = core.state.workers.lives.of(jobs.flatMap(({ holder }) => (holder ? [holder.workerId] : [])))
   return jobs.flatMap((job) => attemptsOf(job, [], lives))
 }

@@ -1,5 +1,5 @@
 import type { JobState } from '../../../src/contract/enums.ts'
-import type { BulkAction, BulkCounts } from '../../../src/queue/bulk.ts'
+import type { BulkAction, BulkCounts, LeftJob } from '../../../src/queue/bulk.ts'
 
 /** Many jobs that are cancelled or queued again, step by step. */
 export interface Bulk extends BulkCounts {
@@ -10,6 +10,10 @@ export interface Bulk extends BulkCounts {
   matched: number
   byStatus: Partial<Record<JobState, number>>
   sample: string[]
+  /** Jobs that were asked for and cannot be changed; null: ids of none. */
+  refused: { status: JobState | null; jobs: number }[]
+  /** The first that were skipped. */
+  left: LeftJob[]
   estimatedCostUsd: number | null
   /** Numbers up to here have had their turn; with ids, so many of them. */
   position: number
@@ -78,6 +82,6 @@ export class BulkStore {
     return this.sql
       .exec(query, ...values)
       .toArray()
-      .map((row) => JSON.parse(String(row.bulk)) as Bulk)
+      .map((row) => ({ refused: [], left: [], ...(JSON.parse(String(row.bulk)) as object) }) as unknown as Bulk)
   }
 }

@@ -61,6 +61,18 @@ export class PayloadStore implements PayloadRows {
     return row && (typeof row.data === 'string' ? row.data : null)
   }
 
+  /** How it begins, cut at a character, and how long it is; bytes of UTF-8. */
+  beginning(job: number, kind: PayloadKind, maxBytes: number): { text: string; bytes: number } | null {
+    const query = `SELECT substr(CAST(data AS BLOB), 1, ?) AS begin, length(CAST(data AS BLOB)) AS bytes
+      FROM payloads WHERE job = ? AND kind = ? ORDER BY part`
+    const rows = this.sql.exec(query, maxBytes, job, kind).toArray()
+    const [first] = rows
+    if (!first) return null
+    // A character that was cut through is left out.
+    const text = new TextDecoder().decode(first.begin as ArrayBuffer, { stream: true })
+    return { text, bytes: rows.reduce((sum, row) => sum + Number(row.bytes), 0) }
+  }
+
   clear(job: number, kind: PayloadKind): void {
     this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', job, kind)
   }

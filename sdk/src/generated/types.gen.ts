@@ -88,6 +88,7 @@ export type Endpoint = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    spend?: ListedSpend;
 };
 
 /**
@@ -171,6 +172,20 @@ export type RequestCountScaling = {
 export type EndpointCloud = 'SECURE' | 'COMMUNITY' | 'ALL';
 
 export type FlashBoot = 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT';
+
+/**
+ * What it costs. Only in lists.
+ */
+export type ListedSpend = {
+    /**
+     * USD per hour as it is, with its disks.
+     */
+    perHour: number;
+    /**
+     * USD charged for what runs of it since that started; 0 where nothing runs.
+     */
+    costSoFar: number;
+};
 
 export type Pagination = {
     /**
@@ -347,6 +362,82 @@ export type CreateEndpointWorkers = {
     idleTimeout?: number;
 };
 
+export type EndpointOrChangePlan = Endpoint | ChangePlan;
+
+/**
+ * What a change would do if it were made now. Nothing has been changed.
+ */
+export type ChangePlan = {
+    /**
+     * As the audit log names it.
+     */
+    action: string;
+    resource: ChangedResource;
+    /**
+     * What would happen, 100 lines at most and then how many more; nothing where it would be refused.
+     */
+    effects: Array<ChangeEffect>;
+    /**
+     * What it would be refused with now; null: it would be done.
+     */
+    refusal: {
+        /**
+         * Short summary of the kind of problem.
+         */
+        title: string;
+        /**
+         * The HTTP status code.
+         */
+        status: number;
+        /**
+         * What went wrong, for a person.
+         */
+        detail: string;
+        /**
+         * Each validation failure as `<location>: <problem>`.
+         */
+        errors?: Array<string>;
+        /**
+         * Stable key for machines, where there is one.
+         */
+        code?: string;
+    } | null;
+    /**
+     * Who uses it, where that is why it would be refused: 100 of a kind at most.
+     */
+    inTheWay?: Array<ChangedResource>;
+};
+
+export type ChangedResource = {
+    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'delegation' | 'api-key' | 'ssh-key' | 'member' | 'invitation' | 'organization' | 'join-token' | 'host' | 'account';
+    id: string;
+    name: string | null;
+    /**
+     * Whose it is; told to the operator alone.
+     */
+    teamId?: string;
+};
+
+export type ChangeEffect = {
+    /**
+     * What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone, REFUSES is what can no longer be done.
+     */
+    kind: 'STARTS' | 'STOPS' | 'RESTARTS' | 'DELETES' | 'CANCELS' | 'FINISHES' | 'MOVES' | 'WAITS' | 'STAYS' | 'CHANGES' | 'REFUSES' | 'SAVES' | 'COSTS';
+    resource: ChangedResource;
+    /**
+     * The same for a person.
+     */
+    what: string;
+    /**
+     * LOSS: something is gone that no later call brings back.
+     */
+    severity: 'INFO' | 'WARNING' | 'LOSS';
+    /**
+     * How many jobs, how many USD per hour, or how many more of a kind; null where nothing is counted.
+     */
+    amount: number | null;
+};
+
 /**
  * What is left out stays as it is (STRICT-3). A change of the container or its placement makes a new release.
  */
@@ -454,76 +545,6 @@ export type UpdateEndpointWorkers = {
      * Seconds an idle worker is kept: 5 at first. Not used with REQUEST_COUNT.
      */
     idleTimeout?: number;
-};
-
-/**
- * What a change would do if it were made now. Nothing has been changed.
- */
-export type ChangePlan = {
-    /**
-     * As the audit log names it.
-     */
-    action: string;
-    resource: ChangedResource;
-    /**
-     * What would happen; nothing where it would be refused.
-     */
-    effects: Array<ChangeEffect>;
-    /**
-     * What it would be refused with now; null: it would be done.
-     */
-    refusal: {
-        /**
-         * Short summary of the kind of problem.
-         */
-        title: string;
-        /**
-         * The HTTP status code.
-         */
-        status: number;
-        /**
-         * What went wrong, for a person.
-         */
-        detail: string;
-        /**
-         * Each validation failure as `<location>: <problem>`.
-         */
-        errors?: Array<string>;
-        /**
-         * Stable key for machines, where there is one.
-         */
-        code?: string;
-    } | null;
-};
-
-export type ChangedResource = {
-    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'api-key' | 'host' | 'account';
-    id: string;
-    name: string | null;
-    /**
-     * Whose it is; told to the operator alone.
-     */
-    teamId?: string;
-};
-
-export type ChangeEffect = {
-    /**
-     * What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone.
-     */
-    kind: 'STOPS' | 'RESTARTS' | 'DELETES' | 'CANCELS' | 'FINISHES' | 'MOVES' | 'WAITS' | 'STAYS' | 'CHANGES' | 'SAVES' | 'COSTS';
-    resource: ChangedResource;
-    /**
-     * The same for a person.
-     */
-    what: string;
-    /**
-     * LOSS: something is gone that no later call brings back.
-     */
-    severity: 'INFO' | 'WARNING' | 'LOSS';
-    /**
-     * How many jobs, or how many USD per hour; null where nothing is counted.
-     */
-    amount: number | null;
 };
 
 export type WebhookSigningSecret = {
@@ -872,7 +893,7 @@ export type EndpointExplanation = {
     sinceMs: number | null;
     evidence: Array<WhyEvidence>;
     /**
-     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
      */
     options: Array<WhyOption>;
     /**
@@ -939,9 +960,13 @@ export type WhyOption = {
      * Of `WAIT`: for how long.
      */
     waitSeconds: number | null;
+    /**
+     * Of `STOP`: what ends with it.
+     */
+    loses?: string;
 };
 
-export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'TWO_CHANGES';
+export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'STOP' | 'TWO_CHANGES';
 
 /**
  * Why a pod is where it is, and what would start it.
@@ -964,7 +989,7 @@ export type PodExplanation = {
     sinceMs: number | null;
     evidence: Array<WhyEvidence>;
     /**
-     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
      */
     options: Array<WhyOption>;
     /**
@@ -1256,6 +1281,7 @@ export type Pod = {
      * When the platform stops it for doing nothing; null: never.
      */
     idleStop: PodIdleStop | null;
+    spend?: ListedSpend;
 };
 
 export type PodAction = 'start' | 'stop' | 'restart' | 'terminate';
@@ -1418,7 +1444,7 @@ export type PodPlacementPreview = {
      */
     hosts: Array<PodPlacementHost>;
     /**
-     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
      */
     options: Array<WhyOption>;
 };
@@ -1577,6 +1603,8 @@ export type GlobalMountRequest = {
     path?: string;
 };
 
+export type PodOrChangePlan = Pod | ChangePlan;
+
 /**
  * What is left out stays as it is. A changed container is started anew, with an empty container disk, when the pod runs.
  */
@@ -1700,6 +1728,7 @@ export type Cluster = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    spend?: ListedSpend;
 };
 
 /**
@@ -1751,7 +1780,7 @@ export type ClusterPlacementPreview = {
      */
     hosts: Array<ClusterPlacementHost>;
     /**
-     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
      */
     options: Array<WhyOption>;
 };
@@ -2359,6 +2388,8 @@ export type SshKeys = {
     keys: Array<string>;
 };
 
+export type SshKeysOrChangePlan = SshKeys | ChangePlan;
+
 export type UpdateSshKeysRequest = {
     /**
      * The whole set; an empty list clears it.
@@ -2782,11 +2813,19 @@ export type SpendItem = {
      */
     costThisMonth: number;
     /**
-     * Since when it does nothing; null: it works, or nobody knows.
+     * Pods or workers of it that do nothing, as far as that is known.
+     */
+    idleCount: number;
+    /**
+     * USD per hour of these.
+     */
+    idlePerHour: number;
+    /**
+     * Since when the longest of these does nothing; null: all works, or nobody knows.
      */
     idleSince: string | null;
     /**
-     * USD charged since `idleSince`.
+     * USD charged for these since each does nothing.
      */
     idleWaste: number | null;
 };
@@ -2826,6 +2865,13 @@ export type SpendStop = {
          * Bounds of an endpoint before; null for a pod.
          */
         formerWorkers: {
+            min: number;
+            max: number;
+        } | null;
+        /**
+         * Bounds that the stop gave it; null for a pod.
+         */
+        stoppedWorkers: {
             min: number;
             max: number;
         } | null;
@@ -2888,6 +2934,10 @@ export type StopSpendRequest = {
      * Pods and endpoints to stop; left out: every pod that runs and every endpoint with workers.
      */
     ids?: Array<string>;
+    /**
+     * Only what has done nothing for so long; an endpoint keeps its `workers.max`. Left out: whatever it does.
+     */
+    idleForSeconds?: number;
     /**
      * The plan that was seen: 409 with `code` PLAN_CHANGED where it is another by now.
      */
@@ -3823,7 +3873,7 @@ export type ExplainReply = {
     sinceMs: number | null;
     evidence: Array<WhyEvidence>;
     /**
-     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
      */
     options: Array<WhyOption>;
     /**
@@ -3882,6 +3932,14 @@ export type JobTimeline = {
      * With milliseconds.
      */
     finishedAt: string | null;
+    /**
+     * What it was sent with, as JSON text, at most its first 16384 bytes. Null: it is completed or cancelled, so its input is not kept.
+     */
+    input: {
+        json: string;
+        bytes: number;
+        isWhole: boolean;
+    } | null;
     /**
      * While it is queued.
      */
@@ -4085,6 +4143,17 @@ export type JobBulk = {
      */
     ids: Array<string>;
     /**
+     * Jobs that were asked for and that it cannot change, by state; null: ids of no job (JL-41).
+     */
+    refused: Array<{
+        status: 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | null;
+        jobs: number;
+        /**
+         * Why they stay as they are.
+         */
+        reason: string;
+    }>;
+    /**
      * Of a retry: what so many jobs cost at the median time of completed ones and the rate of the newest worker.
      */
     estimatedCostUsd: number | null;
@@ -4094,6 +4163,17 @@ export type JobBulk = {
      * Jobs that were in another state when their turn came.
      */
     skipped: number;
+    /**
+     * The first 20 of those that were skipped; null: deleted meanwhile (JL-41).
+     */
+    left: Array<{
+        id: string;
+        status: 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT' | null;
+        /**
+         * Why they stay as they are.
+         */
+        reason: string;
+    }>;
     /**
      * RFC 3339, UTC, seconds precision.
      */
@@ -4446,7 +4526,12 @@ export type UpdateEndpointData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/serverless/{id}';
 };
 
@@ -4497,9 +4582,9 @@ export type UpdateEndpointRefusal = UpdateEndpointRefusals[keyof UpdateEndpointR
 
 export type UpdateEndpointAnswers = {
     /**
-     * The endpoint as it is now.
+     * The endpoint as it is now. With `dryRun`: what would happen.
      */
-    200: Endpoint;
+    200: EndpointOrChangePlan;
 };
 
 export type UpdateEndpointAnswer = UpdateEndpointAnswers[keyof UpdateEndpointAnswers];
@@ -5969,7 +6054,12 @@ export type UpdatePodData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/pods/{id}';
 };
 
@@ -6024,9 +6114,9 @@ export type UpdatePodRefusal = UpdatePodRefusals[keyof UpdatePodRefusals];
 
 export type UpdatePodAnswers = {
     /**
-     * The pod as it is now.
+     * The pod as it is now. With `dryRun`: what would happen.
      */
-    200: Pod;
+    200: PodOrChangePlan;
 };
 
 export type UpdatePodAnswer = UpdatePodAnswers[keyof UpdatePodAnswers];
@@ -6045,7 +6135,12 @@ export type ActOnPodData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/pods/{id}/action';
 };
 
@@ -6104,9 +6199,9 @@ export type ActOnPodRefusal = ActOnPodRefusals[keyof ActOnPodRefusals];
 
 export type ActOnPodAnswers = {
     /**
-     * The pod as it is now.
+     * The pod as it is now. With `dryRun`: what would happen.
      */
-    200: Pod;
+    200: PodOrChangePlan;
     /**
      * Terminated.
      */
@@ -6240,7 +6335,12 @@ export type DeleteClusterData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/clusters/{id}';
 };
 
@@ -6262,6 +6362,10 @@ export type DeleteClusterRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -6274,6 +6378,10 @@ export type DeleteClusterRefusals = {
 export type DeleteClusterRefusal = DeleteClusterRefusals[keyof DeleteClusterRefusals];
 
 export type DeleteClusterAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7002,7 +7110,12 @@ export type DeleteTemplateData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/templates/{id}';
 };
 
@@ -7028,6 +7141,10 @@ export type DeleteTemplateRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7040,6 +7157,10 @@ export type DeleteTemplateRefusals = {
 export type DeleteTemplateRefusal = DeleteTemplateRefusals[keyof DeleteTemplateRefusals];
 
 export type DeleteTemplateAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7272,7 +7393,12 @@ export type DeleteNetworkVolumeData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/network-volumes/{id}';
 };
 
@@ -7298,6 +7424,10 @@ export type DeleteNetworkVolumeRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7310,6 +7440,10 @@ export type DeleteNetworkVolumeRefusals = {
 export type DeleteNetworkVolumeRefusal = DeleteNetworkVolumeRefusals[keyof DeleteNetworkVolumeRefusals];
 
 export type DeleteNetworkVolumeAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7542,7 +7676,12 @@ export type DeleteGlobalVolumeData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/global-volumes/{id}';
 };
 
@@ -7568,6 +7707,10 @@ export type DeleteGlobalVolumeRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7580,6 +7723,10 @@ export type DeleteGlobalVolumeRefusals = {
 export type DeleteGlobalVolumeRefusal = DeleteGlobalVolumeRefusals[keyof DeleteGlobalVolumeRefusals];
 
 export type DeleteGlobalVolumeAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7804,7 +7951,12 @@ export type RevokeDelegationData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/registries/delegations/{id}';
 };
 
@@ -7826,6 +7978,10 @@ export type RevokeDelegationRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7838,6 +7994,10 @@ export type RevokeDelegationRefusals = {
 export type RevokeDelegationRefusal = RevokeDelegationRefusals[keyof RevokeDelegationRefusals];
 
 export type RevokeDelegationAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */
@@ -7954,7 +8114,12 @@ export type DeleteRegistryData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/registries/{id}';
 };
 
@@ -7980,6 +8145,10 @@ export type DeleteRegistryRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7992,6 +8161,10 @@ export type DeleteRegistryRefusals = {
 export type DeleteRegistryRefusal = DeleteRegistryRefusals[keyof DeleteRegistryRefusals];
 
 export type DeleteRegistryAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -8086,7 +8259,12 @@ export type GetSshKeysAnswer = GetSshKeysAnswers[keyof GetSshKeysAnswers];
 export type PutSshKeysData = {
     body: UpdateSshKeysRequest;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/ssh-keys';
 };
 
@@ -8129,9 +8307,9 @@ export type PutSshKeysRefusal = PutSshKeysRefusals[keyof PutSshKeysRefusals];
 
 export type PutSshKeysAnswers = {
     /**
-     * The keys as they are now.
+     * The keys as they are now. With `dryRun`: what would happen.
      */
-    200: SshKeys;
+    200: SshKeysOrChangePlan;
 };
 
 export type PutSshKeysAnswer = PutSshKeysAnswers[keyof PutSshKeysAnswers];
@@ -8253,7 +8431,12 @@ export type DeleteSecretData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/secrets/{id}';
 };
 
@@ -8275,6 +8458,10 @@ export type DeleteSecretRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -8287,6 +8474,10 @@ export type DeleteSecretRefusals = {
 export type DeleteSecretRefusal = DeleteSecretRefusals[keyof DeleteSecretRefusals];
 
 export type DeleteSecretAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -9905,7 +10096,12 @@ export type RevokeAccountKeyData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/keys/{id}';
 };
 
@@ -9927,6 +10123,10 @@ export type RevokeAccountKeyRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -9939,6 +10139,10 @@ export type RevokeAccountKeyRefusals = {
 export type RevokeAccountKeyRefusal = RevokeAccountKeyRefusals[keyof RevokeAccountKeyRefusals];
 
 export type RevokeAccountKeyAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */

@@ -53,6 +53,7 @@ const CAPACITY_CODES = new Set(['NO_CAPACITY', 'NO_FREE_GPU'])
 const HINTS: Readonly<Record<number, string>> = {
   401: 'the key is not good here: podplane auth status shows which one is used',
   403: 'podplane auth status shows what this key may do',
+  426: 'take the dist/podplane.mjs of the release that the plane has',
 }
 
 /** Which exit code an error is, and what there is to say about it (CL-2, CL-3). */

@@ -1,4 +1,5 @@
 import { ApiError } from '../../client/client.ts'
+import { pause } from '../../client/transport.ts'
 import { parseInstant } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
@@ -28,8 +29,12 @@ interface Query {
 
 /** One log: how its lines are read, and how they are followed. */
 interface Log {
-  /** Of which worker, where there are several. */
+  /** Of which worker or pod, where there are several. */
   label: string
+  /** What that is called in JSON. */
+  labelled: 'workerId' | 'pod'
+  /** It is beside the data: for people, on stderr. */
+  isTalk?: boolean
   page(query: Query): Promise<Page>
   follow(lastEventId: string): AsyncGenerator<{ data: string; event: string }>
 }
@@ -38,7 +43,39 @@ const PAGE = 1_000
 
 /** Prints lines of a pod, of a worker, or of all workers of an endpoint, and follows them with `-f`. */
 export async function printLogs(session: Session, id: string, flags: LogFlags): Promise<number> {
-  const logs = await findLogs(session, id, flags.worker)
+  return await printAll(session, await findLogs(session, id, flags.worker), flags)
+}
+
+/** The same of all members of a cluster. */
+export async function printMemberLogs(session: Session, clusterId: string, flags: LogFlags): Promise<number> {
+  const { pods } = await session.api.listClusterPods({ path: { id: clusterId } })
+  const logs = pods.map((pod) => podLog(session, pod.id, pod.name))
+  return await printAll(session, logs, flags)
+}
+
+const LOOK_MS = 1_000
+
+/** Follows on stderr whatever workers an endpoint has, those that come later too, until the run ends. */
+export async function followWorkers(session: Session, endpointId: string): Promise<void> {
+  const followed = new Set<string>()
+  while (!session.signal.aborted) {
+    const { workers } = await session.api.listEndpointWorkers({ path: { id: endpointId } }).catch(() => ({ workers: [] }))
+    for (const { id } of workers.filter((worker) => !followed.has(worker.id))) {
+      followed.add(id)
+      // A worker that has no log yet is looked at again.
+      void followFromStart(session, { ...workerLog(session, endpointId, id), isTalk: true }).catch(() => followed.delete(id))
+    }
+    await pause(LOOK_MS, session.signal).catch(() => undefined)
+  }
+}
+
+async function followFromStart(session: Session, log: Log): Promise<void> {
+  const { lines } = await log.page({ limit: PAGE })
+  for (const line of lines) print(session, log, line)
+  await follow(session, log, lines.at(-1)?.id ?? '', { tail: 0 })
+}
+
+async function printAll(session: Session, logs: readonly Log[], flags: LogFlags): Promise<number> {
   const query = queryOf(flags, session.io.nowMs())
   const read = await Promise.all(logs.map(async (log) => (await readLines(log, query, flags.tail)).map((line) => ({ log, line }))))
   const lines = read.flat().toSorted((a, b) => a.line.ts.localeCompare(b.line.ts))
@@ -86,9 +123,10 @@ async function findLogs(session: Session, id: string, workerId: string | undefin
   }
 }
 
-function podLog(session: Session, id: string): Log {
+function podLog(session: Session, id: string, label = ''): Log {
   return {
-    label: '',
+    label,
+    labelled: 'pod',
     page: (query) => session.api.listPodLogLines({ path: { id }, query: { ...query } }),
     follow: (lastEventId) => session.api.getPodLogs({ path: { id }, query: { tail: 0 } }, { lastEventId, signal: session.signal }),
   }
@@ -98,6 +136,7 @@ function workerLog(session: Session, id: string, workerId: string): Log {
   const path = { id, workerId }
   return {
     label: workerId,
+    labelled: 'workerId',
     page: (query) => session.api.listWorkerLogLines({ path, query: { ...query } }),
     follow: (lastEventId) => session.api.getWorkerLogs({ path, query: { tail: 0 } }, { lastEventId, signal: session.signal }),
   }
@@ -132,10 +171,14 @@ async function follow(session: Session, log: Log, lastEventId: string, { grep, s
 }
 
 /** A terminal shows what the program has said; a pipe gets time and source too. */
-function print({ out }: Session, { label }: Log, line: Line): void {
+function print({ out }: Session, { label, labelled, isTalk }: Log, line: Line): void {
+  if (isTalk) {
+    out.talk(`${label}  ${printable(line.line)}`)
+    return
+  }
   const prefix = label === '' ? '' : `${label}${out.isTerminal ? '  ' : '\t'}`
   const text = out.isTerminal ? (line.source === 'system' ? `· ${line.line}` : line.line) : `${line.ts}\t${line.source}\t${line.line}`
-  out.event(label === '' ? line : { ...line, workerId: label }, `${prefix}${printable(text)}\n`)
+  out.event(label === '' ? line : { ...line, [labelled]: label }, `${prefix}${printable(text)}\n`)
 }
 
 /** Without what would move the cursor or rename the window: a log is data. Colours may stay. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Command } from 'commander'
+import { cachePath, readCache, writeCache } from '../core/cache.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import type { Io } from '../core/io.ts'
 import { kindsOf, listOf, type Named } from '../core/names.ts'
@@ -71,8 +70,8 @@ async function idsFor(session: Session, program: Command, before: readonly strin
   const argument = expected[Math.min(args.length, expected.length - 1)]
   const kinds = argument === undefined ? undefined : kindsOf(argument.name())
   if (argument === undefined || kinds === undefined) return []
-  const path = cachePath(session.io, `${session.target.url} ${session.key} ${argument.name()}`)
-  const cached = readCache(path, session.io.nowMs())
+  const path = cacheOf(session.io, `${session.target.url} ${session.key} ${argument.name()}`)
+  const cached = fresh(readCache(path), session.io.nowMs())
   if (cached !== undefined) return cached
   const found = await Promise.race([
     listOf(session, kinds).then(candidatesOf),
@@ -83,21 +82,11 @@ async function idsFor(session: Session, program: Command, before: readonly strin
 }
 
 /** The name tells nobody which plane or key it is of. */
-function cachePath({ env, home }: Io, what: string): string {
-  const name = createHash('sha256').update(what).digest('hex').slice(0, 32)
-  return join(env.XDG_CACHE_HOME || join(home, '.cache'), 'podplane', `${name}.json`)
+function cacheOf(io: Io, what: string): string {
+  return cachePath(io, createHash('sha256').update(what).digest('hex').slice(0, 32))
 }
 
-function readCache(path: string, nowMs: number): Candidate[] | undefined {
-  try {
-    const { atMs, candidates } = JSON.parse(readFileSync(path, 'utf8')) as { atMs: number; candidates: Candidate[] }
-    return Math.abs(nowMs - atMs) > CACHE_MS ? undefined : candidates
-  } catch {
-    return undefined
-  }
-}
-
-function writeCache(path: string, cache: { atMs: number; candidates: readonly Candidate[] }): void {
-  mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
-  writeFileSync(path, JSON.stringify(cache), { mode: 0o600 })
+function fresh(kept: unknown, nowMs: number): Candidate[] | undefined {
+  const { atMs, candidates } = (kept ?? {}) as { atMs?: number; candidates?: Candidate[] }
+  return atMs === undefined || Math.abs(nowMs - atMs) > CACHE_MS ? undefined : candidates
 }

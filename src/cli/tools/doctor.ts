@@ -3,27 +3,24 @@ import { ApiError } from '../../client/client.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { failureOf } from '../core/failure.ts'
 import type { Session } from '../core/session.ts'
+import { CLI_VERSION } from '../core/version.ts'
+import { isSkewed } from '../core/version-skew.ts'
 import { columns } from '../output/columns.ts'
-
-/** What was looked at, and how it is. Nothing of it is secret. */
-export interface Check {
-  id: string
-  status: 'ok' | 'warn' | 'fail' | 'skip'
-  evidence: string
-  fix: string | null
-}
+import type { Check } from './check.ts'
 
 type Look = () => Promise<Omit<Check, 'id'>>
 
 const MAX_SKEW_MS = 30_000
+const TOO_OLD = 426
 const PROBE_MS = 5_000
 
 /** Looks at everything between here and the plane, in the order in which one thing needs another (CL-40). */
-export async function runDoctor(session: Session): Promise<number> {
+export async function runDoctor(session: Session, { bundle }: { bundle?: string } = {}): Promise<number> {
   const looks: [string, Look][] = [
     ['node', async () => nodeVersion()],
     ['context', async () => context(session)],
     ['plane', async () => await plane(session)],
+    ['version', async () => await version(session)],
     ['clock', async () => await clock(session)],
     ['key', async () => await key(session)],
     ['websocket', async () => await webSocket(session)],
@@ -40,6 +37,7 @@ export async function runDoctor(session: Session): Promise<number> {
     })
   }
   session.out.list({ checks }, checks, { columns: columns<Check>('status', 'id', 'evidence', 'fix'), idOf: ({ id }) => id, empty: '' })
+  if (bundle !== undefined) await (await import('./bundle.ts')).writeBundle(session, checks, bundle)
   return checks.some(({ status }) => status === 'fail') ? EXIT.BAD_OUTCOME : EXIT.OK
 }
 
@@ -87,6 +85,17 @@ async function plane({ target }: Session): Promise<Omit<Check, 'id'>> {
       fix: 'something else answers at this address, or the plane is ill',
     }
   return ok(`answers within ${tookMs} ms`)
+}
+
+async function version(session: Session): Promise<Omit<Check, 'id'>> {
+  const response = await session.fetch(`${session.target.url}/healthz`, { signal: AbortSignal.timeout(PROBE_MS) })
+  await response.body?.cancel()
+  const { planeVersion } = session
+  if (planeVersion === undefined) return { status: 'skip', evidence: 'the plane does not say its version', fix: null }
+  const evidence = `podplane ${CLI_VERSION}, plane ${planeVersion}`
+  const fix = 'take the dist/podplane.mjs of the release that the plane has'
+  if (response.status === TOO_OLD) return { status: 'fail', evidence: `${evidence}: this program is too old for it`, fix }
+  return isSkewed(planeVersion) ? { status: 'warn', evidence, fix } : ok(evidence)
 }
 
 async function clock({ target, io }: Session): Promise<Omit<Check, 'id'>> {

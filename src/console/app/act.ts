@@ -5,8 +5,8 @@ import { sentenceOf } from '../parts/faces.tsx'
 
 interface Act {
   isBusy: boolean
-  /** Does it, says `done` when it worked and the plane's reason when not; answers whether it worked. */
-  run: (what: () => Promise<unknown>, done: string) => Promise<boolean>
+  /** Does it, says `done` when it worked, if there is anything to say, and the plane's reason when not; answers whether it worked. */
+  run: (what: () => Promise<unknown>, done: string | null) => Promise<boolean>
 }
 
 /** Carries something out that a person asked for. */
@@ -14,11 +14,11 @@ export function useAct(): Act {
   const { add } = Toast.useToastManager()
   const [isBusy, setIsBusy] = useState(false)
   const run = useCallback(
-    async (what: () => Promise<unknown>, done: string) => {
+    async (what: () => Promise<unknown>, done: string | null) => {
       setIsBusy(true)
       try {
         await what()
-        add({ title: done })
+        if (done !== null) add({ title: done })
         return true
       } catch (error) {
         add({ type: 'error', title: 'That did not work', description: wordsOf(error), priority: 'high', timeout: 0 })

@@ -5,6 +5,7 @@ interface LinkProps {
   to: string
   children: ReactNode
   className?: string
+  tabIndex?: number
   'aria-label'?: string
   'aria-current'?: 'page' | undefined
 }

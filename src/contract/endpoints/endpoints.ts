@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { ListedSpend } from '../billing/listed-spend.ts'
+import { orChangePlan } from '../change-plan.ts'
 import { ENDPOINT_DEFAULTS } from '../defaults.ts'
 import { DataCenterIds, Name, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
 import { Pagination } from '../pagination.ts'
@@ -151,6 +153,7 @@ export const Endpoint = z
     resultRetention: ResultRetention.optional().meta({ description: 'Only when it differs from the default.' }),
     flashboot: FlashBoot,
     createdAt: Timestamp,
+    spend: ListedSpend.optional(),
   })
   .meta({
     id: 'Endpoint',
@@ -180,6 +183,9 @@ export const Endpoint = z
     },
   })
 export type Endpoint = z.infer<typeof Endpoint>
+
+/** What a change of an endpoint answers: the endpoint, or with `dryRun` what would happen (DRY-7). */
+export const EndpointOrChangePlan = orChangePlan('EndpointOrChangePlan', Endpoint)
 
 export const ListEndpointsResponse = z
   .object({ endpoints: z.array(Endpoint), pagination: Pagination })

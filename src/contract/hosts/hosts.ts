@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ChangePlan } from '../change-plan.ts'
+import { orChangePlan } from '../change-plan.ts'
 import { CLOUDS, HOST_HEALTHS } from '../enums.ts'
 import { DataCenterId, Name, Note, Timestamp } from '../fields.ts'
 
@@ -195,4 +195,4 @@ export type Host = z.infer<typeof Host>
 export const ListHostsResponse = z.object({ hosts: z.array(Host) }).meta({ id: 'ListHostsResponse', example: { hosts: [] } })
 
 /** What a change of a machine answers: the machine, or with `dryRun` what would happen (DRY-4). */
-export const HostOrChangePlan = z.union([Host, ChangePlan]).meta({ id: 'HostOrChangePlan', example: ChangePlan.meta()?.example })
+export const HostOrChangePlan = orChangePlan('HostOrChangePlan', Host)

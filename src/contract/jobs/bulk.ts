@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JOB_STATES } from '../enums.ts'
 import { Timestamp } from '../fields.ts'
 import { JobStatus } from './jobs.ts'
 
@@ -15,6 +16,9 @@ const Counts = z.object({
   CANCELLED: Count.optional(),
   TIMED_OUT: Count.optional(),
 })
+
+/** Why a job stays as it is. */
+const Reason = z.string().meta({ description: 'Why they stay as they are.' })
 
 const JOB_ID = 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1'
 
@@ -39,6 +43,9 @@ export const JobBulk = z
     matched: Count.meta({ description: 'Jobs that it means and may change, when it was asked for.' }),
     byStatus: Counts,
     ids: z.array(z.string()).meta({ description: 'The first 20 of them.' }),
+    refused: z
+      .array(z.object({ status: z.enum(JOB_STATES).nullable(), jobs: Count, reason: Reason }))
+      .meta({ description: 'Jobs that were asked for and that it cannot change, by state; null: ids of no job (JL-41).' }),
     estimatedCostUsd: z
       .number()
       .nullable()
@@ -46,6 +53,9 @@ export const JobBulk = z
     looked: Count,
     changed: Count,
     skipped: Count.meta({ description: 'Jobs that were in another state when their turn came.' }),
+    left: z
+      .array(z.object({ id: z.string(), status: z.enum(JOB_STATES).nullable(), reason: Reason }))
+      .meta({ description: 'The first 20 of those that were skipped; null: deleted meanwhile (JL-41).' }),
     createdAt: Timestamp,
     finishedAt: Timestamp.nullable(),
   })
@@ -58,10 +68,12 @@ export const JobBulk = z
       matched: 812,
       byStatus: { FAILED: 812 },
       ids: [JOB_ID],
+      refused: [{ status: 'COMPLETED', jobs: 31, reason: 'only jobs that failed or timed out can be retried' }],
       estimatedCostUsd: 0.53,
       looked: 200,
       changed: 199,
       skipped: 1,
+      left: [{ id: JOB_ID, status: 'IN_QUEUE', reason: 'it is not over' }],
       createdAt: '2026-06-01T12:00:00Z',
       finishedAt: null,
     },

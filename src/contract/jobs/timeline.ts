@@ -53,6 +53,9 @@ export const JobAttempt = z
   .meta({ id: 'JobAttempt', example: ATTEMPT })
 export type JobAttempt = z.infer<typeof JobAttempt>
 
+/** Of an input so much is shown, bytes (JL-42). */
+export const SHOWN_INPUT_BYTES = 16_384
+
 /** JL-20. */
 export const JobTimeline = z
   .object({
@@ -60,6 +63,12 @@ export const JobTimeline = z
     status: JobStatus,
     createdAt: Instant,
     finishedAt: Instant.nullable(),
+    input: z
+      .object({ json: z.string(), bytes: Ms, isWhole: z.boolean() })
+      .nullable()
+      .meta({
+        description: `What it was sent with, as JSON text, at most its first ${SHOWN_INPUT_BYTES} bytes. Null: it is completed or cancelled, so its input is not kept.`,
+      }),
     waitingSince: Instant.nullable().meta({ description: 'While it is queued.' }),
     chunks: Ms.meta({ description: 'Of its stream so far, over all attempts.' }),
     costUsd: Usd.meta({ description: 'Of all attempts; null when that of one is not known.' }),
@@ -80,6 +89,7 @@ export const JobTimeline = z
       status: 'COMPLETED',
       createdAt: AT,
       finishedAt: END,
+      input: null,
       waitingSince: null,
       chunks: 0,
       costUsd: 0.00065,

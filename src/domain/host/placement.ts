@@ -1,4 +1,5 @@
 import type { Cloud } from '../../contract/enums.ts'
+import { compareVersions } from '../text/versions.ts'
 
 /** Which host runs a workload: filter by every constraint, then score. Pure. */
 
@@ -177,15 +178,4 @@ function unmetCuda({ allowedCudaVersions, minCudaVersion }: PlacementNeeds, cuda
   if (allowedCudaVersions.length === 0) return minCudaVersion === null || (cuda !== null && isAboveFloor(cuda)) ? null : minCudaVersion
   const accepted = allowedCudaVersions.filter(isAboveFloor)
   return cuda !== null && accepted.includes(cuda) ? null : accepted.join('|') || 'none'
-}
-
-/** Numeric comparison of `major.minor` (POD-7): 12.11 is above 12.2. */
-function compareVersions(a: string, b: string): number {
-  const left = a.split('.').map(Number)
-  const right = b.split('.').map(Number)
-  for (let i = 0; i < Math.max(left.length, right.length); i++) {
-    const difference = (left[i] ?? 0) - (right[i] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return 0
 }

@@ -40,11 +40,12 @@ export interface Departure {
 }
 
 /** What a drain does (DRY-4): workers finish and go, pods move one after another as far as there is room. */
-export function planDrain({ pods, stopped, endpoints, others, strategy }: Departure): ChangeEffect[] {
+export function planDrain(resource: ChangedResource, { pods, stopped, endpoints, others, strategy }: Departure): ChangeEffect[] {
   const workers = endpoints.flatMap(leavingWorkers)
   const moves = movePods(pods, others, strategy)
   const kept = stopped.map((pod) => effect(ofPod(pod), 'STAYS', 'WARNING', 'it is stopped, and its disks stay on the machine'))
-  return [...workers, ...moves.effects, ...kept, ...endpoints.flatMap((endpoint) => roomElsewhere(endpoint, moves.left))]
+  const effects = [...workers, ...moves.effects, ...kept, ...endpoints.flatMap((endpoint) => roomElsewhere(endpoint, moves.left))]
+  return effects.length > 0 ? effects : [effect(resource, 'CHANGES', 'INFO', 'nothing is on it; it takes no new work')]
 }
 
 /** What a cordon does: what runs stays, and where the next worker of each endpoint would go. */
@@ -68,7 +69,10 @@ export function planGivingUp({ pods, stopped, endpoints }: Departure): ChangeEff
 function leavingWorkers({ id, name, teamId, workers }: LeavingEndpoint): ChangeEffect[] {
   return workers.flatMap((worker) => {
     const resource = { kind: 'worker' as const, id: worker.id, name: null, teamId }
-    const finishes = jobsEffect(resource, 'FINISHES', 'INFO', worker.held, 'that it holds are finished first')
+    const finishes = jobsEffect(resource, 'FINISHES', 'INFO', worker.held, [
+      'that it holds is finished first',
+      'that it holds are finished first',
+    ])
     return [...finishes, effect(resource, 'STOPS', 'WARNING', `the worker of endpoint ${name} (${id}) stops`)]
   })
 }

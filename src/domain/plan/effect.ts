@@ -10,21 +10,70 @@ export function effect(resource: ChangedResource, kind: Said['kind'], severity: 
 const NANOS_PER_USD = 1_000_000_000
 
 /** What a change of the rate saves or costs; nothing where it stays. */
-export function rateEffect(resource: ChangedResource, beforeNanos: number, afterNanos: number): ChangeEffect[] {
+export function rateEffect(resource: ChangedResource, beforeNanos: number, afterNanos: number, more = ''): ChangeEffect[] {
   const amount = Math.abs(afterNanos - beforeNanos) / NANOS_PER_USD
   if (amount === 0) return []
   const isLess = afterNanos < beforeNanos
-  const rate = `${(beforeNanos / NANOS_PER_USD).toFixed(4)} USD per hour becomes ${(afterNanos / NANOS_PER_USD).toFixed(4)}`
+  const rate = `${usdText(beforeNanos)} USD per hour becomes ${usdText(afterNanos)}${more}`
   return [{ kind: isLess ? 'SAVES' : 'COSTS', resource, what: rate, severity: 'INFO', amount }]
 }
 
-/** Jobs of an endpoint to which something happens; nothing where there are none. */
+/** USD of billionths of one, as plans write them. */
+export function usdText(nanos: number): string {
+  return (nanos / NANOS_PER_USD).toFixed(4)
+}
+
+/** Jobs of an endpoint to which something happens, told of one and of several; nothing where there are none. */
 export function jobsEffect(
   resource: ChangedResource,
-  kind: 'CANCELS' | 'FINISHES',
+  kind: 'CANCELS' | 'FINISHES' | 'STAYS' | 'WAITS',
   severity: Said['severity'],
   count: number,
-  what: string,
+  [ofOne, ofMany]: readonly [ofOne: string, ofMany: string],
 ): ChangeEffect[] {
-  return count === 0 ? [] : [{ kind, resource, what: `${count} ${count === 1 ? 'job' : 'jobs'} ${what}`, severity, amount: count }]
+  const what = count === 1 ? `1 job ${ofOne}` : `${count} jobs ${ofMany}`
+  return count === 0 ? [] : [{ kind, resource, what, severity, amount: count }]
+}
+
+/** What a change that asks for what holds already does. */
+export function noEffect(resource: ChangedResource): ChangeEffect[] {
+  return [effect(resource, 'STAYS', 'INFO', 'it is so already, and nothing is changed')]
+}
+
+/** Named things of a plan (DRY-5): beyond them it says how many more there are. */
+export const MAX_NAMED = 100
+
+const SEVERITIES = ['INFO', 'WARNING', 'LOSS'] as const
+
+/** A plan that stays readable however much hangs on the resource (DRY-5): what is about itself, the first others, and the rest counted. */
+export function bounded(resource: ChangedResource, effects: readonly ChangeEffect[]): ChangeEffect[] {
+  const others = effects.filter((one) => !isAbout(one, resource))
+  const rest = new Set(others.slice(MAX_NAMED))
+  if (rest.size === 0) return [...effects]
+  const shown = effects.filter((one) => !rest.has(one))
+  return [...shown, ...[...Map.groupBy(rest, ({ kind }) => kind)].map(([kind, of]) => restEffect(resource, kind, of))]
+}
+
+function isAbout({ resource: { kind, id } }: ChangeEffect, resource: ChangedResource): boolean {
+  return kind === resource.kind && id === resource.id
+}
+
+function restEffect(resource: ChangedResource, kind: ChangeEffect['kind'], of: readonly ChangeEffect[]): ChangeEffect {
+  const severity = SEVERITIES.findLast((level) => of.some((one) => one.severity === level)) ?? 'INFO'
+  return { kind, resource, what: `the same of ${of.length} more`, severity, amount: of.length }
+}
+
+/** Things of which the first are named and all are counted, as a query tells them. */
+export interface Named<Row> {
+  first: readonly Row[]
+  total: number
+}
+
+/** The same effect on each of some things: a line for each that is named, and one for the others together. */
+export function eachOf<Row>(resource: ChangedResource, { first, total }: Named<Row>, tell: (row: Row) => ChangeEffect): ChangeEffect[] {
+  const effects = first.map(tell)
+  const [like] = effects
+  const more = total - first.length
+  if (!like || more <= 0) return effects
+  return [...effects, { kind: like.kind, resource, what: `${more} more: ${like.what}`, severity: like.severity, amount: more }]
 }

@@ -1,6 +1,12 @@
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
+import { totalNanos } from '../billing/money.ts'
+import { workerRates } from '../billing/worker-rates.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { EndpointConfig } from '../endpoint/record.ts'
+import { diffConfigs } from '../endpoint/release-diff.ts'
 import type { EndpointStake } from '../endpoint/stake.ts'
-import { effect, jobsEffect, rateEffect } from './effect.ts'
+import { placementRequestOf } from '../worker/shape.ts'
+import { effect, jobsEffect, noEffect, rateEffect, usdText } from './effect.ts'
 
 // What becomes of an endpoint's jobs and workers. Pure.
 
@@ -11,10 +17,103 @@ export function planEndpointDelete(
   nanosPerHour: number,
 ): ChangeEffect[] {
   return [
-    ...jobsEffect(resource, 'CANCELS', 'LOSS', queued, 'that wait are cancelled'),
-    ...jobsEffect(resource, 'CANCELS', 'LOSS', running, 'that run are cancelled'),
+    ...jobsEffect(resource, 'CANCELS', 'LOSS', queued, ['that waits is cancelled', 'that wait are cancelled']),
+    ...jobsEffect(resource, 'CANCELS', 'LOSS', running, ['that runs is cancelled', 'that run are cancelled']),
     ...workers.map(({ id }) => effect({ kind: 'worker', id, name: null }, 'STOPS', 'WARNING', 'the worker is stopped')),
     effect(resource, 'DELETES', 'LOSS', 'its queue, its releases and the results that it keeps are gone'),
     ...rateEffect(resource, nanosPerHour, 0),
   ]
+}
+
+/** An endpoint before a PATCH and after, and what hangs on it. */
+export interface PlannedUpdate {
+  before: EndpointConfig
+  after: EndpointConfig
+  stake: EndpointStake
+  /** What its workers cost an hour now. */
+  nanosPerHour: number
+  catalog: Catalog
+}
+
+/** What a PATCH does to an endpoint, its workers and jobs (DRY-7). */
+export function planEndpointUpdate(resource: ChangedResource, update: PlannedUpdate): ChangeEffect[] {
+  const { before, after } = update
+  if (after.revision === before.revision) return noEffect(resource)
+  const fields = diffConfigs(before, after).map(({ field }) => field.replace(/^template\./, ''))
+  const isRelease = after.version !== before.version
+  const named = fields.length > 0 ? fields.join(', ') : 'the template that it counts as made from'
+  const what = isRelease ? `release ${after.version} is made: ${named} changed` : `changes ${named} at once, without a release`
+  return [
+    effect(resource, 'CHANGES', 'INFO', what),
+    ...workerPrice(resource, update),
+    ...(isRelease ? replacements(update) : stays(resource, update)),
+    ...starts(resource, update),
+    ...jobsOf(resource, update),
+    ...rateAfter(resource, update, isRelease),
+  ]
+}
+
+/** Each worker of a former release finishes what it holds; one of the new release comes for it as far as the bounds let it. */
+function replacements({ after, stake }: PlannedUpdate): ChangeEffect[] {
+  return stake.workers.map(({ id, held }, index) => {
+    const first = held > 0 ? `once it has finished ${held} ${held === 1 ? 'job' : 'jobs'}, ` : ''
+    const worker = { kind: 'worker' as const, id, name: null }
+    if (index >= after.workers.max) return effect(worker, 'STOPS', 'WARNING', `${first}the worker stops`)
+    return effect(worker, 'RESTARTS', 'WARNING', `${first}the worker is replaced by one of release ${after.version}`)
+  })
+}
+
+/** Those beyond a lower bound go, the free ones before those at work. */
+function stays(resource: ChangedResource, { after, stake }: PlannedUpdate): ChangeEffect[] {
+  const kept = Math.min(stake.workers.length, after.workers.max)
+  const gone = stake.workers.toSorted((one, other) => one.held - other.held).slice(0, stake.workers.length - kept)
+  const going = gone.map(({ id, held }) =>
+    effect({ kind: 'worker', id, name: null }, 'STOPS', 'WARNING', held > 0 ? 'the worker stops once it is free' : 'the worker stops'),
+  )
+  const staying = kept === 1 ? '1 worker goes on as it is' : `${kept} workers go on as they are`
+  return [...going, ...(kept > 0 ? [effect(resource, 'STAYS', 'INFO', staying)] : [])]
+}
+
+function starts(resource: ChangedResource, { after, stake }: PlannedUpdate): ChangeEffect[] {
+  const more = after.workers.min - stake.workers.length
+  if (more <= 0) return []
+  const what = `${more} ${more === 1 ? 'worker is' : 'workers are'} started, because workers.min is ${after.workers.min}`
+  return [{ ...effect(resource, 'STARTS', 'INFO', what), amount: more }]
+}
+
+function jobsOf(resource: ChangedResource, { after, stake }: PlannedUpdate): ChangeEffect[] {
+  const { queued, running } = stake
+  const waits =
+    after.workers.max === 0
+      ? jobsEffect(resource, 'WAITS', 'WARNING', queued, ['goes on waiting: workers.max is 0', 'go on waiting: workers.max is 0'])
+      : jobsEffect(resource, 'STAYS', 'INFO', queued, ['that waits keeps its place', 'that wait keep their place'])
+  return [...jobsEffect(resource, 'FINISHES', 'INFO', running, ['that runs is finished', 'that run are finished']), ...waits]
+}
+
+/** What a worker costs an hour on the compute that it may run on, where that is another than before. */
+function workerPrice(resource: ChangedResource, { before, after, catalog }: PlannedUpdate): ChangeEffect[] {
+  const [former, next] = [priceRange(catalog, before), priceRange(catalog, after)]
+  if (former.low === next.low && former.high === next.high) return []
+  return [effect(resource, 'CHANGES', 'INFO', `a worker costs ${rangeText(next)} USD per hour; before: ${rangeText(former)}`)]
+}
+
+/** As many workers as now, within the new bounds; new ones at the dearest compute that they may get. */
+function rateAfter(resource: ChangedResource, { after, stake, nanosPerHour, catalog }: PlannedUpdate, isRelease: boolean): ChangeEffect[] {
+  const now = stake.workers.length
+  const then = Math.max(after.workers.min, Math.min(now, after.workers.max))
+  const { low, high } = priceRange(catalog, after)
+  const kept = isRelease ? 0 : Math.min(now, then)
+  const keptNanos = kept === 0 ? 0 : Math.round((nanosPerHour * kept) / now)
+  const isEstimate = then > kept && low !== high
+  return rateEffect(resource, nanosPerHour, keptNanos + (then - kept) * high, isEstimate ? ' at most' : '')
+}
+
+function priceRange(catalog: Catalog, config: EndpointConfig): { low: number; high: number } {
+  const { shapes, diskGb } = placementRequestOf(catalog, config)
+  const nanos = shapes.map((shape) => totalNanos(workerRates(catalog, shape, diskGb)))
+  return nanos.length === 0 ? { low: 0, high: 0 } : { low: Math.min(...nanos), high: Math.max(...nanos) }
+}
+
+function rangeText({ low, high }: { low: number; high: number }): string {
+  return low === high ? usdText(low) : `${usdText(low)} to ${usdText(high)}`
 }

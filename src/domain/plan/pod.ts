@@ -2,6 +2,7 @@ import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.t
 import { runningNanos } from '../billing/pod-rates.ts'
 import { isToRun, type PodState } from '../pod/pod.ts'
 import type { PodSpec } from '../pod/record.ts'
+import { sameValue } from '../same-value.ts'
 import { effect, rateEffect } from './effect.ts'
 
 // What a transition of a pod means to whoever asks for it. Pure: told from the row as it is and as the verb would write it.
@@ -12,6 +13,8 @@ export interface PlannedPod extends PodState {
   name: string
   spec: PodSpec
   pricePerHour: number
+  stopAfterMs: number | null
+  terminateAfterMs: number | null
 }
 
 export function podResource({ id, name }: Pick<PlannedPod, 'id' | 'name'>): ChangedResource {
@@ -21,16 +24,41 @@ export function podResource({ id, name }: Pick<PlannedPod, 'id' | 'name'>): Chan
 /** What changes for a pod when its row becomes `after` (DRY-2). */
 export function planPodChange(before: PlannedPod, after: PlannedPod): ChangeEffect[] {
   const resource = podResource(before)
-  return [...containerEffects(resource, before, after), ...dataEffects(resource, before, after), ...rateOf(resource, before, after)]
+  return [
+    ...settingsEffects(resource, before, after),
+    ...containerEffects(resource, before, after),
+    ...dataEffects(resource, before, after),
+    ...rateOf(resource, before, after),
+  ]
+}
+
+/** What of a pod a PATCH may change, under the names of the API. Values of variables are not told, only that they differ. */
+function fieldsOf({ name, locked, spec, stopAfterMs, terminateAfterMs }: PlannedPod): Record<string, unknown> {
+  const { container, mounts, globalNetworking, onHostLoss } = spec
+  const { image, args, env, ports, diskGb, registry } = container
+  return {
+    ...{ name, locked, image, args, env, ports, disk: diskGb, registry, mounts, globalNetworking, onHostLoss },
+    ...{ stopAfter: stopAfterMs, terminateAfter: terminateAfterMs },
+  }
+}
+
+function settingsEffects(resource: ChangedResource, before: PlannedPod, after: PlannedPod): ChangeEffect[] {
+  // What ends is told by its end.
+  if (after.status === 'TERMINATED') return []
+  const former = fieldsOf(before)
+  const changed = Object.entries(fieldsOf(after)).flatMap(([field, value]) => (sameValue(former[field], value) ? [] : [field]))
+  if (changed.length === 0) return []
+  const isRestarted = after.generation !== before.generation
+  const when =
+    isRestarted || !(isToRun(before) || after.diskStale) ? '' : isToRun(before) ? '; what runs goes on' : '; from its next start on'
+  return [effect(resource, 'CHANGES', 'INFO', `changes ${changed.join(', ')}${when}`)]
 }
 
 function containerEffects(resource: ChangedResource, before: PlannedPod, after: PlannedPod): ChangeEffect[] {
   if (isToRun(before) && !isToRun(after)) return [effect(resource, 'STOPS', 'WARNING', 'its container is stopped, and its ports close')]
   if (isToRun(before) && after.generation !== before.generation)
     return [effect(resource, 'RESTARTS', 'WARNING', 'its container is stopped and another is started; ports may change')]
-  if (after.status === before.status && after.version !== before.version) {
-    return [effect(resource, 'CHANGES', 'INFO', 'its settings are changed; what runs goes on')]
-  }
+  if (!isToRun(before) && isToRun(after)) return [effect(resource, 'STARTS', 'INFO', 'its container is started where its disks are')]
   return []
 }
 
@@ -38,13 +66,17 @@ function dataEffects(resource: ChangedResource, before: PlannedPod, after: Plann
   const { mounts } = before.spec
   const isGone = after.status === 'TERMINATED'
   const isWiped = isGone || (after.diskStale && !before.diskStale)
-  const kept = [mounts.network && 'network volume', mounts.global && 'global volume'].filter((name) => typeof name === 'string')
+  const kept = [
+    !isGone && mounts.persistent && 'persistent volume',
+    mounts.network && 'network volume',
+    mounts.global && 'global volume',
+  ].filter((name) => typeof name === 'string')
   return [
     ...(isWiped ? [effect(resource, 'DELETES', 'LOSS', 'what its container has written to the container disk is lost')] : []),
     ...(isGone && mounts.persistent
       ? [effect(resource, 'DELETES', 'LOSS', `its persistent volume of ${mounts.persistent.sizeGb} GB is deleted`)]
       : []),
-    ...(isGone ? kept.map((name) => effect(resource, 'STAYS', 'INFO', `its ${name} keeps its data`)) : []),
+    ...(isWiped ? kept.map((name) => effect(resource, 'STAYS', 'INFO', `its ${name} keeps its data`)) : []),
   ]
 }
 
@@ -53,7 +85,7 @@ function rateOf(resource: ChangedResource, before: PlannedPod, after: PlannedPod
 }
 
 /** What a pod costs an hour as it is, in billionths of a USD. */
-function nanosOf(pod: PlannedPod): number {
+export function nanosOf(pod: PlannedPod): number {
   if (pod.status === 'TERMINATED') return 0
   return isToRun(pod) ? runningNanos(pod) : pod.stoppedDiskNanosPerHour
 }

@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { z } from 'zod'
+import { ChangePlan } from '../../contract/change-plan.ts'
 import type { AppEnv } from '../app-env.ts'
 
 /** Security requirement of every route but the documents. */
@@ -46,4 +47,14 @@ export function ok<Schema extends z.ZodType>(description: string, schema: Schema
 /** A JSON body. `required` matters: without it, a request that names no content type would skip validation altogether. */
 export function json<Schema extends z.ZodType>(schema: Schema) {
   return { required: true, content: { 'application/json': { schema } } }
+}
+
+const WITH_DRY_RUN = 'With `dryRun`: what would happen.'
+
+/** The answer to `dryRun` of a verb whose own success is another status (DRY-5). */
+export const PLANNED = ok(WITH_DRY_RUN, ChangePlan)
+
+/** The answer of a verb whose success and plan are both a 200; `schema` is made by `orChangePlan`. */
+export function okOrPlan<Schema extends z.ZodType>(description: string, schema: Schema) {
+  return ok(`${description} ${WITH_DRY_RUN}`, schema)
 }

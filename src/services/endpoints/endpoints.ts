@@ -1,8 +1,6 @@
-import type { ChangePlan } from '../../contract/change-plan.ts'
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
-import { readWorkerNanos } from '../../db/billing/spend.ts'
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import * as table from '../../db/endpoints/endpoints.ts'
 import { hasScope } from '../../domain/access.ts'
@@ -10,7 +8,6 @@ import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
-import { planEndpointDelete } from '../../domain/plan/endpoint.ts'
 import { contentsOf } from '../../effects/audit.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
@@ -22,7 +19,6 @@ import { logEvent } from '../../platform/log.ts'
 import { vaultOf } from '../../platform/seal.ts'
 import { requireBudget } from '../accounts/budgets.ts'
 import { DELETED, noteChange } from '../audit.ts'
-import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -115,17 +111,12 @@ export async function updateEndpoint(
   return decideAgain('endpoint', async () => {
     const endpoint = await own(ctx.env, ctx.principal, 'endpoint', id)
     const before = endpoint.row
-    const result = patchEndpointConfig(await loadCatalog(ctx.env), before, asked, isBound)
-    if (!result.ok) throw problemOf(result.problem)
-    if (!result.changed) {
+    const { config, changed, releaseDiff } = await decideUpdate(ctx, before, asked, claimRegistry, isBound)
+    if (!changed) {
       // A repeat of a request whose push was lost must not leave the queue behind: pushing a known revision changes nothing.
       await endpointStub(ctx.env, endpoint).configure(before)
       return before
     }
-    const { releaseDiff } = result
-    const config = await withVolumes(ctx, result.config)
-    if (asked.registry !== undefined || asked.image !== undefined) await claimRegistry(ctx, config.container)
-    await requireDataCenters(ctx.env, asked.dataCenterIds)
     const row = releaseDiff && release(ctx, config, releaseDiff)
     const written = await table.updateEndpoint(openRecords(ctx.env), config, before.revision, row, note(ctx, 'update', before, config))
     if (written === 'noRoom') {
@@ -139,6 +130,23 @@ export async function updateEndpoint(
     }
     return null
   })
+}
+
+/** What a PATCH makes of an endpoint as it is; throws what refuses it. `claim` has the last word about its registry credential. */
+export async function decideUpdate(
+  ctx: VerbContext,
+  before: EndpointConfig,
+  asked: UpdateEndpointRequest,
+  claim: typeof claimRegistry,
+  isBound = false,
+): Promise<{ config: EndpointConfig; changed: boolean; releaseDiff: ReleaseDiff[] | null }> {
+  const result = patchEndpointConfig(await loadCatalog(ctx.env), before, asked, isBound)
+  if (!result.ok) throw problemOf(result.problem)
+  if (!result.changed) return result
+  const config = await withVolumes(ctx, result.config)
+  if (asked.registry !== undefined || asked.image !== undefined) await claim(ctx, config.container)
+  await requireDataCenters(ctx.env, asked.dataCenterIds)
+  return { ...result, config }
 }
 
 /** Deletes an endpoint: its workers end, its queued and running jobs are cancelled (END-1). Throws 403 and 404. */
@@ -156,21 +164,6 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   await forgotten.catch((error: unknown) => logEvent('warn', 'a deleted endpoint could not be forgotten yet', { endpointId: id, error }))
 }
 
-/** What deleting an endpoint would do (DRY-3): what hangs on it as its object says. Throws 403 and 404. */
-export async function planDeleteEndpoint(ctx: VerbContext, id: string): Promise<ChangePlan> {
-  requireScope(ctx.principal, 'serverless:write')
-  const endpoint = await own(ctx.env, ctx.principal, 'endpoint', id)
-  const resource = { kind: 'endpoint' as const, id, name: endpoint.row.name }
-  return planChange('endpoints.delete', resource, async () => {
-    const { teamId } = ctx.principal
-    const [stake, nanos] = await Promise.all([
-      endpointStub(ctx.env, endpoint).stake(),
-      readWorkerNanos(openDatabase(ctx.env.DB), teamId, id),
-    ])
-    return planEndpointDelete(resource, stake, nanos)
-  })
-}
-
 async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<CreateEndpointRequest> {
   if (body.templateId === undefined) return body
   const filled = fillCreate(body, await useTemplate(ctx.env, ctx.principal, body.templateId, { serverless: true }))
@@ -179,7 +172,7 @@ async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Prom
 }
 
 // An empty templateId names no template and changes nothing. An unknown endpoint is told before an unknown template (ERR-6).
-async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<UpdateEndpointRequest> {
+export async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<UpdateEndpointRequest> {
   if (!patch.templateId) return patch
   await own(ctx.env, ctx.principal, 'endpoint', id)
   const filled = fillUpdate(patch, await useTemplate(ctx.env, ctx.principal, patch.templateId, { serverless: true }))

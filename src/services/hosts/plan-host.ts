@@ -20,7 +20,7 @@ export async function planCordonHost(env: Env, id: string): Promise<ChangePlan> 
 /** What emptying a machine would do. Throws 404. */
 export async function planDrainHost(env: Env, id: string): Promise<ChangePlan> {
   const resource = resourceOf(await hostOrThrow(env, id))
-  return planChange('hosts.drain', resource, async () => planDrain(await readDeparture(env, id)))
+  return planChange('hosts.drain', resource, async () => planDrain(resource, await readDeparture(env, id)))
 }
 
 /** What removing a machine would do. Throws 404. */

@@ -1,4 +1,3 @@
-import type { ChangePlan } from '../../contract/change-plan.ts'
 import type { PodAction } from '../../contract/enums.ts'
 import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
@@ -7,7 +6,6 @@ import { findHostState } from '../../db/hosts/host-views.ts'
 import { isAddressTaken } from '../../db/overlays/account-overlay.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { podDiskRates, startNanos } from '../../domain/billing/pod-rates.ts'
-import { planPodChange, podResource } from '../../domain/plan/pod.ts'
 import { withDiskRates } from '../../domain/pod/disk-charge.ts'
 import { CLUSTER_MEMBER, planPatch } from '../../domain/pod/patch.ts'
 import { podDiskGb } from '../../domain/pod/placement.ts'
@@ -20,7 +18,6 @@ import { type OwnPod, own } from '../../objects/ownership/own.ts'
 import { requireBudget } from '../accounts/budgets.ts'
 import { causeOf } from '../audit.ts'
 import { requireSpend } from '../billing/spend.ts'
-import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
 import { forgetPodKey } from '../credentials/key-callers.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -48,17 +45,8 @@ export async function actOnPod(
   return null
 }
 
-/** What an action would do (DRY-2): decided by what decides the action. Throws 403 and 404. */
-export async function planAction(ctx: VerbContext, id: string, action: PodAction, ifMatch: string | undefined): Promise<ChangePlan> {
-  requireScope(ctx.principal, 'pods:write', id)
-  const { row } = await own(ctx.env, ctx.principal, 'pod', id)
-  return planChange(`pods.${action}`, podResource(row), async () => {
-    if (!matchesVersion(ifMatch, row.version)) throw new Problem('preconditionFailed')
-    return planPodChange(row, (await decideFor(ctx, row, action)).pod)
-  })
-}
-
-async function decideFor(ctx: VerbContext, before: PodRow, action: PodAction, gpuCount?: number): Promise<PodChange<PodRow>> {
+/** What an action makes of a pod as it is; throws what refuses it. */
+export async function decideFor(ctx: VerbContext, before: PodRow, action: PodAction, gpuCount?: number): Promise<PodChange<PodRow>> {
   if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
   const outcome = decideAction(before, action, Date.now())
   if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
@@ -94,23 +82,36 @@ function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
 
 /** Changes a pod in place (POD-13, MNT-4). Throws 400, 403, 404, 409, 412, 413 and 422. */
 export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodRequest, ifMatch: string | undefined): Promise<TaggedPod> {
-  if (namesImage(body)) requireScope(ctx.principal, 'pods:write')
-  requireRegistryScope(ctx, body.registry)
-  const pod = await change(ctx, id, ifMatch, 'pods.update', async (before) => {
-    const { name, locked, spec, clusterId, stopAfterMs, terminateAfterMs } = before
-    const references = await loadPatchReferences(ctx.env, ctx.principal, body)
-    const plan = planPatch({ name, locked, spec, clusterId, stopAfterMs, terminateAfterMs }, body, references, Date.now())
-    if (!plan.ok) throw problemOf(plan.problem)
-    if (!plan.isChanged) return null
-    if (namesImage(body)) await claimRegistry(ctx, plan.pod.spec.container)
-    const globalIp = await globalIpAfter(ctx.env, before, plan.pod.spec.globalNetworking)
-    const after: PodRow = { ...before, ...plan.pod, globalIp, registryId: plan.pod.spec.container.registry }
-    const change = plan.needsNewContainer
-      ? decideRecreate(after, Date.now())
-      : { pod: { ...after, version: before.version + 1 }, usage: null }
-    return withDiskRates(before, change, await diskRatesOf(ctx, before, after), Date.now())
-  })
-  return showPod(ctx, pod)
+  requirePatchScope(ctx, body)
+  return showPod(ctx, await change(ctx, id, ifMatch, 'pods.update', (before) => decideUpdate(ctx, before, body, PROVIDED)))
+}
+
+/** What a PATCH has made ready before it is written, or only looks for. */
+export interface PatchNeeds {
+  registry: typeof claimRegistry
+  globalIp: typeof globalIpAfter
+}
+const PROVIDED: PatchNeeds = { registry: claimRegistry, globalIp: globalIpAfter }
+
+/** What a PATCH makes of a pod as it is, null where it says what holds already; throws what refuses it. */
+export async function decideUpdate(
+  ctx: VerbContext,
+  before: PodRow,
+  body: UpdatePodRequest,
+  needs: PatchNeeds,
+): Promise<PodChange<PodRow> | null> {
+  const { name, locked, spec, clusterId, stopAfterMs, terminateAfterMs } = before
+  const references = await loadPatchReferences(ctx.env, ctx.principal, body)
+  const plan = planPatch({ name, locked, spec, clusterId, stopAfterMs, terminateAfterMs }, body, references, Date.now())
+  if (!plan.ok) throw problemOf(plan.problem)
+  if (!plan.isChanged) return null
+  if (namesImage(body)) await needs.registry(ctx, plan.pod.spec.container)
+  const globalIp = await needs.globalIp(ctx.env, before, plan.pod.spec.globalNetworking)
+  const after: PodRow = { ...before, ...plan.pod, globalIp, registryId: plan.pod.spec.container.registry }
+  const change = plan.needsNewContainer
+    ? decideRecreate(after, Date.now())
+    : { pod: { ...after, version: before.version + 1 }, usage: null }
+  return withDiskRates(before, change, await diskRatesOf(ctx, before, after), Date.now())
 }
 
 /** Disks of another size are charged at the prices of today, others as before (BIL-7). */
@@ -125,6 +126,11 @@ async function diskRatesOf({ env }: VerbContext, before: PodRow, { spec }: PodRo
  * What decides where the account's registry login is sent is not for the pod's own key (PP-102): whoever breaks into a container would have
  * it sent to a registry of his own.
  */
+export function requirePatchScope(ctx: VerbContext, body: UpdatePodRequest): void {
+  if (namesImage(body)) requireScope(ctx.principal, 'pods:write')
+  requireRegistryScope(ctx, body.registry)
+}
+
 function namesImage({ image, registry, templateId }: UpdatePodRequest): boolean {
   return image !== undefined || registry !== undefined || templateId !== undefined
 }
@@ -154,7 +160,8 @@ async function change(
   })
 }
 
-async function noRoom(ctx: VerbContext, before: PodRow, after: PodRow): Promise<Problem> {
+/** Why a pod that has no room for a change has none. */
+export async function noRoom(ctx: VerbContext, before: PodRow, after: PodRow): Promise<Problem> {
   if (podDiskGb(after.spec) !== podDiskGb(before.spec)) {
     return new Problem('badRequest', { detail: 'There is not enough free disk on the host machine of this pod.', code: 'NO_CAPACITY' })
   }

@@ -31,9 +31,14 @@ export async function withGlobalAddress<T>(env: Env, draft: PodDraft, place: (dr
 
 /** What a pod has in the network of its account after a change; throws 400 where its host takes part in none. */
 export async function globalIpAfter(env: Env, before: PodRow, wanted: boolean): Promise<string | null> {
+  const kept = await foretellGlobalIp(env, before, wanted)
+  return wanted && kept === null ? chooseGlobalAddress(env, before.teamId) : kept
+}
+
+/** The same without giving it an address that it does not have yet. */
+export async function foretellGlobalIp(env: Env, before: PodRow, wanted: boolean): Promise<string | null> {
   if (!wanted) return null
-  if (before.globalIp !== null) return before.globalIp
-  if (await isOnOverlays(openDatabase(env.DB), before.hostId)) return chooseGlobalAddress(env, before.teamId)
+  if (before.globalIp !== null || (await isOnOverlays(openDatabase(env.DB), before.hostId))) return before.globalIp
   const detail =
     'globalNetworking: the host machine of this pod is on no private network between hosts; terminate the pod and create another with it'
   throw new Problem('badRequest', { detail })

@@ -7,7 +7,7 @@ import { openBrowser, Visitor } from './support/browser.ts'
 
 const PHONE = { viewport: { width: 390, height: 844 } }
 
-describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () => {
+describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console', () => {
   let plane: TestPlane
   let browser: Browser
   let probeId: string
@@ -15,7 +15,9 @@ describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () =>
     ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:1'] }), openBrowser()])
     await hostIsOnline(plane)
     const api = createApiClient(plane.url, plane.apiKey)
-    const body = { name: 'probe', image: 'builtin/probe', cpu: [{ id: 'cpu3c', vcpuCount: 2 }], disk: 1, workers: { min: 0, max: 1 } }
+    await api.createSecret({ body: { name: 'hf', value: 'never shown' } })
+    const env = { MODEL: 'small' }
+    const body = { name: 'probe', env, image: 'builtin/probe', cpu: [{ id: 'cpu3c', vcpuCount: 2 }], disk: 1, workers: { min: 0, max: 1 } }
     probeId = (await api.createEndpoint({ body })).id
   })
   afterAll(async () => {
@@ -36,6 +38,13 @@ describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () =>
     await visitor.expectAccessible('endpoint')
     await visitor.picture('endpoint')
     await page.getByRole('tab', { name: 'Try' }).click()
+    await page.getByLabel('Send', { exact: true }).selectOption('chat')
+    await page.getByLabel('Message').fill('a lighthouse at dawn')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('Answera lighthouse at dawn', { exact: true }).waitFor()
+    await visitor.expectAccessible('a chat')
+    await visitor.picture('endpoint-chat')
+    await page.getByLabel('Send', { exact: true }).selectOption('job')
     await page.getByLabel('Input').fill('{"prompt": "a lighthouse at dusk"}')
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.getByRole('region', { name: 'the output' }).getByText('a lighthouse at dusk').waitFor()
@@ -47,10 +56,13 @@ describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () =>
     await visitor.expectAccessible('job')
     await visitor.picture('job')
     await page.getByRole('tab', { name: 'Logs' }).click()
-    await page.getByRole('row').first().waitFor()
+    // Of the attempt's own time alone, so it has an end.
+    await page.getByText('All of it is shown').waitFor()
     await visitor.expectAccessible('log of a job')
     await visitor.picture('job-logs')
-    for (const tab of ['Webhook deliveries', 'Chunks']) await page.getByRole('tab', { name: tab }).click()
+    for (const tab of ['Webhook deliveries', 'Chunks', 'Logs']) await page.getByRole('tab', { name: tab }).click()
+    await page.getByRole('link', { name: 'All that this worker has written' }).click()
+    await page.getByRole('row').first().waitFor()
     expect(visitor.complaints).toEqual([])
     await visitor.close()
   })
@@ -70,8 +82,13 @@ describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () =>
     await page.getByLabel('State').selectOption('FAILED')
     await page.getByRole('link', { name: waiting.id }).waitFor({ state: 'detached' })
     expect(new URL(page.url()).searchParams.get('status')).toBe('FAILED')
+    await page.getByRole('button', { name: 'Cancel all…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('1 FAILED: it is over').waitFor()
+    await dialog.getByRole('button', { name: 'Keep them as they are' }).click()
     await page.getByRole('link', { name: failed.id }).click()
     await page.getByRole('region', { name: 'the error' }).getByText('no disk left').waitFor()
+    await page.getByRole('region', { name: 'the input' }).getByText('"fail": "no disk left"').waitFor()
     await page.getByRole('button', { name: 'Retry' }).click()
     await page.getByText('The job is queued again').waitFor()
     await visitor.go(paths.job(probeId, waiting.id))
@@ -89,6 +106,42 @@ describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () =>
     expect(stream[0]).toEqual({ output: { chunk: 0 } })
     await api.cancelJob({ path: { ...path, jobId: running.id } })
     await visitor.picture('job-chunks-phone')
+    expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+
+  test('[UI-51, UI-53] jobs of a filter are cancelled together, and the endpoint has one log of all its workers', async () => {
+    const api = createApiClient(plane.url, plane.apiKey)
+    const path = { endpointId: probeId }
+    const over = await api.runJob({ path, body: { input: {} } })
+    await api.cancelJob({ path: { ...path, jobId: over.id } })
+    const running = await api.runJob({ path, body: { input: { hang: true } } })
+    const waiting = await Promise.all([1, 2].map(() => api.runJob({ path, body: { input: {} } })))
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    const dialog = page.getByRole('dialog')
+    await visitor.signIn(plane.apiKey, `${paths.endpoint(probeId)}?tab=jobs&within=1h`)
+    await page.getByRole('button', { name: 'Cancel all…' }).click()
+    await dialog.getByRole('region', { name: 'What stays as it is' }).getByText('CANCELLED: it is over').waitFor()
+    expect((await api.getJobStatus({ path: { ...path, jobId: running.id } })).status).not.toBe('CANCELLED')
+    await visitor.expectAccessible('the plan for many jobs')
+    await visitor.picture('jobs-bulk-plan')
+    await dialog.getByRole('button', { name: 'Cancel 3 jobs' }).click()
+    await dialog.getByText('3 of 3 looked at: 3 cancelled, 0 left as they are.').waitFor()
+    expect(await dialog.getByRole('cell', { name: 'cancelled' }).count()).toBe(3)
+    await visitor.expectAccessible('what became of many jobs')
+    await visitor.picture('jobs-bulk-result')
+    for (const { id } of [running, ...waiting]) expect((await api.getJobStatus({ path: { ...path, jobId: id } })).status).toBe('CANCELLED')
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('tab', { name: 'Logs' }).click()
+    const { lines } = await api.listEndpointLogLines({ path: { id: probeId } })
+    const row = page
+      .getByRole('grid', { name: `Lines of endpoint ${probeId}` })
+      .getByRole('row')
+      .first()
+    await row.getByRole('link', { name: lines[0]?.workerId ?? 'no worker' }).waitFor()
+    await visitor.expectAccessible('the log of an endpoint')
+    await visitor.picture('endpoint-logs')
     expect(visitor.complaints).toEqual([])
     await visitor.close()
   })
@@ -115,11 +168,20 @@ describe('[UI-44, UI-45, UI-46, UI-47] endpoints and jobs in the console', () =>
     await page.getByRole('alert').waitFor()
     await page.getByLabel('Workers at most').fill('2')
     await page.getByLabel('Image').fill('builtin/echo')
+    await page.getByRole('button', { name: 'Add a variable' }).click()
+    const variable = page.getByRole('group', { name: 'Variable' }).last()
+    await variable.getByRole('textbox', { name: 'Variable' }).fill('HF_TOKEN')
+    await variable.getByRole('combobox', { name: 'Kind' }).selectOption('secret')
+    await variable.getByRole('combobox', { name: 'Secret' }).selectOption('hf')
     await visitor.expectAccessible('settings')
     await visitor.picture('endpoint-settings')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The endpoint is changed').waitFor()
-    expect(await api.getEndpoint({ path: { id: probeId } })).toMatchObject({ image: 'builtin/echo', workers: { max: 2 } })
+    expect(await api.getEndpoint({ path: { id: probeId } })).toMatchObject({
+      image: 'builtin/echo',
+      workers: { max: 2 },
+      env: { MODEL: 'small', HF_TOKEN: '{{ RUNPOD_SECRET_hf }}' },
+    })
     await page.getByRole('tab', { name: 'Releases' }).click()
     await page.getByRole('button', { name: 'Go back to release 1' }).click()
     await page.getByRole('dialog').getByText('builtin/probe').waitFor()

@@ -158,7 +158,18 @@ describe('podplane doctor', () => {
   it('[CL-40] looks at everything, says how it is, and shows no key', async () => {
     const { code, stdout, stderr } = await podplane(['doctor', '--json'], { plane: await at(HEALTHY) })
     const { checks } = JSON.parse(stdout) as { checks: { id: string; status: string }[] }
-    expect(checks.map(({ id }) => id)).toEqual(['node', 'context', 'plane', 'clock', 'key', 'websocket', 'ssh-keys', 'ssh', 'job'])
+    expect(checks.map(({ id }) => id)).toEqual([
+      'node',
+      'context',
+      'plane',
+      'version',
+      'clock',
+      'key',
+      'websocket',
+      'ssh-keys',
+      'ssh',
+      'job',
+    ])
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
     expect({ code, key: (stdout + stderr).includes('pp_key') }).toEqual({ code: 0, key: false })
   })
@@ -174,6 +185,7 @@ describe('podplane doctor', () => {
     const states = JSON.parse(nowhere.stdout) as { id: string; status: string }[]
     expect(states.filter(({ status }) => status === 'skip').map(({ id }) => id)).toEqual([
       'plane',
+      'version',
       'clock',
       'key',
       'websocket',
@@ -214,8 +226,8 @@ describe('completion', () => {
     expect(await run(target)).toEqual({ code: 0, stdout: '', stderr: '' })
   })
 
-  it('[CL-41] scripts of bash, zsh and fish, which bash reads', async () => {
-    for (const shell of ['bash', 'zsh', 'fish']) {
+  it('[CL-41] scripts of bash, zsh, fish and PowerShell, which bash reads', async () => {
+    for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
       const { code, stdout } = await podplane(['completion', shell])
       expect(code).toBe(0)
       expect(stdout).toContain('podplane __complete --')
@@ -244,6 +256,56 @@ describe('the operator', () => {
     expect((await podplane(['hosts', 'list'], { plane: toy })).code).toBe(3)
     const help = async (given: Record<string, string>) => (await podplane(['--help'], { env: given })).stdout
     expect([(await help(env)).includes('join-tokens'), (await help({})).includes('join-tokens')]).toEqual([true, false])
+  })
+})
+
+describe('the plane itself', () => {
+  const env = { PODPLANE_OPERATOR_KEY: 'ppo_key' }
+  const check = (id: string, verdict: string) => ({ id, verdict, evidence: `${id} seen`, fix: null })
+  const status = (...checks: object[]) => ({
+    body: { version: '0.1.0', asOf: '2026-06-01T12:00:00Z', migrations: { newest: 'x', applied: 1, pending: [] }, checks },
+  })
+
+  it('[CL-29] doctor has a line a check, and exit code 1 when one fails', async () => {
+    const good = await at({ 'GET /admin/v1/plane': status(check('migrations', 'OK'), check('hosts', 'WARN')) })
+    expect(await podplane(['plane', 'doctor'], { plane: good, env })).toEqual({
+      code: 0,
+      stdout: 'migrations\tOK\tmigrations seen\t\nhosts\tWARN\thosts seen\t\n',
+      stderr: '',
+    })
+    expect((await podplane(['plane', 'status', '--json', 'version'], { plane: good, env })).stdout).toContain('0.1.0')
+    await good.close()
+    const bad = await at({ 'GET /admin/v1/plane': status(check('migrations', 'FAIL')) })
+    expect((await podplane(['plane', 'doctor'], { plane: bad, env })).code).toBe(1)
+    expect((await podplane(['plane', 'doctor'], { plane: bad })).code).toBe(3)
+  })
+
+  it('[CL-29] who waits, what an account may hold, and the line that starts a machine', async () => {
+    const waiting = {
+      endpointId: 'e1',
+      endpointName: 'chat',
+      accountId: 'a1',
+      since: '2026-06-01T11:00:00Z',
+      missing: [{ text: 'needs 2 free NVIDIA H200', hosts: 4 }],
+    }
+    const toy = await at({
+      'GET /admin/v1/waiting': { body: { waiting: [waiting], pagination: LAST } },
+      'GET /admin/v1/users': { body: { users: [{ id: 'u1', email: 'ada@example.com' }] } },
+      'PUT /admin/v1/users/u1/budgets': ({ body }) => ({ body }),
+      'GET /admin/v1/users/u1/spend-limits': { body: { perHour: 5 } },
+      'POST /admin/v1/join-tokens': ({ body }) => ({ status: 201, body: { token: 'ppj_x', ...(body as object) } }),
+    })
+    const run = async (...argv: string[]) => (await podplane(argv, { plane: toy, env })).stdout
+    expect(await run('plane', 'waiting')).toBe('e1\tchat\ta1\t2026-06-01T11:00:00Z\tneeds 2 free NVIDIA H200 (4 hosts)\n')
+    expect(JSON.parse(await run('users', 'quota', 'ada@example.com', 'gpus=4', '--json'))).toEqual({
+      id: 'u1',
+      budgets: { gpus: 4 },
+      spend: { perHour: 5 },
+    })
+    expect(JSON.parse(await run('hosts', 'add', 'gpu-1', '--json', 'name,command'))).toEqual({
+      name: 'gpu-1',
+      command: `podplane-agent --plane ${toy.url} --join-token ppj_x`,
+    })
   })
 })
 

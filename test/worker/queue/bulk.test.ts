@@ -16,8 +16,8 @@ async function fill(queue: QueueSetup, count: number): Promise<string[]> {
 async function add(queue: QueueSetup, count: number): Promise<string[]> {
   return runInDurableObject(endpointStub(env, queue.endpointId), ({ core }, { storage }) =>
     storage.transactionSync(() => {
-      const { jobs, meta } = core.state
-      const [job] = jobs.page(null, EVERY_JOB, 1)
+      const { jobs, lists, meta } = core.state
+      const [job] = lists.page(null, EVERY_JOB, 1)
       if (!job) throw new Error('no job')
       const more = Array.from({ length: count }, () => {
         const seq = jobs.nextSequence()
@@ -66,6 +66,30 @@ describe('many jobs at a time', () => {
     })
     expect((await queue.get('/requests')).body).toEqual(before)
     expect(await runInDurableObject(endpointStub(env, queue.endpointId), ({ core }) => core.state.bulks.running())).toEqual([])
+  })
+
+  it('[JL-41] a plan counts what it cannot change and says why, and each job that was skipped is named', async () => {
+    const queue = await setUpQueue()
+    const { jobId: done, worker } = await runAndTake(queue)
+    await worker.done(done, { output: 1 })
+    const running = await run(queue)
+    await worker.take()
+    const waiting = await run(queue)
+    const over = { status: 'COMPLETED', jobs: 1, reason: 'it is over' }
+    const from = '2020-01-01T00:00:00Z'
+    expect((await begin(queue, 'cancel', { from }, '?dryRun=true')).refused).toEqual([over])
+    expect((await begin(queue, 'cancel', { status: ['IN_QUEUE'] }, '?dryRun=true')).refused).toEqual([])
+    expect((await begin(queue, 'retry', { ids: [done, running, 'none'] }, '?dryRun=true')).refused).toEqual([
+      { status: 'IN_PROGRESS', jobs: 1, reason: 'it is not over' },
+      { status: 'COMPLETED', jobs: 1, reason: 'only jobs that failed or timed out can be retried' },
+      { status: null, jobs: 1, reason: 'there is no such job' },
+    ])
+    const bulk = await begin(queue, 'cancel', { ids: [running, waiting] })
+    await worker.done(running, { output: 2 })
+    const { changed, skipped, left } = await finish(queue, bulk.id)
+    // The alarm may have been faster than the worker.
+    expect(left).toEqual(skipped === 0 ? [] : [{ id: running, status: 'COMPLETED', reason: 'it is over' }])
+    expect([changed + skipped, await statusOf(queue, waiting)]).toEqual([2, 'CANCELLED'])
   })
 
   it('[JL-30, JL-31] cancels what waits in steps, and not what comes later', async () => {
@@ -120,7 +144,17 @@ describe('many jobs at a time', () => {
     await run(queue)
     await runInDurableObject(endpointStub(env, queue.endpointId), ({ core }) => {
       const bulk = { action: 'cancel', want: { states: [], fromMs: null, toMs: null, fromSeq: 0, beforeSeq: 0, seqs: null } } as const
-      const rest = { matched: 1, byStatus: {}, sample: [], estimatedCostUsd: null, position: 0, createdAtMs: 0, finishedAtMs: null }
+      const rest = {
+        matched: 1,
+        byStatus: {},
+        sample: [],
+        refused: [],
+        left: [],
+        estimatedCostUsd: null,
+        position: 0,
+        createdAtMs: 0,
+        finishedAtMs: null,
+      }
       const counts = { looked: 0, changed: 0, skipped: 0 }
       for (let n = 0; n < 4; n++) core.state.bulks.save({ id: `b${n}`, ...bulk, want: { ...bulk.want, states: [] }, ...rest, ...counts })
     })

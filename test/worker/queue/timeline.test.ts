@@ -30,6 +30,21 @@ describe('/timeline', () => {
     expect(body.medians.RUNNING).toBe(running.ms)
   })
 
+  it('[JL-42] shows what a job was sent with as long as it may run, its beginning when it is long, and nothing sealed', async () => {
+    const queue = await setUpQueue()
+    const { jobId: short, worker } = await runAndTake(queue, { prompt: 'größe' })
+    const json = '{"prompt":"größe"}'
+    expect((await timeline(queue, short)).input).toEqual({ json, bytes: json.length + 2, isWhole: true })
+    await worker.done(short, { output: 1 })
+    expect((await timeline(queue, short)).input).toBeNull()
+    // Of two bytes a character, so that the bound lies inside of one; and stored in several pieces.
+    const s3Config = { accessId: 'a', accessSecret: 'hidden', bucketName: 'b', endpointUrl: 'https://s3.example.com' }
+    const { body: long } = await queue.post('/run', { input: { a: 'ü'.repeat(300_000) }, s3Config })
+    const { input } = await timeline(queue, long.id)
+    expect(input).toEqual({ json: `{"a":"${'ü'.repeat(8_189)}`, bytes: 600_008, isWhole: false })
+    expect(JSON.stringify(await timeline(queue, long.id))).not.toContain('hidden')
+  })
+
   it('[JL-20] keeps attempts that were lost, or failed before a retry, with why and until when', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)

@@ -5,6 +5,7 @@ import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { type Tab, Tabs } from '../../parts/tabs.tsx'
 import { JobList } from '../jobs/job-list.tsx'
+import { EndpointLogs } from './endpoint-logs.tsx'
 import { verdictOf } from './health.tsx'
 import { History } from './history/history.tsx'
 import { Overview } from './overview.tsx'
@@ -34,6 +35,7 @@ export function EndpointPage() {
             ...(isQueue ? [{ id: 'try', title: 'Try', show: () => <Try endpointId={id} /> }] : []),
             ...(isQueue ? [{ id: 'jobs', title: 'Jobs', show: () => <JobList endpointId={id} /> }] : []),
             { id: 'workers', title: 'Workers', show: () => <Workers endpointId={id} /> },
+            { id: 'logs', title: 'Logs', show: () => <EndpointLogs endpointId={id} /> },
             { id: 'releases', title: 'Releases', show: () => <Releases endpointId={id} /> },
             { id: 'scaling', title: 'Scaling', show: () => <Scaling endpointId={id} /> },
             { id: 'history', title: 'History', show: () => <History endpointId={id} /> },

@@ -11,13 +11,12 @@ import { Menu } from '../../parts/over/menu.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { BulkJobs } from './bulk/bulk-jobs.tsx'
+import { JOB_STATES, listQuery } from './bulk/chosen-jobs.ts'
 import { cancelOff, retryOff } from './job-acts.ts'
 import { useJobActs } from './use-job-acts.ts'
 
-const STATES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
 const PAGE = 50
-const HOUR_MS = 3_600_000
-const SPANS: Readonly<Record<string, number>> = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS }
 
 /** Jobs of an endpoint, newest first: by state, time and the beginning of an id. What is chosen stands in the address. */
 export function JobList({ endpointId }: { endpointId: string }) {
@@ -25,16 +24,9 @@ export function JobList({ endpointId }: { endpointId: string }) {
   const [span, setSpan] = useUrlState('within', '')
   const [idStart, setIdStart] = useUrlState('job', '')
   const [cursor, setCursor] = useUrlState('cursor', '')
-  const filter = { status, span, idStart, cursor }
-  const jobs = useLive(['jobs', endpointId, filter], (api, signal) => {
-    const spanMs = SPANS[span]
-    const query = {
-      limit: PAGE,
-      ...(status !== '' && { status }),
-      ...(spanMs !== undefined && { from: new Date(Date.now() - spanMs).toISOString() }),
-      ...(idStart !== '' && { id: idStart }),
-      ...(cursor !== '' && { cursor }),
-    }
+  const chosen = { status, span, idStart }
+  const jobs = useLive(['jobs', endpointId, chosen, cursor], (api, signal) => {
+    const query = { limit: PAGE, ...listQuery(chosen, Date.now()), ...(cursor !== '' && { cursor }) }
     return api.listRequests({ path: { endpointId }, query }, { signal })
   })
   const isFiltered = status !== '' || span !== '' || idStart !== ''
@@ -43,7 +35,7 @@ export function JobList({ endpointId }: { endpointId: string }) {
       <div className="flex flex-wrap items-end gap-3">
         <SelectField label="State" value={status} onChange={({ target }) => setStatus(target.value)}>
           <option value="">Any</option>
-          {STATES.map((state) => (
+          {JOB_STATES.map((state) => (
             <option key={state}>{state}</option>
           ))}
         </SelectField>
@@ -54,6 +46,7 @@ export function JobList({ endpointId }: { endpointId: string }) {
           <option value="7d">Last 7 days</option>
         </SelectField>
         <IdFilter value={idStart} onChange={setIdStart} />
+        <BulkJobs endpointId={endpointId} chosen={chosen} />
       </div>
       <Face
         of={jobs}

@@ -12,6 +12,6 @@ export const jobRoutes = [
   createRoute({
     getParentRoute: parent,
     path: '/console/endpoints/$id/jobs/$jobId',
-    component: lazyRouteComponent(() => import('./job.tsx'), 'JobPage'),
+    component: lazyRouteComponent(() => import('./job/job.tsx'), 'JobPage'),
   }),
 ]

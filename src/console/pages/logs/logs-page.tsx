@@ -4,10 +4,10 @@ import { useUrlState } from '../../app/url-state.ts'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField } from '../../parts/form/field.tsx'
 import { Logs } from '../../parts/logs/logs.tsx'
-import { podLog, workerLog } from '../../parts/logs/origins.ts'
+import { endpointLog, podLog, workerLog } from '../../parts/logs/reading/origins.ts'
 import { Page } from '../../parts/page.tsx'
 
-/** Logs of everything: what is chosen stands in the address, as `pod/ID` or `worker/ENDPOINT/ID`. */
+/** Logs of everything: what is chosen stands in the address, as `pod/ID`, `worker/ENDPOINT` for all its workers, or `worker/ENDPOINT/ID`. */
 export function LogsPage() {
   const [of, setOf] = useUrlState('of', '')
   const [kind = '', id = '', workerId = ''] = of.split('/')
@@ -45,7 +45,13 @@ export function LogsPage() {
                 ))}
               </optgroup>
             </SelectField>
-            {kind === 'worker' && <WorkerChoice endpointId={id} workerId={workerId} onChoice={(next) => setOf(`worker/${id}/${next}`)} />}
+            {kind === 'worker' && (
+              <WorkerChoice
+                endpointId={id}
+                workerId={workerId}
+                onChoice={(next) => setOf(next === '' ? `worker/${id}` : `worker/${id}/${next}`)}
+              />
+            )}
           </div>
         )}
       </Face>
@@ -56,7 +62,8 @@ export function LogsPage() {
 
 function originOf(kind: string, id: string, workerId: string) {
   if (kind === 'pod' && id !== '') return podLog(id)
-  return kind === 'worker' && workerId !== '' ? workerLog(id, workerId) : null
+  if (kind !== 'worker' || id === '') return null
+  return workerId === '' ? endpointLog(id) : workerLog(id, workerId)
 }
 
 interface WorkerChoiceProps {
@@ -71,7 +78,7 @@ function WorkerChoice({ endpointId, workerId, onChoice }: WorkerChoiceProps) {
   const isKnown = workerId === '' || data?.workers.some(({ id }) => id === workerId)
   return (
     <SelectField label="Worker" value={workerId} onChange={({ target }) => onChoice(target.value)}>
-      <option value="">{data?.workers.length === 0 ? 'It has no workers now' : 'Choose a worker'}</option>
+      <option value="">All, also those that have left</option>
       {!isKnown && <option value={workerId}>{workerId} (ended)</option>}
       {data?.workers.map(({ id, status }) => (
         <option key={id} value={id}>

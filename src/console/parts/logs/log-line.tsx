@@ -1,6 +1,7 @@
 import { type CSSProperties, memo } from 'react'
+import { A } from '../link.tsx'
 import { spansOf } from './ansi.ts'
-import type { ShownLine } from './buffer.ts'
+import type { ShownLine } from './reading/lines.ts'
 import { markHits } from './search.ts'
 
 interface LineProps {
@@ -9,10 +10,12 @@ interface LineProps {
   isWrapped: boolean
   isActive: boolean
   onLink: (id: string) => void
+  /** Of a joined log: where the worker of a line is looked at. */
+  workerPath?: ((workerId: string) => string) | undefined
 }
 
 /** One line of a log: when, from whom, what. */
-export const LogLine = memo(function LogLine({ line, query, isWrapped, isActive, onLink }: LineProps) {
+export const LogLine = memo(function LogLine({ line, query, isWrapped, isActive, onLink, workerPath }: LineProps) {
   const isSystem = line.source === 'system'
   return (
     <>
@@ -39,6 +42,11 @@ export const LogLine = memo(function LogLine({ line, query, isWrapped, isActive,
         role="gridcell"
         className={`pr-3 ${isWrapped ? 'min-w-0 break-words whitespace-pre-wrap [overflow-wrap:anywhere]' : 'whitespace-pre'} ${isSystem ? 'text-soft italic' : ''}`}
       >
+        {workerPath && (
+          <A to={workerPath(line.place.workerId)} tabIndex={-1} className="text-soft mr-3 select-none hover:underline">
+            {line.place.workerId}
+          </A>
+        )}
         {isSystem && <span className="not-italic">system · </span>}
         {markHits(spansOf(line.line), query).map((span, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line never changes.

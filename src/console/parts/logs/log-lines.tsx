@@ -2,11 +2,12 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, useEffect, useId, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react'
 import { Button } from '../button.tsx'
 import { count } from '../format.ts'
-import type { ShownLine } from './buffer.ts'
 import { LogLine } from './log-line.tsx'
+import type { ShownLine } from './reading/lines.ts'
 
 const ROW_PX = 20
 const NEAR_END_PX = 2 * ROW_PX
+const NEAR_TOP_PX = 10 * ROW_PX
 const OVERSCAN = 20
 
 export interface LinesHandle {
@@ -22,18 +23,30 @@ interface LinesProps {
   activeId: string
   onActive: (id: string) => void
   onLink: (id: string) => void
+  /** Somebody has scrolled to the first line, or to the last one. */
+  onTop: () => void
+  onEnd: () => void
+  workerPath?: ((workerId: string) => string) | undefined
   ref: React.Ref<LinesHandle>
+}
+
+/** The line at the upper edge. */
+interface Anchor {
+  id: string
+  index: number
+  offsetPx: number
 }
 
 /**
  * All lines of a log, of which those in sight are drawn. It stays at the end as long as nobody scrolls up. The whole is one stop for the keyboard:
  * arrows move the line that is pointed at, Enter puts it into the address.
  */
-export function LogLines({ name, lines, query, isWrapped, activeId, onActive, onLink, ref }: LinesProps) {
+export function LogLines({ name, lines, query, isWrapped, activeId, onActive, onLink, onTop, onEnd, workerPath, ref }: LinesProps) {
   const id = useId()
   const box = useRef<HTMLDivElement>(null)
   const [isAtEnd, setIsAtEnd] = useState(activeId === '')
-  const seen = useRef(lines.length)
+  const seen = useRef('')
+  const anchor = useRef<Anchor | null>(null)
   const rows = useVirtualizer({
     count: lines.length,
     getScrollElement: () => box.current,
@@ -41,10 +54,29 @@ export function LogLines({ name, lines, query, isWrapped, activeId, onActive, on
     overscan: OVERSCAN,
     getItemKey: (index) => lines[index]?.id ?? index,
   })
-  if (isAtEnd) seen.current = lines.length
+  if (isAtEnd) seen.current = lines.at(-1)?.id ?? ''
   useLayoutEffect(() => {
     if (isAtEnd && box.current) box.current.scrollTop = box.current.scrollHeight
   })
+  // What comes before or goes from the beginning must not move what somebody reads.
+  useLayoutEffect(() => {
+    const held = anchor.current
+    if (isAtEnd || held === null || !box.current || lines[held.index]?.id === held.id) return
+    const index = lines.findIndex(({ id: one }) => one === held.id)
+    const start = index < 0 ? undefined : rows.getOffsetForIndex(index, 'start')?.[0]
+    if (start === undefined) return
+    held.index = index
+    box.current.scrollTop = start + held.offsetPx
+  }, [lines, isAtEnd, rows])
+  const scrolled = ({ scrollHeight, scrollTop, clientHeight }: HTMLElement) => {
+    const isEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX
+    setIsAtEnd(isEnd)
+    const first = rows.getVirtualItems().find(({ end }) => end > scrollTop)
+    const line = first && lines[first.index]
+    anchor.current = line ? { id: line.id, index: first.index, offsetPx: scrollTop - first.start } : null
+    if (isEnd) onEnd()
+    else if (scrollTop < NEAR_TOP_PX) onTop()
+  }
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows are measured anew when they wrap otherwise, and only then.
   useEffect(() => rows.measure(), [isWrapped])
   const goTo = (index: number) => {
@@ -65,7 +97,7 @@ export function LogLines({ name, lines, query, isWrapped, activeId, onActive, on
   }
   const drawn = rows.getVirtualItems()
   const activeIndex = drawn.find(({ index }) => lines[index]?.id === activeId)?.index
-  const behind = lines.length - seen.current
+  const behind = lines.length - 1 - lines.findLastIndex(({ id: one }) => one === seen.current)
   return (
     <div className="relative">
       {/* biome-ignore lint/a11y/useSemanticElements: of 100,000 rows those in sight are drawn, which a table cannot say. */}
@@ -77,9 +109,7 @@ export function LogLines({ name, lines, query, isWrapped, activeId, onActive, on
         aria-activedescendant={activeIndex === undefined ? undefined : `${id}-${activeIndex}`}
         tabIndex={0}
         onKeyDown={move}
-        onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) =>
-          setIsAtEnd(scrollHeight - scrollTop - clientHeight < NEAR_END_PX)
-        }
+        onScroll={({ currentTarget }) => scrolled(currentTarget)}
         className="border-line bg-panel h-[60dvh] min-h-64 overflow-auto rounded-lg border py-1 font-mono text-xs leading-5"
       >
         <div
@@ -106,7 +136,7 @@ export function LogLines({ name, lines, query, isWrapped, activeId, onActive, on
                   ref={isWrapped ? rows.measureElement : undefined}
                   className={`flex gap-3 ${isWrapped ? '' : 'h-5'} ${isActive ? 'bg-info-bg' : 'hover:bg-raised'}`}
                 >
-                  <LogLine line={line} query={query} isWrapped={isWrapped} isActive={isActive} onLink={onLink} />
+                  <LogLine line={line} query={query} isWrapped={isWrapped} isActive={isActive} onLink={onLink} workerPath={workerPath} />
                 </div>
               )
             })}

@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { useAct } from '../../app/act.ts'
 import { Button } from '../button.tsx'
-import { TextField } from '../form/field.tsx'
+import { CheckField, TextField } from '../form/field.tsx'
 import { count } from '../format.ts'
-import type { ShownLine } from './buffer.ts'
-import { hitsIn, nextHit } from './search.ts'
+import type { ShownLine } from './reading/lines.ts'
+import { hitBeside, hitsIn, nextHit } from './search.ts'
 
 /** Typing is not one search a letter. */
 const SETTLED_MS = 250
@@ -13,12 +14,18 @@ interface SearchProps {
   activeId: string
   query: string
   onQuery: (query: string) => void
+  /** Lines with the text alone. */
+  isOnly: boolean
+  onOnly: (isOnly: boolean) => void
   goTo: (index: number) => void
+  /** Looks for a hit outside of what is shown, and shows it; answers whether there is one. */
+  seek: (query: string, isBackwards: boolean) => Promise<boolean>
 }
 
-/** Searches what is shown; hits are numbered, Enter goes to the next and with Shift to the one before. */
-export function LogSearch({ lines, activeId, query, onQuery, goTo }: SearchProps) {
+/** Searches the log: first what is shown, then what the plane has. Hits are numbered; Enter goes to the next and with Shift to the one before. */
+export function LogSearch({ lines, activeId, query, onQuery, isOnly, onOnly, goTo, seek }: SearchProps) {
   const [text, setText] = useState(query)
+  const { isBusy, run } = useAct()
   const tell = useRef(onQuery)
   tell.current = onQuery
   useEffect(() => {
@@ -29,17 +36,26 @@ export function LogSearch({ lines, activeId, query, onQuery, goTo }: SearchProps
   const hits = useMemo(() => hitsIn(lines, query), [lines, query])
   const active = useMemo(() => lines.findIndex(({ id }) => id === activeId), [lines, activeId])
   const number = hits.indexOf(active) + 1
-  const go = (isBackwards: boolean) => {
+  const go = async (isBackwards: boolean) => {
+    if (text === '' || isBusy) return
     if (text !== query) onQuery(text)
-    const found = nextHit(text === query ? hits : hitsIn(lines, text), active < 0 ? lines.length : active, isBackwards)
-    if (found !== undefined) goTo(found)
+    const here = text === query ? hits : hitsIn(lines, text)
+    const from = active < 0 ? lines.length : active
+    const beside = hitBeside(here, from, isBackwards)
+    if (beside !== undefined) return goTo(beside)
+    let isFound = false
+    await run(async () => {
+      isFound = await seek(text, isBackwards)
+    }, null)
+    const round = nextHit(here, from, isBackwards)
+    if (!isFound && round !== undefined) goTo(round)
   }
   return (
     <form
-      className="flex min-w-0 items-end gap-2"
+      className="flex min-w-0 flex-wrap items-end gap-2"
       onSubmit={(event) => {
         event.preventDefault()
-        go(false)
+        void go(false)
       }}
     >
       <TextField
@@ -51,20 +67,29 @@ export function LogSearch({ lines, activeId, query, onQuery, goTo }: SearchProps
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !event.shiftKey) return
           event.preventDefault()
-          go(true)
+          void go(true)
         }}
       />
       {query !== '' && (
         <>
           <output className="text-soft py-1.5 whitespace-nowrap tabular-nums" aria-live="polite">
-            {hits.length === 0 ? 'No hits' : number > 0 ? `${number} of ${hits.length}` : count(hits.length, 'hit')}
+            {isBusy
+              ? 'Searching…'
+              : hits.length === 0
+                ? 'No hits here'
+                : number > 0
+                  ? `${number} of ${hits.length}`
+                  : count(hits.length, 'hit')}
           </output>
-          <Button kind="quiet" aria-label="Hit before" onClick={() => go(true)}>
+          <Button kind="quiet" isBusy={isBusy} aria-label="Hit before" onClick={() => void go(true)}>
             ↑
           </Button>
-          <Button kind="quiet" aria-label="Next hit" onClick={() => go(false)}>
+          <Button kind="quiet" isBusy={isBusy} aria-label="Next hit" onClick={() => void go(false)}>
             ↓
           </Button>
+          <span className="py-1.5">
+            <CheckField label="Only hits" checked={isOnly} onChange={({ target }) => onOnly(target.checked)} />
+          </span>
         </>
       )}
     </form>

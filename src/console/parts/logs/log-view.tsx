@@ -1,27 +1,33 @@
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import { useApi } from '../../app/session.ts'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useUrlState } from '../../app/url-state.ts'
 import { Button } from '../button.tsx'
 import { CopyAs } from '../copy/copy-as.tsx'
 import { ErrorFace } from '../faces.tsx'
-import { CheckField, SelectField } from '../form/field.tsx'
-import { count } from '../format.ts'
-import { LogFollower, type LogState } from './follower.ts'
+import { CheckField } from '../form/field.tsx'
+import { LogFilters } from './log-filters.tsx'
+import { LogFooter } from './log-footer.tsx'
 import { type LinesHandle, LogLines } from './log-lines.tsx'
+import { LogPager } from './log-pager.tsx'
 import { LogSearch } from './log-search.tsx'
-import type { LogOrigin } from './origins.ts'
-import { logQuery, SINCE_CHOICES } from './since.ts'
+import type { LogState } from './reading/follower.ts'
+import type { LogOrigin } from './reading/origins.ts'
+import { saveLines } from './save-lines.ts'
 import { useAnnouncement } from './use-announcement.ts'
+import { useFollower } from './use-follower.ts'
+import { usePages } from './use-pages.ts'
 
-/** A log: followed while somebody sees it, searched, with a link to each line (UI-40 to UI-43). */
+/** A log: followed while somebody sees it, searched on the plane, with a link to each line (UI-40 to UI-43, UI-52, UI-53). */
 export function LogView({ of }: { of: LogOrigin }) {
   const [source, setSource] = useUrlState('source', '')
   const [since, setSince] = useUrlState('since', '')
   const [wrap, setWrap] = useUrlState('wrap', '')
   const [query, setQuery] = useUrlState('q', '')
+  const [only, setOnly] = useUrlState('only', '')
   const [lineId, setLineId] = useUrlState('line', '')
   const [activeId, setActiveId] = useState(lineId)
-  const { follower, request } = useFollower(of, since, source, lineId)
+  // Where the view was opened; a line that is chosen later changes nothing of what has been read.
+  const [around, setAround] = useState(lineId)
+  const { follower, query: asked } = useFollower(of, { source, since, text: only === '' ? '' : query, around })
   const state = useSyncExternalStore(follower.subscribe, follower.snapshot)
   const view = useRef<LinesHandle>(null)
   const link = (id: string) => {
@@ -29,40 +35,69 @@ export function LogView({ of }: { of: LogOrigin }) {
     setLineId(id)
   }
   // A line that is linked to is gone to once, as soon as it is there.
-  const [isSought, setIsSought] = useState(lineId !== '')
+  const [sought, setSought] = useState(lineId)
   useEffect(() => {
-    if (!isSought) return
-    const index = state.lines.findIndex(({ id }) => id === lineId)
+    if (sought === '') return
+    const index = state.lines.findIndex(({ id }) => id === sought)
     if (index < 0) return
-    setIsSought(false)
+    setSought('')
     view.current?.goTo(index)
-  }, [isSought, lineId, state.lines])
+  }, [sought, state.lines])
+  const openAround = (id: string) => {
+    link(id)
+    setAround(id)
+    setSought(id)
+  }
+  const pages = usePages(follower)
+  const seek = async (text: string, isBackwards: boolean) => {
+    const found = await pages.unlessGone(follower.seek(text, isBackwards, pages.signal()))
+    if (found) openAround(found.id)
+    return found != null
+  }
   const announcement = useAnnouncement(state)
   return (
     <section aria-label={`Log of ${of.title}`} className="flex min-w-0 flex-col gap-3">
       <div className="flex flex-wrap items-end gap-3">
-        <LogSearch lines={state.lines} activeId={activeId} query={query} onQuery={setQuery} goTo={(index) => view.current?.goTo(index)} />
-        <SelectField label="Source" value={source} onChange={({ target }) => setSource(target.value)}>
-          <option value="">Container and system</option>
-          <option value="container">Container</option>
-          <option value="system">System</option>
-        </SelectField>
-        <SelectField label="Since" value={since} onChange={({ target }) => setSince(target.value)}>
-          {SINCE_CHOICES.map(({ value, label }) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </SelectField>
+        <LogSearch
+          lines={state.lines}
+          activeId={activeId}
+          query={query}
+          onQuery={setQuery}
+          isOnly={only !== ''}
+          onOnly={(isOnly) => {
+            setOnly(isOnly ? '1' : '')
+            // Out of all hits, into what stands around the one that is chosen.
+            setAround(isOnly ? '' : activeId)
+            setSought(isOnly ? '' : activeId)
+          }}
+          goTo={(index) => view.current?.goTo(index)}
+          seek={seek}
+        />
+        <LogFilters
+          source={source}
+          since={of.span === undefined ? since : null}
+          onSource={(value) => {
+            setSource(value)
+            setAround('')
+          }}
+          onSince={(value) => {
+            setSince(value)
+            setAround('')
+          }}
+        />
         <CheckField label="Wrap lines" checked={wrap === '1'} onChange={({ target }) => setWrap(target.checked ? '1' : '')} />
-        <CopyAs call={{ method: 'GET', path: pathOf(of, request), command: `${of.command} --follow` }} />
+        <Button kind="quiet" disabledReason={noLines(state)} onClick={() => saveLines(of.title, state.lines)}>
+          Save as file
+        </Button>
+        <CopyAs call={{ method: 'GET', path: pathOf(of, asked), ...(of.command && { command: `${of.command} --follow` }) }} />
       </div>
       {state.status === 'failed' && state.error && <ErrorFace error={state.error} retry={() => follower.start()} />}
-      {isSought && state.status === 'following' && state.lines.length > 0 && (
+      {sought !== '' && (state.status === 'following' || state.status === 'paused') && state.lines.length > 0 && (
         <p className="text-soft">The line that was linked to is not among those that are kept.</p>
       )}
+      <LogPager state={state} pages={pages} onNewest={() => setAround('')} />
       {state.lines.length === 0 && state.status !== 'failed' ? (
-        <p className="border-line text-soft rounded-lg border p-4">{emptyWords(state)}</p>
+        <p className="border-line text-soft rounded-lg border p-4">{emptyWords(state, only === '' ? '' : query)}</p>
       ) : (
         <LogLines
           ref={view}
@@ -73,9 +108,12 @@ export function LogView({ of }: { of: LogOrigin }) {
           activeId={activeId}
           onActive={setActiveId}
           onLink={link}
+          onTop={pages.older}
+          onEnd={pages.newer}
+          workerPath={of.workerPath}
         />
       )}
-      <Footer state={state} isWhole={source === ''} onFollow={() => follower.start()} onPause={() => follower.stop()} />
+      <LogFooter state={state} onFollow={() => follower.start(true)} onPause={() => follower.stop()} />
       <output className="sr-only" aria-live="polite">
         {announcement}
       </output>
@@ -83,54 +121,16 @@ export function LogView({ of }: { of: LogOrigin }) {
   )
 }
 
-function Footer({ state, isWhole, onFollow, onPause }: { state: LogState; isWhole: boolean; onFollow: () => void; onPause: () => void }) {
-  const words = {
-    connecting: 'Connecting',
-    following: 'Following',
-    paused: 'Paused',
-    other: 'Another log is followed',
-    failed: 'Not following',
-  }
-  const isOn = state.status === 'connecting' || state.status === 'following'
-  return (
-    <div className="text-soft flex flex-wrap items-center gap-3 text-xs">
-      <Button kind="quiet" onClick={isOn ? onPause : onFollow}>
-        {isOn ? 'Pause' : 'Follow'}
-      </Button>
-      <span>{words[state.status]}</span>
-      <span>{count(state.lines.length, 'line')}</span>
-      {isWhole && state.missed > 0 && <span>{count(state.missed, 'line')} came too quickly to be followed</span>}
-      {state.dropped > 0 && <span>{count(state.dropped, 'older line')} let go</span>}
-    </div>
-  )
+const noLines = ({ lines }: LogState) => (lines.length === 0 ? 'There are no lines.' : undefined)
+
+function emptyWords({ status, older }: LogState, text: string): string {
+  if (status === 'connecting') return 'Looking for lines…'
+  if (status === 'ended') return 'It has written nothing.'
+  if (text !== '') return older === null ? `No line has “${text}” in it.` : `No line has “${text}” in it, as far as was looked.`
+  return 'No lines yet. They appear here as they are written.'
 }
 
-const emptyWords = ({ status }: LogState) =>
-  status === 'connecting' ? 'Looking for lines…' : 'No lines yet. They appear here as they are written.'
-
-function pathOf(of: LogOrigin, request: Record<string, unknown>): string {
-  const query = new URLSearchParams(Object.entries(request).map(([name, value]) => [name, String(value)]))
-  return `${of.path}?${query}`
-}
-
-/** A follower of this log, that rests while nobody sees the tab. */
-function useFollower(of: LogOrigin, since: string, source: string, lineId: string) {
-  const { api } = useApi()
-  // A line that is chosen later changes nothing of what has been read.
-  const [firstLine] = useState(lineId)
-  const made = useMemo(() => {
-    const request = logQuery(since, source, firstLine, Date.now())
-    return { request, follower: new LogFollower((options) => of.follow(api, request, options)) }
-  }, [api, of, since, source, firstLine])
-  useEffect(() => {
-    const { follower } = made
-    const watch = () => (document.hidden ? follower.stop() : follower.start())
-    watch()
-    document.addEventListener('visibilitychange', watch)
-    return () => {
-      document.removeEventListener('visibilitychange', watch)
-      follower.stop()
-    }
-  }, [made])
-  return made
+function pathOf(of: LogOrigin, asked: Record<string, unknown>): string {
+  const query = new URLSearchParams(Object.entries(asked).map(([name, value]) => [name, String(value)]))
+  return query.size === 0 ? of.path : `${of.path}?${query}`
 }

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react'
 import { Loading } from '../faces.tsx'
-import type { LogOrigin } from './origins.ts'
+import type { LogOrigin } from './reading/origins.ts'
 
 const LogView = lazy(async () => ({ default: (await import('./log-view.tsx')).LogView }))
 

@@ -10,10 +10,14 @@ export function hitsIn(lines: readonly { plain: string }[], query: string, from 
   return hits
 }
 
+/** The nearest hit in this direction; undefined: there is none that way. */
+export function hitBeside(hits: readonly number[], from: number, isBackwards: boolean): number | undefined {
+  return isBackwards ? hits.findLast((at) => at < from) : hits.find((at) => at > from)
+}
+
 /** The hit to go to from a line: the next one in this direction, round at the ends; undefined without any. */
 export function nextHit(hits: readonly number[], from: number, isBackwards: boolean): number | undefined {
-  if (isBackwards) return hits.findLast((at) => at < from) ?? hits.at(-1)
-  return hits.find((at) => at > from) ?? hits[0]
+  return hitBeside(hits, from, isBackwards) ?? (isBackwards ? hits.at(-1) : hits[0])
 }
 
 /** Cuts stretches where a text that was searched for begins and ends, and marks what lies between; it may run over several of them. */

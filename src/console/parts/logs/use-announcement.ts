@@ -1,15 +1,14 @@
 import { useEffect, useRef, useState } from 'react'
 import { count } from '../format.ts'
-import type { LogState } from './follower.ts'
+import type { LogState } from './reading/follower.ts'
 
 /** A log may write faster than anybody can listen: what is new is told in sum. */
 const TOLD_EVERY_MS = 10_000
 
 /** What is said aloud of a log while it is followed. */
-export function useAnnouncement(state: LogState): string {
-  const total = state.dropped + state.lines.length
-  const now = useRef(total)
-  now.current = total
+export function useAnnouncement({ came }: LogState): string {
+  const now = useRef(came)
+  now.current = came
   const [words, setWords] = useState('')
   useEffect(() => {
     let told = now.current

@@ -1,19 +1,27 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { ChangePlan, DryRunQuery } from '../../../contract/change-plan.ts'
-import { CreateEndpointRequest, Endpoint, ListEndpointsResponse, UpdateEndpointRequest } from '../../../contract/endpoints/endpoints.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
+import {
+  CreateEndpointRequest,
+  Endpoint,
+  EndpointOrChangePlan,
+  ListEndpointsResponse,
+  UpdateEndpointRequest,
+} from '../../../contract/endpoints/endpoints.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import { PageQuery } from '../../../contract/pagination.ts'
 import type { EndpointConfig } from '../../../domain/endpoint/record.ts'
 import { loadCatalog } from '../../../effects/catalog.ts'
 import { readSettings } from '../../../env.ts'
+import { withSpend } from '../../../services/billing/listed-spend.ts'
 import { type EndpointBases, toEndpoint } from '../../../services/endpoints/endpoint-view.ts'
 import * as endpoints from '../../../services/endpoints/endpoints.ts'
+import { planDeleteEndpoint, planUpdateEndpoint } from '../../../services/endpoints/plan-endpoint.ts'
 import { type AppContext, type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { BEARER, json, ok, okOrPlan, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const PATH = '/v2/serverless'
 const ITEM_PATH = '/v2/serverless/{id}'
@@ -69,9 +77,9 @@ const updateRoute = createRoute({
   description:
     'What is left out stays. A change of the container or its placement makes a release and replaces workers one by one; the rest applies at once.',
   ...scoped('serverless:write', [strictJson]),
-  request: { params: Params, body: json(UpdateEndpointRequest) },
+  request: { params: Params, query: DryRunQuery, body: json(UpdateEndpointRequest) },
   responses: {
-    200: ok('The endpoint as it is now.', Endpoint),
+    200: okOrPlan('The endpoint as it is now.', EndpointOrChangePlan),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -86,7 +94,7 @@ const deleteRoute = createRoute({
   ...scoped('serverless:write', []),
   request: { params: Params, query: DryRunQuery },
   responses: {
-    200: ok('With `dryRun`: what would happen.', ChangePlan),
+    200: PLANNED,
     204: { description: 'Deleted.', headers: RATE_HEADERS },
     ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
   },
@@ -95,8 +103,9 @@ const deleteRoute = createRoute({
 /** Registers `/v2/serverless` (END-1). */
 export function registerServerless(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => {
-    const { endpoints: configs, pagination } = await endpoints.listEndpoints(verbContext(c), c.req.valid('query'))
-    return c.json({ endpoints: configs.map(await viewer(c)), pagination }, 200)
+    const ctx = verbContext(c)
+    const { endpoints: configs, pagination } = await endpoints.listEndpoints(ctx, c.req.valid('query'))
+    return c.json({ endpoints: await withSpend(ctx, 'ENDPOINT', configs.map(await viewer(c))), pagination }, 200)
   })
   app.openapi(createEndpointRoute, async (c) => {
     const config = await endpoints.createEndpoint(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key'])
@@ -107,12 +116,15 @@ export function registerServerless(app: OpenAPIHono<AppEnv>): void {
     return c.json((await viewer(c))(config), 200)
   })
   app.openapi(updateRoute, async (c) => {
-    const config = await endpoints.updateEndpoint(verbContext(c), c.req.valid('param').id, c.req.valid('json'))
+    const { id } = c.req.valid('param')
+    const body = c.req.valid('json')
+    if (c.req.valid('query').dryRun) return c.json(await planUpdateEndpoint(verbContext(c), id, body), 200)
+    const config = await endpoints.updateEndpoint(verbContext(c), id, body)
     return c.json((await viewer(c))(config), 200)
   })
   app.openapi(deleteRoute, async (c) => {
     const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await endpoints.planDeleteEndpoint(verbContext(c), id), 200)
+    if (c.req.valid('query').dryRun) return c.json(await planDeleteEndpoint(verbContext(c), id), 200)
     await endpoints.deleteEndpoint(verbContext(c), id)
     return c.body(null, 204)
   })

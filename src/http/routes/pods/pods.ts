@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { ChangePlan, DryRunQuery } from '../../../contract/change-plan.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import {
   CreatePodQuery,
@@ -11,18 +11,21 @@ import {
   ListPodsResponse,
   Pod,
   PodActionRequest,
+  PodOrChangePlan,
   PodPlacementPreview,
   UpdatePodRequest,
 } from '../../../contract/pods/pods.ts'
-import { actOnPod, planAction, updatePod } from '../../../services/pods/change-pod.ts'
+import { withSpend } from '../../../services/billing/listed-spend.ts'
+import { actOnPod, updatePod } from '../../../services/pods/change-pod.ts'
 import { createPod, previewPod } from '../../../services/pods/create-pod.ts'
+import { planAction, planUpdatePod, type TaggedPlan } from '../../../services/pods/plan-pod.ts'
 import { getPod, listPods } from '../../../services/pods/pods.ts'
 import { waitForPod } from '../../../services/pods/wait-for-pod.ts'
-import { type AppEnv, verbContext } from '../../app-env.ts'
+import { type AppContext, type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { BEARER, json, ok, okOrPlan, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const PATH = '/v2/pods'
 const ITEM_PATH = '/v2/pods/{id}'
@@ -31,10 +34,8 @@ const common = { tags: ['Pods'], security: BEARER }
 const READ = 'pods:read'
 const WRITE = 'pods:write'
 const TAGGED = { ETag: { description: 'Version of the pod, for `If-Match`.', schema: { type: 'string' as const, example: '"3"' } } }
-const taggedPod = (description: string) => {
-  const answer = ok(description, Pod)
-  return { ...answer, headers: { ...answer.headers, ...TAGGED } }
-}
+const taggedPod = (description: string) => tagged(ok(description, Pod))
+const tagged = <Answer extends { headers: object }>(answer: Answer) => ({ ...answer, headers: { ...answer.headers, ...TAGGED } })
 
 const listRoute = createRoute({
   ...common,
@@ -86,9 +87,9 @@ const updateRoute = createRoute({
   summary: 'Change a pod in place',
   description: 'What is left out stays. A change of the container starts it anew; kinds of mounts and volumes are fixed at create.',
   ...scoped(WRITE, [strictJson], 'id'),
-  request: { params: Params, body: json(UpdatePodRequest), headers: IfMatchHeaders },
+  request: { params: Params, query: DryRunQuery, body: json(UpdatePodRequest), headers: IfMatchHeaders },
   responses: {
-    200: taggedPod('The pod as it is now.'),
+    200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)),
     ...problemResponses([400, 401, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -101,9 +102,9 @@ const actionRoute = createRoute({
   summary: 'Start, stop, restart or terminate a pod',
   description: 'A locked pod can only be started or terminated; `stop` and `restart` are 409 with `code` LOCKED.',
   ...scoped(WRITE, [strictJson], 'id'),
-  request: { params: Params, body: json(PodActionRequest), headers: IfMatchHeaders },
+  request: { params: Params, query: DryRunQuery, body: json(PodActionRequest), headers: IfMatchHeaders },
   responses: {
-    200: taggedPod('The pod as it is now.'),
+    200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)),
     204: { description: 'Terminated.', headers: RATE_HEADERS },
     ...problemResponses([400, 401, 402, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
   },
@@ -119,7 +120,7 @@ const deleteRoute = createRoute({
   ...scoped(WRITE, [], 'id'),
   request: { params: Params, query: DryRunQuery, headers: IfMatchHeaders },
   responses: {
-    200: ok('With `dryRun`: what would happen.', ChangePlan),
+    200: tagged(PLANNED),
     204: { description: 'Terminated.', headers: RATE_HEADERS },
     ...problemResponses([401, 403, 404, 409, 412, 422, 429], RATE_HEADERS),
   },
@@ -127,7 +128,11 @@ const deleteRoute = createRoute({
 
 /** Registers `/v2/pods` (POD-1 to POD-22). */
 export function registerPods(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(listRoute, async (c) => c.json(await listPods(verbContext(c), c.req.valid('query')), 200))
+  app.openapi(listRoute, async (c) => {
+    const ctx = verbContext(c)
+    const { pods, pagination } = await listPods(ctx, c.req.valid('query'))
+    return c.json({ pods: await withSpend(ctx, 'POD', pods), pagination }, 200)
+  })
   app.openapi(createPodRoute, async (c) => {
     const body = c.req.valid('json')
     if (c.req.valid('query').dryRun) return c.json(await previewPod(verbContext(c), body), 200)
@@ -142,19 +147,27 @@ export function registerPods(app: OpenAPIHono<AppEnv>): void {
   })
   app.openapi(updateRoute, async (c) => {
     const ifMatch = c.req.valid('header')['If-Match']
-    const { pod, etag } = await updatePod(verbContext(c), c.req.valid('param').id, c.req.valid('json'), ifMatch)
+    const { id } = c.req.valid('param')
+    const body = c.req.valid('json')
+    if (c.req.valid('query').dryRun) return planned(c, await planUpdatePod(verbContext(c), id, body, ifMatch))
+    const { pod, etag } = await updatePod(verbContext(c), id, body, ifMatch)
     return c.json(pod, 200, { ETag: etag })
   })
   app.openapi(actionRoute, async (c) => {
     const { action } = c.req.valid('json')
-    const acted = await actOnPod(verbContext(c), c.req.valid('param').id, action, c.req.valid('header')['If-Match'])
+    const { id } = c.req.valid('param')
+    const ifMatch = c.req.valid('header')['If-Match']
+    if (c.req.valid('query').dryRun) return planned(c, await planAction(verbContext(c), id, action, ifMatch))
+    const acted = await actOnPod(verbContext(c), id, action, ifMatch)
     return acted ? c.json(acted.pod, 200, { ETag: acted.etag }) : c.body(null, 204)
   })
   app.openapi(deleteRoute, async (c) => {
     const { id } = c.req.valid('param')
     const ifMatch = c.req.valid('header')['If-Match']
-    if (c.req.valid('query').dryRun) return c.json(await planAction(verbContext(c), id, 'terminate', ifMatch), 200)
+    if (c.req.valid('query').dryRun) return planned(c, await planAction(verbContext(c), id, 'terminate', ifMatch))
     await actOnPod(verbContext(c), id, 'terminate', ifMatch)
     return c.body(null, 204)
   })
 }
+
+const planned = (c: AppContext, { plan, etag }: TaggedPlan) => c.json(plan, 200, { ETag: etag })

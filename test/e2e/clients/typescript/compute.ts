@@ -31,7 +31,7 @@ async function pod(plane: Podplane) {
     made: [preview.fits, made.name, again.id === made.id],
     running: [running.status, running.gpu?.id, running.env, holds(pods, made)],
     logs,
-    changed: [changed.name, stopped !== undefined],
+    changed: ['name' in changed && changed.name, stopped !== undefined],
     measured: measured.step,
     explained: [why.code, why.isStale],
     lines: [lines.atEnd, Array.isArray(lines.lines)],
@@ -82,7 +82,7 @@ async function endpoint(plane: Podplane) {
   await plane.deleteEndpoint({ path })
   return {
     timeline: [timeline.series.length, unknown],
-    made: [made.name, read.name, holds(endpoints, made), changed.name],
+    made: [made.name, read.name, holds(endpoints, made), 'name' in changed && changed.name],
     parts: [workers.length, releases.length, builds.length, Object.keys(scaling).length > 0],
     webhooks: [secret === rotated.secret, deliveries.length, redelivered],
     gone: [await refused(plane.getEndpoint({ path })), logs, lines],

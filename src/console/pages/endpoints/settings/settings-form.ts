@@ -1,4 +1,5 @@
 import type { Endpoint, UpdateEndpointRequest } from '../../../../contract/endpoints/endpoints.ts'
+import { type EnvRow, envDiffers, envOf, rowsOf } from '../../../parts/env/env-rows.ts'
 
 /** The settings of an endpoint as one types them. */
 export interface SettingsText {
@@ -10,11 +11,12 @@ export interface SettingsText {
   scaler: 'QUEUE_DELAY' | 'REQUEST_COUNT'
   scalerValue: string
   timeoutSeconds: string
+  env: readonly EnvRow[]
 }
 
 const MS = 1_000
 
-export function settingsText({ name, image, workers, scaling, timeout }: Endpoint): SettingsText {
+export function settingsText({ name, image, workers, scaling, timeout, env }: Endpoint): SettingsText {
   return {
     name,
     image,
@@ -24,6 +26,7 @@ export function settingsText({ name, image, workers, scaling, timeout }: Endpoin
     scaler: scaling.type,
     scalerValue: String(scaling.type === 'QUEUE_DELAY' ? scaling.queueDelay : scaling.requestCount),
     timeoutSeconds: String(timeout / MS),
+    env: rowsOf(env),
   }
 }
 
@@ -38,6 +41,8 @@ export function scalingOf({ scaler, scalerValue }: Pick<SettingsText, 'scaler' |
 
 /** What differs from what was there: nothing else is sent. */
 export function settingsChanges(text: SettingsText, before: SettingsText): UpdateEndpointRequest {
+  const env = envOf(text.env)
+  const was = envOf(before.env)
   const changed = (...names: (keyof SettingsText)[]) => names.some((name) => text[name] !== before[name])
   const workers = {
     ...(changed('min') && { min: numberOf(text.min) }),
@@ -49,9 +54,17 @@ export function settingsChanges(text: SettingsText, before: SettingsText): Updat
     ...(changed('image') && { image: text.image.trim() }),
     ...(Object.keys(workers).length > 0 && { workers }),
     ...(changed('scaler', 'scalerValue') && { scaling: scalingOf(text) }),
+    // The whole of it is replaced: variables that nobody has touched go along as they came (END-11).
+    ...(env.ok && was.ok && envDiffers(text.env, was.value) && { env: env.value }),
     ...(changed('timeoutSeconds') && { timeout: numberOf(text.timeoutSeconds) * MS }),
   }
 }
 
 /** Whether workers are replaced by it (END-12). */
-export const makesRelease = (body: UpdateEndpointRequest) => body.image !== undefined
+export const makesRelease = (body: UpdateEndpointRequest) => body.image !== undefined || body.env !== undefined
+
+/** What cannot be sent as it is typed. */
+export function settingsProblem({ env }: SettingsText): string | undefined {
+  const read = envOf(env)
+  return read.ok ? undefined : read.problem
+}

@@ -5,13 +5,14 @@ import { useApi } from '../../../app/session.ts'
 import { useSubmit } from '../../../app/submit.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
+import { EnvFields } from '../../../parts/env/env-fields.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
 import { Refusal } from '../../../parts/form/refusal.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { Pre } from '../../../parts/pre.tsx'
 import { ScalerFields } from '../scaler-fields.tsx'
 import { DeleteEndpoint } from './delete-endpoint.tsx'
-import { makesRelease, type SettingsText, settingsChanges, settingsText } from './settings-form.ts'
+import { makesRelease, type SettingsText, settingsChanges, settingsProblem, settingsText } from './settings-form.ts'
 
 const MAY_NOT = 'Your role in this account may not change endpoints.'
 
@@ -27,7 +28,8 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
   const set = (part: Partial<SettingsText>) => setTyped((former) => ({ ...former, ...part }))
   const body = settingsChanges(text, before)
   const isSame = Object.keys(body).length === 0
-  const reason = !may('serverless:write') ? MAY_NOT : isSame ? 'Nothing has been changed.' : undefined
+  const problem = settingsProblem(text)
+  const reason = !may('serverless:write') ? MAY_NOT : problem !== undefined ? problem : isSame ? 'Nothing has been changed.' : undefined
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (reason !== undefined || isBusy) return
@@ -57,6 +59,7 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
             error={errors.of('timeout')}
             onChange={({ target }) => set({ timeoutSeconds: target.value })}
           />
+          <EnvFields rows={text.env} error={errors.of('env')} onChange={(env) => set({ env })} />
           {!isSame && (
             <div aria-live="polite" className="flex flex-col gap-2">
               <p>
@@ -71,7 +74,7 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
             <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
               Save
             </Button>
-            <Button disabledReason={isSame ? 'Nothing has been changed.' : undefined} onClick={() => setTyped({})}>
+            <Button disabledReason={isSame && problem === undefined ? 'Nothing has been changed.' : undefined} onClick={() => setTyped({})}>
               Reset
             </Button>
             <CopyAs call={{ method: 'PATCH', path: `/v2/serverless/${endpoint.id}`, body }} />

@@ -16,7 +16,10 @@ export function Workers({ endpointId }: { endpointId: string }) {
         when: ({ workers: { length } }) => length === 0,
         show: (
           <Empty title="No workers now">
-            <p>They start when there is work, unless the settings keep some. Logs of former workers are reached from their jobs.</p>
+            <p>
+              They start when there is work, unless the settings keep some. What former workers have written stands in the logs of the
+              endpoint.
+            </p>
           </Empty>
         ),
       }}

@@ -1,26 +1,24 @@
-import { useMemo } from 'react'
-import { useLive } from '../../app/live.ts'
-import { useParam } from '../../app/params.ts'
-import { paths } from '../../app/paths.ts'
-import { useUrlState } from '../../app/url-state.ts'
-import { Button } from '../../parts/button.tsx'
-import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Face } from '../../parts/faces.tsx'
-import { duration } from '../../parts/format.ts'
-import { A } from '../../parts/link.tsx'
-import { Logs } from '../../parts/logs/logs.tsx'
-import { workerLog } from '../../parts/logs/origins.ts'
-import { Page, Panel } from '../../parts/page.tsx'
-import { State } from '../../parts/state.tsx'
-import { Facts } from '../../parts/table.tsx'
-import { type Tab, Tabs } from '../../parts/tabs.tsx'
-import { Chunks } from './chunks.tsx'
+import { useLive } from '../../../app/live.ts'
+import { useParam } from '../../../app/params.ts'
+import { paths } from '../../../app/paths.ts'
+import { Button } from '../../../parts/button.tsx'
+import { CopyAs } from '../../../parts/copy/copy-as.tsx'
+import { Face } from '../../../parts/faces.tsx'
+import { duration } from '../../../parts/format.ts'
+import { A } from '../../../parts/link.tsx'
+import { Page, Panel } from '../../../parts/page.tsx'
+import { State } from '../../../parts/state.tsx'
+import { Facts } from '../../../parts/table.tsx'
+import { type Tab, Tabs } from '../../../parts/tabs.tsx'
+import { Chunks } from '../chunks.tsx'
+import { cancelOff, isOver, retryOff } from '../job-acts.ts'
+import type { JobRecord } from '../job-stream.ts'
+import { JsonText } from '../json-text.tsx'
+import { useJobActs } from '../use-job-acts.ts'
 import { Deliveries } from './deliveries.tsx'
-import { cancelOff, isOver, retryOff } from './job-acts.ts'
-import type { JobRecord } from './job-stream.ts'
+import { JobInput } from './job-input.tsx'
+import { JobLogs } from './job-logs.tsx'
 import { JobTimelinePanel } from './job-timeline.tsx'
-import { JsonText } from './json-text.tsx'
-import { useJobActs } from './use-job-acts.ts'
 import { WhyJob } from './why-job.tsx'
 
 /** One job: where it is and why, what came of it, and the log of the worker that ran it. */
@@ -40,7 +38,7 @@ export function JobPage() {
           const tabs: Tab[] = [
             { id: 'overview', title: 'Overview', show: () => <JobOverview endpointId={endpointId} job={record} /> },
             { id: 'chunks', title: 'Chunks', show: () => <Chunks endpointId={endpointId} jobId={record.id} /> },
-            { id: 'logs', title: 'Logs', show: () => <JobLogs endpointId={endpointId} job={record} /> },
+            { id: 'logs', title: 'Logs', show: () => <JobLogs endpointId={endpointId} jobId={record.id} /> },
             { id: 'webhooks', title: 'Webhook deliveries', show: () => <Deliveries jobId={record.id} /> },
           ]
           return <Tabs name="Views of the job" tabs={tabs} />
@@ -98,6 +96,7 @@ function JobOverview({ endpointId, job }: { endpointId: string; job: JobRecord }
           {job.errorDetail !== undefined && <p className="text-soft mt-2">{job.errorDetail}</p>}
         </Panel>
       )}
+      <JobInput endpointId={endpointId} jobId={job.id} />
       {job.output !== undefined && (
         <Panel title="Output">
           <JsonText value={job.output} name="the output" />
@@ -105,14 +104,4 @@ function JobOverview({ endpointId, job }: { endpointId: string; job: JobRecord }
       )}
     </div>
   )
-}
-
-/** The log of the worker that runs it, or ran it last; the worker may be long gone. */
-function JobLogs({ endpointId, job }: { endpointId: string; job: JobRecord }) {
-  // Another one than the last stands in the link of its attempt.
-  const [chosen] = useUrlState('worker', '')
-  const workerId = chosen === '' ? job.workerId : chosen
-  const origin = useMemo(() => (workerId === undefined ? null : workerLog(endpointId, workerId)), [endpointId, workerId])
-  if (origin === null) return <p className="text-soft">No worker has taken it yet, so there is no log.</p>
-  return <Logs of={origin} />
 }

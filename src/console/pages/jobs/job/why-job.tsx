@@ -1,6 +1,6 @@
-import { useLive } from '../../app/live.ts'
-import { useApi } from '../../app/session.ts'
-import { WhyPanel } from '../../parts/why/why-panel.tsx'
+import { useLive } from '../../../app/live.ts'
+import { useApi } from '../../../app/session.ts'
+import { WhyPanel } from '../../../parts/why/why-panel.tsx'
 
 /** Why a job is where it is: the plane's verdict, what it rests on, and the way out. */
 export function WhyJob({ endpointId, jobId }: { endpointId: string; jobId: string }) {

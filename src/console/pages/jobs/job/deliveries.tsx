@@ -1,8 +1,8 @@
-import { useLive } from '../../app/live.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
-import { State } from '../../parts/state.tsx'
-import { Table } from '../../parts/table.tsx'
-import { Ago } from '../../parts/time.tsx'
+import { useLive } from '../../../app/live.ts'
+import { Empty, Face } from '../../../parts/faces.tsx'
+import { State } from '../../../parts/state.tsx'
+import { Table } from '../../../parts/table.tsx'
+import { Ago } from '../../../parts/time.tsx'
 
 /** How the job's webhook was delivered. */
 export function Deliveries({ jobId }: { jobId: string }) {

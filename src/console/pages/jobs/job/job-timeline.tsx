@@ -1,18 +1,16 @@
-import type { JobAttempt, JobTimeline } from '../../../contract/jobs/timeline.ts'
-import { useLive } from '../../app/live.ts'
-import { paths } from '../../app/paths.ts'
-import { Face } from '../../parts/faces.tsx'
-import { duration } from '../../parts/format.ts'
-import { A } from '../../parts/link.tsx'
-import { Panel } from '../../parts/page.tsx'
-import { State } from '../../parts/state.tsx'
-import { costWords, phaseWords, sharesOf } from './phases.ts'
+import type { JobAttempt, JobTimeline } from '../../../../contract/jobs/timeline.ts'
+import { paths } from '../../../app/paths.ts'
+import { Face } from '../../../parts/faces.tsx'
+import { duration } from '../../../parts/format.ts'
+import { A } from '../../../parts/link.tsx'
+import { Panel } from '../../../parts/page.tsx'
+import { State } from '../../../parts/state.tsx'
+import { costWords, phaseWords, sharesOf } from '../phases.ts'
+import { useTimeline } from './use-timeline.ts'
 
 /** What became of a job: its attempts and their phases against what is usual here, and what it has cost. */
 export function JobTimelinePanel({ endpointId, jobId }: { endpointId: string; jobId: string }) {
-  const timeline = useLive(['job', endpointId, jobId, 'timeline'], (api, signal) =>
-    api.getJobTimeline({ path: { endpointId, jobId } }, { signal }),
-  )
+  const timeline = useTimeline(endpointId, jobId)
   return (
     <Panel title="Time line">
       <Face
@@ -52,8 +50,8 @@ interface AttemptProps {
 }
 
 function Attempt({ endpointId, jobId, of: attempt, medians }: AttemptProps) {
-  const { worker, logs, phases } = attempt
-  const log = `${paths.job(endpointId, jobId)}?tab=logs&worker=${encodeURIComponent(logs.workerId)}`
+  const { worker, phases } = attempt
+  const log = `${paths.job(endpointId, jobId)}?tab=logs&attempt=${attempt.attempt}`
   return (
     <section aria-label={`Attempt ${attempt.attempt}`} className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-3">

@@ -1,0 +1,33 @@
+import { compareVersions } from '../../domain/text/versions.ts'
+import { cachePath, readCache, writeCache } from './cache.ts'
+import type { Session } from './session.ts'
+import { CLI_VERSION } from './version.ts'
+
+const DAY_MS = 86_400_000
+
+/** Whether a plane is of another release: patches of one minor version know the same. */
+export function isSkewed(planeVersion: string): boolean {
+  return minorOf(planeVersion) !== minorOf(CLI_VERSION)
+}
+
+function minorOf(version: string): string {
+  return version.split('.').slice(0, 2).join('.')
+}
+
+/** Says once a day that plane and program are of different releases (CL-9). */
+export function warnOfSkew({ io, out }: Session, planeVersion: string): void {
+  if (!isSkewed(planeVersion)) return
+  const path = cachePath(io, 'version-skew')
+  const before = (readCache(path) as { saidAtMs?: number } | undefined)?.saidAtMs ?? 0
+  if (Math.abs(io.nowMs() - before) < DAY_MS) return
+  out.talk(
+    compareVersions(planeVersion, CLI_VERSION) > 0
+      ? `the plane is at ${planeVersion} and this podplane at ${CLI_VERSION}: the one of that release knows what is new`
+      : `this podplane is at ${CLI_VERSION} and the plane at ${planeVersion}: what is newer is refused there`,
+  )
+  try {
+    writeCache(path, { saidAtMs: io.nowMs() })
+  } catch {
+    // A home that cannot be written hears it again.
+  }
+}

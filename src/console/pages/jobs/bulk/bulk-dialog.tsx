@@ -1,0 +1,214 @@
+import { useEffect, useRef, useState } from 'react'
+import type { ApiClient } from '../../../../client/client.ts'
+import type { JobBulk, JobBulkRequest } from '../../../../contract/jobs/bulk.ts'
+import { useLive, useRefresh } from '../../../app/live.ts'
+import { paths } from '../../../app/paths.ts'
+import { useApi } from '../../../app/session.ts'
+import { useSubmit } from '../../../app/submit.ts'
+import { Button } from '../../../parts/button.tsx'
+import { CopyAs } from '../../../parts/copy/copy-as.tsx'
+import { Face } from '../../../parts/faces.tsx'
+import { Refusal } from '../../../parts/form/refusal.tsx'
+import { count } from '../../../parts/format.ts'
+import { A } from '../../../parts/link.tsx'
+import { Dialog } from '../../../parts/over/dialog.tsx'
+import { Table } from '../../../parts/table.tsx'
+import { costWords } from '../phases.ts'
+import { bulkRequest, type ChosenJobs, listQuery, NAMED_MAX, resultsOf } from './chosen-jobs.ts'
+
+const LOOK_EVERY_MS = 500
+const VERBS = { cancel: 'Cancel', retry: 'Retry' } as const
+
+interface BulkDialogProps {
+  endpointId: string
+  chosen: ChosenJobs
+  action: 'cancel' | 'retry'
+  onClose: () => void
+}
+
+interface Planned {
+  body: JobBulkRequest
+  plan: JobBulk
+}
+
+/** A change of many jobs: first its plan, from a dry run of the very call, then what became of each. */
+export function BulkDialog({ endpointId, chosen, action, onClose }: BulkDialogProps) {
+  const { api } = useApi()
+  const refresh = useRefresh()
+  const { isBusy, refusal, send } = useSubmit()
+  const [openedAtMs] = useState(Date.now)
+  const [done, setDone] = useState<JobBulk | null>(null)
+  const closed = useRef(new AbortController())
+  useEffect(() => {
+    const controller = new AbortController()
+    closed.current = controller
+    return () => controller.abort()
+  }, [])
+  const planned = useLive(
+    ['bulk-plan', endpointId, action, chosen, openedAtMs],
+    (client, signal) => planOf(client, { endpointId, chosen, action, nowMs: openedAtMs }, signal),
+    { everyMs: 0 },
+  )
+  const carryOut = async ({ body, plan }: Planned) => {
+    const { signal } = closed.current
+    const wish = { path: { endpointId }, body: { ...body, expected: plan.matched } }
+    const started = await send(() => (action === 'cancel' ? api.cancelJobs(wish) : api.retryJobs(wish)), 'The jobs are being changed')
+    // A plan that is stale is made anew.
+    if (started === undefined) planned.refetch()
+    for (let bulk = started; bulk !== undefined; ) {
+      setDone(bulk)
+      const { id, status } = bulk
+      if (status === 'DONE' || id === null || signal.aborted) break
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+      bulk = await api.getJobBulk({ path: { endpointId, bulkId: id } }, { signal }).catch(() => undefined)
+    }
+    await refresh('jobs', endpointId)
+  }
+  const { data } = planned
+  return (
+    <Dialog
+      title={titleOf(action, done ?? data?.plan)}
+      isOpen
+      isWide
+      onClose={onClose}
+      actions={
+        done === null ? (
+          <>
+            {data && <CopyAs call={{ method: 'POST', path: `/v2/${endpointId}/requests/${action}`, body: data.body }} />}
+            <Button onClick={onClose}>Keep them as they are</Button>
+            <Button
+              kind={action === 'cancel' ? 'danger' : 'primary'}
+              isBusy={isBusy}
+              disabledReason={offReason(data?.plan)}
+              onClick={() => data && void carryOut(data)}
+            >
+              {VERBS[action]} {data === undefined ? 'jobs' : count(data.plan.matched, 'job')}
+            </Button>
+          </>
+        ) : (
+          <Button onClick={onClose}>Close</Button>
+        )
+      }
+    >
+      <Refusal text={refusal} />
+      {done === null ? (
+        <Face of={planned}>{({ plan }) => <PlanView endpointId={endpointId} plan={plan} />}</Face>
+      ) : (
+        <Results endpointId={endpointId} of={done} />
+      )}
+    </Dialog>
+  )
+}
+
+function titleOf(action: BulkDialogProps['action'], bulk: JobBulk | undefined): string {
+  if (bulk === undefined) return `${VERBS[action]} jobs`
+  if (bulk.status === 'PLANNED') return `${VERBS[action]} ${count(bulk.matched, 'job')}?`
+  return bulk.status === 'DONE' ? 'What became of them' : 'They are being changed'
+}
+
+function offReason(plan: JobBulk | undefined): string | undefined {
+  if (plan === undefined) return 'The plan is not there yet.'
+  return plan.matched === 0 ? 'There is no job that this could change.' : undefined
+}
+
+interface PlanOf {
+  endpointId: string
+  chosen: ChosenJobs
+  action: 'cancel' | 'retry'
+  nowMs: number
+}
+
+async function planOf(api: ApiClient, { endpointId, chosen, action, nowMs }: PlanOf, signal: AbortSignal): Promise<Planned> {
+  const path = { endpointId }
+  const ids = chosen.idStart === '' ? null : await idsOf(api, endpointId, listQuery(chosen, nowMs), signal)
+  const body = bulkRequest(chosen, nowMs, ids)
+  const wish = { path, body, query: { dryRun: true } }
+  return { body, plan: await (action === 'cancel' ? api.cancelJobs(wish, { signal }) : api.retryJobs(wish, { signal })) }
+}
+
+/** The ids that a beginning of one stands for. Throws when there are too many to be named, or none. */
+async function idsOf(api: ApiClient, endpointId: string, query: ReturnType<typeof listQuery>, signal: AbortSignal): Promise<string[]> {
+  const ids: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const more = { ...query, limit: NAMED_MAX, ...(cursor !== '' && { cursor }) }
+    const page: Awaited<ReturnType<ApiClient['listRequests']>> = await api.listRequests({ path: { endpointId }, query: more }, { signal })
+    ids.push(...page.requests.map(({ id }) => id))
+    if (ids.length > NAMED_MAX) throw new Error(`More than ${NAMED_MAX} ids begin so; give more of the id, or none of it.`)
+    cursor = page.pagination.nextCursor
+  }
+  if (ids.length === 0) throw new Error('No job is in that state, time and id.')
+  return ids
+}
+
+function PlanView({ endpointId, plan }: { endpointId: string; plan: JobBulk }) {
+  const parts = Object.entries(plan.byStatus).map(([state, jobs]) => `${jobs} ${state}`)
+  return (
+    <>
+      <p>
+        {plan.matched === 0
+          ? 'None of these jobs can be changed so.'
+          : `${count(plan.matched, 'job')}: ${parts.join(', ')}. Jobs that come later are not meant.`}
+        {plan.estimatedCostUsd !== null && plan.matched > 0 && ` Running them again costs about ${costWords(plan.estimatedCostUsd)}.`}
+      </p>
+      {plan.refused.length > 0 && (
+        <section aria-label="What stays as it is">
+          <p>These stay as they are:</p>
+          <ul className="list-disc pl-5">
+            {plan.refused.map(({ status, jobs, reason }) => (
+              <li key={status}>
+                {status === null ? count(jobs, 'id') : `${jobs} ${status}`}: {reason}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <Named endpointId={endpointId} of={plan} />
+    </>
+  )
+}
+
+function Results({ endpointId, of: bulk }: { endpointId: string; of: JobBulk }) {
+  const words = bulk.action === 'cancel' ? 'cancelled' : 'queued again'
+  return (
+    <>
+      <p aria-live="polite">
+        {bulk.looked} of {bulk.matched} looked at: {bulk.changed} {words}, {bulk.skipped} left as they are.
+      </p>
+      <Named endpointId={endpointId} of={bulk} />
+    </>
+  )
+}
+
+function Named({ endpointId, of: bulk }: { endpointId: string; of: JobBulk }) {
+  const rows = resultsOf(bulk)
+  if (rows.length === 0) return null
+  const more = bulk.matched - bulk.ids.length
+  return (
+    <>
+      <Table
+        caption="Jobs that are meant"
+        rows={rows}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            title: 'Job',
+            show: ({ id }) => (
+              <A to={paths.job(endpointId, id)} className="text-accent font-mono text-xs break-all underline underline-offset-2">
+                {id}
+              </A>
+            ),
+          },
+          ...(bulk.status === 'PLANNED'
+            ? []
+            : [
+                {
+                  title: 'Result',
+                  show: ({ result }: (typeof rows)[number]) => result ?? <span className="text-soft">its turn comes</span>,
+                },
+              ]),
+        ]}
+      />
+      {more > 0 && <p className="text-soft">and {count(more, 'further job')}</p>}
+    </>
+  )
+}

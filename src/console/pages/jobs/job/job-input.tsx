@@ -1,0 +1,30 @@
+import { Face } from '../../../parts/faces.tsx'
+import { bytes } from '../../../parts/format.ts'
+import { Panel } from '../../../parts/page.tsx'
+import { JsonText } from '../json-text.tsx'
+import { useTimeline } from './use-timeline.ts'
+
+/** What a job was sent with, as long as the plane keeps it (UI-54). */
+export function JobInput({ endpointId, jobId }: { endpointId: string; jobId: string }) {
+  const timeline = useTimeline(endpointId, jobId)
+  return (
+    <Panel title="Input">
+      <Face
+        of={timeline}
+        empty={{
+          when: ({ input }) => input === null,
+          show: <p className="text-soft">It is not kept: a job that is completed or cancelled does not run again.</p>,
+        }}
+      >
+        {({ input }) =>
+          input && (
+            <div className="flex flex-col gap-2">
+              <JsonText value={input.isWhole ? (JSON.parse(input.json) as unknown) : input.json} name="the input" />
+              {!input.isWhole && <p className="text-soft">Its beginning; it has {bytes(input.bytes)} in all.</p>}
+            </div>
+          )
+        }
+      </Face>
+    </Panel>
+  )
+}

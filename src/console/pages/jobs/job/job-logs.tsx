@@ -1,0 +1,53 @@
+import { useMemo } from 'react'
+import type { JobAttempt } from '../../../../contract/jobs/timeline.ts'
+import { paths } from '../../../app/paths.ts'
+import { useUrlState } from '../../../app/url-state.ts'
+import { Face } from '../../../parts/faces.tsx'
+import { SelectField } from '../../../parts/form/field.tsx'
+import { A } from '../../../parts/link.tsx'
+import { Logs } from '../../../parts/logs/logs.tsx'
+import { workerLog } from '../../../parts/logs/reading/origins.ts'
+import { useTimeline } from './use-timeline.ts'
+
+/** What its worker has written while it had the job, an attempt at a time; the worker may be long gone (UI-54). */
+export function JobLogs({ endpointId, jobId }: { endpointId: string; jobId: string }) {
+  const [chosen, setChosen] = useUrlState('attempt', '')
+  const timeline = useTimeline(endpointId, jobId)
+  return (
+    <Face
+      of={timeline}
+      empty={{
+        when: ({ attempts }) => attempts.length === 0,
+        show: <p className="text-soft">No worker has taken it yet, so there is no log.</p>,
+      }}
+    >
+      {({ attempts }) => {
+        const attempt = attempts.find((one) => String(one.attempt) === chosen) ?? attempts.at(-1)
+        if (!attempt) return null
+        return (
+          <div className="flex flex-col gap-3">
+            <div className="flex flex-wrap items-end gap-3">
+              <SelectField label="Attempt" value={String(attempt.attempt)} onChange={({ target }) => setChosen(target.value)}>
+                {attempts.map((one) => (
+                  <option key={one.attempt} value={one.attempt}>
+                    {one.attempt} ({one.outcome})
+                  </option>
+                ))}
+              </SelectField>
+              <span className="py-1.5">
+                <A to={paths.worker(endpointId, attempt.logs.workerId)}>All that this worker has written</A>
+              </span>
+            </div>
+            <AttemptLog endpointId={endpointId} of={attempt} />
+          </div>
+        )
+      }}
+    </Face>
+  )
+}
+
+function AttemptLog({ endpointId, of: attempt }: { endpointId: string; of: JobAttempt }) {
+  const { workerId, since, until } = attempt.logs
+  const origin = useMemo(() => workerLog(endpointId, workerId, { since, until }), [endpointId, workerId, since, until])
+  return <Logs of={origin} />
+}

@@ -1,0 +1,31 @@
+import { Button } from '../button.tsx'
+import { count } from '../format.ts'
+import type { LogState } from './reading/follower.ts'
+
+const WORDS: Record<LogState['status'], string> = {
+  connecting: 'Connecting',
+  following: 'Following',
+  paused: 'Paused',
+  ended: 'All of it is shown',
+  other: 'Another log is followed',
+  failed: 'Not following',
+}
+
+/** How a log is read now: whether it is followed, how many lines are shown, and what is not among them. */
+export function LogFooter({ state, onFollow, onPause }: { state: LogState; onFollow: () => void; onPause: () => void }) {
+  const isOn = state.status === 'connecting' || state.status === 'following'
+  return (
+    <div className="text-soft flex flex-wrap items-center gap-3 text-xs">
+      {state.status !== 'ended' && (
+        <Button kind="quiet" onClick={isOn ? onPause : onFollow}>
+          {isOn ? 'Pause' : 'Follow'}
+        </Button>
+      )}
+      <span>{WORDS[state.status]}</span>
+      <span>{count(state.lines.length, 'line')}</span>
+      {state.reading > 0 && <span>{count(state.reading, 'line')} came too quickly and are read again</span>}
+      {state.missed > 0 && <span>{count(state.missed, 'line')} not kept by the plane</span>}
+      {state.dropped > 0 && <span>{count(state.dropped, 'older line')} let go</span>}
+    </div>
+  )
+}

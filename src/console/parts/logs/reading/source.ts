@@ -1,0 +1,60 @@
+import type { ApiClient } from '../../../../client/client.ts'
+import type { LogSource } from './follower.ts'
+import { type LogOrigin, PAGE_LINES, type PageQuery } from './origins.ts'
+
+const MINUTE_MS = 60_000
+
+/** Where a view begins; the value stands in the address. */
+export const SINCE_CHOICES = [
+  { value: '', label: 'The newest lines' },
+  { value: '15m', label: 'Last 15 minutes' },
+  { value: '1h', label: 'Last hour' },
+  { value: '24h', label: 'Last 24 hours' },
+] as const
+
+const SPANS_MS: Readonly<Record<string, number>> = { '15m': 15 * MINUTE_MS, '1h': 60 * MINUTE_MS, '24h': 24 * 60 * MINUTE_MS }
+
+/** Which lines of a log somebody wants to see. */
+export interface Wanted {
+  source: string
+  since: string
+  /** Lines with this text only; empty: all. */
+  text: string
+  /** The id of a line that is shown among its neighbours; it decides before `since`. */
+  around: string
+}
+
+/** What is asked of the plane for them. */
+export function pageQuery({ source, since, text, around }: Wanted, span: LogOrigin['span'], nowMs: number): Omit<PageQuery, 'limit'> {
+  const spanMs = SPANS_MS[since]
+  const from = span?.since ?? (spanMs === undefined || around !== '' ? undefined : new Date(nowMs - spanMs).toISOString())
+  return {
+    ...(source !== '' && { source }),
+    ...(text !== '' && { q: text }),
+    ...(from !== undefined && { since: from }),
+    ...(span?.until && { until: span.until }),
+  }
+}
+
+/** The lines of a log that somebody wants to see, now and as they come. */
+export function sourceOf(api: ApiClient, of: LogOrigin, wanted: Wanted, nowMs: number): LogSource {
+  const query = pageQuery(wanted, of.span, nowMs)
+  const text = wanted.text.toLowerCase()
+  const sinceMs = query.since === undefined ? 0 : Date.parse(query.since)
+  return {
+    isNumbered: of.isNumbered,
+    isMiddle: wanted.around !== '',
+    isOver: typeof of.span?.until === 'string',
+    first: (signal) =>
+      wanted.around === ''
+        ? of.page(api, { ...query, limit: PAGE_LINES }, signal)
+        : of.around(api, wanted.around, { ...query, limit: PAGE_LINES }, signal),
+    page: (more, signal) => of.page(api, { ...query, ...more }, signal),
+    all: (cursor, signal) => of.page(api, { cursor, limit: PAGE_LINES }, signal),
+    follow: (from, signal) => of.follow(api, from, signal),
+    isMeant: ({ source, line, ts }) =>
+      (wanted.source === '' || source === wanted.source) &&
+      (text === '' || line.toLowerCase().includes(text)) &&
+      (sinceMs === 0 || Date.parse(ts) >= Math.floor(sinceMs / 1_000) * 1_000),
+  }
+}

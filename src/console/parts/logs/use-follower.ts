@@ -1,0 +1,26 @@
+import { useEffect, useMemo } from 'react'
+import { useApi } from '../../app/session.ts'
+import { LogFollower } from './reading/follower.ts'
+import type { LogOrigin } from './reading/origins.ts'
+import { pageQuery, sourceOf, type Wanted } from './reading/source.ts'
+
+/** A follower of this log, that rests while nobody sees the tab; and what it asks for. */
+export function useFollower(of: LogOrigin, { source, since, text, around }: Wanted) {
+  const { api } = useApi()
+  const made = useMemo(() => {
+    const wanted = { source, since, text, around }
+    const nowMs = Date.now()
+    return { query: pageQuery(wanted, of.span, nowMs), follower: new LogFollower(sourceOf(api, of, wanted, nowMs)) }
+  }, [api, of, source, since, text, around])
+  useEffect(() => {
+    const { follower } = made
+    const watch = () => (document.hidden ? follower.stop() : follower.start())
+    watch()
+    document.addEventListener('visibilitychange', watch)
+    return () => {
+      document.removeEventListener('visibilitychange', watch)
+      follower.stop()
+    }
+  }, [made])
+  return made
+}

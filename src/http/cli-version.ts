@@ -1,0 +1,34 @@
+import { Problem } from '../contract/problems.ts'
+import { compareVersions } from '../domain/text/versions.ts'
+import { VERSION } from '../platform/version.ts'
+import { problemResponse } from './problem-response.ts'
+
+/** The oldest `podplane` that this plane serves; raised when what an older one sends would be misread. */
+export const OLDEST_CLI = '0.1.0'
+
+const PLANE_HEADER = 'podplane-version'
+const OLDEST_HEADER = 'podplane-oldest-cli'
+const AGENT = /^podplane-cli\/(\d+\.\d+\.\d+)/
+
+type Answer = Response | Promise<Response>
+
+/** CL-9: the command line is told the version of the plane; one that is too old is refused before anything is looked at. Others see nothing of it. */
+export function withCliVersion(request: Request, serve: () => Answer): Answer {
+  const version = AGENT.exec(request.headers.get('user-agent') ?? '')?.[1]
+  return version === undefined ? serve() : tellCli(version, serve)
+}
+
+async function tellCli(version: string, serve: () => Answer): Promise<Response> {
+  const response = compareVersions(version, OLDEST_CLI) < 0 ? refusalOf(version) : await serve()
+  // A switched protocol has no headers to add.
+  if (response.status === 101) return response
+  const told = new Response(response.body, response)
+  told.headers.set(PLANE_HEADER, VERSION)
+  told.headers.set(OLDEST_HEADER, OLDEST_CLI)
+  return told
+}
+
+function refusalOf(version: string): Response {
+  const detail = `podplane ${version} is too old for this plane, which is at ${VERSION} and serves ${OLDEST_CLI} and later`
+  return problemResponse(new Problem('upgradeRequired', { detail, code: 'CLI_TOO_OLD' }))
+}

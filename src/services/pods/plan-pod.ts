@@ -1,0 +1,74 @@
+import type { ChangePlan } from '../../contract/change-plan.ts'
+import type { PodAction } from '../../contract/enums.ts'
+import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
+import { Problem } from '../../contract/problems.ts'
+import { openDatabase } from '../../db/client.ts'
+import { readPodRoom } from '../../db/hosts/pod-room.ts'
+import type { PodRow } from '../../db/pods/pods.ts'
+import { noEffect } from '../../domain/plan/effect.ts'
+import { planPodChange, podResource } from '../../domain/plan/pod.ts'
+import { podDiskGb } from '../../domain/pod/placement.ts'
+import { isToRun } from '../../domain/pod/pod.ts'
+import { etagOf, matchesVersion } from '../../domain/text/etag.ts'
+import { gpuOf } from '../../effects/pods/pod-spec.ts'
+import { own } from '../../objects/ownership/own.ts'
+import { planChange } from '../change-plan.ts'
+import type { VerbContext } from '../context.ts'
+import { requireScope } from '../require-scope.ts'
+import { requireRegistry } from '../resources/registries.ts'
+import { decideFor, decideUpdate, noRoom, type PatchNeeds, requirePatchScope } from './change-pod.ts'
+import { foretellGlobalIp } from './global-address.ts'
+
+/** A plan, with the version of the pod that it is about: for `If-Match` of the change. */
+export interface TaggedPlan {
+  plan: ChangePlan
+  etag: string
+}
+
+const FORETOLD: PatchNeeds = { registry: requireRegistry, globalIp: foretellGlobalIp }
+
+/** What an action would do (DRY-2, DRY-6): decided by what decides the action. Throws 403 and 404. */
+export function planAction(ctx: VerbContext, id: string, action: PodAction, ifMatch: string | undefined): Promise<TaggedPlan> {
+  return foretell(ctx, id, ifMatch, `pods.${action}`, async (row) => (await decideFor(ctx, row, action)).pod)
+}
+
+/** What a PATCH would do (DRY-6). Throws 403, 404, 413 and 422. */
+export async function planUpdatePod(
+  ctx: VerbContext,
+  id: string,
+  body: UpdatePodRequest,
+  ifMatch: string | undefined,
+): Promise<TaggedPlan> {
+  requirePatchScope(ctx, body)
+  return foretell(ctx, id, ifMatch, 'pods.update', async (row) => (await decideUpdate(ctx, row, body, FORETOLD))?.pod ?? null)
+}
+
+async function foretell(
+  ctx: VerbContext,
+  id: string,
+  ifMatch: string | undefined,
+  action: string,
+  decide: (row: PodRow) => Promise<PodRow | null>,
+): Promise<TaggedPlan> {
+  requireScope(ctx.principal, 'pods:write', id)
+  const { row } = await own(ctx.env, ctx.principal, 'pod', id)
+  const resource = podResource(row)
+  const plan = await planChange(action, resource, async () => {
+    if (!matchesVersion(ifMatch, row.version)) throw new Problem('preconditionFailed')
+    const after = await decide(row)
+    if (after === null) return noEffect(resource)
+    if (await isTooMuch(ctx, row, after)) throw await noRoom(ctx, row, after)
+    return planPodChange(row, after)
+  })
+  return { plan, etag: etagOf(row.version) }
+}
+
+/** Whether the host has less than a pod would take of it, as the statement that takes it finds (POD-17, MNT-4). */
+async function isTooMuch({ env }: VerbContext, before: PodRow, after: PodRow): Promise<boolean> {
+  const isStart = isToRun(after) && !isToRun(before)
+  if (!isStart && (after.status === 'TERMINATED' || podDiskGb(after.spec) <= podDiskGb(before.spec))) return false
+  const gpu = gpuOf(after)
+  const free = await readPodRoom(openDatabase(env.DB), before.id, before.hostId, gpu?.typeId ?? null)
+  if (!free || podDiskGb(after.spec) > free.diskGb) return true
+  return isStart && ((gpu?.count ?? 0) > free.gpus || after.vcpus > free.vcpus || after.memoryMb > free.memoryMb)
+}

@@ -1,0 +1,80 @@
+import { ChangePlan } from '../../../src/contract/change-plan.ts'
+import { adminDocument } from '../../../src/http/admin-api.ts'
+import { callOf, EXEMPT, nameOf } from '../../support/audited.ts'
+import { beforeAll, createAccount, describe, env, expect, it, send } from '../../support/harness.ts'
+import { DOCUMENTED, documentedIn, fill, type Operation } from '../../support/operations.ts'
+import { until } from '../../support/time.ts'
+import { rowsInside } from '../../support/victims.ts'
+
+// Every operation of both documents that takes `dryRun`, asked by its owner and by a stranger.
+
+const CHANGING = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
+  (operation) => operation.method !== 'get' && !(nameOf(operation) in EXEMPT),
+)
+
+/** What answers a plan of a shape of its own: what it makes does not exist yet, or it is about many things. */
+const OTHER_SHAPES: Readonly<Record<string, string>> = {
+  'post /v2/pods': 'where the pod would go',
+  'post /v2/clusters': 'where the cluster would go',
+  'post /v2/spend/stop': 'what would be stopped, with a planId to stop exactly that',
+  'post /v2/{endpointId}/requests/cancel': 'which jobs match',
+}
+
+let strangersKey: string
+
+beforeAll(async () => {
+  strangersKey = (await createAccount()).key
+})
+
+async function ask(key: string, { method, path }: Operation, body: object | undefined) {
+  const response = await send(`${path}?dryRun=true`, {
+    method: method.toUpperCase(),
+    headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+/** All that D1 holds, and what the object of an endpoint holds; without what only counts the time. */
+async function state(endpointId: string | undefined): Promise<string> {
+  const { results } = await env.DB.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '[_s]*'").all<{
+    name: string
+  }>()
+  const tables = await env.DB.batch(results.map(({ name }) => env.DB.prepare(`SELECT * FROM ${name}`)))
+  const rows = results.map(({ name }, index) => [name, tables[index]?.results])
+  const inside = endpointId === undefined ? null : await rowsInside(endpointId)
+  return JSON.stringify([rows, inside], (name, value) => (/^(last_used_at|last_seen_at|lastSeenAtMs)$/.test(name) ? undefined : value))
+}
+
+/** The state, once nothing of what was made for the test is under way any more. */
+async function settled(endpointId: string | undefined): Promise<string> {
+  let seen = ''
+  await until(async () => {
+    const now = await state(endpointId)
+    const isSame = now === seen
+    seen = now
+    return isSame
+  })
+  return seen
+}
+
+describe('[DRY-5] an operation that takes dryRun', () => {
+  it.each(CHANGING.filter(({ isPlannable }) => isPlannable).map((operation) => ({ name: nameOf(operation), operation })))(
+    '$name answers a plan, changes nothing, and tells a stranger nothing',
+    async ({ operation }) => {
+      const { key, params, body = operation.body } = await callOf(operation)
+      const filled = { ...operation, path: fill(operation.path, params) }
+      const endpointId = operation.path.startsWith('/v2/serverless/') ? params.id : params.endpointId
+      const before = await settled(endpointId)
+      const isForAll = !operation.path.includes('{') && !operation.path.startsWith('/admin/')
+      if (!isForAll) expect((await ask(strangersKey, filled, body)).status).toBe(operation.path.startsWith('/admin/') ? 401 : 404)
+      const own = await ask(key, filled, body)
+      expect(own.status, own.text).toBe(200)
+      if (!(nameOf(operation) in OTHER_SHAPES)) {
+        const plan = ChangePlan.strict().parse(JSON.parse(own.text))
+        expect(plan.effects.length + (plan.refusal ? 1 : 0), own.text).toBeGreaterThan(0)
+      }
+      expect(await state(endpointId)).toBe(before)
+    },
+  )
+})
