@@ -6,6 +6,7 @@ import { measureBilling } from './sections/billing.ts'
 import { measureCatalog } from './sections/catalog.ts'
 import { measureCli } from './sections/cli.ts'
 import { measureClusters } from './sections/clusters.ts'
+import { measureConsole } from './sections/console.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureMemory } from './sections/memory.ts'
@@ -31,6 +32,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   catalog: measureCatalog,
   clusters: measureClusters,
   cli: measureCli,
+  console: measureConsole,
   peers: measurePeers,
 }
 

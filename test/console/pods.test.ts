@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/client/errors.ts'
 import { askedBody, EMPTY_POD, missingOf, podBody } from '../../src/console/pages/pods/create/pod-form.ts'
+import { portAddress } from '../../src/console/pages/pods/pod/port-address.ts'
 import { changesOf, needsNewContainer, settingsText } from '../../src/console/pages/pods/pod/settings-form.ts'
 import { ACT_ORDER, whyNot } from '../../src/console/pages/pods/pod-acts.ts'
 import { heard, protocolsFor, resized, typed } from '../../src/console/pages/pods/terminal/channels.ts'
@@ -104,5 +105,19 @@ describe('[UI-24] a terminal', () => {
       words: 'The shell ended with exit code 5.',
     })
     expect(protocolsFor('acc')).toEqual(['v5.channel.k8s.io', 'account.podplane.acc'])
+  })
+})
+
+describe('[UI-12] the address of an HTTP port', () => {
+  const there = { protocol: 'https:', hostname: 'plane.example.com', origin: 'https://plane.example.com' }
+  const here = { protocol: 'http:', hostname: '127.0.0.1', origin: 'http://127.0.0.1:8787' }
+
+  it.each([
+    ['no domain', null, there, 'https://plane.example.com/proxy/p1/8888/'],
+    ['a domain', 'pods.example.com', there, 'https://p1-8888.pods.example.com/'],
+    ['of this machine', 'localhost:8787', here, 'http://p1-8888.localhost:8787/'],
+    ['of another machine', 'localhost:8787', there, 'https://plane.example.com/proxy/p1/8888/'],
+  ])('%s', (_name, domain, place, address) => {
+    expect(portAddress('p1', '8888', domain, place)).toBe(address)
   })
 })

@@ -18,9 +18,9 @@ export interface Live<Data> {
   refetch: () => void
 }
 
-interface LiveOptions {
-  /** 0: it does not change by itself. */
-  everyMs?: number
+interface LiveOptions<Data> {
+  /** 0: it does not change by itself. By what was read: a look that asks for more is seldomer. */
+  everyMs?: number | ((last: Data | undefined) => number)
   isEnabled?: boolean
 }
 
@@ -28,16 +28,19 @@ interface LiveOptions {
 export function useLive<Data>(
   key: QueryKey,
   read: (api: ApiClient, signal: AbortSignal) => Promise<Data>,
-  options: LiveOptions = {},
+  options: LiveOptions<Data> = {},
 ): Live<Data> {
   const { api, account } = useApi()
-  const { everyMs = EVERY_MS, isEnabled = true } = options
+  const { everyMs: every = EVERY_MS, isEnabled = true } = options
+  const everyOf = (last: Data | undefined) => (typeof every === 'number' ? every : every(last))
   const { data, error, dataUpdatedAt, refetch } = useQuery({
     queryKey: [account.id, ...key],
     queryFn: ({ signal }) => read(api, signal),
-    refetchInterval: everyMs === 0 ? false : everyMs,
+    // 0 is none.
+    refetchInterval: ({ state }) => everyOf(state.data),
     enabled: isEnabled,
   })
+  const everyMs = everyOf(data)
   const isOld = everyMs !== 0 && dataUpdatedAt > 0 && Date.now() - dataUpdatedAt > everyMs * LOOKS_MISSED
   return {
     data,

@@ -49,6 +49,9 @@ export const SignedIn = z
     createdAt: Timestamp,
     expiresAt: Timestamp,
     ways: Ways,
+    podProxyDomain: z.string().nullable().meta({
+      description: 'HTTP ports of pods are at `<pod>-<port>.` of it, with its port if it has one; null: below `/proxy/` of the plane alone.',
+    }),
   })
   .meta({
     id: 'SignedIn',
@@ -62,6 +65,7 @@ export const SignedIn = z
       createdAt: '2026-06-01T12:00:00Z',
       expiresAt: '2026-06-02T00:00:00Z',
       ways: { oidc: true, key: true },
+      podProxyDomain: 'pods.example.com',
     },
   })
 export type SignedIn = z.infer<typeof SignedIn>

@@ -90,10 +90,10 @@ async function stateOf(c: AppContext, secret: string | null): Promise<ConsoleSta
   const visit = visitOf(c.req.raw, c.executionCtx)
   const session = secret === null ? null : await describeSession(c.env, { secret, fault: null }, Date.now(), visit)
   if (session !== null && 'problem' in session) throw authenticationProblem(session)
-  const { sessions, console } = readSettings(c.env)
+  const { sessions, console, podProxyDomain } = readSettings(c.env)
   const oidc = console.client !== null && sessions !== null && !('fault' in sessions)
   const ways = { oidc, key: true }
-  return session === null ? { signedIn: false, ways } : { ...session, ways }
+  return session === null ? { signedIn: false, ways } : { ...session, ways, podProxyDomain }
 }
 
 function where(c: AppContext) {

@@ -21,8 +21,8 @@ import { authenticateByCookie, type ConsoleSession, consoleSessionId, findByCook
 import { digestOfOperatorKey } from './operator-key.ts'
 import { CREDENTIAL_CHARS } from './session-callers.ts'
 
-/** Who is signed in, without the ways in which somebody may be. */
-type SessionView = Omit<SignedIn, 'ways'>
+/** Who is signed in, without what is the same for everybody. */
+type SessionView = Omit<SignedIn, 'ways' | 'podProxyDomain'>
 
 /** What a page is given: the secret goes into its cookie and nowhere else. */
 export interface Opened {

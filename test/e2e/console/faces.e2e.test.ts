@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
 import { router } from '../../../src/console/app/router.tsx'
@@ -11,6 +11,10 @@ import { openBrowser, Visitor } from './support/browser.ts'
 const PATIENCE_MS = 5_000
 /** Longer than all tries of one request together. */
 const ALL_TRIES_MS = 5_000
+const IDLE_MS = 30_000
+/** No look is repeated sooner. */
+const STEP_MS = 5_000
+const MOST_ASKED = 20
 const CALLS = /\/(v2|admin\/v1)\//
 /** As the router has them: nobody has to remember to name a new page here. Who is signed in is led away from the sign-in. */
 const ROUTES = Object.keys(router.routesByPath).filter((path) => path !== '/' && path !== '/console/sign-in')
@@ -90,6 +94,14 @@ describe('[UI-7] every page', () => {
     await plane?.stop()
   })
 
+  /** Somebody who is signed in as well, and has seen nothing yet. */
+  const another = async () => {
+    const visitor = await Visitor.open(browser, plane)
+    visitor.page.setDefaultTimeout(PATIENCE_MS)
+    await visitor.context.addCookies(await reader.context.cookies())
+    return visitor
+  }
+
   test('[UI-61] of a fresh account says what is not there yet, and how to make the first', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     await api.deleteEndpoint({ path: { id: plane.endpointId } })
@@ -137,10 +149,8 @@ describe('[UI-7] every page', () => {
   })
 
   test('says that it loads while its plane takes its time', async () => {
-    waiter = await Visitor.open(browser, plane)
-    await waiter.context.addCookies(await reader.context.cookies())
+    waiter = await another()
     const { page } = waiter
-    page.setDefaultTimeout(PATIENCE_MS)
     // Nobody answers them.
     await page.route(CALLS, () => undefined)
     await waiter.go('/console/device')
@@ -154,6 +164,37 @@ describe('[UI-7] every page', () => {
     await lead(page, '/console/device')
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     expect(waiter.complaints).toEqual([])
+  })
+
+  test('[UI-10] asks at most 20 times in 30 s, and nothing while nobody sees it', async () => {
+    // Minutes pass in its tab, so it is one of its own.
+    const idle = await another()
+    const { page } = idle
+    await idle.go('/console/device')
+    await idle.heading('Let a device in')
+    const waiting = new Set<Request>()
+    page.on('request', (request) => waiting.add(request))
+    page.on('requestfailed', (request) => waiting.delete(request))
+    // What a stream goes on with is no further request.
+    page.on('response', (response) => waiting.delete(response.request()))
+    await page.clock.install()
+    /** Requests of half a minute, which passes in steps that no interval is shorter than. */
+    const asked = async () => {
+      const before = idle.requests.length
+      for (let step = 0; step < IDLE_MS / STEP_MS; step += 1) {
+        await page.clock.runFor(STEP_MS)
+        await waitUntil('all is answered', async () => waiting.size === 0, PATIENCE_MS)
+      }
+      return idle.requests.length - before
+    }
+    await each([...addresses.filter((path) => !NAMELESS.includes(path)), '/console', '/console/usage'], async (path) => {
+      await lead(page, path)
+      await isRead(page, path)
+      expect(await asked()).toBeLessThanOrEqual(MOST_ASKED)
+    })
+    await hide(page)
+    expect(await asked()).toBe(0)
+    await idle.close()
   })
 
   test('says so when its plane is gone: what was read stays and is called old, what was not is an error with a way to try again', async () => {
@@ -172,6 +213,12 @@ describe('[UI-7] every page', () => {
     expect([...waiter.complaints, ...reader.complaints]).toEqual([])
   })
 })
+
+/** Another tab is shown in its place. */
+async function hide(page: Page): Promise<void> {
+  await page.evaluate("Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' })")
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
+}
 
 /** Lets the tries of a page pass quickly until something is there. */
 async function passed(page: Page, what: string, found: () => ReturnType<Page['locator']>): Promise<void> {

@@ -204,7 +204,7 @@ describe('a pod', () => {
     await visitor.close()
   })
 
-  test('[UI-26, UI-32] its pages fit a phone, in the dark, and everybody can use them', async () => {
+  test('[UI-12, UI-26, UI-32] its pages fit a phone, in the dark, and everybody can use them', async () => {
     const visitor = await Visitor.open(browser, plane, PHONE)
     await visitor.signIn(plane.apiKey, '/console/pods')
     await visitor.page.getByLabel('Select by-keyboard').waitFor()
@@ -216,6 +216,10 @@ describe('a pod', () => {
       await visitor.expectAccessible(`a pod on a phone: ${tab}`)
       await expectNoOverflow(visitor)
       await visitor.picture(`pod-${tab}-phone`)
+      if (tab === 'connect') {
+        const link = visitor.page.getByRole('link', { name: '(new tab)' })
+        expect(await link.getAttribute('href')).toBe(`http://${pod.id}-8888.localhost:${plane.port}/`)
+      }
     }
     await visitor.go(`/console/pods/${pod.id}?tab=metrics&range=10m`)
     await visitor.page.getByText('busy: last').first().waitFor()

@@ -61,6 +61,7 @@ describe('a session', () => {
         createdAt: expect.any(String),
         expiresAt: expect.any(String),
         ways: { oidc: true, key: true },
+        podProxyDomain: null,
       },
     ])
     const [cookie = '', ...others] = response.headers.getSetCookie()

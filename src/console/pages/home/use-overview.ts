@@ -7,13 +7,16 @@ import type { Overview, Queue } from './attention.ts'
 /** Each takes a look of its own. */
 const MOST_QUEUES = 12
 const MOST_SPEND_ITEMS = 50
-/** Six looks and more at a time: half as often as a page of one thing. */
-const EVERY_MS = 10_000
+/** Four looks, and one for each queue: so many of them are no more than a tab may take (UI-10). */
+const LOOKS = 4
+const PER_LOOK_MS = 2_000
 
 /** Everything that Home shows, in one look. What the session may not read is not there. */
 export function useOverview(): Live<Overview> {
   const { may } = useApi()
-  return useLive(['overview'], (api, signal) => look(api, signal, may), { everyMs: EVERY_MS })
+  return useLive(['overview'], (api, signal) => look(api, signal, may), {
+    everyMs: (last) => PER_LOOK_MS * (LOOKS + (last?.queues.size ?? 1)),
+  })
 }
 
 async function look(api: ApiClient, signal: AbortSignal, may: (scope: string) => boolean): Promise<Overview> {

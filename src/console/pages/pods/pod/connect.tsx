@@ -2,12 +2,14 @@ import type { ReactNode } from 'react'
 import type { Pod } from '../../../../contract/pods/pods.ts'
 import { useLive } from '../../../app/live.ts'
 import { paths } from '../../../app/paths.ts'
+import { useSession } from '../../../app/session.ts'
 import { useUrlState } from '../../../app/url-state.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Command } from '../../../parts/faces.tsx'
 import { A } from '../../../parts/link.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { Table } from '../../../parts/table.tsx'
+import { portAddress } from './port-address.ts'
 
 /** Every way into the pod: SSH, its ports, a terminal. */
 export function Connect({ pod }: { pod: Pod }) {
@@ -58,10 +60,12 @@ interface Port {
 }
 
 function Ports({ pod }: { pod: Pod }) {
+  const { data } = useSession()
   if (pod.ports.length === 0) {
     return <p>It declares no ports. Add one such as 8888/http in its settings; the pod then starts in a new container.</p>
   }
-  const rows: Port[] = pod.ports.map((port) => ({ port, way: wayTo(pod, port) }))
+  const domain = data?.signedIn ? data.podProxyDomain : null
+  const rows: Port[] = pod.ports.map((port) => ({ port, way: wayTo(pod, port, domain) }))
   return (
     <Table
       caption="Ports"
@@ -75,13 +79,14 @@ function Ports({ pod }: { pod: Pod }) {
   )
 }
 
-function wayTo({ id, runtime, status }: Pod, declared: string): ReactNode {
+function wayTo({ id, runtime, status }: Pod, declared: string, domain: string | null): ReactNode {
   const [port = '', kind] = declared.split('/')
   if (status !== 'RUNNING') return 'Once the pod runs'
   if (kind === 'http') {
+    const address = portAddress(id, port, domain, location)
     return (
-      <a className="text-accent break-all underline" href={`/proxy/${id}/${port}/`} target="_blank" rel="noreferrer">
-        {`${location.origin}/proxy/${id}/${port}/`} (new tab)
+      <a className="text-accent break-all underline" href={address} target="_blank" rel="noreferrer">
+        {address} (new tab)
       </a>
     )
   }
