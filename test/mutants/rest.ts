@@ -96,6 +96,12 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     replace: 'answer.ok',
   },
   {
+    id: 'who has just joined a team acts for the own account',
+    file: 'src/services/sessions/session-callers.ts',
+    find: 'known && !isMember(known.accounts, visit)',
+    replace: 'false',
+  },
+  {
     id: 'one row that cannot be opened ends a re-seal',
     file: 'src/db/reseal.ts',
     find: 'failed.push({ id: row.id, error })',
