@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CLI_VERSION } from '../../../src/cli/core/version.ts'
+import { CLI_VERSION } from '../../../src/cli/core/release/version.ts'
 import { buildProgram } from '../../../src/cli/program.ts'
 import { candidatesFor } from '../../../src/cli/tools/complete.ts'
 import { afterEach, describe, expect, it } from '../../support/unit.ts'
@@ -226,8 +226,8 @@ describe('completion', () => {
     expect(await run(target)).toEqual({ code: 0, stdout: '', stderr: '' })
   })
 
-  it('[CL-41] scripts of bash, zsh and fish, which bash reads', async () => {
-    for (const shell of ['bash', 'zsh', 'fish']) {
+  it('[CL-41] scripts of bash, zsh, fish and PowerShell, which bash reads', async () => {
+    for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
       const { code, stdout } = await podplane(['completion', shell])
       expect(code).toBe(0)
       expect(stdout).toContain('podplane __complete --')
