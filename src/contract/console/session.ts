@@ -50,7 +50,8 @@ export const SignedIn = z
     expiresAt: Timestamp,
     ways: Ways,
     podProxyDomain: z.string().nullable().meta({
-      description: 'HTTP ports of pods are at `<pod>-<port>.` of it, with its port if it has one; null: below `/proxy/` of the plane alone.',
+      description:
+        'HTTP ports of pods are at `<pod>-<port>.` of it, with its port if it has one; null: below `/proxy/` of the plane alone.',
     }),
   })
   .meta({
