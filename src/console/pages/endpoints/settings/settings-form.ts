@@ -52,6 +52,3 @@ export function settingsChanges(text: SettingsText, before: SettingsText): Updat
     ...(changed('timeoutSeconds') && { timeout: numberOf(text.timeoutSeconds) * MS }),
   }
 }
-
-/** Whether workers are replaced by it (END-12). */
-export const makesRelease = (body: UpdateEndpointRequest) => body.image !== undefined

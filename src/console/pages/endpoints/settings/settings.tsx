@@ -2,16 +2,18 @@ import { type FormEvent, useState } from 'react'
 import type { Endpoint } from '../../../../contract/endpoints/endpoints.ts'
 import { useRefresh } from '../../../app/live.ts'
 import { useApi } from '../../../app/session.ts'
+import { useSettled } from '../../../app/settled.ts'
 import { useSubmit } from '../../../app/submit.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
 import { Refusal } from '../../../parts/form/refusal.tsx'
 import { Panel } from '../../../parts/page.tsx'
+import { Plan } from '../../../parts/plan/plan.tsx'
 import { Pre } from '../../../parts/pre.tsx'
 import { ScalerFields } from '../scaler-fields.tsx'
 import { DeleteEndpoint } from './delete-endpoint.tsx'
-import { makesRelease, type SettingsText, settingsChanges, settingsText } from './settings-form.ts'
+import { type SettingsText, settingsChanges, settingsText } from './settings-form.ts'
 
 const MAY_NOT = 'Your role in this account may not change endpoints.'
 
@@ -27,6 +29,7 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
   const set = (part: Partial<SettingsText>) => setTyped((former) => ({ ...former, ...part }))
   const body = settingsChanges(text, before)
   const isSame = Object.keys(body).length === 0
+  const settled = useSettled(JSON.stringify(body))
   const reason = !may('serverless:write') ? MAY_NOT : isSame ? 'Nothing has been changed.' : undefined
   const submit = async (event: FormEvent) => {
     event.preventDefault()
@@ -57,13 +60,9 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
             error={errors.of('timeout')}
             onChange={({ target }) => set({ timeoutSeconds: target.value })}
           />
-          {!isSame && (
+          {!isSame && settled !== '{}' && (
             <div aria-live="polite" className="flex flex-col gap-2">
-              <p>
-                {makesRelease(body)
-                  ? 'This makes a new release: workers are replaced one after another, and jobs that run are finished first.'
-                  : 'Workers that run go on; the limits hold at once.'}
-              </p>
+              <Plan of={{ method: 'PATCH', path: `/v2/serverless/${endpoint.id}`, body: JSON.parse(settled) }} />
               <Pre>{JSON.stringify(body, null, 2)}</Pre>
             </div>
           )}
