@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
+import { LongFirst } from './test/support/long-first.ts'
+import { inOneModule } from './test/support/one-module.ts'
 import { answerOutside } from './test/support/webhook-receivers.ts'
 
 /** Test values of the secrets; nothing outside the tests knows them. */
@@ -29,6 +31,7 @@ export default defineConfig({
   test: {
     // The runner would leave one of two cores idle, and a file waits for its runtime as long as it computes.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    sequence: { sequencer: LongFirst },
     // `npm cit` passes no arguments on, so a wrapper that wants the counts names a file here.
     ...(process.env.VITEST_JSON ? { reporters: ['default', 'json'], outputFile: { json: process.env.VITEST_JSON } } : {}),
     projects: [
@@ -56,6 +59,7 @@ export default defineConfig({
       },
       {
         plugins: [
+          ...(process.env.SOURCES ? [] : [inOneModule(import.meta.dirname, 'src/worker.ts')]),
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {

@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { LongFirst } from './test/support/long-first.ts'
 
 const jsonFile = process.env.VITEST_JSON
 
@@ -8,13 +9,13 @@ const LONG = 'test/e2e/**/*.long.e2e.test.ts'
 
 /**
  * Planes, agents and their workers as real processes, each with directories, ports and hosts of its own. They wait more than they compute,
- * so two files share a machine of two cores.
+ * so three files share a machine of two cores.
  */
 const WHOLE_PROGRAMS = {
   globalSetup: ['test/e2e/support/require-docker.ts'],
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
   sequence: { groupOrder: 1 },
 }
 
@@ -23,6 +24,7 @@ const LONG_TURNS = 3
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     reporters: jsonFile ? ['default', 'json'] : ['default'],
     ...(jsonFile ? { outputFile: { json: jsonFile } } : {}),
     projects: [

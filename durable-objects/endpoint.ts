@@ -123,7 +123,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   /** What hangs on the endpoint at this moment (DRY-3). */
   async stake(): Promise<EndpointStake> {
-    return this.core.isStored ? stakeOf(this.core.state) : NO_STAKE
+    return this.core.isStored ? stakeOf(this.core.state, this.core.now()) : NO_STAKE
   }
 
   /** Decisions of the scaler that changed something, newest first. */

@@ -22,11 +22,14 @@ try {
   process.exitCode = 1
 }
 
-async function call<Answer>(send: (api: ApiClient) => Promise<Answer>, isBad: (answer: Answer) => boolean = () => false): Promise<void> {
+async function call<Answer>(
+  send: (api: ApiClient, url: string) => Promise<Answer>,
+  isBad: (answer: Answer) => boolean = () => false,
+): Promise<void> {
   const { url, json } = program.opts<{ url?: string; json: boolean }>()
   const target = findTarget(url, process.env)
   try {
-    const answer = await send(createApiClient(target.url, target.operatorKey))
+    const answer = await send(createApiClient(target.url, target.operatorKey), target.url)
     printAnswer(answer, json)
     if (isBad(answer)) process.exitCode = 1
   } catch (error) {

@@ -10,6 +10,7 @@ import { addLogs } from './commands/logs.ts'
 import { addOperator } from './commands/operator.ts'
 import { addPods } from './commands/pods.ts'
 import { addResources } from './commands/resources.ts'
+import { addTeams } from './commands/teams.ts'
 import { addTools } from './commands/tools.ts'
 import { duration } from './core/act.ts'
 import { exitCodesHelp } from './core/exit-codes.ts'
@@ -42,6 +43,7 @@ export function buildProgram(isOperator = true): Command {
   addResources(program)
   addClusters(program)
   addAccount(program)
+  addTeams(program)
   addLogs(program)
   addDoors(program)
   addDeploy(program)

@@ -38,8 +38,9 @@ describe('[UI-27] what needs attention', () => {
       queues: new Map([[ENDPOINT.id, { jobs, workers }]]),
       clusters: [{ ...CLUSTER, pods: { total: 3, byStatus: { ERROR: 1, RUNNING: 2 } } }],
       spend: [
-        { ...SPEND, id: 'p3', name: 'idle', idleSince: '2026-06-02T11:13:00Z', idleWaste: 0.34 },
-        { ...SPEND, id: 'p4', name: 'just idle', idleSince: '2026-06-02T11:55:00Z', idleWaste: 0.01 },
+        { ...SPEND, id: 'p3', name: 'idle', idleCount: 1, idleSince: '2026-06-02T11:13:00Z', idleWaste: 0.34 },
+        { ...SPEND, id: 'e5', name: 'kept', runningCount: 3, idleCount: 2, idleSince: '2026-06-02T11:00:00Z', idleWaste: 1 },
+        { ...SPEND, id: 'p4', name: 'just idle', idleCount: 1, idleSince: '2026-06-02T11:55:00Z', idleWaste: 0.01 },
       ],
     })
     expect(found.map(({ name, words, isBad }) => [name, words, isBad])).toEqual([
@@ -48,6 +49,7 @@ describe('[UI-27] what needs attention', () => {
       ['waits', 'no host has room', false],
       [ENDPOINT.name, '3 jobs in the queue, and no machine has room for a worker', false],
       ['idle', 'has done nothing for 47 min: $0.34 for nothing', false],
+      ['kept', '2 of 3 have done nothing for 1 h: $1.00 for nothing', false],
     ])
   })
 })

@@ -35,6 +35,12 @@ export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: 'const ECR_HOST = new RegExp(`(',
   },
   {
+    id: 'a stop of what is idle takes what nobody knows about',
+    file: 'src/domain/billing/stop-plan.ts',
+    find: 'ms !== null && ms <= nowMs - idleForMs',
+    replace: 'ms === null || ms <= nowMs - idleForMs',
+  },
+  {
     id: 'the spend limit stops locked pods',
     file: 'src/domain/billing/spend-watch.ts',
     find: '!locked && savesNanosPerHour > 0',

@@ -88,6 +88,7 @@ export type Endpoint = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    spend?: ListedSpend;
 };
 
 /**
@@ -171,6 +172,20 @@ export type RequestCountScaling = {
 export type EndpointCloud = 'SECURE' | 'COMMUNITY' | 'ALL';
 
 export type FlashBoot = 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT';
+
+/**
+ * What it costs. Only in lists.
+ */
+export type ListedSpend = {
+    /**
+     * USD per hour as it is, with its disks.
+     */
+    perHour: number;
+    /**
+     * USD charged for what runs of it since that started; 0 where nothing runs.
+     */
+    costSoFar: number;
+};
 
 export type Pagination = {
     /**
@@ -1262,6 +1277,7 @@ export type Pod = {
      * When the platform stops it for doing nothing; null: never.
      */
     idleStop: PodIdleStop | null;
+    spend?: ListedSpend;
 };
 
 export type PodAction = 'start' | 'stop' | 'restart' | 'terminate';
@@ -1708,6 +1724,7 @@ export type Cluster = {
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    spend?: ListedSpend;
 };
 
 /**
@@ -2683,6 +2700,8 @@ export type SpendLimits = {
     webhook: string | null;
 };
 
+export type SpendLimitsOrChangePlan = SpendLimits | ChangePlan;
+
 /**
  * What is left out stays as it is.
  */
@@ -2792,11 +2811,19 @@ export type SpendItem = {
      */
     costThisMonth: number;
     /**
-     * Since when it does nothing; null: it works, or nobody knows.
+     * Pods or workers of it that do nothing, as far as that is known.
+     */
+    idleCount: number;
+    /**
+     * USD per hour of these.
+     */
+    idlePerHour: number;
+    /**
+     * Since when the longest of these does nothing; null: all works, or nobody knows.
      */
     idleSince: string | null;
     /**
-     * USD charged since `idleSince`.
+     * USD charged for these since each does nothing.
      */
     idleWaste: number | null;
 };
@@ -2836,6 +2863,13 @@ export type SpendStop = {
          * Bounds of an endpoint before; null for a pod.
          */
         formerWorkers: {
+            min: number;
+            max: number;
+        } | null;
+        /**
+         * Bounds that the stop gave it; null for a pod.
+         */
+        stoppedWorkers: {
             min: number;
             max: number;
         } | null;
@@ -2898,6 +2932,10 @@ export type StopSpendRequest = {
      * Pods and endpoints to stop; left out: every pod that runs and every endpoint with workers.
      */
     ids?: Array<string>;
+    /**
+     * Only what has done nothing for so long; an endpoint keeps its `workers.max`. Left out: whatever it does.
+     */
+    idleForSeconds?: number;
     /**
      * The plan that was seen: 409 with `code` PLAN_CHANGED where it is another by now.
      */
@@ -2983,6 +3021,8 @@ export type Invitation = {
     expiresAt: string;
 };
 
+export type OrganizationDetailsOrChangePlan = OrganizationDetails | ChangePlan;
+
 export type OrganizationDetails = {
     id: string;
     name: string;
@@ -3016,6 +3056,8 @@ export type HandOverRequest = {
      */
     userId: string;
 };
+
+export type OrganizationMemberOrChangePlan = OrganizationMember | ChangePlan;
 
 export type UpdateMemberRequest = {
     role: OrganizationRole;
@@ -8836,7 +8878,12 @@ export type GetSpendLimitsAnswer = GetSpendLimitsAnswers[keyof GetSpendLimitsAns
 export type UpdateSpendLimitsData = {
     body: UpdateSpendLimitsRequest;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/billing/limits';
 };
 
@@ -8879,9 +8926,9 @@ export type UpdateSpendLimitsRefusal = UpdateSpendLimitsRefusals[keyof UpdateSpe
 
 export type UpdateSpendLimitsAnswers = {
     /**
-     * The limits in force.
+     * The limits in force. With `dryRun`: what would happen.
      */
-    200: SpendLimits;
+    200: SpendLimitsOrChangePlan;
 };
 
 export type UpdateSpendLimitsAnswer = UpdateSpendLimitsAnswers[keyof UpdateSpendLimitsAnswers];
@@ -9333,7 +9380,12 @@ export type RevokeInvitationData = {
          */
         invitationId: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}/invitations/{invitationId}';
 };
 
@@ -9359,6 +9411,10 @@ export type RevokeInvitationRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -9371,6 +9427,10 @@ export type RevokeInvitationRefusals = {
 export type RevokeInvitationRefusal = RevokeInvitationRefusals[keyof RevokeInvitationRefusals];
 
 export type RevokeInvitationAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */
@@ -9387,7 +9447,12 @@ export type HandOverOrganizationData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}/hand-over';
 };
 
@@ -9438,9 +9503,9 @@ export type HandOverOrganizationRefusal = HandOverOrganizationRefusals[keyof Han
 
 export type HandOverOrganizationAnswers = {
     /**
-     * The organization as it is now.
+     * The organization as it is now. With `dryRun`: what would happen.
      */
-    200: OrganizationDetails;
+    200: OrganizationDetailsOrChangePlan;
 };
 
 export type HandOverOrganizationAnswer = HandOverOrganizationAnswers[keyof HandOverOrganizationAnswers];
@@ -9462,6 +9527,10 @@ export type RemoveOrganizationMemberData = {
          * The member who gets the keys that the one who goes has made here; left out: they are revoked.
          */
         keysTo?: string;
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
     };
     url: '/v2/organizations/{id}/members/{userId}';
 };
@@ -9509,6 +9578,10 @@ export type RemoveOrganizationMemberRefusal = RemoveOrganizationMemberRefusals[k
 
 export type RemoveOrganizationMemberAnswers = {
     /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
+    /**
      * No member any more.
      */
     204: void;
@@ -9528,7 +9601,12 @@ export type UpdateOrganizationMemberData = {
          */
         userId: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}/members/{userId}';
 };
 
@@ -9579,9 +9657,9 @@ export type UpdateOrganizationMemberRefusal = UpdateOrganizationMemberRefusals[k
 
 export type UpdateOrganizationMemberAnswers = {
     /**
-     * The member as he is now.
+     * The member as he is now. With `dryRun`: what would happen.
      */
-    200: OrganizationMember;
+    200: OrganizationMemberOrChangePlan;
 };
 
 export type UpdateOrganizationMemberAnswer = UpdateOrganizationMemberAnswers[keyof UpdateOrganizationMemberAnswers];
@@ -9694,7 +9772,12 @@ export type DeleteOrganizationData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}';
 };
 
@@ -9720,6 +9803,10 @@ export type DeleteOrganizationRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -9732,6 +9819,10 @@ export type DeleteOrganizationRefusals = {
 export type DeleteOrganizationRefusal = DeleteOrganizationRefusals[keyof DeleteOrganizationRefusals];
 
 export type DeleteOrganizationAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */

@@ -10,19 +10,28 @@ type Stop = Exclude<StopOrPlan, { planId: string }>
 
 interface StopOptions {
   plan?: boolean
+  idle?: number
   yes?: boolean
 }
 
 /** Stops what costs: what was shown is what happens, or nothing does (CL-60). */
-export async function stopSpend(session: Session, ids: readonly string[], { plan: isPlan, yes }: StopOptions): Promise<number> {
+export async function stopSpend(session: Session, ids: readonly string[], { plan: isPlan, idle, yes }: StopOptions): Promise<number> {
   const { api } = session
-  const body = ids.length === 0 ? {} : { ids: [...ids] }
+  const body = {
+    ...(ids.length > 0 && { ids: [...ids] }),
+    ...(idle !== undefined && { idleForSeconds: Math.round(idle / 1000) }),
+  }
   const plan = (await api.stopSpend({ body, query: { dryRun: true } })) as Plan
   if (isPlan) {
     printPlan(session, plan)
     return EXIT.OK
   }
-  if (plan.stops.length === 0) throw new CliError(EXIT.REFUSED, 'nothing_to_stop', 'nothing runs that could be stopped')
+  if (plan.stops.length === 0)
+    throw new CliError(
+      EXIT.REFUSED,
+      'nothing_to_stop',
+      idle === undefined ? 'nothing runs that could be stopped' : 'nothing has been idle for so long',
+    )
   const names = plan.stops.map(({ name }) => name).join(', ')
   await session.confirm(`Stop ${names}? $${plan.perHour.toFixed(3)}/h becomes $${plan.remainingPerHour.toFixed(3)}/h.`, yes)
   const stop = (await api.stopSpend({ body: { ...body, planId: plan.planId } })) as Stop

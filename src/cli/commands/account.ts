@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
-import { act, collect, examples, noun, wholeNumber } from '../core/act.ts'
+import type { EventFlags } from '../account/events.ts'
+import { act, collect, duration, examples, noun, plannable, wholeNumber } from '../core/act.ts'
+import { EXIT } from '../core/exit-codes.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
 
@@ -10,6 +12,7 @@ export function addAccount(program: Command): void {
   addWebhooks(program)
   addMoney(program)
   addAudit(program)
+  addEvents(program)
   addCatalog(program)
 }
 
@@ -49,11 +52,16 @@ function addKeys(program: Command): void {
       session.out.talk('the key is shown this once')
     },
   )
-  const remove = keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key').option('--yes', 'do not ask')
-  act(remove, async (session, { yes }: { yes?: boolean }, id: string) => {
+  const remove = plannable(keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key').option('--yes', 'do not ask'))
+  act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
+    if (plan) {
+      const { planEach } = await import('../core/change-plan.ts')
+      return planEach(session, [id], (one, query) => session.api.revokeAccountKey({ path: { id: one }, query }))
+    }
     await session.confirm(`Revoke ${id}? Whatever uses it is refused.`, yes)
     await session.api.revokeAccountKey({ path: { id } })
     session.out.done(undefined, id, `key ${id} is revoked`)
+    return EXIT.OK
   })
 }
 
@@ -136,12 +144,13 @@ function addMoney(program: Command): void {
   const stop = spend
     .command('stop [pod-or-endpoint...]')
     .description('stop what costs: all of it, or these pods and endpoints; nothing is deleted')
+    .option('--idle <duration>', 'only what has done nothing for so long', duration)
     .option('--plan', 'say what would stop and what would go on, and change nothing')
     .option('--yes', 'do not ask')
-  act(stop, async (session, options: { plan?: boolean; yes?: boolean }, ids: string) => {
+  act(stop, async (session, options: { plan?: boolean; idle?: number; yes?: boolean }, ids: string) => {
     return await (await import('../account/stop-spend.ts')).stopSpend(session, [ids].flat(), options)
   })
-  examples(stop, 'spend stop --plan', 'spend stop --yes')
+  examples(stop, 'spend stop --plan', 'spend stop --idle 30m --yes')
   act(
     spend.command('stops').description('stops that were carried out'),
     async (session) => await (await import('../account/stop-spend.ts')).listStops(session),
@@ -174,6 +183,17 @@ function addAudit(program: Command): void {
     ]
     session.out.list(answer, answer.entries, { columns: shown, idOf: ({ id }) => id, empty: 'nothing has been changed' })
   })
+}
+
+function addEvents(program: Command): void {
+  const events = noun(program, 'events', ['event'], 'what has happened in the account, a sentence each')
+    .option('--all', 'more than the first 50')
+    .option('--resource <id>', 'to this one')
+    .option('--actor <id>', 'by this user or key')
+    .option('--action <action>', 'of this kind, such as pods.create')
+    .option('--since <time>', 'from then on: 1h, or a time of RFC 3339')
+  act(events, async (session, flags: EventFlags) => await (await import('../account/events.ts')).listEvents(session, flags))
+  examples(events, 'events --since 1d', 'events --resource <pod>')
 }
 
 function addCatalog(program: Command): void {

@@ -1,7 +1,10 @@
 import type { Command } from 'commander'
-import { act, examples, noun } from '../core/act.ts'
+import { act, examples, noun, plannable } from '../core/act.ts'
+import { EXIT } from '../core/exit-codes.ts'
 import type { Answer } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
+import { addOpen } from './doors.ts'
+import { addLogs } from './logs.ts'
 import { POD_LIST } from './pods.ts'
 
 type Cluster = Answer<'getCluster'>
@@ -54,14 +57,32 @@ export function addClusters(program: Command): void {
       waits: true,
     },
   )
-  const remove = clusters
-    .command('delete <cluster>')
-    .alias('rm')
-    .description('terminate all members of a cluster')
-    .option('--yes', 'do not ask')
-  act(remove, async (session, { yes }: { yes?: boolean }, id: string) => {
+  const exec = clusters
+    .command('exec <cluster> [command...]')
+    .description('run a command in all members at once, each line behind its member')
+  act(
+    exec,
+    async (session, _options, id: string, ...command) =>
+      await (await import('../doors/exec-members.ts')).execInMembers(session, id, command.flat()),
+  )
+  examples(exec, 'clusters exec <cluster> -- nvidia-smi -L')
+  addLogs(clusters, 'clusters ', 'cluster')
+  addOpen(clusters, 'cluster')
+  const rename = clusters.command('rename <cluster> <name>').description('give a cluster another name')
+  act(rename, async (session, _options, id: string, name: string) => {
+    session.out.done(await session.api.updateCluster({ path: { id }, body: { name } }), id, `cluster ${id} is ${name} now`)
+  })
+  const remove = plannable(
+    clusters.command('delete <cluster>').alias('rm').description('terminate all members of a cluster').option('--yes', 'do not ask'),
+  )
+  act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
+    if (plan) {
+      const { planEach } = await import('../core/change-plan.ts')
+      return planEach(session, [id], (one, query) => session.api.deleteCluster({ path: { id: one }, query }))
+    }
     await session.confirm(`Delete cluster ${id}? The disks of its members are lost.`, yes)
     await session.api.deleteCluster({ path: { id } })
     session.out.done(undefined, id, `cluster ${id} is deleted`)
+    return EXIT.OK
   })
 }

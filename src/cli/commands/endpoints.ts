@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { act, collect, examples, noun, wholeNumber } from '../core/act.ts'
+import { act, collect, examples, noun, plannable, wholeNumber } from '../core/act.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import type { NewEndpointFlags } from '../endpoints/new-endpoint.ts'
 import { type Column, columns } from '../output/columns.ts'
+import { addOpen } from './doors.ts'
 import { addLogs } from './logs.ts'
 
 type Endpoint = Answer<'getEndpoint'>
@@ -25,6 +26,8 @@ export function addEndpoints(program: Command): void {
   addChanges(endpoints)
   addLooks(endpoints)
   addLogs(endpoints, 'endpoints ')
+  addOpen(endpoints, 'endpoint')
+  addTry(endpoints)
 }
 
 function addReads(endpoints: Command): void {
@@ -84,44 +87,58 @@ function addChanges(endpoints: Command): void {
     'endpoints create --image registry.example.com/chat:1 --gpu ADA_24 --max 3',
     'endpoints create --image builtin/echo --cpu cpu3c --min 1 --wait',
   )
-  const update = endpoints
-    .command('update <endpoint>')
-    .description('change an endpoint')
-    .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin')
-  act(update, async (session, { body }: { body: string }, id: string) => {
-    const { readBody } = await import('../core/body.ts')
-    const endpoint = await session.api.updateEndpoint({ path: { id }, body: (await readBody(session.io, body)) as never })
-    session.out.done(endpoint, id, `endpoint ${id} changed`)
-  })
-  const scale = endpoints
-    .command('scale <endpoint>')
-    .description('change how many workers there are')
-    .option('--min <n>', 'kept without jobs', wholeNumber)
-    .option('--max <n>', 'most at a time', wholeNumber)
-  act(scale, async (session, { min, max }: { min?: number; max?: number }, id: string) => {
-    const { given } = await import('../core/body.ts')
-    const endpoint = await session.api.updateEndpoint({ path: { id }, body: { workers: given({ min, max }) } })
-    session.out.done(endpoint, id, `endpoint ${id} has ${endpoint.workers.min} to ${endpoint.workers.max} workers`)
-  })
-  examples(scale, 'endpoints scale <endpoint> --min 1 --max 5')
-  const remove = endpoints
-    .command('delete <endpoints...>')
-    .alias('rm')
-    .description('delete endpoints with their jobs')
-    .option('--yes', 'do not ask')
-    .option('--plan', 'say what would happen, and change nothing')
-  act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, ...given) => {
-    const ids = given.flat()
-    if (plan) {
-      const { printPlans } = await import('../core/change-plan.ts')
-      return printPlans(session, await Promise.all(ids.map((id) => session.api.deleteEndpoint({ path: { id }, query: { dryRun: true } }))))
-    }
-    await session.confirm(`Delete ${ids.join(', ')}? Their jobs and results are lost.`, yes)
-    for (const id of ids) {
-      await session.api.deleteEndpoint({ path: { id } })
-      session.out.done(undefined, id, `endpoint ${id} is deleted`)
-    }
-  })
+  const update = plannable(
+    endpoints
+      .command('update <endpoint>')
+      .description('change an endpoint')
+      .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin'),
+  )
+  act(
+    update,
+    async (session, options: { body: string; plan?: boolean }, id: string) =>
+      await (await import('../endpoints/change.ts')).updateEndpoint(session, id, options),
+  )
+  examples(update, `endpoints update <endpoint> --body '{"image":"registry.example.com/chat:2"}' --plan`)
+  const scale = plannable(
+    endpoints
+      .command('scale <endpoint>')
+      .description('change how many workers there are')
+      .option('--min <n>', 'kept without jobs', wholeNumber)
+      .option('--max <n>', 'most at a time', wholeNumber),
+  )
+  act(
+    scale,
+    async (session, options: { min?: number; max?: number; plan?: boolean }, id: string) =>
+      await (await import('../endpoints/change.ts')).scaleEndpoint(session, id, options),
+  )
+  examples(scale, 'endpoints scale <endpoint> --min 1 --max 5', 'endpoints scale <endpoint> --max 0 --plan')
+  const remove = plannable(
+    endpoints.command('delete <endpoints...>').alias('rm').description('delete endpoints with their jobs').option('--yes', 'do not ask'),
+  )
+  act(
+    remove,
+    async (session, options: { yes?: boolean; plan?: boolean }, ...given) =>
+      await (await import('../endpoints/change.ts')).deleteEndpoints(session, given.flat(), options),
+  )
+}
+
+function addTry(endpoints: Command): void {
+  const attempt = endpoints
+    .command('try <endpoint> [input]')
+    .description('send a job, print its output as it comes, and say where the time went')
+  act(
+    attempt,
+    async (session, _options, id: string, input?: string) => await (await import('../endpoints/try.ts')).tryEndpoint(session, id, input),
+    {
+      waits: true,
+    },
+  )
+  examples(
+    attempt,
+    'endpoints try <endpoint>',
+    `endpoints try <endpoint> '{"prompt":"Hello"}'`,
+    'endpoints try <endpoint> @input.json --json',
+  )
 }
 
 function addLooks(endpoints: Command): void {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { act, examples, noun } from '../core/act.ts'
+import type { BulkFlags } from '../jobs/bulk.ts'
 import type { JobListFlags } from '../jobs/list.ts'
 import type { RunFlags } from '../jobs/run-job.ts'
 
@@ -96,18 +97,41 @@ function addLooks(jobs: Command): void {
 }
 
 function addChanges(jobs: Command): void {
-  act(jobs.command('cancel <endpoint> <job>').description('cancel a job'), async (session, _options, endpointId: string, jobId: string) => {
-    session.out.done(await session.api.cancelJob({ path: { endpointId, jobId } }), jobId, `job ${jobId} is cancelled`)
-  })
-  act(
-    jobs.command('retry <endpoint> <job>').description('put a FAILED job into the queue again'),
-    async (session, _options, endpointId: string, jobId: string) => {
-      session.out.done(await session.api.retryJob({ path: { endpointId, jobId } }), jobId, `job ${jobId} is in the queue again`)
-    },
-  )
+  for (const [action, effect, example] of [
+    ['cancel', 'cancel a job, several, or all that flags name', 'IN_QUEUE'],
+    ['retry', 'put FAILED jobs into the queue again: one, several, or all that flags name', 'FAILED,TIMED_OUT'],
+  ] as const) {
+    const change = jobs
+      .command(`${action} <endpoint> [jobs...]`)
+      .description(effect)
+      .option('--status <states>', `all in these states, such as ${example}`)
+      .option('--since <time>', 'made from then on: 1h, or a time of RFC 3339')
+      .option('--until <time>', 'made before then')
+      .option('--plan', 'say which and how many, and change nothing')
+      .option('--yes', 'do not ask')
+    act(
+      change,
+      async (session, flags: BulkFlags, endpoint: string, ...given) =>
+        await (await import('../jobs/bulk.ts')).changeJobs(session, action, endpoint, given.flat(), flags),
+      { waits: true },
+    )
+    examples(
+      change,
+      `jobs ${action} <endpoint> <job>`,
+      `jobs ${action} <endpoint> --status ${example} --plan`,
+      `jobs ${action} <endpoint> --status ${example} --since 1d --yes`,
+    )
+  }
   const purge = jobs.command('purge <endpoint>').description('remove all jobs that wait').option('--yes', 'do not ask')
   act(purge, async (session, { yes }: { yes?: boolean }, endpointId: string) => {
     await session.confirm(`Remove all waiting jobs of ${endpointId}?`, yes)
     session.out.record(await session.api.purgeQueue({ path: { endpointId } }))
   })
+  act(
+    jobs.command('open <endpoint> <job>').description('print the address of its page in the console, and open it'),
+    async (session, _options, endpointId: string, jobId: string) => {
+      const { CONSOLE_PAGES, openPage } = await import('../tools/open.ts')
+      return openPage(session, CONSOLE_PAGES.job(endpointId, jobId))
+    },
+  )
 }

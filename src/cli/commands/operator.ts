@@ -6,10 +6,11 @@ import type { Output } from '../output/output.ts'
 import type { Call } from './operator/call.ts'
 import { addHosts } from './operator/hosts.ts'
 import { addOperatorCommands } from './operator/operator.ts'
+import { addPlane } from './operator/plane.ts'
 import { addUsers } from './operator/users.ts'
 
 /** Nouns of an operator that stand at the top too. */
-const AT_THE_TOP = ['hosts', 'users', 'join-tokens']
+const AT_THE_TOP = ['hosts', 'users', 'join-tokens', 'plane']
 
 /** `podplane admin …`, and the nouns of it that operators use daily; help shows them to whoever has an operator key (CL-50). */
 export function addOperator(program: Command, isOperator: boolean): void {
@@ -22,6 +23,7 @@ export function addOperator(program: Command, isOperator: boolean): void {
   const nouns = new Command()
   addHosts(nouns, call)
   addUsers(nouns, call)
+  addPlane(nouns, call)
   for (const name of AT_THE_TOP) {
     const command = nouns.commands.find((one) => one.name() === name)
     if (command !== undefined) program.addCommand(command, { hidden: !isOperator })
@@ -33,7 +35,7 @@ function callOf(program: Command): Call {
     const run = runOf(program)
     const { Session } = await import('../core/session.ts')
     const session = new Session(run.io, program.opts<Globals>(), run.signal)
-    const answer = await send(session.operatorApi)
+    const answer = await send(session.operatorApi, session.target.url)
     print(session.out, answer)
     if (isBad(answer)) run.exitCode = 1
   }

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { act, collect, duration, examples, noun, wholeNumber } from '../core/act.ts'
+import { act, collect, duration, examples, noun, plannable, wholeNumber } from '../core/act.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import type { Session } from '../core/session.ts'
 import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
-import { addDoors } from './doors.ts'
+import { addDoors, addOpen } from './doors.ts'
 import { addLogs } from './logs.ts'
 
 type Pod = Answer<'getPod'>
@@ -29,6 +29,7 @@ export function addPods(program: Command): void {
   addChanges(pods)
   addLogs(pods, 'pods ')
   addDoors(pods, 'pods ')
+  addOpen(pods, 'pod')
 }
 
 function addReads(pods: Command): void {
@@ -104,13 +105,19 @@ function addCreate(pods: Command): void {
 }
 
 function addChanges(pods: Command): void {
-  const update = pods
-    .command('update <pod>')
-    .description('change a pod')
-    .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin')
-  act(update, async (session, { body }: { body: string }, id: string) => {
+  const update = plannable(
+    pods
+      .command('update <pod>')
+      .description('change a pod')
+      .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin'),
+  )
+  act(update, async (session, { body, plan }: { body: string; plan?: boolean }, id: string) => {
     const { readBody } = await import('../core/body.ts')
     const changes = (await readBody(session.io, body)) as Parameters<Session['api']['updatePod']>[0]['body']
+    if (plan) {
+      const { planEach } = await import('../core/change-plan.ts')
+      return await planEach(session, [id], (one, query) => session.api.updatePod({ path: { id: one }, body: changes, query }))
+    }
     session.out.done(await session.api.updatePod({ path: { id }, body: changes }), id, `pod ${id} changed`)
   })
   examples(update, `pods update <pod> --body '{"env":{"MODEL":"llama"}}'`)
@@ -119,23 +126,24 @@ function addChanges(pods: Command): void {
     ['stop', 'stop a pod; its disks stay', false],
     ['restart', 'start a pod anew, with an empty container disk', true],
   ] as const) {
-    const action = pods.command(`${word} <pod>`).description(effect).option('--wait', 'until it is done')
+    const action = plannable(pods.command(`${word} <pod>`).description(effect).option('--wait', 'until it is done'))
     if (isLossy) action.option('--yes', 'do not ask')
     act(
       action,
-      async (session, options: { wait?: boolean; yes?: boolean }, id: string) =>
+      async (session, options: { wait?: boolean; yes?: boolean; plan?: boolean }, id: string) =>
         await (await import('../pods/actions.ts')).actOn(session, id, word, options),
       {
         waits: true,
       },
     )
   }
-  const remove = pods
-    .command('delete <pods...>')
-    .aliases(['rm', 'terminate'])
-    .description('terminate pods; their container disks are lost')
-    .option('--yes', 'do not ask')
-    .option('--plan', 'say what would happen, and change nothing')
+  const remove = plannable(
+    pods
+      .command('delete <pods...>')
+      .aliases(['rm', 'terminate'])
+      .description('terminate pods; their container disks are lost')
+      .option('--yes', 'do not ask'),
+  )
   act(
     remove,
     async (session, options: { yes?: boolean; plan?: boolean }, ...ids) =>

@@ -95,6 +95,11 @@ export function examples(command: Command, ...lines: string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ podplane ${line}`).join('\n')}`)
 }
 
+/** Gives a command `--plan`: its verb can say what it would do. */
+export function plannable(command: Command): Command {
+  return command.option('--plan', 'say what would happen, and change nothing')
+}
+
 /** Collects a flag that may be given again and again. */
 export function collect(value: string, former: string[] = []): string[] {
   return [...former, value]

@@ -18,6 +18,16 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: 'what', of: ({ what }) => what },
 ]
 
+/** Asks a verb for each of these what it would do, and prints it. A verb with two answers is known by the one that it has without `dryRun`. */
+export async function planEach(
+  session: Session,
+  ids: readonly string[],
+  ask: (id: string, query: { dryRun: true }) => Promise<unknown>,
+): Promise<number> {
+  const plans = await Promise.all(ids.map(async (id) => (await ask(id, { dryRun: true })) as Plan | undefined))
+  return printPlans(session, plans)
+}
+
 /** Prints what changes would do, as the plane says; one that would be refused is exit code 5. */
 export function printPlans({ out }: Session, plans: readonly (Plan | undefined)[]): number {
   const known = plans.filter((plan) => plan !== undefined)
@@ -31,5 +41,7 @@ export function printPlans({ out }: Session, plans: readonly (Plan | undefined)[
   })
   const refusals = known.flatMap(({ refusal }) => (refusal === null ? [] : [refusal.detail]))
   for (const detail of refusals) out.talk(`it would be refused: ${detail}`)
+  for (const { kind, id, name } of known.flatMap(({ inTheWay = [] }) => inTheWay))
+    out.talk(`in the way: ${kind} ${id} (${name ?? 'without a name'})`)
   return refusals.length === 0 ? EXIT.OK : EXIT.REFUSED
 }

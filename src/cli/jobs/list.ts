@@ -30,7 +30,7 @@ export async function listJobs(session: Session, endpointId: string, { all, stat
 
 type Attempt = Answer<'getJobTimeline'>['attempts'][number]
 
-const ATTEMPT: readonly Column<Attempt>[] = [
+export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { name: 'attempt', of: ({ attempt }) => attempt },
   { name: 'outcome', of: ({ outcome }) => outcome, as: 'status' },
   { name: 'worker', of: ({ worker }) => worker.id },
@@ -43,7 +43,7 @@ const ATTEMPT: readonly Column<Attempt>[] = [
 export async function printTimeline(session: Session, endpointId: string, jobId: string): Promise<number> {
   const answer = await session.api.getJobTimeline({ path: { endpointId, jobId } })
   session.out.list(answer, answer.attempts, {
-    columns: ATTEMPT,
+    columns: ATTEMPT_COLUMNS,
     idOf: ({ worker }) => worker.id,
     empty: `no attempt yet; podplane jobs why ${endpointId} ${jobId} says why`,
   })

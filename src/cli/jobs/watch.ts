@@ -7,7 +7,7 @@ import { untilDone } from '../core/wait.ts'
 
 export type Job = Answer<'getJobStatus'>
 
-const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'])
+export const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'])
 /** The plane holds a call so long at least. */
 const HELD_MS = 1_000
 /** The call itself has waited. */
@@ -49,21 +49,24 @@ export function printOutcome(session: Session, job: Job): number {
   throw new CliError(EXIT.BAD_OUTCOME, 'job_not_completed', `job ${job.id} is ${job.status}${reason === '' ? '' : `: ${reason}`}`)
 }
 
-/** Prints the chunks of a job as they come, and how it ended. */
-export async function streamJob(session: Session, endpointId: string, jobId: string): Promise<number> {
-  const path = { endpointId, jobId }
+type Chunk = Answer<'streamJob'>['stream'][number]
+
+/** The chunks of a job as they come, until it is over. */
+export async function* readChunks(session: Session, endpointId: string, jobId: string): AsyncGenerator<Chunk> {
   for (;;) {
     session.signal.throwIfAborted()
-    const { status, stream } = await session.api.streamJob({ path, query: { wait: HELD_MS } })
-    for (const chunk of stream)
-      session.out.event(chunk, typeof chunk.output === 'string' ? chunk.output : `${JSON.stringify(chunk.output)}\n`)
-    if (!OVER.has(status) || stream.length > 0) continue
-    const job = await session.api.getJobStatus({ path })
-    if (job.status === 'COMPLETED') return EXIT.OK
-    throw new CliError(
-      EXIT.BAD_OUTCOME,
-      'job_not_completed',
-      `job ${jobId} is ${job.status}${job.error === undefined ? '' : `: ${job.error}`}`,
-    )
+    const { status, stream } = await session.api.streamJob({ path: { endpointId, jobId }, query: { wait: HELD_MS } })
+    yield* stream
+    if (OVER.has(status) && stream.length === 0) return
   }
+}
+
+/** Prints the chunks of a job as they come, and how it ended. */
+export async function streamJob(session: Session, endpointId: string, jobId: string): Promise<number> {
+  for await (const chunk of readChunks(session, endpointId, jobId))
+    session.out.event(chunk, typeof chunk.output === 'string' ? chunk.output : `${JSON.stringify(chunk.output)}\n`)
+  const job = await session.api.getJobStatus({ path: { endpointId, jobId } })
+  if (job.status === 'COMPLETED') return EXIT.OK
+  const reason = job.error === undefined ? '' : `: ${job.error}`
+  throw new CliError(EXIT.BAD_OUTCOME, 'job_not_completed', `job ${jobId} is ${job.status}${reason}`)
 }

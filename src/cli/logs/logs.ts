@@ -28,8 +28,10 @@ interface Query {
 
 /** One log: how its lines are read, and how they are followed. */
 interface Log {
-  /** Of which worker, where there are several. */
+  /** Of which worker or pod, where there are several. */
   label: string
+  /** What that is called in JSON. */
+  labelled: 'workerId' | 'pod'
   page(query: Query): Promise<Page>
   follow(lastEventId: string): AsyncGenerator<{ data: string; event: string }>
 }
@@ -38,7 +40,17 @@ const PAGE = 1_000
 
 /** Prints lines of a pod, of a worker, or of all workers of an endpoint, and follows them with `-f`. */
 export async function printLogs(session: Session, id: string, flags: LogFlags): Promise<number> {
-  const logs = await findLogs(session, id, flags.worker)
+  return await printAll(session, await findLogs(session, id, flags.worker), flags)
+}
+
+/** The same of all members of a cluster. */
+export async function printMemberLogs(session: Session, clusterId: string, flags: LogFlags): Promise<number> {
+  const { pods } = await session.api.listClusterPods({ path: { id: clusterId } })
+  const logs = pods.map((pod) => podLog(session, pod.id, pod.name))
+  return await printAll(session, logs, flags)
+}
+
+async function printAll(session: Session, logs: readonly Log[], flags: LogFlags): Promise<number> {
   const query = queryOf(flags, session.io.nowMs())
   const read = await Promise.all(logs.map(async (log) => (await readLines(log, query, flags.tail)).map((line) => ({ log, line }))))
   const lines = read.flat().toSorted((a, b) => a.line.ts.localeCompare(b.line.ts))
@@ -86,9 +98,10 @@ async function findLogs(session: Session, id: string, workerId: string | undefin
   }
 }
 
-function podLog(session: Session, id: string): Log {
+function podLog(session: Session, id: string, label = ''): Log {
   return {
-    label: '',
+    label,
+    labelled: 'pod',
     page: (query) => session.api.listPodLogLines({ path: { id }, query: { ...query } }),
     follow: (lastEventId) => session.api.getPodLogs({ path: { id }, query: { tail: 0 } }, { lastEventId, signal: session.signal }),
   }
@@ -98,6 +111,7 @@ function workerLog(session: Session, id: string, workerId: string): Log {
   const path = { id, workerId }
   return {
     label: workerId,
+    labelled: 'workerId',
     page: (query) => session.api.listWorkerLogLines({ path, query: { ...query } }),
     follow: (lastEventId) => session.api.getWorkerLogs({ path, query: { tail: 0 } }, { lastEventId, signal: session.signal }),
   }
@@ -132,10 +146,10 @@ async function follow(session: Session, log: Log, lastEventId: string, { grep, s
 }
 
 /** A terminal shows what the program has said; a pipe gets time and source too. */
-function print({ out }: Session, { label }: Log, line: Line): void {
+function print({ out }: Session, { label, labelled }: Log, line: Line): void {
   const prefix = label === '' ? '' : `${label}${out.isTerminal ? '  ' : '\t'}`
   const text = out.isTerminal ? (line.source === 'system' ? `· ${line.line}` : line.line) : `${line.ts}\t${line.source}\t${line.line}`
-  out.event(label === '' ? line : { ...line, workerId: label }, `${prefix}${printable(text)}\n`)
+  out.event(label === '' ? line : { ...line, [labelled]: label }, `${prefix}${printable(text)}\n`)
 }
 
 /** Without what would move the cursor or rename the window: a log is data. Colours may stay. */

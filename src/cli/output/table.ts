@@ -1,8 +1,8 @@
 import { formatRelative } from '../core/durations.ts'
 import { type Column, plainText } from './columns.ts'
 
-const GOOD = /^(RUNNING|READY|IDLE|COMPLETED|ONLINE|ok|ACTIVE|DELIVERED)$/
-const BAD = /^(ERROR|FAILED|DEAD|OFFLINE|LOST|UNHEALTHY|TIMED_OUT|fail)$/
+const GOOD = /^(RUNNING|READY|IDLE|COMPLETED|ONLINE|ok|OK|ACTIVE|DELIVERED)$/
+const BAD = /^(ERROR|FAILED|DEAD|OFFLINE|LOST|UNHEALTHY|TIMED_OUT|fail|FAIL)$/
 const GREEN = 32
 const RED = 31
 const YELLOW = 33

@@ -1,4 +1,4 @@
-import { printPlans } from '../core/change-plan.ts'
+import { planEach } from '../core/change-plan.ts'
 import { parseDurationMs } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
@@ -14,8 +14,9 @@ export async function actOn(
   session: Session,
   id: string,
   action: keyof typeof DONE,
-  { wait, yes }: { wait?: boolean; yes?: boolean },
+  { wait, yes, plan }: { wait?: boolean; yes?: boolean; plan?: boolean },
 ): Promise<number> {
+  if (plan) return await planEach(session, [id], (one, query) => session.api.actOnPod({ path: { id: one }, body: { action }, query }))
   if (action === 'restart') await session.confirm(`Restart ${id}? Its container disk is lost.`, yes)
   const pod = await session.api.actOnPod({ path: { id }, body: { action } })
   if (!wait) session.out.done(pod, id, `pod ${id} ${DONE[action]}`)
@@ -39,7 +40,7 @@ export async function deletePods(
   ids: readonly string[],
   { yes, plan }: { yes?: boolean; plan?: boolean },
 ): Promise<number> {
-  if (plan) return printPlans(session, await Promise.all(ids.map((id) => session.api.deletePod({ path: { id }, query: { dryRun: true } }))))
+  if (plan) return await planEach(session, ids, (id, query) => session.api.deletePod({ path: { id }, query }))
   const what = ids.length === 1 ? `pod ${ids[0]}` : `${ids.length} pods`
   await session.confirm(`Delete ${what}? Container disks and persistent mounts are lost.`, yes)
   for (const id of ids) {

@@ -25,8 +25,10 @@ export const SpendItem = z
     costSoFar: usd('USD charged for what runs since it started; 0 where nothing runs.'),
     costToday: usd('USD charged since midnight, UTC.'),
     costThisMonth: usd('USD charged since the beginning of the month, UTC.'),
-    idleSince: moment('Since when it does nothing; null: it works, or nobody knows.'),
-    idleWaste: usd('USD charged since `idleSince`.').nullable(),
+    idleCount: z.number().int().min(0).meta({ description: 'Pods or workers of it that do nothing, as far as that is known.' }),
+    idlePerHour: usd('USD per hour of these.'),
+    idleSince: moment('Since when the longest of these does nothing; null: all works, or nobody knows.'),
+    idleWaste: usd('USD charged for these since each does nothing.').nullable(),
   })
   .meta({
     id: 'SpendItem',
@@ -42,6 +44,8 @@ export const SpendItem = z
       costSoFar: 2.681094,
       costToday: 2.681094,
       costThisMonth: 4.1,
+      idleCount: 0,
+      idlePerHour: 0,
       idleSince: null,
       idleWaste: null,
     },

@@ -5,6 +5,8 @@ import { ResourceId, Timestamp } from '../fields.ts'
 /** Things that one stop names or stops: each is several calls inside the plane. */
 export const MAX_STOPPED = 100
 const MAX_PLAN_ID_LENGTH = 64
+const MIN_IDLE_SECONDS = 60
+const MAX_IDLE_SECONDS = 30 * 86_400
 const usd = (description: string) => z.number().meta({ description, format: 'double' })
 const KINDS = ['POD', 'ENDPOINT', 'CLUSTER', 'NETWORK_VOLUME'] as const
 const thing = { kind: z.enum(KINDS), id: z.string(), name: z.string(), perHour: usd('USD per hour as it is.') }
@@ -17,6 +19,9 @@ export const StopSpendRequest = z
       .max(MAX_STOPPED)
       .optional()
       .meta({ description: 'Pods and endpoints to stop; left out: every pod that runs and every endpoint with workers.' }),
+    idleForSeconds: z.number().int().min(MIN_IDLE_SECONDS).max(MAX_IDLE_SECONDS).optional().meta({
+      description: 'Only what has done nothing for so long; an endpoint keeps its `workers.max`. Left out: whatever it does.',
+    }),
     planId: z
       .string()
       .min(1)
@@ -70,6 +75,7 @@ export const SpendStop = z
         state: z.enum(['PENDING', 'STOPPED', 'FAILED', 'RESTORED']).meta({ description: 'PENDING: the stop broke off before it.' }),
         reason: z.string().nullable().meta({ description: 'Why it could not be stopped, or not be restored.' }),
         formerWorkers: WorkerBounds.nullable().meta({ description: 'Bounds of an endpoint before; null for a pod.' }),
+        stoppedWorkers: WorkerBounds.nullable().meta({ description: 'Bounds that the stop gave it; null for a pod.' }),
       }),
     ),
   })
@@ -81,7 +87,9 @@ export const SpendStop = z
       createdAt: '2026-06-02T12:00:00Z',
       savedPerHour: 0.44,
       undoneAt: null,
-      items: [{ kind: 'POD', id: '7h9k2m4n6p', name: 'notebook', state: 'STOPPED', reason: null, formerWorkers: null }],
+      items: [
+        { kind: 'POD', id: '7h9k2m4n6p', name: 'notebook', state: 'STOPPED', reason: null, formerWorkers: null, stoppedWorkers: null },
+      ],
     },
   })
 export type SpendStop = z.infer<typeof SpendStop>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ListedSpend } from '../billing/listed-spend.ts'
 import { CLUSTER_DEFAULTS } from '../defaults.ts'
 import { CLUSTER_TYPES } from '../enums.ts'
 import { DataCenterIds, Name, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
@@ -121,6 +122,7 @@ export const Cluster = z
     primary: ClusterPrimary.optional().meta({ description: 'The member of rank 0.' }),
     onHostLoss: OnHostLoss,
     createdAt: Timestamp,
+    spend: ListedSpend.optional(),
   })
   .meta({ id: 'Cluster', description: 'Pods alike in one data center, on a private network of their own.', example: CLUSTER_EXAMPLE })
 export type Cluster = z.infer<typeof Cluster>

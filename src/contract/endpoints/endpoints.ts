@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ListedSpend } from '../billing/listed-spend.ts'
 import { orChangePlan } from '../change-plan.ts'
 import { ENDPOINT_DEFAULTS } from '../defaults.ts'
 import { DataCenterIds, Name, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
@@ -152,6 +153,7 @@ export const Endpoint = z
     resultRetention: ResultRetention.optional().meta({ description: 'Only when it differs from the default.' }),
     flashboot: FlashBoot,
     createdAt: Timestamp,
+    spend: ListedSpend.optional(),
   })
   .meta({
     id: 'Endpoint',

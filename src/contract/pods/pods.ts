@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ListedSpend } from '../billing/listed-spend.ts'
 import { orChangePlan } from '../change-plan.ts'
 import { POD_DEFAULTS } from '../defaults.ts'
 import { DataCenterIds, Name, PLAIN_TEXT, ResourceId, Timestamp } from '../fields.ts'
@@ -124,6 +125,7 @@ export const Pod = z
     stopAfter: Timestamp.nullable().meta({ description: 'When the platform stops the pod; null: never by itself, or done.' }),
     terminateAfter: Timestamp.nullable().meta({ description: 'When the platform terminates the pod; null: never by itself.' }),
     idleStop: z.union([PodIdleStop, z.null()]).meta({ description: 'When the platform stops it for doing nothing; null: never.' }),
+    spend: ListedSpend.optional(),
   })
   .meta({ id: 'Pod', description: 'A container on a machine.', example: POD_EXAMPLE })
 export type Pod = z.infer<typeof Pod>

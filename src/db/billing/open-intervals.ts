@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, or, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { ChargedInterval } from '../../domain/billing/bill.ts'
 import { NO_RATES } from '../../domain/billing/money.ts'
 import { runningRates, stoppedRates } from '../../domain/billing/pod-rates.ts'
@@ -26,7 +26,8 @@ export function toOpenIntervals([openPods, workers, volumes]: OpenRows): Charged
   return [...openPods.map(ofPod), ...workers.map(ofWorker), ...volumes.map(ofVolume)].filter(({ startedAtMs }) => startedAtMs > 0)
 }
 
-function selectOpenPods(db: Database, teamId: string) {
+/** `only`: of these alone. */
+export function selectOpenPods(db: Database, teamId: string, only?: SQL) {
   return db
     .select({
       id: pods.id,
@@ -42,14 +43,15 @@ function selectOpenPods(db: Database, teamId: string) {
       diskChargedFromMs: pods.diskChargedFromMs,
     })
     .from(pods)
-    .where(and(eq(pods.teamId, teamId), IS_LIVE, or(isNotNull(pods.chargedFromMs), isNotNull(pods.diskChargedFromMs))))
+    .where(and(eq(pods.teamId, teamId), IS_LIVE, or(isNotNull(pods.chargedFromMs), isNotNull(pods.diskChargedFromMs)), only))
 }
 
-function selectOpenWorkers(db: Database, teamId: string) {
+/** `only`: of these alone. */
+export function selectOpenWorkers(db: Database, teamId: string, only?: SQL) {
   return db
     .select()
     .from(allocations)
-    .where(and(eq(allocations.teamId, teamId), eq(allocations.kind, 'worker'), isNotNull(allocations.chargedFromMs)))
+    .where(and(eq(allocations.teamId, teamId), eq(allocations.kind, 'worker'), isNotNull(allocations.chargedFromMs), only))
 }
 
 function selectOpenVolumes(db: Database, teamId: string) {

@@ -47,6 +47,24 @@ export interface Spending extends Spent {
   runningSinceMs: number | null
   /** What all that runs was charged since it started. */
   soFarMicros: number
+  /** The pods or workers of it that run. */
+  parts: readonly RunningPart[]
+}
+
+/** One pod or worker that runs. */
+export interface RunningPart {
+  workloadId: string
+  nanosPerHour: number
+  soFarMicros: number
+}
+
+/** What of a thing does nothing. */
+export interface Idling {
+  count: number
+  nanosPerHour: number
+  /** Since when the longest of it does; null where all works, or nobody knows. */
+  sinceMs: number | null
+  wasteMicros: number
 }
 
 /**
@@ -67,12 +85,22 @@ export function listSpending(
     .toSorted((a, b) => b.nanosPerHour - a.nanosPerHour || (a.id < b.id ? -1 : 1))
 }
 
-/** What a thing was charged since it does nothing, in millionths of a USD; its rate is that of its present run (SPD-4). */
-export function idleWasteMicros(
-  { nanosPerHour, soFarMicros }: Pick<Spending, 'nanosPerHour' | 'soFarMicros'>,
-  idleSinceMs: number,
-  nowMs: number,
-): number {
+/** What of a thing does nothing, and what that was charged meanwhile (SPD-4, SPD-7). `sinceMs`: by workload, of those that do nothing. */
+export function idlingOf({ parts }: Pick<Spending, 'parts'>, sinceMs: ReadonlyMap<string, number>, nowMs: number): Idling {
+  const idle = parts.flatMap((part) => {
+    const since = sinceMs.get(part.workloadId)
+    return since === undefined ? [] : [{ ...part, since }]
+  })
+  return {
+    count: idle.length,
+    nanosPerHour: total(idle.map(({ nanosPerHour }) => nanosPerHour)),
+    sinceMs: idle.length === 0 ? null : Math.min(...idle.map(({ since }) => since)),
+    wasteMicros: total(idle.map((part) => wasteMicros(part, part.since, nowMs))),
+  }
+}
+
+// At the rate of its present run, and never more than that was charged.
+function wasteMicros({ nanosPerHour, soFarMicros }: RunningPart, idleSinceMs: number, nowMs: number): number {
   const micros = Math.floor((nanosPerHour * Math.max(0, nowMs - idleSinceMs)) / HOUR_MS / NANOS_PER_MICRO)
   return Math.min(micros, soFarMicros)
 }
@@ -86,6 +114,9 @@ function together(
   const { kind, id, name } = group[0] as Spender
   const running = group.filter(({ isRunning }) => isRunning)
   const starts = running.map(({ startedAtMs }) => startedAtMs).filter((ms) => ms !== null)
+  const parts = running.map(({ workloadId, nanosPerHour, closedMicros }) => {
+    return { workloadId, nanosPerHour, soFarMicros: closedMicros + lastingMicros(lasting.get(workloadId), nowMs) }
+  })
   const { todayMicros, monthMicros } = spent.get(id) ?? { todayMicros: 0, monthMicros: 0 }
   return {
     kind,
@@ -95,7 +126,8 @@ function together(
     stoppedNanosPerHour: total(group.map(({ stoppedNanosPerHour }) => stoppedNanosPerHour)),
     runningCount: running.length,
     runningSinceMs: starts.length === 0 ? null : Math.min(...starts),
-    soFarMicros: total(running.map((spender) => spender.closedMicros + lastingMicros(lasting.get(spender.workloadId), nowMs))),
+    soFarMicros: total(parts.map(({ soFarMicros }) => soFarMicros)),
+    parts,
     todayMicros,
     monthMicros,
   }

@@ -20,6 +20,14 @@ export interface StoppablePod {
   isToRun: boolean
   nanosPerHour: number
   stoppedNanosPerHour: number
+  /** Since when its host sees it do nothing; null: it works, or nobody knows, or nobody asked. */
+  idleSinceMs: number | null
+}
+
+/** Bounds of an endpoint's workers. */
+export interface WorkerBounds {
+  min: number
+  max: number
 }
 
 /** An endpoint with workers, or one that was named. */
@@ -27,7 +35,7 @@ export interface StoppableEndpoint {
   id: string
   name: string
   revision: number
-  workers: { min: number; max: number }
+  workers: WorkerBounds
   nanosPerHour: number
   stake: EndpointStake
 }
@@ -38,24 +46,41 @@ export interface Stoppable {
   volumes: readonly { id: string; name: string; nanosPerHour: number }[]
 }
 
+/** What a stop is about. */
+export interface StopSelection {
+  /** Only these; null: all that runs. */
+  ids: readonly string[] | null
+  /** Only what has done nothing for so long; null: whatever it does. */
+  idleForMs: number | null
+  nowMs: number
+}
+
 type Thing = Pick<SpendStopPlan['stays'][number], 'kind' | 'id' | 'name'>
 type Fate = { thing: Thing; version: number; nanos: number } & (
-  | { stops: true; savesNanos: number; effects: ChangeEffect[] }
+  | { stops: true; savesNanos: number; effects: ChangeEffect[]; workers: WorkerBounds | null }
   | { stops: false; reason: string }
 )
 
 export interface DecidedStop extends Omit<SpendStopPlan, 'planId'> {
   savedNanosPerHour: number
+  /** Bounds that endpoints get, by id. */
+  stoppedWorkers: ReadonlyMap<string, WorkerBounds>
   /** Of what the plan was made: equal for equal plans. */
   facts: string
 }
 
+const SECOND_MS = 1000
 const NO_MEMBER = 'the members of a cluster are not stopped: delete the cluster to end its cost'
 
-/** What is stopped and what stays (SPD-10). `ids`: only these; null: all that runs. At most `most` things. */
-export function decideSpendStop({ pods, endpoints, volumes }: Stoppable, ids: readonly string[] | null, most: number): DecidedStop {
+/** No workers at all: what runs finishes, and nothing is begun. */
+const PAUSED: WorkerBounds = { min: 0, max: 0 }
+
+/** What is stopped and what stays (SPD-10, SPD-8). At most `most` things. */
+export function decideSpendStop({ pods, endpoints, volumes }: Stoppable, selection: StopSelection, most: number): DecidedStop {
+  const { ids } = selection
   const isNamed = (id: string) => ids === null || ids.includes(id)
-  const found = [...pods.filter(({ clusterId }) => clusterId === null).map(ofPod), ...endpoints.map(ofEndpoint)]
+  const alone = pods.filter(({ clusterId }) => clusterId === null)
+  const found = [...alone.map((pod) => ofPod(pod, selection)), ...endpoints.map((endpoint) => ofEndpoint(endpoint, selection))]
   const named = found.map((fate) => (isNamed(fate.thing.id) ? fate : stay(fate, 'it was not named')))
   const fates = bounded([...named, ...ofClusters(pods), ...volumes.map(ofVolume)], most)
   const stops = fates.filter((fate) => fate.stops)
@@ -69,33 +94,65 @@ export function decideSpendStop({ pods, endpoints, volumes }: Stoppable, ids: re
     stays: stays.map(({ thing, nanos, reason }) => ({ ...thing, perHour: usdOfNanos(nanos), reason })),
     effects: stops.flatMap(({ effects }) => effects),
     savedNanosPerHour,
-    facts: JSON.stringify(stops.map(({ thing, version }) => [thing.kind, thing.id, version])),
+    stoppedWorkers: new Map(stops.flatMap(({ thing, workers }) => (workers === null ? [] : [[thing.id, workers]]))),
+    facts: JSON.stringify(stops.map(({ thing, version, workers }) => [thing.kind, thing.id, version, workers])),
   }
 }
 
-function ofPod(pod: StoppablePod): Fate {
+function ofPod(pod: StoppablePod, selection: StopSelection): Fate {
   const { id, name, version, nanosPerHour: nanos, stoppedNanosPerHour } = pod
   const base = { thing: { kind: 'POD' as const, id, name }, version, nanos }
   if (!pod.isToRun) return { ...base, stops: false, reason: 'it is stopped: its disks are kept' }
   if (!actionsOf(pod).includes('stop')) {
     return { ...base, stops: false, reason: pod.locked ? 'pod is locked' : `action stop is not valid while the pod is ${pod.status}` }
   }
+  if (!isIdle([pod.idleSinceMs], selection)) return { ...base, stops: false, reason: notIdle(selection) }
   const resource: ChangedResource = { kind: 'pod', id, name }
   const kept = stoppedNanosPerHour > 0 ? [effect(resource, 'STAYS', 'INFO', 'its disks are kept, and go on costing')] : []
   const effects = [effect(resource, 'STOPS', 'WARNING', 'its container is stopped, and its ports close'), ...kept]
-  return { ...base, stops: true, savesNanos: nanos - stoppedNanosPerHour, effects }
+  return { ...base, stops: true, savesNanos: nanos - stoppedNanosPerHour, effects, workers: null }
 }
 
-function ofEndpoint({ id, name, revision, workers, nanosPerHour: nanos, stake }: StoppableEndpoint): Fate {
+function ofEndpoint(endpoint: StoppableEndpoint, selection: StopSelection): Fate {
+  const { id, name, revision, workers, nanosPerHour: nanos, stake } = endpoint
   const base = { thing: { kind: 'ENDPOINT' as const, id, name }, version: revision, nanos }
   if (workers.max === 0) return { ...base, stops: false, reason: 'it may have no workers already: those that are there finish and go' }
   const resource: ChangedResource = { kind: 'endpoint', id, name }
+  if (selection.idleForMs !== null) return { ...base, ...idleFate(resource, endpoint, selection) }
   const effects = [
     effect(resource, 'CHANGES', 'WARNING', `its workers may be 0 instead of ${workers.min} to ${workers.max}: no new job is begun`),
     ...jobsEffect(resource, 'FINISHES', 'INFO', stake.running, ['that runs is finished first', 'that run are finished first']),
     ...(stake.queued > 0 ? [{ ...effect(resource, 'WAITS', 'WARNING', 'jobs that wait go on waiting'), amount: stake.queued }] : []),
   ]
-  return { ...base, stops: true, savesNanos: nanos, effects }
+  return { ...base, stops: true, savesNanos: nanos, effects, workers: PAUSED }
+}
+
+type Ending = { stops: true; savesNanos: number; effects: ChangeEffect[]; workers: WorkerBounds } | { stops: false; reason: string }
+
+/** An endpoint that does nothing goes on taking jobs: it only keeps no workers for them (SPD-8). */
+function idleFate(resource: ChangedResource, { workers, nanosPerHour, stake }: StoppableEndpoint, selection: StopSelection): Ending {
+  const since = stake.workers.map(({ idleSinceMs }) => idleSinceMs)
+  if (stake.queued + stake.running > 0 || since.length === 0 || !isIdle(since, selection))
+    return { stops: false, reason: notIdle(selection) }
+  if (workers.min === 0) return { stops: false, reason: 'its idle workers leave by themselves' }
+  const text = `it keeps 0 instead of ${workers.min} workers: those that do nothing leave, and a job starts one again`
+  return {
+    stops: true,
+    savesNanos: nanosPerHour,
+    effects: [effect(resource, 'CHANGES', 'WARNING', text)],
+    workers: { min: 0, max: workers.max },
+  }
+}
+
+/** Whether all of these have done nothing for as long as is asked. */
+function isIdle(sinceMs: readonly (number | null)[], { idleForMs, nowMs }: StopSelection): boolean {
+  return idleForMs === null || sinceMs.every((ms) => ms !== null && ms <= nowMs - idleForMs)
+}
+
+function notIdle({ idleForMs }: StopSelection): string {
+  const seconds = (idleForMs ?? 0) / SECOND_MS
+  const time = seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`
+  return `it is not known to have done nothing for ${time}`
 }
 
 function ofVolume({ id, name, nanosPerHour }: Stoppable['volumes'][number]): Fate {

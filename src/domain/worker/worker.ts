@@ -1,4 +1,5 @@
 import type { WorkerStatus } from '../../contract/enums.ts'
+import { UNSEEN_MS } from '../history/idle.ts'
 
 /** What is known of a worker in every phase. */
 interface WorkerFacts {
@@ -188,4 +189,13 @@ export function workerDueAtMs(worker: Worker, lostAfterMs: number): number | nul
 
 function finite(atMs: number): number | null {
   return Number.isFinite(atMs) ? atMs : null
+}
+
+/**
+ * Since when a worker that asks for work has none (SPD-7); null: it has, it is not ready, or it has not pinged for so long that nobody knows.
+ * One that serves requests does not ping: what it holds is known here alone.
+ */
+export function knownIdleSinceMs(worker: Worker, nowMs: number): number | null {
+  if (worker.phase !== 'READY' || worker.excusedUntilMs !== null) return null
+  return nowMs - (worker.lastSeenAtMs ?? nowMs) > UNSEEN_MS ? null : worker.idleSinceMs
 }

@@ -11,6 +11,7 @@ import {
   UpdateClusterRequest,
 } from '../../contract/clusters/clusters.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
+import { withSpend } from '../../services/billing/listed-spend.ts'
 import * as clusters from '../../services/clusters/clusters.ts'
 import { createCluster, previewCluster } from '../../services/clusters/create-cluster.ts'
 import { planDeleteCluster } from '../../services/clusters/plan-cluster.ts'
@@ -114,7 +115,10 @@ const podsRoute = createRoute({
 
 /** Registers `/v2/clusters` (CLU-1 to CLU-12). */
 export function registerClusters(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(listRoute, async (c) => c.json({ clusters: await clusters.listClusters(verbContext(c)) }, 200))
+  app.openapi(listRoute, async (c) => {
+    const ctx = verbContext(c)
+    return c.json({ clusters: await withSpend(ctx, 'CLUSTER', await clusters.listClusters(ctx)) }, 200)
+  })
   app.openapi(createClusterRoute, async (c) => {
     const body = c.req.valid('json')
     if (c.req.valid('query').dryRun) return c.json(await previewCluster(verbContext(c), body), 200)

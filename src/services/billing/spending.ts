@@ -6,17 +6,14 @@ import { type Charge, cutInterval, totalMicros } from '../../domain/billing/bill
 import type { Bucket } from '../../domain/billing/buckets.ts'
 import { usdOfMicros, usdOfNanos } from '../../domain/billing/money.ts'
 import { monthOf } from '../../domain/billing/spend.ts'
-import { idleWasteMicros, listSpending, type Spending, type Spent } from '../../domain/billing/spending.ts'
-import { ownPods } from '../../objects/ownership/own.ts'
+import { type Idling, idlingOf, listSpending, type Spending, type Spent } from '../../domain/billing/spending.ts'
 import type { VerbContext } from '../context.ts'
-import { readLivePods } from '../pods/live-pods.ts'
 import { requireScope } from '../require-scope.ts'
+import { readIdle } from './idle.ts'
 
 const DAY_MS = 86_400_000
-/** Pods that are asked whether they do nothing; one page of them. */
-const MAX_ASKED = 1_000
 
-/** What the account spends now, and on what (SPD-1, SPD-2, SPD-4). Throws 403. */
+/** What the account spends now, and on what (SPD-1, SPD-2, SPD-4, SPD-7). Throws 403. */
 export async function getSpend(ctx: VerbContext, { limit }: SpendQuery): Promise<Spend> {
   requireScope(ctx.principal, 'billing:read')
   const { nowMs } = ctx
@@ -29,14 +26,17 @@ export async function getSpend(ctx: VerbContext, { limit }: SpendQuery): Promise
   const spent = spentOf([...rows.totals, ...parts], dayStartMs)
   const items = itemsOf(rows, parts, dayStartMs, nowMs)
   const listed = items.slice(0, limit)
-  const idle = await readIdle(ctx, listed)
+  const sinceMs = await readIdle(
+    ctx,
+    listed.filter(({ runningCount }) => runningCount > 0),
+  )
   return {
     perHour: usdOfNanos(items.reduce((sum, { nanosPerHour }) => sum + nanosPerHour, 0)),
     stoppedPerHour: usdOfNanos(items.reduce((sum, { stoppedNanosPerHour }) => sum + stoppedNanosPerHour, 0)),
     today: { from: formatTime(dayStartMs), spent: usdOfMicros(spent.todayMicros) },
     month: { from: formatTime(month.startMs), spent: usdOfMicros(spent.monthMicros) },
     itemCount: items.length,
-    items: listed.map((item) => showSpending(item, idle.get(item.id) ?? null, nowMs)),
+    items: listed.map((item) => showSpending(item, idlingOf(item, sinceMs, nowMs))),
   }
 }
 
@@ -55,19 +55,7 @@ function spentOf(charges: readonly Charge[], dayStartMs: number): Spent {
   return { todayMicros, monthMicros }
 }
 
-/** Since when running pods do nothing, by id, as their hosts have seen it (HIS-8). */
-async function readIdle(ctx: VerbContext, items: readonly Spending[]): Promise<Map<string, number>> {
-  const wanted = new Set(items.filter(({ kind, runningCount }) => kind === 'POD' && runningCount > 0).map(({ id }) => id))
-  if (wanted.size === 0) return new Map()
-  const { pods } = await ownPods(ctx.env, ctx.principal, null, MAX_ASKED)
-  const live = await readLivePods(
-    ctx.env,
-    pods.filter(({ id }) => wanted.has(id)),
-  )
-  return new Map([...live].flatMap(([id, { idleSinceMs }]) => (idleSinceMs === null ? [] : [[id, idleSinceMs]])))
-}
-
-function showSpending(spending: Spending, idleSinceMs: number | null, nowMs: number): SpendItem {
+function showSpending(spending: Spending, idling: Idling): SpendItem {
   const { kind, id, name, runningCount, runningSinceMs } = spending
   return {
     kind,
@@ -80,7 +68,9 @@ function showSpending(spending: Spending, idleSinceMs: number | null, nowMs: num
     costSoFar: usdOfMicros(spending.soFarMicros),
     costToday: usdOfMicros(spending.todayMicros),
     costThisMonth: usdOfMicros(spending.monthMicros),
-    idleSince: idleSinceMs === null ? null : formatTime(idleSinceMs),
-    idleWaste: idleSinceMs === null ? null : usdOfMicros(idleWasteMicros(spending, idleSinceMs, nowMs)),
+    idleCount: idling.count,
+    idlePerHour: usdOfNanos(idling.nanosPerHour),
+    idleSince: idling.sinceMs === null ? null : formatTime(idling.sinceMs),
+    idleWaste: idling.sinceMs === null ? null : usdOfMicros(idling.wasteMicros),
   }
 }

@@ -8,6 +8,7 @@ import { endpointStub } from '../../objects/stubs.ts'
 import { keyedDigest } from '../../platform/crypto.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
+import { readIdle } from './idle.ts'
 
 /** Digits of a plan's name: enough that two plans of one account never share one. */
 const PLAN_ID_LENGTH = 32
@@ -21,12 +22,18 @@ export interface NamedStop extends DecidedStop {
 
 /** What a stop would do (SPD-10). Throws 403. */
 export async function planSpendStop(ctx: VerbContext, body: StopSpendRequest): Promise<SpendStopPlan> {
-  const { savedNanosPerHour: _saved, facts: _facts, formerWorkers: _former, ...plan } = await makeStopPlan(ctx, body)
+  const {
+    savedNanosPerHour: _saved,
+    facts: _facts,
+    formerWorkers: _former,
+    stoppedWorkers: _stopped,
+    ...plan
+  } = await makeStopPlan(ctx, body)
   return plan
 }
 
 /** The same with what carries it out. Throws 403. */
-export async function makeStopPlan(ctx: VerbContext, { ids }: StopSpendRequest): Promise<NamedStop> {
+export async function makeStopPlan(ctx: VerbContext, { ids, idleForSeconds }: StopSpendRequest): Promise<NamedStop> {
   const { env, principal } = ctx
   requireScope(principal, 'pods:write')
   const { pods, workers, volumes } = await readStoppable(openDatabase(env.DB), principal.teamId)
@@ -39,7 +46,11 @@ export async function makeStopPlan(ctx: VerbContext, { ids }: StopSpendRequest):
       return { id, name, revision, workers: bounds, nanosPerHour: nanosOf.get(id) ?? 0, stake }
     }),
   )
-  const decided = decideSpendStop({ pods, endpoints, volumes }, ids ?? null, MAX_STOPPED)
+  const selection = { ids: ids ?? null, idleForMs: idleForSeconds === undefined ? null : idleForSeconds * 1000, nowMs: ctx.nowMs }
+  const running = pods.filter(({ isToRun, clusterId }) => isToRun && clusterId === null).map(({ id }) => ({ kind: 'POD', id }))
+  const sinceMs = selection.idleForMs === null ? new Map<string, number>() : await readIdle(ctx, running)
+  const stoppable = { pods: pods.map((pod) => ({ ...pod, idleSinceMs: sinceMs.get(pod.id) ?? null })), endpoints, volumes }
+  const decided = decideSpendStop(stoppable, selection, MAX_STOPPED)
   if (decided.stops.some(({ kind }) => kind === 'ENDPOINT')) requireScope(principal, 'serverless:write')
   const planId = (await keyedDigest(env.KEY_PEPPER, `spend-stop\n${principal.teamId}\n${decided.facts}`)).slice(0, PLAN_ID_LENGTH)
   return { ...decided, planId, formerWorkers: new Map(configs.map(({ id, row }) => [id, row.workers])) }

@@ -17,7 +17,6 @@ import { makeStopPlan, type NamedStop } from './stop-plan.ts'
 
 /** Things that are stopped or restored at the same time. */
 const AT_ONCE = 8
-const PAUSED = { min: 0, max: 0 }
 
 /**
  * Stops what the plan of this moment names (SPD-11), and keeps what is needed to undo it. What cannot be stopped says why and holds up nothing.
@@ -57,10 +56,11 @@ export async function undoSpendStop(ctx: VerbContext, id: string): Promise<Spend
   return show(after)
 }
 
-function rowOf(ctx: VerbContext, { stops, savedNanosPerHour, formerWorkers }: NamedStop): table.SpendStopRow {
+function rowOf(ctx: VerbContext, { stops, savedNanosPerHour, formerWorkers, stoppedWorkers }: NamedStop): table.SpendStopRow {
   const items = stops.map(({ kind, id, name }): StoppedItem => {
     const former = formerWorkers.get(id)
-    return { kind, id, name, state: 'PENDING', reason: null, formerWorkers: former ? { min: former.min, max: former.max } : null }
+    const bounds = former ? { min: former.min, max: former.max } : null
+    return { kind, id, name, state: 'PENDING', reason: null, formerWorkers: bounds, stoppedWorkers: stoppedWorkers.get(id) ?? null }
   })
   return { id: newResourceId(), teamId: ctx.principal.teamId, createdAtMs: ctx.nowMs, savedNanosPerHour, items, undoneAtMs: null }
 }
@@ -68,7 +68,7 @@ function rowOf(ctx: VerbContext, { stops, savedNanosPerHour, formerWorkers }: Na
 async function stopItem(ctx: VerbContext, item: StoppedItem): Promise<StoppedItem> {
   return settle(item, 'STOPPED', async () => {
     if (item.kind === 'POD') await actOnPod(ctx, item.id, 'stop', undefined)
-    else await updateEndpoint(ctx, item.id, { workers: PAUSED })
+    else await updateEndpoint(ctx, item.id, { workers: boundsOf(item) })
   })
 }
 
@@ -83,10 +83,17 @@ async function startAgain(ctx: VerbContext, { id }: StoppedItem): Promise<void> 
   if (!isToRun(row)) await actOnPod(ctx, id, 'start', undefined)
 }
 
-async function scaleAgain(ctx: VerbContext, { id, formerWorkers }: StoppedItem): Promise<void> {
+/** Bounds that a stop gave; it gave none to any endpoint where its row does not say. */
+function boundsOf({ stoppedWorkers }: StoppedItem): { min: number; max: number } {
+  return stoppedWorkers ?? { min: 0, max: 0 }
+}
+
+async function scaleAgain(ctx: VerbContext, item: StoppedItem): Promise<void> {
+  const { id, formerWorkers } = item
+  const given = boundsOf(item)
   const { workers } = (await own(ctx.env, ctx.principal, 'endpoint', id)).row
   if (formerWorkers === null || (workers.min === formerWorkers.min && workers.max === formerWorkers.max)) return
-  if (workers.max !== PAUSED.max) {
+  if (workers.min !== given.min || workers.max !== given.max) {
     const detail = `its workers were set to ${workers.min} to ${workers.max} since; they were ${formerWorkers.min} to ${formerWorkers.max}`
     throw new Problem('conflict', { detail })
   }
@@ -119,5 +126,7 @@ function note(ctx: VerbContext, verb: 'stop' | 'undo', { id, items }: table.Spen
 
 function show({ id, createdAtMs, savedNanosPerHour, undoneAtMs, items }: table.SpendStopRow): SpendStop {
   const undoneAt = undoneAtMs === null ? null : formatTime(undoneAtMs)
-  return { id, createdAt: formatTime(createdAtMs), savedPerHour: usdOfNanos(savedNanosPerHour), undoneAt, items }
+  // Rows of a release that knew one kind of stop do not name the bounds.
+  const shown = items.map((item) => ({ ...item, stoppedWorkers: item.kind === 'ENDPOINT' ? boundsOf(item) : null }))
+  return { id, createdAt: formatTime(createdAtMs), savedPerHour: usdOfNanos(savedNanosPerHour), undoneAt, items: shown }
 }

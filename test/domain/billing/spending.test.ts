@@ -1,5 +1,5 @@
 import type { ChargedInterval } from '../../../src/domain/billing/bill.ts'
-import { idleWasteMicros, listSpending, type Spender } from '../../../src/domain/billing/spending.ts'
+import { idlingOf, listSpending, type Spender } from '../../../src/domain/billing/spending.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const HOUR_MS = 3_600_000
@@ -48,6 +48,10 @@ describe('what costs something', () => {
         runningCount: 2,
         runningSinceMs: NOW_MS - 3 * HOUR_MS,
         soFarMicros: 2_040,
+        parts: [
+          { workloadId: 'w1', nanosPerHour: 7, soFarMicros: 2_040 },
+          { workloadId: 'w2', nanosPerHour: 8, soFarMicros: 0 },
+        ],
         todayMicros: 3,
         monthMicros: 4,
       },
@@ -55,9 +59,29 @@ describe('what costs something', () => {
   })
 })
 
-it('[SPD-4] what a thing was charged while it does nothing, never more than for its run', () => {
-  const thing = { nanosPerHour: 440_000_000, soFarMicros: 300_000 }
-  const waste = (minutes: number) => idleWasteMicros(thing, 0, minutes * 60_000)
-  expect([0, 1, 30, 60].map(waste)).toEqual([0, 7_333, 220_000, 300_000])
-  expect(idleWasteMicros(thing, 60_000, 0)).toBe(0)
+describe('what does nothing', () => {
+  const part = (workloadId: string, change = {}) => ({ workloadId, nanosPerHour: 440_000_000, soFarMicros: 300_000, ...change })
+
+  it('[SPD-4] is charged from then on, never more than for its run', () => {
+    const waste = (minutes: number, sinceMs = 0) =>
+      idlingOf({ parts: [part('pod')] }, new Map([['pod', sinceMs]]), minutes * 60_000).wasteMicros
+    expect([0, 1, 30, 60].map((minutes) => waste(minutes))).toEqual([0, 7_333, 220_000, 300_000])
+    expect(waste(0, 60_000)).toBe(0)
+  })
+
+  it('[SPD-7] of an endpoint or a cluster is counted one by one; what works, or is not known, is left out', () => {
+    const parts = [part('w1'), part('w2', { nanosPerHour: 220_000_000 }), part('busy')]
+    const since = new Map([
+      ['w1', 30 * 60_000],
+      ['w2', 0],
+      ['of another', 0],
+    ])
+    expect(idlingOf({ parts }, since, 60 * 60_000)).toEqual({
+      count: 2,
+      nanosPerHour: 660_000_000,
+      sinceMs: 0,
+      wasteMicros: 220_000 + 220_000,
+    })
+    expect(idlingOf({ parts }, new Map(), 60 * 60_000)).toEqual({ count: 0, nanosPerHour: 0, sinceMs: null, wasteMicros: 0 })
+  })
 })

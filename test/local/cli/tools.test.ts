@@ -259,6 +259,56 @@ describe('the operator', () => {
   })
 })
 
+describe('the plane itself', () => {
+  const env = { PODPLANE_OPERATOR_KEY: 'ppo_key' }
+  const check = (id: string, verdict: string) => ({ id, verdict, evidence: `${id} seen`, fix: null })
+  const status = (...checks: object[]) => ({
+    body: { version: '0.1.0', asOf: '2026-06-01T12:00:00Z', migrations: { newest: 'x', applied: 1, pending: [] }, checks },
+  })
+
+  it('[CL-29] doctor has a line a check, and exit code 1 when one fails', async () => {
+    const good = await at({ 'GET /admin/v1/plane': status(check('migrations', 'OK'), check('hosts', 'WARN')) })
+    expect(await podplane(['plane', 'doctor'], { plane: good, env })).toEqual({
+      code: 0,
+      stdout: 'migrations\tOK\tmigrations seen\t\nhosts\tWARN\thosts seen\t\n',
+      stderr: '',
+    })
+    expect((await podplane(['plane', 'status', '--json', 'version'], { plane: good, env })).stdout).toContain('0.1.0')
+    await good.close()
+    const bad = await at({ 'GET /admin/v1/plane': status(check('migrations', 'FAIL')) })
+    expect((await podplane(['plane', 'doctor'], { plane: bad, env })).code).toBe(1)
+    expect((await podplane(['plane', 'doctor'], { plane: bad })).code).toBe(3)
+  })
+
+  it('[CL-29] who waits, what an account may hold, and the line that starts a machine', async () => {
+    const waiting = {
+      endpointId: 'e1',
+      endpointName: 'chat',
+      accountId: 'a1',
+      since: '2026-06-01T11:00:00Z',
+      missing: [{ text: 'needs 2 free NVIDIA H200', hosts: 4 }],
+    }
+    const toy = await at({
+      'GET /admin/v1/waiting': { body: { waiting: [waiting], pagination: LAST } },
+      'GET /admin/v1/users': { body: { users: [{ id: 'u1', email: 'ada@example.com' }] } },
+      'PUT /admin/v1/users/u1/budgets': ({ body }) => ({ body }),
+      'GET /admin/v1/users/u1/spend-limits': { body: { perHour: 5 } },
+      'POST /admin/v1/join-tokens': ({ body }) => ({ status: 201, body: { token: 'ppj_x', ...(body as object) } }),
+    })
+    const run = async (...argv: string[]) => (await podplane(argv, { plane: toy, env })).stdout
+    expect(await run('plane', 'waiting')).toBe('e1\tchat\ta1\t2026-06-01T11:00:00Z\tneeds 2 free NVIDIA H200 (4 hosts)\n')
+    expect(JSON.parse(await run('users', 'quota', 'ada@example.com', 'gpus=4', '--json'))).toEqual({
+      id: 'u1',
+      budgets: { gpus: 4 },
+      spend: { perHour: 5 },
+    })
+    expect(JSON.parse(await run('hosts', 'add', 'gpu-1', '--json', 'name,command'))).toEqual({
+      name: 'gpu-1',
+      command: `podplane-agent --plane ${toy.url} --join-token ppj_x`,
+    })
+  })
+})
+
 describe('podplane api and version', () => {
   it('[CL-43] sends any request with the key that is used, to the plane alone', async () => {
     const toy = await at({ 'PATCH /v2/pods/p1': { body: { ...POD, name: 'new' } } })

@@ -1,9 +1,21 @@
 import { auditRows } from '../../support/audited.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
-import { api, createAccount, createEndpoint, createKey, describe, expect, it } from '../../support/harness.ts'
+import {
+  api,
+  createAccount,
+  createEndpoint,
+  createKey,
+  describe,
+  env,
+  evictDurableObject,
+  expect,
+  it,
+  runInDurableObject,
+} from '../../support/harness.ts'
 import { PODS, PodScene, setPod } from '../../support/pod-scene.ts'
-import { run, setUpQueue } from '../../support/queue.ts'
+import { run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { endpointStub, hostStub } from '../../support/stubs.ts'
 
 const STOP = '/v2/spend/stop'
 const PLAN = `${STOP}?dryRun=true`
@@ -61,6 +73,57 @@ describe('a plan', () => {
     expect(await scene.call.post(STOP, { planId: now })).toMatchObject({ status: 200 })
     expect((await scene.get(first)).status).toBe('EXITED')
     scene.leave()
+  })
+})
+
+describe('a stop of what is idle', () => {
+  it('[SPD-8] stops pods that have done nothing for so long, and no other; its undo starts them', async () => {
+    const { scene, first, second } = await twoPods()
+    const { call, host } = scene
+    const stats = (util: number, id: string) => ({ id: `${id}-1`, cpu: 9, gpuCount: 1, gpus: [{ util, memoryUtil: 1 }] })
+    const nowMs = Date.now()
+    for (let ms = nowMs - 90_000; ms <= nowMs; ms += 5_000) {
+      await runInDurableObject(hostStub(env, host.id), (object) => {
+        object.now = () => ms
+      })
+      await host.beat({ stats: [stats(0, first), stats(40, second)] })
+    }
+    const body = { idleForSeconds: 60 }
+    const plan = (await call.post(PLAN, body)).body
+    expect(plan).toMatchObject({
+      stops: [{ id: first }],
+      stays: [{ id: second, reason: 'it is not known to have done nothing for 1 min' }],
+    })
+    expect((await call.post(PLAN, { idleForSeconds: 3600 })).body.stops).toEqual([])
+    expect((await call.post(PLAN, { idleForSeconds: 59 })).status).toBe(422)
+    const stopped = (await call.post(STOP, { ...body, planId: plan.planId })).body
+    expect(stopped.items).toMatchObject([{ id: first, state: 'STOPPED' }])
+    expect([(await scene.get(first)).status, (await scene.get(second)).status]).toEqual(['EXITED', 'RUNNING'])
+    await host.report(`${first}-1`, { state: 'exited' })
+    expect((await call.post(`${STOPS}/${stopped.id}/undo`)).body.items).toMatchObject([{ state: 'RESTORED' }])
+    scene.leave()
+  })
+
+  it('[SPD-8] takes the kept workers from an endpoint that does nothing, and leaves it its maximum', async () => {
+    const queue = await setUpQueue({ workers: { min: 1, max: 3, idleTimeout: 60 } })
+    const call = api(queue.account.key)
+    const path = `/v2/serverless/${queue.endpointId}`
+    const { jobId, worker } = await runAndTake(queue)
+    const body = { idleForSeconds: 60 }
+    await worker.done(jobId, { output: 1 })
+    expect((await call.post(PLAN, body)).body).toMatchObject({ stops: [], stays: [{ kind: 'ENDPOINT' }] })
+    await runInDurableObject(endpointStub(env, queue.endpointId), (_, state) => {
+      state.storage.sql.exec('UPDATE workers SET idle_since = idle_since - 61000')
+    })
+    await evictDurableObject(endpointStub(env, queue.endpointId))
+    const plan = (await call.post(PLAN, body)).body
+    expect(plan.stops).toMatchObject([{ kind: 'ENDPOINT', id: queue.endpointId }])
+    expect(plan.planId).not.toBe((await call.post(PLAN, {})).body.planId)
+    const stopped = (await call.post(STOP, { ...body, planId: plan.planId })).body
+    expect(stopped.items).toMatchObject([{ state: 'STOPPED', formerWorkers: { min: 1, max: 3 }, stoppedWorkers: { min: 0, max: 3 } }])
+    expect((await call.get(path)).body.workers).toMatchObject({ min: 0, max: 3 })
+    expect((await call.post(`${STOPS}/${stopped.id}/undo`)).body.items).toMatchObject([{ state: 'RESTORED' }])
+    expect((await call.get(path)).body.workers).toMatchObject({ min: 1, max: 3 })
   })
 })
 

@@ -1,9 +1,10 @@
 import { monthOf } from '../../../src/domain/billing/spend.ts'
 import { CLUSTERS, ClusterScene } from '../../support/cluster-scene.ts'
 import { gpus } from '../../support/gpus.ts'
-import { api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
+import { api, createAccount, describe, env, evictDurableObject, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { podScene, setPod } from '../../support/pod-scene.ts'
-import { run, setUpQueue } from '../../support/queue.ts'
+import { run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { endpointStub } from '../../support/stubs.ts'
 import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
 
 const SPEND = '/v2/spend'
@@ -55,7 +56,7 @@ describe('GET /v2/spend', () => {
     expect(body).toMatchObject({ itemCount: 3, perHour: (await call.get('/v2/billing/summary')).body.rate.perHour, stoppedPerHour: 0.002 })
     expect(body.items.map(({ id }: { id: string }) => id)).toEqual([waiting.id, running.id, stopped.id])
     const [first, second, third] = body.items
-    const idle = { idleSince: null, idleWaste: null }
+    const idle = { idleCount: 0, idlePerHour: 0, idleSince: null, idleWaste: null }
     expect(first).toEqual({
       ...{ kind: 'POD', id: waiting.id, name: 'p', perHour: 0.45, stoppedPerHour: 0, runningCount: 1, runningSince: null },
       ...{ costSoFar: 0, costToday: 0, costThisMonth: 0, ...idle },
@@ -110,6 +111,41 @@ describe('GET /v2/spend', () => {
     const { items } = (await api(scene.account.key).get(SPEND)).body
     expect(items).toMatchObject([{ kind: 'CLUSTER', id: cluster.id, name: cluster.name, runningCount: 3 }])
     await api(scene.account.key).delete(`${CLUSTERS}/${cluster.id}`)
+    scene.leave()
+  })
+
+  it('[SPD-7] a worker without a job, and members at 0 %, say since when and what that cost; who was not seen for a minute does not', async () => {
+    const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 60 } })
+    const call = api(queue.account.key)
+    const idleOf = async (client = call) => {
+      const { idleCount, idlePerHour, idleSince, idleWaste } = (await client.get(SPEND)).body.items[0]
+      return { idleCount, idlePerHour, idleSince, idleWaste }
+    }
+    const none = { idleCount: 0, idlePerHour: 0, idleSince: null, idleWaste: null }
+    const { jobId, worker } = await runAndTake(queue)
+    expect(await idleOf()).toEqual(none)
+    const idle = { idleCount: 1, idlePerHour: expect.closeTo(1.1, 1), idleSince: expect.any(String), idleWaste: expect.any(Number) }
+    await worker.done(jobId, { output: 1 })
+    expect(await idleOf()).toEqual(idle)
+    await runInDurableObject(endpointStub(env, queue.endpointId), (_, state) => {
+      state.storage.sql.exec('UPDATE workers SET last_seen_at = last_seen_at - 61000')
+    })
+    await evictDurableObject(endpointStub(env, queue.endpointId))
+    expect(await idleOf()).toEqual(none)
+
+    const scene = await ClusterScene.open(3)
+    const cluster = await scene.running()
+    const owner = api(scene.account.key)
+    const members: { id: string }[] = (await owner.get('/v2/pods?includeClusterPods=true')).body.pods
+    // Each host takes the figures of its own member.
+    const stats = members.map(({ id }, index) => {
+      return { id: `${id}-1`, cpu: 9, gpuCount: 1, gpus: [{ util: index === 0 ? 70 : 0, memoryUtil: 1 }] }
+    })
+    for (const host of scene.hosts) await host.beat({ stats })
+    expect(await idleOf(owner)).toMatchObject({ idleCount: 2, idleSince: expect.any(String) })
+    const { perHour } = (await owner.get(SPEND)).body.items[0]
+    expect((await idleOf(owner)).idlePerHour).toBeCloseTo((perHour * 2) / 3, 6)
+    await owner.delete(`${CLUSTERS}/${cluster.id}`)
     scene.leave()
   })
 

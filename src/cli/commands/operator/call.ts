@@ -4,8 +4,8 @@ import type { ApiClient } from '../../../client/client.ts'
 import { formatOperatorKey, SECRET_BYTES } from '../../../domain/key-text.ts'
 import { OperatorError } from '../../../node/fail.ts'
 
-/** Asks the plane as its operator and prints the answer. `isBad`: what was done is not what was wanted. */
-export type Call = <Answer>(send: (api: ApiClient) => Promise<Answer>, isBad?: (answer: Answer) => boolean) => Promise<void>
+/** Asks the plane at `url` as its operator and prints the answer. `isBad`: what was done is not what was wanted. */
+export type Call = <Answer>(send: (api: ApiClient, url: string) => Promise<Answer>, isBad?: (answer: Answer) => boolean) => Promise<void>
 
 export function newOperatorKey(): string {
   return formatOperatorKey(randomBytes(SECRET_BYTES))

@@ -60,12 +60,15 @@ export function addHosts(program: Command, call: Call): void {
     .action((host: string, { plan }: { plan?: boolean }) =>
       call(async (api) => await api.removeHost({ path: await hostOf(api, host), query: { dryRun: plan } })),
     )
-  program
-    .command('audit')
-    .description('who has changed what, in all accounts; the newest first')
-    .option('--account <id>', 'in this account only')
-    .option('--resource <id>', 'changes of this one only')
-    .action(({ account, resource }: { account?: string; resource?: string }) =>
-      call((api) => api.listAllAudit({ query: { account, resource } })),
+  hosts
+    .command('add [name]')
+    .description('make a join token, and print the line that a new machine is started with; it is shown this once')
+    .option('--data-center <id>', 'data center of the machine')
+    .option('--cloud <tier>', 'SECURE or COMMUNITY (default: SECURE)')
+    .action((name: string | undefined, { dataCenter, cloud }: { dataCenter?: string; cloud?: string }) =>
+      call(async (api, url) => {
+        const made = await api.createJoinToken({ body: { name, dataCenterId: dataCenter, cloud } as ApiBody<'createJoinToken'> })
+        return { ...made, command: `podplane-agent --plane ${url} --join-token ${made.token}` }
+      }),
     )
 }

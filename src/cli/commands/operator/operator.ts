@@ -3,6 +3,7 @@ import type { Call } from './call.ts'
 import { addCatalogCommands } from './catalog.ts'
 import { addHosts } from './hosts.ts'
 import { addLimits } from './limits.ts'
+import { addAudit, addPlane } from './plane.ts'
 import { addSealed } from './secrets.ts'
 import { addOrganizations, addUserKeys, addUsers } from './users.ts'
 
@@ -14,5 +15,7 @@ export function addOperatorCommands(program: Command, call: Call, print: (text: 
   addLimits(program, call)
   addCatalogCommands(program, call)
   addHosts(program, call)
+  addPlane(program, call)
+  addAudit(program, call)
   addSealed(program, call, print)
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { ApiBody } from '../../../client/client.ts'
-import { type Call, splitList, userOf } from './call.ts'
+import { type Call, parseBudgets, splitList, userOf } from './call.ts'
 
 /** People, organizations and their keys. */
 export function addUsers(program: Command, call: Call): void {
@@ -29,6 +29,16 @@ export function addUsers(program: Command, call: Call): void {
     .command('free-identities <user>')
     .description('forget as whom a user (id or email) has signed in; the next verified sign-in with that address is linked')
     .action((user: string) => call(async (api) => api.freeIdentities({ path: await userOf(api, user) })))
+  users
+    .command('quota <user> [budgets...]')
+    .description('what a user (id or email) may hold and spend, where it is not the default; gpus=64 sets what may be held')
+    .action((user: string, given: string[]) =>
+      call(async (api) => {
+        const path = await userOf(api, user)
+        const budgets = given.length === 0 ? await api.getBudgets({ path }) : await api.setBudgets({ path, body: parseBudgets(given) })
+        return { ...path, budgets, spend: await api.getSpendCeilings({ path }) }
+      }),
+    )
   users
     .command('delete <user>')
     .description('end the work of a user (id or email) and delete the account; usage stays for the bill')

@@ -2,6 +2,7 @@ import { useLive } from '../../app/live.ts'
 import { paths } from '../../app/paths.ts'
 import { LinkButton } from '../../parts/button.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
+import { money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -37,6 +38,8 @@ export function ClustersPage() {
               { title: 'Members', show: ({ pods }) => <Members pods={pods} /> },
               { title: 'Each', isMinor: true, show: ({ compute }) => `${compute.gpuCountPerPod} × ${compute.gpuTypeId}` },
               { title: 'Data center', isMinor: true, show: ({ dataCenterId }) => dataCenterId ?? '–' },
+              { title: 'Price now', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
+              { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
               { title: 'Created', show: ({ createdAt }) => <Ago at={createdAt} /> },
             ]}
           />

@@ -2,7 +2,7 @@ import { useLive } from '../../app/live.ts'
 import { paths } from '../../app/paths.ts'
 import { useUrlState } from '../../app/url-state.ts'
 import { Empty, Face } from '../../parts/faces.tsx'
-import { perHour } from '../../parts/format.ts'
+import { money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Pages } from '../../parts/more.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -50,7 +50,8 @@ export function EndpointsPage() {
                 { title: 'Health', show: ({ id }) => <Health id={id} show={(of) => <Verdict of={of} />} /> },
                 { title: 'Queue', isMinor: true, show: ({ id }) => <Health id={id} show={queueWords} /> },
                 { title: 'Workers', isMinor: true, show: ({ id }) => <Health id={id} show={workerWords} /> },
-                { title: 'Price now', isNumber: true, show: ({ id }) => <Price id={id} /> },
+                { title: 'Price now', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
+                { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
                 { title: 'Type', isMinor: true, show: ({ type }) => (type === 'QUEUE' ? 'Queue' : 'Load balancing') },
                 { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
               ]}

@@ -70,9 +70,10 @@ function ofCluster({ id, name, pods: { byStatus } }: Cluster): AttentionLine[] {
 
 const PLACES = { POD: paths.pod, ENDPOINT: paths.endpoint, CLUSTER: paths.cluster, NETWORK_VOLUME: () => paths.volumes() } as const
 
-function ofIdle({ kind, id, name, idleSince, idleWaste }: SpendItem, nowMs: number): AttentionLine[] {
+function ofIdle({ kind, id, name, idleSince, idleWaste, idleCount, runningCount }: SpendItem, nowMs: number): AttentionLine[] {
   const idleMs = idleSince === null ? 0 : nowMs - Date.parse(idleSince)
   if (idleMs < IDLE_MS) return []
   const wasted = idleWaste === null || idleWaste === 0 ? '' : `: ${money(idleWaste)} for nothing`
-  return [{ key: `idle/${id}`, to: PLACES[kind](id), name, words: `has done nothing for ${duration(idleMs)}${wasted}`, isBad: false }]
+  const who = idleCount < runningCount ? `${idleCount} of ${runningCount} have` : 'has'
+  return [{ key: `idle/${id}`, to: PLACES[kind](id), name, words: `${who} done nothing for ${duration(idleMs)}${wasted}`, isBad: false }]
 }

@@ -7,7 +7,7 @@ import { useUrlState } from '../../app/url-state.ts'
 import { LinkButton } from '../../parts/button.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import { perHour } from '../../parts/format.ts'
+import { money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Menu } from '../../parts/over/menu.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -75,6 +75,7 @@ function PodTable({ pods }: { pods: readonly Pod[] }) {
     { title: 'State', show: ({ status }) => <State value={status} /> },
     { title: 'Hardware', isMinor: true, show: hardwareOf },
     { title: 'Price', isNumber: true, show: ({ cost }) => perHour(cost) },
+    { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
     { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
     { title: 'Actions', show: (pod) => <Menu name={`Actions of ${pod.name}`} label="Actions" items={menuOf(pod)} /> },
   ]

@@ -46,11 +46,11 @@ function Named({ of: { kind, id, name } }: { of: SpendItem }) {
   return <A to={PLACES[kind](id)}>{name}</A>
 }
 
-function Idle({ of: { idleSince, idleWaste } }: { of: SpendItem }) {
+function Idle({ of: { idleSince, idleWaste, idleCount, runningCount } }: { of: SpendItem }) {
   if (idleSince === null) return <span className="text-soft">–</span>
   return (
     <span className="text-warn">
-      since <Ago at={idleSince} />
+      {idleCount < runningCount && `${idleCount} of ${runningCount}, `}since <Ago at={idleSince} />
       {idleWaste !== null && `, ${money(idleWaste)}`}
     </span>
   )

@@ -6,10 +6,12 @@ import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Face } from '../../parts/faces.tsx'
+import { SelectField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
-import { count, perHour } from '../../parts/format.ts'
+import { count, duration, perHour } from '../../parts/format.ts'
 import { Dialog } from '../../parts/over/dialog.tsx'
 import { Effects } from '../../parts/plan/effects.tsx'
+import { IDLE_MINUTES } from '../pods/deadline.ts'
 
 /** Stops what costs: first what would stop and what would go on, then the button. The list of stops takes it back. */
 export function StopSpend() {
@@ -30,13 +32,15 @@ function Preview({ onClose }: { onClose: () => void }) {
   const { api } = useApi()
   const { isBusy, refusal, send } = useSubmit()
   const refresh = useRefresh()
+  const [idleMinutes, setIdleMinutes] = useState('')
+  const asked = idleMinutes === '' ? {} : { idleForSeconds: Number(idleMinutes) * 60 }
   const plan = useLive(
-    ['spend-plan'],
-    (client, signal) => client.stopSpend({ body: {}, query: { dryRun: true } }, { signal }) as Promise<SpendStopPlan>,
+    ['spend-plan', idleMinutes],
+    (client, signal) => client.stopSpend({ body: asked, query: { dryRun: true } }, { signal }) as Promise<SpendStopPlan>,
     { everyMs: 10_000 },
   )
   const seen = plan.data
-  const body = seen === undefined ? {} : { planId: seen.planId }
+  const body = seen === undefined ? asked : { ...asked, planId: seen.planId }
   const stop = async () => {
     if ((await send(() => api.stopSpend({ body }), 'Stopped; the list below takes it back')) !== undefined) onClose()
     await refresh()
@@ -58,6 +62,16 @@ function Preview({ onClose }: { onClose: () => void }) {
       }
     >
       <Refusal text={refusal} />
+      <div className="mb-3 w-64">
+        <SelectField label="What to stop" value={idleMinutes} onChange={({ target }) => setIdleMinutes(target.value)}>
+          <option value="">All that runs</option>
+          {IDLE_MINUTES.map((one) => (
+            <option key={one} value={one}>
+              What has been idle for {duration(one * 60_000)}
+            </option>
+          ))}
+        </SelectField>
+      </div>
       <Face of={plan}>{(data) => <PlanView of={data} />}</Face>
     </Dialog>
   )

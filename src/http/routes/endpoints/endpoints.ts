@@ -13,6 +13,7 @@ import { PageQuery } from '../../../contract/pagination.ts'
 import type { EndpointConfig } from '../../../domain/endpoint/record.ts'
 import { loadCatalog } from '../../../effects/catalog.ts'
 import { readSettings } from '../../../env.ts'
+import { withSpend } from '../../../services/billing/listed-spend.ts'
 import { type EndpointBases, toEndpoint } from '../../../services/endpoints/endpoint-view.ts'
 import * as endpoints from '../../../services/endpoints/endpoints.ts'
 import { planDeleteEndpoint, planUpdateEndpoint } from '../../../services/endpoints/plan-endpoint.ts'
@@ -102,8 +103,9 @@ const deleteRoute = createRoute({
 /** Registers `/v2/serverless` (END-1). */
 export function registerServerless(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => {
-    const { endpoints: configs, pagination } = await endpoints.listEndpoints(verbContext(c), c.req.valid('query'))
-    return c.json({ endpoints: configs.map(await viewer(c)), pagination }, 200)
+    const ctx = verbContext(c)
+    const { endpoints: configs, pagination } = await endpoints.listEndpoints(ctx, c.req.valid('query'))
+    return c.json({ endpoints: await withSpend(ctx, 'ENDPOINT', configs.map(await viewer(c))), pagination }, 200)
   })
   app.openapi(createEndpointRoute, async (c) => {
     const config = await endpoints.createEndpoint(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key'])

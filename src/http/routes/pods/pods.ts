@@ -15,6 +15,7 @@ import {
   PodPlacementPreview,
   UpdatePodRequest,
 } from '../../../contract/pods/pods.ts'
+import { withSpend } from '../../../services/billing/listed-spend.ts'
 import { actOnPod, updatePod } from '../../../services/pods/change-pod.ts'
 import { createPod, previewPod } from '../../../services/pods/create-pod.ts'
 import { planAction, planUpdatePod, type TaggedPlan } from '../../../services/pods/plan-pod.ts'
@@ -127,7 +128,11 @@ const deleteRoute = createRoute({
 
 /** Registers `/v2/pods` (POD-1 to POD-22). */
 export function registerPods(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(listRoute, async (c) => c.json(await listPods(verbContext(c), c.req.valid('query')), 200))
+  app.openapi(listRoute, async (c) => {
+    const ctx = verbContext(c)
+    const { pods, pagination } = await listPods(ctx, c.req.valid('query'))
+    return c.json({ pods: await withSpend(ctx, 'POD', pods), pagination }, 200)
+  })
   app.openapi(createPodRoute, async (c) => {
     const body = c.req.valid('json')
     if (c.req.valid('query').dryRun) return c.json(await previewPod(verbContext(c), body), 200)

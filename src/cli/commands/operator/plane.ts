@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import type { Call } from './call.ts'
+
+/** How the plane itself is, who waits, and who has changed what. */
+export function addPlane(program: Command, call: Call): void {
+  const plane = program.command('plane').description('the plane itself: its release, what is wrong with it, who waits for machines')
+  plane
+    .command('status')
+    .description('release, migrations, and every check')
+    .action(() => call((api) => api.getPlane()))
+  plane
+    .command('doctor')
+    .description('what an operator should look at, a verdict each; exit code 1 when something is wrong')
+    .action(() =>
+      call(
+        async (api) => ({ checks: (await api.getPlane()).checks }),
+        ({ checks }) => checks.some(({ verdict }) => verdict === 'FAIL'),
+      ),
+    )
+  plane
+    .command('waiting')
+    .description('endpoints whose workers find no machine: since when, and what machines lack')
+    .action(() =>
+      call(async (api) => {
+        const { waiting } = await api.listWaiting()
+        const rows = waiting.map(({ endpointId, endpointName, accountId, since, missing }) => ({
+          id: endpointId,
+          name: endpointName,
+          accountId,
+          since,
+          missing: missing.map(({ text, hosts }) => `${text} (${hosts} hosts)`).join('; '),
+        }))
+        return { waiting: rows }
+      }),
+    )
+  addAudit(plane, call)
+}
+
+/** `plane audit`, also `audit` of `npm run admin`. */
+export function addAudit(parent: Command, call: Call): void {
+  parent
+    .command('audit')
+    .description('who has changed what, in all accounts; the newest first')
+    .option('--account <id>', 'in this account only')
+    .option('--resource <id>', 'changes of this one only')
+    .option('--actor <id>', 'by this user or key only')
+    .action(({ account, resource, actor }: { account?: string; resource?: string; actor?: string }) =>
+      call((api) => api.listAllAudit({ query: { account, resource, actor } })),
+    )
+}

@@ -1,0 +1,147 @@
+import type { Command } from 'commander'
+import { act, examples, noun, wholeNumber } from '../core/act.ts'
+import type { Answer } from '../core/pages.ts'
+import { columns } from '../output/columns.ts'
+
+type Role = Answer<'getOrganization'>['role']
+type Member = Answer<'getOrganization'>['members'][number]
+type Invitation = Answer<'listInvitations'>['invitations'][number]
+
+const MEMBER_COLUMNS = columns<Member>('userId', 'email', 'role', 'joinedAt')
+
+/** Accounts that several people share: who is in them, and who is asked in. */
+export function addTeams(program: Command): void {
+  addOrganizations(program)
+  addMembers(program)
+  addInvitations(program)
+}
+
+function addOrganizations(program: Command): void {
+  const organizations = noun(program, 'organizations', ['organization', 'org', 'orgs', 'teams'], 'accounts that several people share')
+  act(organizations.command('list').alias('ls').description('list those that you are in'), async (session) => {
+    const answer = await session.api.listOrganizations()
+    const shown = columns<(typeof answer.organizations)[number]>('id', 'name', 'role', 'createdAt')
+    session.out.list(answer, answer.organizations, {
+      columns: shown,
+      idOf: ({ id }) => id,
+      empty: 'none; podplane organizations create <name> makes one',
+    })
+  })
+  act(
+    organizations.command('get <organization>').description('show an organization with its members'),
+    async (session, _options, id: string) => {
+      session.out.record(await session.api.getOrganization({ path: { id } }), id)
+    },
+  )
+  const create = organizations.command('create <name>').description('make an organization; you are its owner')
+  act(create, async (session, _options, name: string) => {
+    const made = await session.api.createOrganization({ body: { name } })
+    session.out.done(made, made.id, `organization ${made.name} is made; podplane invitations create ${made.id} <email> asks somebody in`)
+  })
+  examples(create, 'organizations create "Acme Labs"')
+  act(
+    organizations.command('rename <organization> <name>').description('give it another name'),
+    async (session, _options, id: string, name: string) => {
+      session.out.done(await session.api.updateOrganization({ path: { id }, body: { name } }), id, `organization ${id} is ${name} now`)
+    },
+  )
+  const remove = organizations.command('delete <organization>').alias('rm').description('delete it').option('--yes', 'do not ask')
+  act(remove, async (session, { yes }: { yes?: boolean }, id: string) => {
+    await session.confirm(`Delete organization ${id}? Its keys are refused from then on.`, yes)
+    await session.api.deleteOrganization({ path: { id } })
+    session.out.done(undefined, id, `organization ${id} is deleted`)
+  })
+  const handOver = organizations
+    .command('hand-over <organization> <user>')
+    .description('make a member its owner; you become ADMIN')
+    .option('--yes', 'do not ask')
+  act(handOver, async (session, { yes }: { yes?: boolean }, id: string, userId: string) => {
+    await session.confirm(`Make ${userId} the owner of ${id}? You cannot take it back yourself.`, yes)
+    session.out.done(await session.api.handOverOrganization({ path: { id }, body: { userId } }), id, `${userId} owns ${id} now`)
+  })
+}
+
+function addMembers(program: Command): void {
+  const members = noun(program, 'members', ['member'], 'people in an organization, and what they may do')
+  act(members.command('list <organization>').alias('ls').description('list them'), async (session, _options, id: string) => {
+    const answer = await session.api.getOrganization({ path: { id } })
+    session.out.list({ members: answer.members }, answer.members, {
+      columns: MEMBER_COLUMNS,
+      idOf: ({ userId }) => userId,
+      empty: 'nobody',
+    })
+  })
+  const role = members
+    .command('set-role <organization> <user> <role>')
+    .description('say what a member may do: ADMIN, DEV, BILLING or BASIC')
+  act(role, async (session, _options, id: string, userId: string, word: string) => {
+    const member = await session.api.updateOrganizationMember({ path: { id, userId }, body: { role: word.toUpperCase() as Role } })
+    session.out.done(member, userId, `${member.email} is ${member.role}`)
+  })
+  examples(role, 'members set-role <organization> <user> DEV')
+  const remove = members
+    .command('remove <organization> <user>')
+    .alias('rm')
+    .description('take a member out; the keys that they have made here are revoked')
+    .option('--keys-to <user>', 'the member who gets those keys instead')
+    .option('--yes', 'do not ask')
+  act(remove, async (session, { yes, keysTo }: { yes?: boolean; keysTo?: string }, id: string, userId: string) => {
+    await session.confirm(
+      `Take ${userId} out of ${id}?${keysTo === undefined ? ' The keys that they have made here are revoked.' : ''}`,
+      yes,
+    )
+    await session.api.removeOrganizationMember({ path: { id, userId }, query: { keysTo } })
+    session.out.done(undefined, userId, `${userId} is in ${id} no more`)
+  })
+}
+
+function addInvitations(program: Command): void {
+  const invitations = noun(program, 'invitations', ['invitation'], 'people asked into an organization')
+  act(
+    invitations.command('list <organization>').alias('ls').description('list those that are open'),
+    async (session, _options, id: string) => {
+      const answer = await session.api.listInvitations({ path: { id } })
+      session.out.list(answer, answer.invitations, {
+        columns: columns<Invitation>('id', 'email', 'role', 'createdAt', 'expiresAt'),
+        idOf: (invitation) => invitation.id,
+        empty: `none is open; podplane invitations create ${id} <email> makes one`,
+      })
+    },
+  )
+  const create = invitations
+    .command('create <organization> <email>')
+    .description('ask somebody in; the token is shown this once')
+    .option('--role <role>', 'ADMIN, DEV, BILLING or BASIC', 'DEV')
+    .option('--days <n>', 'how long it is open', wholeNumber)
+  act(create, async (session, { role, days }: { role: string; days?: number }, id: string, email: string) => {
+    const body = { email, role: role.toUpperCase() as Role, ...(days !== undefined && { expiresInDays: days }) }
+    const made = await session.api.createInvitation({ path: { id }, body })
+    session.out.record(made, made.id)
+    session.out.talk(`pass the token on: podplane invitations accept <token>`)
+  })
+  examples(create, 'invitations create <organization> grace@example.com --role ADMIN')
+  act(
+    invitations.command('revoke <organization> <invitation>').alias('rm').description('take an invitation back'),
+    async (session, _options, id: string, invitationId: string) => {
+      await session.api.revokeInvitation({ path: { id, invitationId } })
+      session.out.done(undefined, invitationId, `invitation ${invitationId} opens nothing any more`)
+    },
+  )
+  act(
+    invitations.command('accept <token>').description('join the organization that has asked you in; - reads the token from stdin'),
+    async (session, _options, token: string) => {
+      const joined = await session.api.acceptInvitation({ body: { token: await tokenOf(session, token) } })
+      session.out.done(joined, joined.id, `you are ${joined.role} in ${joined.name}`)
+    },
+  )
+  act(invitations.command('decline <token>').description('say no to an invitation'), async (session, _options, token: string) => {
+    await session.api.declineInvitation({ body: { token: await tokenOf(session, token) } })
+    session.out.talk('declined')
+  })
+}
+
+async function tokenOf({ io }: Parameters<Parameters<typeof act>[1]>[0], text: string): Promise<string> {
+  if (text !== '-') return text
+  const { readAll } = await import('../core/body.ts')
+  return (await readAll(io.stdin)).trim()
+}

@@ -1,0 +1,60 @@
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError, usage } from '../core/failure.ts'
+import type { Answer } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+import { Door } from './door.ts'
+import { exitCodeOf } from './exec.ts'
+
+type Pod = Answer<'getPod'>
+
+/** Runs a command in all members of a cluster at once, each line behind the name of its member; exit code of the first that fails (CL-26). */
+export async function execInMembers(session: Session, clusterId: string, command: readonly string[]): Promise<number> {
+  if (command.length === 0) throw usage('there is no command', 'podplane clusters exec <cluster> -- nvidia-smi -L')
+  const { pods } = await session.api.listClusterPods({ path: { id: clusterId } })
+  const running = pods.filter(({ status }) => status === 'RUNNING')
+  for (const pod of pods) if (!running.includes(pod)) session.out.talk(`${pod.name} is ${pod.status}: passed over`)
+  if (running.length === 0)
+    throw new CliError(EXIT.REFUSED, 'no_member_runs', 'no member of the cluster runs', { hint: `podplane clusters wait ${clusterId}` })
+  const codes = await Promise.all(running.map(async (pod) => await execInMember(session, pod, command)))
+  const failed = codes.findIndex((code) => code !== 0)
+  if (failed >= 0) session.out.talk(`${running[failed]?.name} ended with ${codes[failed]}`)
+  return codes[failed] ?? (running.length === pods.length ? EXIT.OK : EXIT.BAD_OUTCOME)
+}
+
+async function execInMember(session: Session, pod: Pod, command: readonly string[]): Promise<number> {
+  const door = await Door.open(session, pod.id, { command })
+  const stop = () => door.close()
+  session.signal.addEventListener('abort', stop, { once: true })
+  const lines = { stdout: linesTo(session.io.stdout, pod.name), stderr: linesTo(session.io.stderr, pod.name) }
+  try {
+    door.endInput()
+    for (let heard = await door.read(); heard !== undefined; heard = await door.read()) {
+      lines[heard.channel].take(heard.bytes)
+      door.taken(heard.bytes.length)
+    }
+    return exitCodeOf(door)
+  } finally {
+    lines.stdout.end()
+    lines.stderr.end()
+    session.signal.removeEventListener('abort', stop)
+    door.close()
+  }
+}
+
+/** Whole lines with a label in front: those of several members do not mix. */
+export function linesTo(sink: { write(text: string): boolean }, label: string): { take(bytes: Uint8Array): void; end(): void } {
+  const decoder = new TextDecoder()
+  let begun = ''
+  const say = (text: string) => sink.write(`${label}\t${text}\n`)
+  return {
+    take(bytes) {
+      const lines = (begun + decoder.decode(bytes, { stream: true })).split('\n')
+      begun = lines.pop() ?? ''
+      for (const line of lines) say(line)
+    },
+    end() {
+      if (begun !== '') say(begun)
+      begun = ''
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import type { ApiBody } from '../../client/client.ts'
+import { given } from '../core/body.ts'
+import { parseInstant } from '../core/durations.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { usage } from '../core/failure.ts'
+import type { Answer } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
+import { untilDone } from '../core/wait.ts'
+
+export interface BulkFlags {
+  status?: string
+  since?: string
+  until?: string
+  plan?: boolean
+  yes?: boolean
+}
+
+type Bulk = Answer<'cancelJobs'>
+type Action = Bulk['action']
+
+const DONE = { cancel: 'cancelled', retry: 'in the queue again' } as const
+
+/** Cancels or retries a job, several, or all that flags name (CL-24). */
+export async function changeJobs(
+  session: Session,
+  action: Action,
+  endpointId: string,
+  jobIds: readonly string[],
+  flags: BulkFlags,
+): Promise<number> {
+  const hasFilter = flags.status !== undefined || flags.since !== undefined || flags.until !== undefined
+  const [only] = jobIds
+  if (only === undefined && !hasFilter)
+    throw usage('it is not said which jobs', `podplane jobs ${action} <endpoint> <job>, or --status with --plan first`)
+  if (only !== undefined && jobIds.length === 1 && !hasFilter && !flags.plan) return await changeOne(session, action, endpointId, only)
+  return await changeMany(session, action, endpointId, bodyOf(session, jobIds, flags), flags)
+}
+
+async function changeOne(session: Session, action: Action, endpointId: string, jobId: string): Promise<number> {
+  const path = { endpointId, jobId }
+  const job = action === 'cancel' ? await session.api.cancelJob({ path }) : await session.api.retryJob({ path })
+  session.out.done(job, jobId, `job ${jobId} is ${DONE[action]}`)
+  return EXIT.OK
+}
+
+async function changeMany(
+  session: Session,
+  action: Action,
+  endpointId: string,
+  body: ApiBody<'cancelJobs'>,
+  { plan: isPlan, yes }: BulkFlags,
+): Promise<number> {
+  const { api, out } = session
+  const path = { endpointId }
+  const ask = action === 'cancel' ? api.cancelJobs : api.retryJobs
+  const plan = await ask({ path, body, query: { dryRun: true } })
+  const what = `${plan.matched} jobs (${Object.entries(plan.byStatus)
+    .map(([status, count]) => `${count} ${status}`)
+    .join(', ')})`
+  if (isPlan || plan.matched === 0) {
+    out.list(plan, plan.ids, { columns: [{ name: 'id', of: (id) => id }], idOf: (id) => id, empty: 'no such jobs' })
+    if (plan.matched > 0)
+      out.talk(`${action} would change ${what}${costOf(plan)}${plan.matched > plan.ids.length ? '; the first are shown' : ''}`)
+    return EXIT.OK
+  }
+  await session.confirm(`${action === 'cancel' ? 'Cancel' : 'Retry'} ${what}${costOf(plan)}?`, yes)
+  // What was shown is what happens: another number of jobs is refused.
+  const started = await ask({ path, body: { ...body, expected: plan.matched } })
+  const bulk = await untilOver(session, endpointId, started)
+  out.record(bulk, bulk.id ?? undefined)
+  out.talk(
+    `${bulk.changed} of ${bulk.matched} jobs are ${DONE[action]}${bulk.skipped > 0 ? `; ${bulk.skipped} had changed meanwhile` : ''}`,
+  )
+  return EXIT.OK
+}
+
+function costOf({ estimatedCostUsd }: Bulk): string {
+  return estimatedCostUsd === null ? '' : `, about $${estimatedCostUsd}`
+}
+
+async function untilOver(session: Session, endpointId: string, started: Bulk): Promise<Bulk> {
+  const { id } = started
+  if (started.status === 'DONE' || id === null) return started
+  return await untilDone(session, `the change ${id}`, async () => {
+    const bulk = await session.api.getJobBulk({ path: { endpointId, bulkId: id } })
+    return bulk.status === 'DONE' ? { done: bulk } : { why: `${bulk.changed} of ${bulk.matched} jobs` }
+  })
+}
+
+function bodyOf(session: Session, jobIds: readonly string[], { status, since, until }: BulkFlags): ApiBody<'cancelJobs'> {
+  const states = status?.split(',').map((one) => one.trim().toUpperCase())
+  const members = given({
+    ids: jobIds.length === 0 ? undefined : [...jobIds],
+    status: states,
+    from: instantOf(session, '--since', since),
+    to: instantOf(session, '--until', until),
+  })
+  // States are the API's to know: it says which there are.
+  return members as ApiBody<'cancelJobs'>
+}
+
+function instantOf({ io }: Session, flag: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const instant = parseInstant(text, io.nowMs())
+  if (instant === undefined) throw usage(`${flag} ${text}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
+  return instant
+}

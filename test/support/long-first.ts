@@ -1,0 +1,29 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/**
+ * Short to read, long to run: by their size, which the runner goes by, they would be the last, and the other workers would wait for them.
+ * A name that no file has any more does no harm.
+ */
+const LONG = /\.long\.|generated-requests|graphql\/fuzz|relay-spool|history\.e2e|fencing|lost-takes|object-store|crashes|neighbour/
+
+/** Begins with the files that take longest, so that a run does not end in waiting for one of them. */
+export class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const place = new Map(sorted.map((file, index) => [file, index]))
+    const rank = (file: TestSpecification) => [
+      groupOf(file),
+      sorted.findIndex((each) => each.project === file.project),
+      LONG.test(file.moduleId) ? 0 : 1,
+      place.get(file) ?? 0,
+    ]
+    return sorted.toSorted((a, b) => compare(rank(a), rank(b)))
+  }
+}
+
+const groupOf = (file: TestSpecification) => file.project.config.sequence.groupOrder
+
+function compare(a: number[], b: number[]): number {
+  const index = a.findIndex((value, at) => value !== b[at])
+  return index === -1 ? 0 : (a[index] ?? 0) - (b[index] ?? 0)
+}
