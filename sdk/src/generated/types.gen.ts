@@ -2700,6 +2700,8 @@ export type SpendLimits = {
     webhook: string | null;
 };
 
+export type SpendLimitsOrChangePlan = SpendLimits | ChangePlan;
+
 /**
  * What is left out stays as it is.
  */
@@ -3019,6 +3021,8 @@ export type Invitation = {
     expiresAt: string;
 };
 
+export type OrganizationDetailsOrChangePlan = OrganizationDetails | ChangePlan;
+
 export type OrganizationDetails = {
     id: string;
     name: string;
@@ -3052,6 +3056,8 @@ export type HandOverRequest = {
      */
     userId: string;
 };
+
+export type OrganizationMemberOrChangePlan = OrganizationMember | ChangePlan;
 
 export type UpdateMemberRequest = {
     role: OrganizationRole;
@@ -8902,7 +8908,12 @@ export type GetSpendLimitsAnswer = GetSpendLimitsAnswers[keyof GetSpendLimitsAns
 export type UpdateSpendLimitsData = {
     body: UpdateSpendLimitsRequest;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/billing/limits';
 };
 
@@ -8945,9 +8956,9 @@ export type UpdateSpendLimitsRefusal = UpdateSpendLimitsRefusals[keyof UpdateSpe
 
 export type UpdateSpendLimitsAnswers = {
     /**
-     * The limits in force.
+     * The limits in force. With `dryRun`: what would happen.
      */
-    200: SpendLimits;
+    200: SpendLimitsOrChangePlan;
 };
 
 export type UpdateSpendLimitsAnswer = UpdateSpendLimitsAnswers[keyof UpdateSpendLimitsAnswers];
@@ -9399,7 +9410,12 @@ export type RevokeInvitationData = {
          */
         invitationId: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}/invitations/{invitationId}';
 };
 
@@ -9425,6 +9441,10 @@ export type RevokeInvitationRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -9437,6 +9457,10 @@ export type RevokeInvitationRefusals = {
 export type RevokeInvitationRefusal = RevokeInvitationRefusals[keyof RevokeInvitationRefusals];
 
 export type RevokeInvitationAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */
@@ -9453,7 +9477,12 @@ export type HandOverOrganizationData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}/hand-over';
 };
 
@@ -9504,9 +9533,9 @@ export type HandOverOrganizationRefusal = HandOverOrganizationRefusals[keyof Han
 
 export type HandOverOrganizationAnswers = {
     /**
-     * The organization as it is now.
+     * The organization as it is now. With `dryRun`: what would happen.
      */
-    200: OrganizationDetails;
+    200: OrganizationDetailsOrChangePlan;
 };
 
 export type HandOverOrganizationAnswer = HandOverOrganizationAnswers[keyof HandOverOrganizationAnswers];
@@ -9528,6 +9557,10 @@ export type RemoveOrganizationMemberData = {
          * The member who gets the keys that the one who goes has made here; left out: they are revoked.
          */
         keysTo?: string;
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
     };
     url: '/v2/organizations/{id}/members/{userId}';
 };
@@ -9575,6 +9608,10 @@ export type RemoveOrganizationMemberRefusal = RemoveOrganizationMemberRefusals[k
 
 export type RemoveOrganizationMemberAnswers = {
     /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
+    /**
      * No member any more.
      */
     204: void;
@@ -9594,7 +9631,12 @@ export type UpdateOrganizationMemberData = {
          */
         userId: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}/members/{userId}';
 };
 
@@ -9645,9 +9687,9 @@ export type UpdateOrganizationMemberRefusal = UpdateOrganizationMemberRefusals[k
 
 export type UpdateOrganizationMemberAnswers = {
     /**
-     * The member as he is now.
+     * The member as he is now. With `dryRun`: what would happen.
      */
-    200: OrganizationMember;
+    200: OrganizationMemberOrChangePlan;
 };
 
 export type UpdateOrganizationMemberAnswer = UpdateOrganizationMemberAnswers[keyof UpdateOrganizationMemberAnswers];
@@ -9760,7 +9802,12 @@ export type DeleteOrganizationData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}';
 };
 
@@ -9786,6 +9833,10 @@ export type DeleteOrganizationRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -9798,6 +9849,10 @@ export type DeleteOrganizationRefusals = {
 export type DeleteOrganizationRefusal = DeleteOrganizationRefusals[keyof DeleteOrganizationRefusals];
 
 export type DeleteOrganizationAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */

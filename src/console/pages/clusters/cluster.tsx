@@ -10,7 +10,7 @@ import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Command, Face } from '../../parts/faces.tsx'
-import { count, perHour } from '../../parts/format.ts'
+import { perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
@@ -133,11 +133,9 @@ function Acts({ cluster }: { cluster: Cluster }) {
           onClose={() => setIsAsked(false)}
           onConfirm={() => void remove()}
           typed={cluster.name}
+          plan={{ method: 'DELETE', path: `/v2/clusters/${cluster.id}` }}
         >
-          <p>
-            Its {count(cluster.pods.total, 'member')} are terminated, with their container disks and persistent mounts. Network volumes
-            stay.
-          </p>
+          <p>It cannot be undone.</p>
         </Confirm>
       )}
     </>
