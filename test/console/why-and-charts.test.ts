@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { chartsOf, summaryOf } from '../../src/console/parts/charts/figures.ts'
-import { isNewPod, priceOf, whyNotOption } from '../../src/console/parts/why/options.ts'
+import { isNewPod, priceOf, stoppedPod, whyNotOption } from '../../src/console/parts/why/options.ts'
 import { WHY_EXAMPLE } from '../../src/contract/why/why.ts'
 
 const [OPTION] = WHY_EXAMPLE.options
@@ -9,7 +9,7 @@ if (OPTION === undefined) throw new Error('the example of an explanation has no 
 describe('[UI-31] what would start it', () => {
   it('has its price, and what that is more or less than was asked for', () => {
     const prices = [OPTION, { ...OPTION, priceDifference: 0.21 }, { ...OPTION, priceDifference: 0 }, { ...OPTION, waitSeconds: 41 }]
-    expect(prices.map(priceOf)).toEqual(['$0.36/h, −$0.08/h', '$0.36/h, +$0.21/h', '$0.36/h', 'in about 41 s'])
+    expect(prices.map(priceOf)).toEqual(['$0.36/h, −$0.08/h', '$0.36/h, +$0.21/h', '$0.36/h', 'in about 41 s, then $0.36/h'])
   })
 
   it('is pressed by who may do it; the others read who can', () => {
@@ -26,6 +26,8 @@ describe('[UI-31] what would start it', () => {
       'There is nothing to press: it happens by itself.',
     ])
     expect([isNewPod(OPTION), isNewPod({ ...OPTION, call: null })]).toEqual([true, false])
+    const call = { method: 'POST' as const, path: '/v2/pods/p1/action', body: { action: 'stop' } }
+    expect([stoppedPod(OPTION), stoppedPod({ ...OPTION, kind: 'STOP', call })]).toEqual([undefined, 'p1'])
   })
 })
 

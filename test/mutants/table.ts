@@ -39,6 +39,12 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: 'b.nanosPerHour - a.nanosPerHour',
   },
   {
+    id: 'why: the pod that saves most is the first to be stopped',
+    file: 'src/domain/why/holders.ts',
+    find: 'saved(a) - saved(b)',
+    replace: 'saved(b) - saved(a)',
+  },
+  {
     id: 'why: an option without a trial',
     file: 'src/domain/why/pod-options.ts',
     find: 'if (!planned.ok) return null',
@@ -388,7 +394,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a chunk number is given twice',
-    file: 'durable-objects/endpoint/store/job-store.ts',
+    file: 'durable-objects/endpoint/store/job-row.ts',
     find: 'chunks: Number(row.chunks ?? 0)',
     replace: 'chunks: 0',
   },

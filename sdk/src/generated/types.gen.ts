@@ -893,7 +893,7 @@ export type EndpointExplanation = {
     sinceMs: number | null;
     evidence: Array<WhyEvidence>;
     /**
-     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
      */
     options: Array<WhyOption>;
     /**
@@ -960,9 +960,13 @@ export type WhyOption = {
      * Of `WAIT`: for how long.
      */
     waitSeconds: number | null;
+    /**
+     * Of `STOP`: what ends with it.
+     */
+    loses?: string;
 };
 
-export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'TWO_CHANGES';
+export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'STOP' | 'TWO_CHANGES';
 
 /**
  * Why a pod is where it is, and what would start it.
@@ -985,7 +989,7 @@ export type PodExplanation = {
     sinceMs: number | null;
     evidence: Array<WhyEvidence>;
     /**
-     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
      */
     options: Array<WhyOption>;
     /**
@@ -1440,7 +1444,7 @@ export type PodPlacementPreview = {
      */
     hosts: Array<PodPlacementHost>;
     /**
-     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
      */
     options: Array<WhyOption>;
 };
@@ -1776,7 +1780,7 @@ export type ClusterPlacementPreview = {
      */
     hosts: Array<ClusterPlacementHost>;
     /**
-     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
      */
     options: Array<WhyOption>;
 };
@@ -3875,7 +3879,7 @@ export type ExplainReply = {
     sinceMs: number | null;
     evidence: Array<WhyEvidence>;
     /**
-     * The smallest changes that would start it now, the cheapest first; none while telemetry is stale.
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
      */
     options: Array<WhyOption>;
     /**

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What an option changes. `TWO_CHANGES`: no single one would do. */
+/** What an option changes. `TWO_CHANGES`: no single one would do. `STOP`: something of the account that holds the room. */
 export const OPTION_KINDS = [
   'START',
   'RECREATE',
@@ -22,6 +22,7 @@ export const OPTION_KINDS = [
   'QUOTA',
   'UNCORDON',
   'WAIT',
+  'STOP',
   'TWO_CHANGES',
 ] as const
 export const WhyOptionKind = z.enum(OPTION_KINDS).meta({ id: 'WhyOptionKind', example: 'GPU_TYPE' })
@@ -55,6 +56,7 @@ export const WhyOption = z
     pricePerHour: z.number().meta({ description: 'USD per hour of what starts, its disks included.', format: 'float' }),
     priceDifference: z.number().meta({ description: 'USD per hour, against what was asked for.', format: 'float' }),
     waitSeconds: z.number().int().min(0).nullable().meta({ description: 'Of `WAIT`: for how long.' }),
+    loses: z.string().optional().meta({ description: 'Of `STOP`: what ends with it.' }),
   })
   .meta({ id: 'WhyOption', description: 'A smallest change that would start it now, as placement itself says.', example: OPTION_EXAMPLE })
 export type WhyOption = z.infer<typeof WhyOption>
@@ -62,5 +64,6 @@ export type WhyOption = z.infer<typeof WhyOption>
 /** Most options of one answer. */
 export const MAX_OPTIONS = 5
 
-export const OPTIONS_TEXT = 'The smallest changes that would start it now, the cheapest first; none while telemetry is stale.'
+export const OPTIONS_TEXT =
+  'The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.'
 export const WhyOptions = z.array(WhyOption).max(MAX_OPTIONS).meta({ description: OPTIONS_TEXT })

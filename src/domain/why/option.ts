@@ -31,7 +31,13 @@ export function operatorOption(kind: WhyOption['kind'], summary: string, nanosPe
   return { kind, summary, who: 'OPERATOR', call: null, ...priced(nanosPerHour, nanosPerHour), waitSeconds: null }
 }
 
+/** What ends something of the account comes last, and is not crowded out. */
+const KEPT_STOPS = 2
+
 /** The cheapest first, at most as many as an answer has; of equal price as they were found. */
 export function cheapestAdvice(advice: readonly Advice[]): Advice[] {
-  return advice.toSorted((a, b) => a.option.priceDifference - b.option.priceDifference).slice(0, MAX_OPTIONS)
+  const sorted = advice.toSorted((a, b) => a.option.priceDifference - b.option.priceDifference)
+  const stops = sorted.filter(({ option }) => option.kind === 'STOP').slice(0, KEPT_STOPS)
+  const others = sorted.filter(({ option }) => option.kind !== 'STOP')
+  return [...others.slice(0, MAX_OPTIONS - stops.length), ...stops]
 }

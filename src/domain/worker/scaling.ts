@@ -181,10 +181,18 @@ function roomToPlace(current: readonly Worker[]): number {
   return placing.some((w) => w.attempts > 0) ? 0 : Math.max(0, MAX_PLACING - placing.length)
 }
 
+/** After how long without work a worker goes (SCALE-5, END-6). */
+export function idlePeriodMs({
+  policy,
+  isBalanced,
+  idleTimeoutMs,
+}: Pick<ScalingInputs, 'policy' | 'isBalanced' | 'idleTimeoutMs'>): number {
+  return policy.type === 'QUEUE_DELAY' || isBalanced === true ? idleTimeoutMs : REQUEST_COUNT_IDLE_MS
+}
+
 /** SCALE-5. A worker goes for want of work only after the idle period, however the load moves: a change of need alone stops nothing. */
 function surplusWorkers(inputs: ScalingInputs, current: readonly Worker[], kept: number) {
-  const hasOwnTimeout = inputs.policy.type === 'QUEUE_DELAY' || inputs.isBalanced === true
-  const idleMs = hasOwnTimeout ? inputs.idleTimeoutMs : REQUEST_COUNT_IDLE_MS
+  const idleMs = idlePeriodMs(inputs)
   const stop: string[] = []
   const reasons = new Set<string>()
   let nextAtMs: number | null = null

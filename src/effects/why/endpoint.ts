@@ -1,15 +1,17 @@
 import type { UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { WhyCode } from '../../contract/why/why.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
-import { rankHosts } from '../../domain/host/placement.ts'
-import { cheapestWorker, type EndpointWorld, endpointOptions, limitOption } from '../../domain/why/endpoint-options.ts'
+import { type PlacementHost, rankHosts } from '../../domain/host/placement.ts'
+import { cheapestWorker, type EndpointWorld, endpointOptions, endpointTrial, limitOption } from '../../domain/why/endpoint-options.ts'
 import { constraintFacts, type Fact } from '../../domain/why/evidence.ts'
+import { type Holder, holderAdvice } from '../../domain/why/holders.ts'
 import { type Means, meansOption, refuseMeans } from '../../domain/why/means.ts'
 import { type Advice, ownOption } from '../../domain/why/option.ts'
-import type { Found } from '../../domain/why/search.ts'
+import type { Fit, Found } from '../../domain/why/search.ts'
 import { placementRequestOf } from '../../domain/worker/shape.ts'
 import type { Env } from '../../env.ts'
 import { loadCatalog } from '../catalog.ts'
+import { readStoppablePods } from './holders.ts'
 import { readMeans } from './means.ts'
 import { readSnapshot } from './snapshot.ts'
 
@@ -17,6 +19,8 @@ import { readSnapshot } from './snapshot.ts'
 export interface EndpointKnown {
   world: EndpointWorld
   means: Means
+  /** Pods of the account that may be stopped. */
+  holders: readonly Holder[]
   asOfMs: number
 }
 
@@ -35,10 +39,16 @@ export function needsHosts(code: WhyCode): boolean {
   return NEEDS_HOSTS.includes(code)
 }
 
-/** Looks at hosts, catalog and account, in nine statements at most. */
+/** Looks at hosts, catalog and account, in eleven statements at most. */
 export async function lookForWorker(env: Env, config: EndpointConfig, nowMs: number): Promise<EndpointKnown> {
-  const [{ hosts, atMs }, catalog, means] = await Promise.all([readSnapshot(env), loadCatalog(env), readMeans(env, config.teamId, nowMs)])
-  return { world: { config, catalog, hosts }, means, asOfMs: atMs }
+  const { teamId } = config
+  const [{ hosts, atMs }, catalog, means, holders] = await Promise.all([
+    readSnapshot(env),
+    loadCatalog(env),
+    readMeans(env, teamId, nowMs),
+    readStoppablePods(env, teamId),
+  ])
+  return { world: { config, catalog, hosts }, means, holders, asOfMs: atMs }
 }
 
 /** What keeps the account from having one more worker, whatever room there is; null: nothing does. */
@@ -65,7 +75,13 @@ export function adviseEndpoint(known: EndpointKnown, code: WhyCode): Advice[] {
   const found = code === 'NO_CAPACITY' ? endpointOptions(world) : limit ? [limit] : []
   // Another worker is added to what runs; another kind of worker comes in place of the one that is asked for.
   const asked = limit ? 0 : cheapest
-  return found.map((one) => toAdvice(world, one, asked)).filter((advice) => refuseMeans(means, advice.needs) === null)
+  const stops = code === 'NO_CAPACITY' ? holderAdvice(known.holders, world.hosts, workerTrial(world), needs) : []
+  return [...found.map((one) => toAdvice(world, one, asked)), ...stops].filter((advice) => refuseMeans(means, advice.needs) === null)
+}
+
+/** Whether a worker as it is configured fits on a host. */
+function workerTrial(world: EndpointWorld): (host: PlacementHost) => Fit | null {
+  return (host) => endpointTrial({ ...world, hosts: [host] })({})
 }
 
 function toAdvice(world: EndpointWorld, found: Found<UpdateEndpointRequest>, askedNanos: number): Advice {

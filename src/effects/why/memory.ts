@@ -1,4 +1,5 @@
 import type { Why } from '../../contract/why/why.ts'
+import type { listHolders } from '../../db/hosts/holders.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { Means } from '../../domain/why/means.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
@@ -19,6 +20,7 @@ export interface Snapshot {
 
 export const knownHosts = new ExpiringCache<Snapshot>(WHY_TTL_MS, 1)
 export const knownMeans = new ExpiringCache<Means>(WHY_TTL_MS, MAX_ENTRIES)
+export const knownHolders = new ExpiringCache<Awaited<ReturnType<typeof listHolders>>>(WHY_TTL_MS, MAX_ENTRIES)
 const answers = new ExpiringCache<Why>(WHY_TTL_MS, MAX_ENTRIES)
 
 /** The answer about one version of one thing, worked out once in so much time, however often it is asked for. */
@@ -35,5 +37,6 @@ export async function rememberWhy(key: string, explain: () => Promise<Why>): Pro
 export function forgetWhy(): void {
   knownHosts.clear()
   knownMeans.clear()
+  knownHolders.clear()
   answers.clear()
 }

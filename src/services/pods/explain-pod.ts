@@ -1,14 +1,17 @@
 import type { PodExplanation, Why } from '../../contract/why/why.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { runningNanos, startNanos } from '../../domain/billing/pod-rates.ts'
+import type { PlacementHost } from '../../domain/host/placement.ts'
 import { TO_RUN } from '../../domain/pod/pod.ts'
 import { fact } from '../../domain/why/evidence.ts'
+import { type Holder, holderAdvice } from '../../domain/why/holders.ts'
 import { type Means, meansOption, refuseMeans } from '../../domain/why/means.ts'
 import { type Advice, operatorOption, ownOption } from '../../domain/why/option.ts'
 import { explainPod, missedStart, type StartBlock, startMisses } from '../../domain/why/pod.ts'
 import { bodyOf, type PodWorld, podOptions, podTrial, referencesOf } from '../../domain/why/pod-options.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import { answerWhy } from '../../effects/why/answer.ts'
+import { readHolders } from '../../effects/why/holders.ts'
 import { readMeans } from '../../effects/why/means.ts'
 import { rememberWhy, type Snapshot } from '../../effects/why/memory.ts'
 import { readSnapshot } from '../../effects/why/snapshot.ts'
@@ -23,6 +26,7 @@ interface Known {
   snapshot: Snapshot
   means: Means
   world: PodWorld
+  holders: readonly Holder[]
 }
 
 /** Why a pod is where it is, and what would start it now (WHY-1 to WHY-6). Throws 403 and 404. */
@@ -51,10 +55,15 @@ async function explainStopped(ctx: VerbContext, row: PodRow): Promise<Why> {
 }
 
 async function look({ env, nowMs }: VerbContext, row: PodRow): Promise<Known> {
-  const [snapshot, means, catalog] = await Promise.all([readSnapshot(env), readMeans(env, row.teamId, nowMs), loadCatalog(env)])
+  const [snapshot, means, catalog, holders] = await Promise.all([
+    readSnapshot(env),
+    readMeans(env, row.teamId, nowMs),
+    loadCatalog(env),
+    readHolders(env, row.teamId, nowMs),
+  ])
   const references = referencesOf(row.spec, row.dataCenterId)
   const world = { teamId: row.teamId, catalog, hosts: snapshot.hosts, references, strategy: readSettings(env).placementStrategy, nowMs }
-  return { snapshot, means, world }
+  return { snapshot, means, world, holders }
 }
 
 function findBlock(row: PodRow, { snapshot, means }: Known): StartBlock | null {
@@ -85,7 +94,9 @@ function advise(row: PodRow, block: StartBlock | null, known: Known): Advice[] {
     const option = ownOption({ kind: 'START', summary: 'start it', nanosPerHour: nanos }, nanos, call)
     return [{ option, hostIds: [row.hostId], needs: startNeeds(row) }]
   }
-  return [...uncordon(row, known), ...elsewhere(row, known)].filter(({ needs }) => refuseMeans(known.means, needs) === null)
+  return [...uncordon(row, known), ...makeRoom(row, known), ...elsewhere(row, known)].filter(
+    ({ needs }) => refuseMeans(known.means, needs) === null,
+  )
 }
 
 function uncordon(row: PodRow, { snapshot }: Known): Advice[] {
@@ -93,6 +104,14 @@ function uncordon(row: PodRow, { snapshot }: Known): Advice[] {
   if (!host?.cordoned || startMisses(row, { ...host, cordoned: false }).length > 0) return []
   const option = operatorOption('UNCORDON', 'ask the operator to let its machine take work again', runningNanos(row))
   return [{ option, hostIds: [row.hostId], needs: startNeeds(row) }]
+}
+
+/** What else of the account holds the room on its own machine, where its disks are. */
+function makeRoom(row: PodRow, { snapshot, holders }: Known): Advice[] {
+  const nanosPerHour = runningNanos(row)
+  const fits = (host: PlacementHost) => (startMisses(row, host).length === 0 ? { nanosPerHour, hostIds: [host.id] } : null)
+  const here = holders.filter(({ hostId }) => hostId === row.hostId)
+  return holderAdvice(here, snapshot.hosts, fits, { ...startNeeds(row), nanosPerHour })
 }
 
 function elsewhere(row: PodRow, { world }: Known): Advice[] {

@@ -1,6 +1,7 @@
 import type { WhyOption } from '../../../contract/why/why.ts'
-import { Button } from '../button.tsx'
-import { priceOf, sentence } from './options.ts'
+import { paths } from '../../app/paths.ts'
+import { Button, LinkButton } from '../button.tsx'
+import { priceOf, sentence, stoppedPod } from './options.ts'
 
 interface NearestProps {
   options: readonly WhyOption[]
@@ -17,13 +18,24 @@ export function Nearest({ options, onTake }: NearestProps) {
       <ul className="flex flex-col gap-2">
         {options.map((option) => (
           <li key={`${option.kind}/${option.summary}`} className="flex flex-col items-start gap-0.5">
-            <Button className="text-left whitespace-normal" onClick={() => option.call && onTake(option.call.body)}>
-              {sentence(option.summary)}
-            </Button>
+            <Taken option={option} onTake={onTake} />
             <span className="text-soft px-1 text-xs tabular-nums">{priceOf(option)}</span>
           </li>
         ))}
       </ul>
     </section>
+  )
+}
+
+// What is no other request is done elsewhere: a pod is stopped on its own page, which says what that takes with it.
+function Taken({ option, onTake }: { option: WhyOption; onTake: NearestProps['onTake'] }) {
+  const { summary, call } = option
+  const podId = stoppedPod(option)
+  if (podId !== undefined) return <LinkButton to={paths.pod(podId)}>{sentence(summary)}</LinkButton>
+  if (call === null) return <span>{sentence(summary)}</span>
+  return (
+    <Button className="text-left whitespace-normal" onClick={() => onTake(call.body)}>
+      {sentence(summary)}
+    </Button>
   )
 }

@@ -3,7 +3,7 @@ import { duration, perHour } from '../format.ts'
 
 /** What an option costs, and how much more or less that is. */
 export function priceOf({ pricePerHour, priceDifference, waitSeconds }: WhyOption): string {
-  if (waitSeconds !== null) return `in about ${duration(waitSeconds * 1_000)}`
+  if (waitSeconds !== null) return `in about ${duration(waitSeconds * 1_000)}, then ${perHour(pricePerHour)}`
   if (priceDifference === 0) return perHour(pricePerHour)
   const sign = priceDifference > 0 ? '+' : '−'
   return `${perHour(pricePerHour)}, ${sign}${perHour(Math.abs(priceDifference))}`
@@ -24,4 +24,9 @@ export function isNewPod({ call }: WhyOption): boolean {
 /** What an option does, as the words of a button. */
 export function sentence(summary: string): string {
   return summary.charAt(0).toUpperCase() + summary.slice(1)
+}
+
+/** The pod that an option stops; undefined: it stops none. */
+export function stoppedPod({ kind, call }: WhyOption): string | undefined {
+  return kind === 'STOP' ? call?.path.split('/')[3] : undefined
 }

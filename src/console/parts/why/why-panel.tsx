@@ -1,4 +1,5 @@
 import { useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { WhyEvidence, WhyOption } from '../../../contract/why/why.ts'
 import { useAct } from '../../app/act.ts'
 import { type Live, useRefresh } from '../../app/live.ts'
@@ -8,6 +9,7 @@ import { Button } from '../button.tsx'
 import { CopyAs } from '../copy/copy-as.tsx'
 import { Face } from '../faces.tsx'
 import { duration } from '../format.ts'
+import { Confirm } from '../over/confirm.tsx'
 import { Panel } from '../page.tsx'
 import { isNewPod, priceOf, sentence, whyNotOption } from './options.ts'
 
@@ -66,6 +68,7 @@ function Options({ options, mayWrite, refresh }: { options: readonly WhyOption[]
   const router = useRouter()
   const { isBusy, run } = useAct()
   const again = useRefresh()
+  const [asked, setAsked] = useState<WhyOption | null>(null)
   const take = async (option: WhyOption) => {
     const { call } = option
     if (call === null) return
@@ -86,7 +89,11 @@ function Options({ options, mayWrite, refresh }: { options: readonly WhyOption[]
       <ul className="flex flex-col gap-2">
         {options.map((option) => (
           <li key={`${option.kind}/${option.summary}`} className="flex flex-wrap items-center gap-2">
-            <Button isBusy={isBusy} disabledReason={whyNotOption(option, mayWrite)} onClick={() => void take(option)}>
+            <Button
+              isBusy={isBusy}
+              disabledReason={whyNotOption(option, mayWrite)}
+              onClick={() => (option.loses === undefined ? void take(option) : setAsked(option))}
+            >
               {sentence(option.summary)}
             </Button>
             <span className="text-soft tabular-nums">{priceOf(option)}</span>
@@ -94,6 +101,19 @@ function Options({ options, mayWrite, refresh }: { options: readonly WhyOption[]
           </li>
         ))}
       </ul>
+      {asked !== null && (
+        <Confirm
+          title={`${sentence(asked.summary)}?`}
+          verb={sentence(asked.summary)}
+          isOpen
+          isBusy={isBusy}
+          onClose={() => setAsked(null)}
+          onConfirm={() => void take(asked).then(() => setAsked(null))}
+        >
+          <p>{asked.loses}</p>
+          <p className="text-soft">{priceOf(asked)}</p>
+        </Confirm>
+      )}
     </section>
   )
 }
