@@ -71,7 +71,7 @@ describe('Home', () => {
 })
 
 describe('what is kept', () => {
-  test('[UI-28, UI-30] a secret goes in and never comes out; who deletes it reads what uses it', async () => {
+  test('[UI-28, UI-30, DRY-17] a secret goes in and never comes out; who deletes it reads what uses it', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console/secrets')
