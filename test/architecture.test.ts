@@ -98,6 +98,7 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/make-room.ts': ['makes room'],
   'src/effects/pods/marked-pod.ts': ['places work'],
   'src/effects/why/snapshot.ts': ['explains'],
+  'src/effects/why/holders.ts': ['explains'],
   'src/effects/workers/place-worker.ts': ['places work'],
   'src/effects/pods/pod-notes.ts': ['notes what it did'],
   'src/effects/departure.ts': ['foretells a change of a host'],
