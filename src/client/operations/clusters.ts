@@ -5,6 +5,7 @@ import type {
   ListClustersResponse,
   UpdateClusterRequest,
 } from '../../contract/clusters/clusters.ts'
+import type { ClusterExplanation } from '../../contract/why/why.ts'
 import { as, create, get, NOTHING, patch, remove } from '../operation.ts'
 
 /** Operations on clusters. */
@@ -15,4 +16,5 @@ export const CLUSTERS_OPERATIONS = {
   updateCluster: patch('/v2/clusters/{id}', as<typeof Cluster>(), as<typeof UpdateClusterRequest>()),
   deleteCluster: remove('/v2/clusters/{id}', NOTHING),
   listClusterPods: get('/v2/clusters/{id}/pods', as<typeof ListClusterPodsResponse>()),
+  explainCluster: get('/v2/clusters/{id}/explain', as<typeof ClusterExplanation>()),
 }
