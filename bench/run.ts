@@ -4,6 +4,7 @@ import { formatRows, type Row } from './report.ts'
 import { measureBeats } from './sections/beats.ts'
 import { measureBilling } from './sections/billing.ts'
 import { measureCatalog } from './sections/catalog.ts'
+import { measureCli } from './sections/cli.ts'
 import { measureClusters } from './sections/clusters.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
@@ -29,6 +30,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   billing: measureBilling,
   catalog: measureCatalog,
   clusters: measureClusters,
+  cli: measureCli,
   peers: measurePeers,
 }
 

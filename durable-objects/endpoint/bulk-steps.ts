@@ -31,7 +31,7 @@ export function stepBulks(state: SqlState, tx: Tx): void {
 
 function nextSeqs(state: SqlState, { want, position }: Bulk): number[] {
   if (want.seqs !== null) return want.seqs.filter((seq) => seq > position).slice(0, STEP_JOBS)
-  return state.jobs.seqsAfter(want.states, { fromSeq: Math.max(want.fromSeq, position + 1), beforeSeq: want.beforeSeq }, STEP_JOBS)
+  return state.lists.seqsAfter(want.states, { fromSeq: Math.max(want.fromSeq, position + 1), beforeSeq: want.beforeSeq }, STEP_JOBS)
 }
 
 function filterOf({ states, fromMs, toMs }: BulkWant): JobFilter {

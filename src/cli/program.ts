@@ -62,6 +62,7 @@ function addGlobalOptions(program: Command): void {
     .option('-q, --quiet', 'print ids alone')
     .option('--no-input', 'ask nothing')
     .option('--timeout <duration>', 'give up after this time, such as 90s or 10m', duration)
+    .option('--print <form>', 'print the call that changes something, in place of sending it; a form is curl')
     .option('--debug', 'print each request to stderr')
 }
 

@@ -19,6 +19,7 @@ export async function runPodplane(argv: readonly string[], io: Io, interrupted?:
     io,
     signal: ended.signal,
     exitCode: EXIT.OK,
+    end: (reason) => ended.abort(reason),
     limitMs(timeoutMs) {
       timer = setTimeout(() => ended.abort(new TimedOut(`not done within ${formatDuration(timeoutMs)}`)), timeoutMs)
     },
@@ -39,6 +40,7 @@ export async function runPodplane(argv: readonly string[], io: Io, interrupted?:
     await orAborted(program.parseAsync([...args], { from: 'user' }), ended.signal)
     return run.exitCode
   } catch (error) {
+    if (error instanceof Error && error.name === 'Printed') return EXIT.OK
     if (error instanceof CommanderError && error.code === 'commander.help') io.stderr.write(unsaid)
     return tell(error, args, io)
   } finally {

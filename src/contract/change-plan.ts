@@ -88,6 +88,10 @@ export const ChangePlan = z
       .array(ChangeEffect)
       .meta({ description: 'What would happen, 100 lines at most and then how many more; nothing where it would be refused.' }),
     refusal: ProblemBody.nullable().meta({ description: 'What it would be refused with now; null: it would be done.' }),
+    inTheWay: z
+      .array(ChangedResource)
+      .optional()
+      .meta({ description: 'Who uses it, where that is why it would be refused: 100 of a kind at most.' }),
   })
   .meta({
     id: 'ChangePlan',

@@ -8,13 +8,18 @@ const REFUSALS: readonly number[] = [400, 402, 409, 412]
 
 /**
  * What a change would do (DRY-1). `foretell` runs the decisions of the change itself and throws what they throw; whoever calls has looked
- * for the resource and for the scope.
+ * for the resource and for the scope. `inTheWay`: who uses it, told where it is refused.
  */
-export async function planChange(action: string, resource: ChangedResource, foretell: () => Promise<ChangeEffect[]>): Promise<ChangePlan> {
+export async function planChange(
+  action: string,
+  resource: ChangedResource,
+  foretell: () => Promise<ChangeEffect[]>,
+  inTheWay: readonly ChangedResource[] = [],
+): Promise<ChangePlan> {
   try {
     return { action, resource, effects: bounded(resource, await foretell()), refusal: null }
   } catch (error) {
     if (!(error instanceof Problem) || !REFUSALS.includes(error.status)) throw error
-    return { action, resource, effects: [], refusal: problemBody(error) }
+    return { action, resource, effects: [], refusal: problemBody(error), ...(inTheWay.length > 0 && { inTheWay: [...inTheWay] }) }
   }
 }

@@ -30,7 +30,7 @@ describe('[UI-3] copy as', () => {
     expect(quoted("it's")).toBe(`'it'\\''s'`)
     const texts = copyAs({ method: 'POST', path: '/v2/pods', body: { name: "it's" } }, 'https://plane.example.com')
     expect(texts).toEqual([
-      { name: 'podplane', text: `podplane api POST '/v2/pods' --data '{"name":"it'\\''s"}'` },
+      { name: 'podplane', text: `podplane api POST '/v2/pods' --body '{"name":"it'\\''s"}'` },
       {
         name: 'curl',
         text: [

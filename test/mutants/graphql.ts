@@ -65,6 +65,18 @@ export const GRAPHQL_WORKER_MUTANTS: readonly Mutant[] = [
     replace: 'depth < 0',
   },
   {
+    id: 'the workers of an endpoint for a key that may only write it',
+    file: 'src/services/endpoints/endpoint-workers.ts',
+    find: "requireScope(ctx.principal, 'serverless:read')",
+    replace: "requireScope(ctx.principal, 'serverless:write')",
+  },
+  {
+    id: 'a lowest price that looks at the number of GPUs alone',
+    file: 'src/domain/catalog/availability.ts',
+    find: 'gpuCompute(catalog, { id: typeId, count, ...cuda, ...least }',
+    replace: 'gpuCompute(catalog, { id: typeId, count, ...cuda }',
+  },
+  {
     id: 'the own key of a pod starts it with more GPUs',
     file: 'src/services/pods/resume-count.ts',
     find: "requireScope(principal, 'pods:write')",

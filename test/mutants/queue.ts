@@ -150,6 +150,18 @@ const DISPATCHER = 'src/queue/dispatch.ts'
 /** Killed by the tests against the real objects in workerd, the model among them. */
 export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'a plan for many jobs hides what it refuses',
+    file: 'durable-objects/endpoint/client/bulk.ts',
+    find: 'const states = JOB_STATES.filter((state) => !able.includes(state)',
+    replace: 'const states = JOB_STATES.filter((state) => able.includes(state)',
+  },
+  {
+    id: 'a time line shows the whole of an input',
+    file: 'durable-objects/endpoint/client/timeline.ts',
+    find: 'INPUT, SHOWN_INPUT_BYTES)',
+    replace: 'INPUT, 100 * SHOWN_INPUT_BYTES)',
+  },
+  {
     id: 'an object forgets an endpoint that is not deleted yet',
     file: 'durable-objects/endpoint/core.ts',
     find: '|| (await this.isLive()) ||',

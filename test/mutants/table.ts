@@ -394,7 +394,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a chunk number is given twice',
-    file: 'durable-objects/endpoint/store/job-store.ts',
+    file: 'durable-objects/endpoint/store/job-row.ts',
     find: 'chunks: Number(row.chunks ?? 0)',
     replace: 'chunks: 0',
   },

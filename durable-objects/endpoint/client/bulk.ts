@@ -75,12 +75,12 @@ function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkReq
     fromMs: filter.fromMs,
     toMs: filter.toMs,
     fromSeq: range.fromSeq,
-    beforeSeq: Math.min(range.beforeSeq, state.jobs.firstSince(Number.POSITIVE_INFINITY)),
+    beforeSeq: Math.min(range.beforeSeq, state.lists.firstSince(Number.POSITIVE_INFINITY)),
     seqs: named?.filter((seq) => isMeant(core, action, seq, filter)) ?? null,
   }
-  const byStatus = want.seqs ? countStates(core, want.seqs) : state.jobs.countByState(states, want)
+  const byStatus = want.seqs ? countStates(core, want.seqs) : state.lists.countByState(states, want)
   const matched = Object.values(byStatus).reduce((sum, count) => sum + count, 0)
-  const first = want.seqs ? want.seqs.slice(0, SHOWN_IDS) : state.jobs.seqsAfter(states, want, SHOWN_IDS)
+  const first = want.seqs ? want.seqs.slice(0, SHOWN_IDS) : state.lists.seqsAfter(states, want, SHOWN_IDS)
   return {
     id: `bulk_${[...state.randomBytes(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`,
     action,
@@ -105,7 +105,7 @@ function refusedOf(core: EndpointCore, action: BulkAction, wish: JobBulkRequest,
   const able: readonly JobState[] = CHANGEABLE[action]
   const states = JOB_STATES.filter((state) => !able.includes(state) && (asked.states?.includes(state) ?? true))
   const list = (counts: Bulk['byStatus']) => states.flatMap((status) => (counts[status] ? [{ status, jobs: counts[status] }] : []))
-  if (!wish.ids) return list(core.state.jobs.countByState(states, want))
+  if (!wish.ids) return list(core.state.lists.countByState(states, want))
   const ids = [...new Set(wish.ids)]
   const seqs = ids.flatMap((id) => jobNumber(core, id))
   const others = seqs.filter((seq) => {

@@ -29,8 +29,8 @@ export interface JobPage {
 export function rangeOf(state: SqlState, { fromMs, toMs, idPrefix }: JobFilter): SeqRange {
   const prefix = idPrefix === null ? null : prefixRange(idPrefix, state.meta.idMask())
   return {
-    fromSeq: Math.max(prefix?.fromSeq ?? 0, fromMs === null ? 0 : state.jobs.firstSince(fromMs)),
-    beforeSeq: Math.min(prefix?.beforeSeq ?? EVERY_JOB.beforeSeq, toMs === null ? EVERY_JOB.beforeSeq : state.jobs.firstSince(toMs)),
+    fromSeq: Math.max(prefix?.fromSeq ?? 0, fromMs === null ? 0 : state.lists.firstSince(fromMs)),
+    beforeSeq: Math.min(prefix?.beforeSeq ?? EVERY_JOB.beforeSeq, toMs === null ? EVERY_JOB.beforeSeq : state.lists.firstSince(toMs)),
   }
 }
 
@@ -48,14 +48,14 @@ export async function pageOfJobs(core: EndpointCore, filter: JobFilter, beforeSe
   const nowMs = core.now()
   // What time has done is written first, so that rows are in the state that they are listed with.
   if ((core.state.jobs.nextDueAtMs() ?? Number.POSITIVE_INFINITY) <= nowMs) await core.transact(settleDue)
-  const { jobs: rows } = core.state
+  const { lists } = core.state
   const range = rangeOf(core.state, filter)
   const found: Job[] = []
   let left = MAX_LOOKED
   let position = Math.min(range.beforeSeq, beforeSeq)
   let last: Job | null = null
   for (;;) {
-    const step = rows.page(filter.states, { fromSeq: range.fromSeq, beforeSeq: position }, Math.min(STEP, left, limit - found.length + 1))
+    const step = lists.page(filter.states, { fromSeq: range.fromSeq, beforeSeq: position }, Math.min(STEP, left, limit - found.length + 1))
     for (const row of step) {
       const job = shownJob(row, nowMs)
       const isMeant = job !== null && matchesFilter(job, filter)

@@ -86,7 +86,7 @@ export async function estimateUsd(core: EndpointCore): Promise<number | null> {
 
 /** The only attempts of the newest completed jobs: what one usually takes. */
 function comparedAttempts(core: EndpointCore): AttemptSpan[] {
-  const jobs: Job[] = core.state.jobs.page(['COMPLETED'], EVERY_JOB, COMPARED_JOBS).filter(({ attempt }) => attempt === 1)
+  const jobs: Job[] = core.state.lists.page(['COMPLETED'], EVERY_JOB, COMPARED_JOBS).filter(({ attempt }) => attempt === 1)
   const lives = core.state.workers.lives.of(jobs.flatMap(({ holder }) => (holder ? [holder.workerId] : [])))
   return jobs.flatMap((job) => attemptsOf(job, [], lives))
 }

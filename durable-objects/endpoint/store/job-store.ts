@@ -1,14 +1,10 @@
-import { JOB_STATES, type JobState } from '../../../src/contract/enums.ts'
 import { dueAtMs, type Job } from '../../../src/domain/job/job.ts'
-import type { SeqRange } from '../../../src/domain/job/job-filter.ts'
 import type { JobRows } from '../../../src/queue/state.ts'
+import { STATE_CODES, toJob } from './job-row.ts'
 import { RecentJobs } from './recent-jobs.ts'
 
-const CODES = Object.fromEntries(JOB_STATES.map((state, code) => [state, code])) as Record<JobState, number>
-const QUEUED = CODES.IN_QUEUE
-const RUNNING = CODES.IN_PROGRESS
-
-type Row = Record<string, SqlStorageValue>
+const QUEUED = STATE_CODES.IN_QUEUE
+const RUNNING = STATE_CODES.IN_PROGRESS
 
 /** Rows of the `jobs` table. Synchronous: every caller is inside the object's one transaction. */
 export class JobStore implements JobRows {
@@ -74,7 +70,7 @@ export class JobStore implements JobRows {
       `UPDATE jobs SET state = ?, order_key = ?, due_at = ?, attempt = ?, retries = ?, worker_id = ?, boot = ?, past_holders = ?, started_at = ?,
          acked = ?, unconfirmed = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ?,
          delivery = ? WHERE seq = ?`,
-      CODES[job.state],
+      STATE_CODES[job.state],
       job.orderKey,
       dueAtMs(job),
       job.attempt,
@@ -172,48 +168,6 @@ export class JobStore implements JobRows {
     return this.select(`SELECT * FROM jobs WHERE state = ${QUEUED} LIMIT ?`, limit)
   }
 
-  /** Jobs of some states in a range of numbers, the newest first (JL-2): no page costs more than another. */
-  page(states: readonly JobState[] | null, { fromSeq, beforeSeq }: SeqRange, limit: number): Job[] {
-    const within = 'seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?'
-    if (states === null) return this.select(`SELECT * FROM jobs WHERE ${within}`, fromSeq, beforeSeq, limit)
-    const query = `SELECT * FROM jobs INDEXED BY jobs_state WHERE state = ? AND ${within}`
-    const found = states.flatMap((state) => this.select(query, CODES[state], fromSeq, beforeSeq, limit))
-    return found.sort((a, b) => b.seq - a.seq).slice(0, limit)
-  }
-
-  /** Numbers of jobs in some states, the oldest first. */
-  seqsAfter(states: readonly JobState[], { fromSeq, beforeSeq }: SeqRange, limit: number): number[] {
-    const query = 'SELECT seq FROM jobs INDEXED BY jobs_state WHERE state = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT ?'
-    const found = states.flatMap((state) =>
-      this.sql
-        .exec(query, CODES[state], fromSeq, beforeSeq, limit)
-        .toArray()
-        .map((row) => Number(row.seq)),
-    )
-    return found.sort((a, b) => a - b).slice(0, limit)
-  }
-
-  /** How many jobs are in each of some states; none of those without any. */
-  countByState(states: readonly JobState[], { fromSeq, beforeSeq }: SeqRange): Partial<Record<JobState, number>> {
-    const query = 'SELECT COUNT(*) AS n FROM jobs INDEXED BY jobs_state WHERE state = ? AND seq >= ? AND seq < ?'
-    const counts = states.map((state) => [state, Number(this.sql.exec(query, CODES[state], fromSeq, beforeSeq).one().n)] as const)
-    return Object.fromEntries(counts.filter(([, count]) => count > 0))
-  }
-
-  /** The number of the first job that was created at this time or later. Numbers rise with time, so it is found by halving. */
-  firstSince(atMs: number): number {
-    const row = this.sql.exec('SELECT MIN(seq) AS low, MAX(seq) AS high FROM jobs').one()
-    let low = Number(row.low ?? 1)
-    let high = Number(row.high ?? 0) + 1
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2)
-      const next = this.sql.exec('SELECT seq, created_at AS at FROM jobs WHERE seq >= ? ORDER BY seq LIMIT 1', middle).toArray()[0]
-      if (!next || Number(next.at) >= atMs) high = middle
-      else low = Number(next.seq) + 1
-    }
-    return low
-  }
-
   private select(query: string, ...values: SqlStorageValue[]): Job[] {
     return this.sql
       .exec(query, ...values)
@@ -232,44 +186,4 @@ export class JobStore implements JobRows {
     if (job.lowPriority) this.queuedLow += by
     else this.queuedNormal += by
   }
-}
-
-function toJob(row: Row): Job {
-  const worker = row.worker_id
-  return {
-    seq: Number(row.seq),
-    id: String(row.id),
-    state: JOB_STATES[Number(row.state)] ?? 'FAILED',
-    lowPriority: row.low === 1,
-    webhook: textOrNull(row.webhook),
-    orderKey: Number(row.order_key),
-    createdAtMs: Number(row.created_at),
-    ttlAtMs: Number(row.ttl_at),
-    executionTimeoutMs: Number(row.execution_timeout_ms),
-    retentionMs: Number(row.retention_ms),
-    hasS3Config: row.s3 === 1,
-    attempt: Number(row.attempt),
-    retries: Number(row.retries),
-    holder: typeof worker === 'string' ? { workerId: worker, boot: String(row.boot) } : null,
-    pastHolders: typeof row.past_holders === 'string' ? row.past_holders.split(' ') : [],
-    startedAtMs: numberOrNull(row.started_at),
-    acked: row.acked === 1,
-    unconfirmed: Number(row.unconfirmed),
-    leaseUntilMs: numberOrNull(row.lease_until),
-    leaseEndReason: typeof row.lease_end_reason === 'string' ? row.lease_end_reason : '',
-    missingPings: Number(row.missing_pings ?? 0),
-    finishedAtMs: numberOrNull(row.finished_at),
-    error: textOrNull(row.error),
-    errorDetail: textOrNull(row.error_detail),
-    chunks: Number(row.chunks ?? 0),
-    delivery: textOrNull(row.delivery),
-  }
-}
-
-function numberOrNull(value: SqlStorageValue | undefined): number | null {
-  return typeof value === 'number' ? value : null
-}
-
-function textOrNull(value: SqlStorageValue | undefined): string | null {
-  return typeof value === 'string' ? value : null
 }

@@ -5,6 +5,7 @@ import { AttemptStore } from './attempt-store.ts'
 import { BulkStore } from './bulk-store.ts'
 import { DecisionLog } from './decision-log.ts'
 import { IdempotencyStore } from './idempotency-store.ts'
+import { JobLists } from './job-lists.ts'
 import { JobStore } from './job-store.ts'
 import { type MetaSeal, MetaStore } from './meta-store.ts'
 import { OutboxStore } from './outbox-store.ts'
@@ -20,6 +21,7 @@ const MAX_STORED_BYTES = 8 * 2 ** 30
 /** The queue's state as tables of a Durable Object. Synchronous: every caller is inside the object's one transaction. */
 export class SqlState implements QueueState {
   readonly jobs: JobStore
+  readonly lists: JobLists
   readonly payloads: PayloadStore
   readonly timeline: TimelineStore
   readonly workers: WorkerStore
@@ -47,6 +49,7 @@ export class SqlState implements QueueState {
     applySchema(storage, ENDPOINT_SCHEMA)
     this.sql = storage.sql
     this.jobs = new JobStore(this.sql)
+    this.lists = new JobLists(this.sql)
     this.payloads = new PayloadStore(this.sql)
     this.timeline = new TimelineStore(this.sql)
     this.workers = new WorkerStore(this.sql, this.timeline)

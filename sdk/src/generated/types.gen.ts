@@ -402,6 +402,10 @@ export type ChangePlan = {
          */
         code?: string;
     } | null;
+    /**
+     * Who uses it, where that is why it would be refused: 100 of a kind at most.
+     */
+    inTheWay?: Array<ChangedResource>;
 };
 
 export type ChangedResource = {
@@ -2416,6 +2420,8 @@ export type SshKeys = {
      */
     keys: Array<string>;
 };
+
+export type SshKeysOrChangePlan = SshKeys | ChangePlan;
 
 export type UpdateSshKeysRequest = {
     /**
@@ -6408,7 +6414,12 @@ export type DeleteClusterData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/clusters/{id}';
 };
 
@@ -6430,6 +6441,10 @@ export type DeleteClusterRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -6442,6 +6457,10 @@ export type DeleteClusterRefusals = {
 export type DeleteClusterRefusal = DeleteClusterRefusals[keyof DeleteClusterRefusals];
 
 export type DeleteClusterAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7170,7 +7189,12 @@ export type DeleteTemplateData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/templates/{id}';
 };
 
@@ -7196,6 +7220,10 @@ export type DeleteTemplateRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7208,6 +7236,10 @@ export type DeleteTemplateRefusals = {
 export type DeleteTemplateRefusal = DeleteTemplateRefusals[keyof DeleteTemplateRefusals];
 
 export type DeleteTemplateAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7440,7 +7472,12 @@ export type DeleteNetworkVolumeData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/network-volumes/{id}';
 };
 
@@ -7466,6 +7503,10 @@ export type DeleteNetworkVolumeRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7478,6 +7519,10 @@ export type DeleteNetworkVolumeRefusals = {
 export type DeleteNetworkVolumeRefusal = DeleteNetworkVolumeRefusals[keyof DeleteNetworkVolumeRefusals];
 
 export type DeleteNetworkVolumeAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7710,7 +7755,12 @@ export type DeleteGlobalVolumeData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/global-volumes/{id}';
 };
 
@@ -7736,6 +7786,10 @@ export type DeleteGlobalVolumeRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -7748,6 +7802,10 @@ export type DeleteGlobalVolumeRefusals = {
 export type DeleteGlobalVolumeRefusal = DeleteGlobalVolumeRefusals[keyof DeleteGlobalVolumeRefusals];
 
 export type DeleteGlobalVolumeAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -7972,7 +8030,12 @@ export type RevokeDelegationData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/registries/delegations/{id}';
 };
 
@@ -7994,6 +8057,10 @@ export type RevokeDelegationRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -8006,6 +8073,10 @@ export type RevokeDelegationRefusals = {
 export type RevokeDelegationRefusal = RevokeDelegationRefusals[keyof RevokeDelegationRefusals];
 
 export type RevokeDelegationAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */
@@ -8122,7 +8193,12 @@ export type DeleteRegistryData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/registries/{id}';
 };
 
@@ -8148,6 +8224,10 @@ export type DeleteRegistryRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -8160,6 +8240,10 @@ export type DeleteRegistryRefusals = {
 export type DeleteRegistryRefusal = DeleteRegistryRefusals[keyof DeleteRegistryRefusals];
 
 export type DeleteRegistryAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -8254,7 +8338,12 @@ export type GetSshKeysAnswer = GetSshKeysAnswers[keyof GetSshKeysAnswers];
 export type PutSshKeysData = {
     body: UpdateSshKeysRequest;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/ssh-keys';
 };
 
@@ -8297,9 +8386,9 @@ export type PutSshKeysRefusal = PutSshKeysRefusals[keyof PutSshKeysRefusals];
 
 export type PutSshKeysAnswers = {
     /**
-     * The keys as they are now.
+     * The keys as they are now. With `dryRun`: what would happen.
      */
-    200: SshKeys;
+    200: SshKeysOrChangePlan;
 };
 
 export type PutSshKeysAnswer = PutSshKeysAnswers[keyof PutSshKeysAnswers];
@@ -8421,7 +8510,12 @@ export type DeleteSecretData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/secrets/{id}';
 };
 
@@ -8443,6 +8537,10 @@ export type DeleteSecretRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -8455,6 +8553,10 @@ export type DeleteSecretRefusals = {
 export type DeleteSecretRefusal = DeleteSecretRefusals[keyof DeleteSecretRefusals];
 
 export type DeleteSecretAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */
@@ -10073,7 +10175,12 @@ export type RevokeAccountKeyData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/keys/{id}';
 };
 
@@ -10095,6 +10202,10 @@ export type RevokeAccountKeyRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -10107,6 +10218,10 @@ export type RevokeAccountKeyRefusals = {
 export type RevokeAccountKeyRefusal = RevokeAccountKeyRefusals[keyof RevokeAccountKeyRefusals];
 
 export type RevokeAccountKeyAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */

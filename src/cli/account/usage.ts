@@ -41,8 +41,8 @@ export async function printSpend(session: Session): Promise<number> {
     { name: 'today', of: ({ costToday }) => costToday, as: 'usd' },
     { name: 'thisMonth', of: ({ costThisMonth }) => costThisMonth, as: 'usd' },
     { name: 'idleSince', of: ({ idleSince }) => idleSince, as: 'time' },
-    { name: 'idle', of: ({ idleCount, runningCount }) => (idleCount === 0 ? null : `${idleCount} of ${runningCount}`) },
     { name: 'idleWaste', of: ({ idleWaste }) => idleWaste, as: 'usd' },
+    { name: 'idle', of: ({ idleCount, runningCount }) => (idleCount === 0 ? null : `${idleCount} of ${runningCount}`) },
   ]
   session.out.list(answer, answer.items, { columns: shown, idOf: ({ id }) => id, empty: 'nothing costs anything' })
   session.out.talk(

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { EventFlags } from '../account/events.ts'
-import { act, collect, duration, examples, noun, wholeNumber } from '../core/act.ts'
+import { act, collect, duration, examples, noun, plannable, wholeNumber } from '../core/act.ts'
+import { EXIT } from '../core/exit-codes.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
 
@@ -51,11 +52,16 @@ function addKeys(program: Command): void {
       session.out.talk('the key is shown this once')
     },
   )
-  const remove = keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key').option('--yes', 'do not ask')
-  act(remove, async (session, { yes }: { yes?: boolean }, id: string) => {
+  const remove = plannable(keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key').option('--yes', 'do not ask'))
+  act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
+    if (plan) {
+      const { planEach } = await import('../core/change-plan.ts')
+      return planEach(session, [id], (one, query) => session.api.revokeAccountKey({ path: { id: one }, query }))
+    }
     await session.confirm(`Revoke ${id}? Whatever uses it is refused.`, yes)
     await session.api.revokeAccountKey({ path: { id } })
     session.out.done(undefined, id, `key ${id} is revoked`)
+    return EXIT.OK
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { act, examples, noun } from '../core/act.ts'
+import { act, examples, noun, plannable } from '../core/act.ts'
+import { EXIT } from '../core/exit-codes.ts'
 import type { Answer } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
 import { addOpen } from './doors.ts'
@@ -75,14 +76,17 @@ export function addClusters(program: Command): void {
   act(rename, async (session, _options, id: string, name: string) => {
     session.out.done(await session.api.updateCluster({ path: { id }, body: { name } }), id, `cluster ${id} is ${name} now`)
   })
-  const remove = clusters
-    .command('delete <cluster>')
-    .alias('rm')
-    .description('terminate all members of a cluster')
-    .option('--yes', 'do not ask')
-  act(remove, async (session, { yes }: { yes?: boolean }, id: string) => {
+  const remove = plannable(
+    clusters.command('delete <cluster>').alias('rm').description('terminate all members of a cluster').option('--yes', 'do not ask'),
+  )
+  act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
+    if (plan) {
+      const { planEach } = await import('../core/change-plan.ts')
+      return planEach(session, [id], (one, query) => session.api.deleteCluster({ path: { id: one }, query }))
+    }
     await session.confirm(`Delete cluster ${id}? The disks of its members are lost.`, yes)
     await session.api.deleteCluster({ path: { id } })
     session.out.done(undefined, id, `cluster ${id} is deleted`)
+    return EXIT.OK
   })
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { act, examples } from '../core/act.ts'
 import type { DeployFlags } from '../deploy/deploy.ts'
+import type { DevFlags } from '../dev/dev.ts'
 
-/** `podplane deploy` and `podplane init`. */
+/** `podplane deploy`, `podplane init` and `podplane dev`. */
 export function addDeploy(program: Command): void {
   const deploy = program
     .command('deploy')
@@ -19,4 +20,12 @@ export function addDeploy(program: Command): void {
     .option('-f, --file <path>', 'where to', 'podplane.toml')
   act(init, async (session, { file }: { file: string }, kind = 'endpoint') => (await import('../deploy/init.ts')).init(session, kind, file))
   examples(init, 'init endpoint', 'init worker', 'init pod -f notebook.toml')
+  const dev = program
+    .command('dev')
+    .description('run the worker of this directory in the local plane: build, smoke job, log; again at each change of a file')
+    .option('-f, --file <path>', 'the podplane.toml; its directory has the Dockerfile', 'podplane.toml')
+    .option('--only <name>', 'which endpoint, where the file declares several')
+    .option('--once', 'one round; exit code 1 unless its job COMPLETED')
+  act(dev, async (session, flags: DevFlags) => await (await import('../dev/dev.ts')).develop(session, flags))
+  examples(dev, 'init worker && podplane dev', 'dev -f examples/chat/podplane.toml', 'dev --once --json')
 }

@@ -34,8 +34,9 @@ function callOf(program: Command): Call {
   return async (send, isBad = () => false) => {
     const run = runOf(program)
     const { Session } = await import('../core/session.ts')
-    const session = new Session(run.io, program.opts<Globals>(), run.signal)
+    const session = new Session(run.io, program.opts<Globals>(), run)
     const answer = await send(session.operatorApi, session.target.url)
+    session.printer?.finish()
     print(session.out, answer)
     if (isBad(answer)) run.exitCode = 1
   }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { act, collect, examples, noun, wholeNumber } from '../core/act.ts'
+import { act, collect, examples, noun, plannable, wholeNumber } from '../core/act.ts'
+import { EXIT } from '../core/exit-codes.ts'
 import type { Kind } from '../core/names.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import type { Session } from '../core/session.ts'
@@ -20,7 +21,8 @@ interface Resource<Row extends { id: string; name: string }> {
   get?(session: Session, id: string): Promise<object>
   create?(session: Session, body: Record<string, unknown>): Promise<Row>
   update?(session: Session, id: string, body: Record<string, unknown>): Promise<object>
-  remove(session: Session, id: string): Promise<void>
+  /** With `dryRun` it answers what would happen. */
+  remove(session: Session, id: string, query?: { dryRun?: true }): Promise<unknown>
   example: string
 }
 
@@ -50,7 +52,7 @@ function addTemplates(program: Command): void {
     get: (session, id) => session.api.getTemplate({ path: { id } }),
     create: (session, body) => session.api.createTemplate({ body: body as Body }),
     update: (session, id, body) => session.api.updateTemplate({ path: { id }, body: body as Body }),
-    remove: (session, id) => session.api.deleteTemplate({ path: { id } }),
+    remove: (session, id, query = {}) => session.api.deleteTemplate({ path: { id }, query }),
     example: `templates create --body '{"name":"torch","image":"pytorch/pytorch:2.6.0","disk":50}'`,
   })
 }
@@ -71,7 +73,7 @@ function addVolumes(program: Command): void {
     get: (session, id) => session.api.getNetworkVolume({ path: { id } }),
     create: (session, body) => session.api.createNetworkVolume({ body: body as Body }),
     update: (session, id, body) => session.api.updateNetworkVolume({ path: { id }, body: body as Body }),
-    remove: (session, id) => session.api.deleteNetworkVolume({ path: { id } }),
+    remove: (session, id, query = {}) => session.api.deleteNetworkVolume({ path: { id }, query }),
     example: `volumes create --body '{"name":"data","size":100,"dataCenter":"LOCAL-1"}'`,
   })
   const resize = volumes.command('resize <volume> <gb>').description('make a volume larger')
@@ -97,7 +99,7 @@ function addGlobalVolumes(program: Command): void {
     get: (session, id) => session.api.getGlobalVolume({ path: { id } }),
     create: (session, body) => session.api.createGlobalVolume({ body: body as Body }),
     update: (session, id, body) => session.api.updateGlobalVolume({ path: { id }, body: body as Body }),
-    remove: (session, id) => session.api.deleteGlobalVolume({ path: { id } }),
+    remove: (session, id, query = {}) => session.api.deleteGlobalVolume({ path: { id }, query }),
     example: `global-volumes create --body '{"name":"shared"}'`,
   })
 }
@@ -117,7 +119,7 @@ function addRegistries(program: Command): void {
     },
     get: (session, id) => session.api.getRegistry({ path: { id } }),
     create: (session, body) => session.api.createRegistry({ body: body as Body }),
-    remove: (session, id) => session.api.deleteRegistry({ path: { id } }),
+    remove: (session, id, query = {}) => session.api.deleteRegistry({ path: { id }, query }),
     example: 'registries create --body @registry.json',
   })
 }
@@ -138,7 +140,7 @@ function addSecrets(program: Command): void {
     get: (session, id) => session.api.getSecret({ path: { id } }),
     create: (session, body) => session.api.createSecret({ body: body as Body }),
     update: (session, id, body) => session.api.updateSecret({ path: { id }, body: body as Body }),
-    remove: (session, id) => session.api.deleteSecret({ path: { id } }),
+    remove: (session, id, query = {}) => session.api.deleteSecret({ path: { id }, query }),
     example: 'secrets create --body - < secret.json',
   })
 }
@@ -167,14 +169,18 @@ function add<Row extends { id: string; name: string }>(program: Command, kind: R
       session.out.done(await update(session, id, await bodyOf(session, body, [])), id, `${kind.one} ${id} changed`)
     })
   }
-  const remove = command.command(`delete <${kind.argument}...>`).alias('rm').description('delete them').option('--yes', 'do not ask')
-  act(remove, async (session, { yes }: { yes?: boolean }, ...given) => {
+  const remove = plannable(
+    command.command(`delete <${kind.argument}...>`).alias('rm').description('delete them').option('--yes', 'do not ask'),
+  )
+  act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, ...given) => {
     const ids = given.flat()
+    if (plan) return (await import('../core/change-plan.ts')).planEach(session, ids, (id, query) => kind.remove(session, id, query))
     await session.confirm(`Delete ${ids.join(', ')}? ${kind.loss}`, yes)
     for (const id of ids) {
       await kind.remove(session, id)
       session.out.done(undefined, id, `${kind.one} ${id} is deleted`)
     }
+    return EXIT.OK
   })
   return command
 }

@@ -11,9 +11,12 @@ export function addTools(program: Command): void {
     .option('--endpoint <endpoint>', 'the endpoint that openai speaks to')
   act(env, async (session, flags: { for: string; endpoint?: string }) => (await import('../tools/env.ts')).printEnv(session, flags))
   examples(env, 'env --for python', 'env --for openai --endpoint <endpoint>', 'env --for mcp > mcp.json')
-  const doctor = program.command('doctor').description('look for what is wrong between here and the plane; exit code 1 when something is')
-  act(doctor, async (session) => await (await import('../tools/doctor.ts')).runDoctor(session))
-  examples(doctor, 'doctor', 'doctor --json')
+  const doctor = program
+    .command('doctor')
+    .description('look for what is wrong between here and the plane; exit code 1 when something is')
+    .option('--bundle <file>', 'also write what was seen into a .tar.gz for whoever helps; keys are taken out')
+  act(doctor, async (session, flags: { bundle?: string }) => await (await import('../tools/doctor.ts')).runDoctor(session, flags))
+  examples(doctor, 'doctor', 'doctor --json', 'doctor --bundle podplane.tar.gz')
   const api = program
     .command('api <method> <path>')
     .description('any request to the plane, with the key that is used')
@@ -30,13 +33,14 @@ export function addTools(program: Command): void {
   })
   const completion = program
     .command('completion <shell>')
-    .description('print what a shell completes commands and ids with: bash, zsh or fish')
+    .description('print what a shell completes commands and ids with: bash, zsh, fish or powershell')
   act(completion, async (session, _options, shell: string) => (await import('../tools/completion.ts')).printCompletion(session, shell))
   examples(
     completion,
     'completion bash > ~/.local/share/bash-completion/completions/podplane',
     'completion zsh > "${fpath[1]}/_podplane"',
     'completion fish > ~/.config/fish/completions/podplane.fish',
+    'completion powershell >> $PROFILE',
   )
   const complete = program.command('__complete [words...]', { hidden: true }).description('what could stand at the end of a line')
   act(

@@ -9,6 +9,8 @@ export interface Run {
   signal: AbortSignal
   /** Of the command that ran. */
   exitCode: number
+  /** Ends the run for a reason. */
+  end(reason: Error): void
   /** Ends the run once this time is over. */
   limitMs(timeoutMs: number): void
 }
@@ -34,10 +36,11 @@ export function act<Options extends object>(
     const run = runOf(self)
     const { Session: SessionOfRun } = await import('./session.ts')
     const globals = self.optsWithGlobals<Globals & Options>()
-    const session = new SessionOfRun(run.io, globals, run.signal)
+    const session = new SessionOfRun(run.io, globals, run)
     if (globals.timeout !== undefined && !waits) run.limitMs(globals.timeout)
     try {
       const code = await withIds(session, self, globals, args, action)
+      session.printer?.finish()
       run.exitCode = typeof code === 'number' ? code : 0
     } finally {
       session.out.endProgress()
@@ -63,11 +66,13 @@ async function withIds<Options extends object>(
   const run = async (names: InstanceType<typeof Names>) =>
     [await names.ofOptions(command, options), ...(await names.ofArguments(command, args))] as const
   const [ofOptions, ...ofArguments] = await run(new Names(session, false))
+  session.printer?.reset()
   try {
     return await action(session, ofOptions as Options, ...(ofArguments as string[]))
   } catch (error) {
     if (!session.mayRepeat(error)) throw error
     const [others, ...again] = await run(new Names(session, true))
+    session.printer?.reset()
     const isSame = JSON.stringify([others, again]) === JSON.stringify([ofOptions, ofArguments])
     if (isSame) throw error
     return await action(session, others as Options, ...(again as string[]))

@@ -25,5 +25,5 @@ export function normalizeArguments(argv: readonly string[]): string[] {
 }
 
 function takesValue(word: string | undefined): boolean {
-  return word === '--context' || word === '--url' || word === '--timeout'
+  return word === '--context' || word === '--url' || word === '--timeout' || word === '--print'
 }

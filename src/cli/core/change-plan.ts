@@ -41,5 +41,7 @@ export function printPlans({ out }: Session, plans: readonly (Plan | undefined)[
   })
   const refusals = known.flatMap(({ refusal }) => (refusal === null ? [] : [refusal.detail]))
   for (const detail of refusals) out.talk(`it would be refused: ${detail}`)
+  for (const { kind, id, name } of known.flatMap(({ inTheWay = [] }) => inTheWay))
+    out.talk(`in the way: ${kind} ${id} (${name ?? 'without a name'})`)
   return refusals.length === 0 ? EXIT.OK : EXIT.REFUSED
 }

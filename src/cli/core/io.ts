@@ -28,4 +28,6 @@ export interface Globals {
   input?: boolean
   timeout?: number
   debug?: boolean
+  /** `curl`: the call is printed in place of being sent. */
+  print?: string
 }

@@ -7,6 +7,7 @@ import { Output } from '../output/output.ts'
 import { EXIT } from './exit-codes.ts'
 import { CliError, usage } from './failure.ts'
 import type { Globals, Io } from './io.ts'
+import { type Call, CallPrinter } from './printed.ts'
 import { CLI_VERSION } from './version.ts'
 
 /** How long `--wait` waits where no `--timeout` is given. */
@@ -20,16 +21,22 @@ export class Session {
   /** Fires on Ctrl-C and when `--timeout` has run out. */
   readonly signal: AbortSignal
   readonly startedAtMs: number
+  /** With `--print`. */
+  readonly printer: CallPrinter | undefined
   private found: Target | undefined
   private hasChanged = false
   /** Of the plane that has answered last, where it says so (CL-9). */
   planeVersion: string | undefined
 
-  constructor(io: Io, globals: Globals, signal: AbortSignal) {
+  constructor(io: Io, globals: Globals, { signal, end }: { signal: AbortSignal; end(reason: Error): void }) {
     this.io = io
     this.globals = globals
     this.signal = signal
     this.out = new Output(io, globals)
+    if (globals.print !== undefined) {
+      this.printer = new CallPrinter(globals.print, (text) => io.stdout.write(text), end)
+      this.out.mute()
+    }
     this.startedAtMs = io.nowMs()
   }
 
@@ -94,7 +101,7 @@ export class Session {
 
   /** Asks before something is lost. Without a terminal `--yes` has to be given (CL-5). */
   async confirm(question: string, yes: boolean | undefined): Promise<void> {
-    if (yes) return
+    if (yes || this.printer !== undefined) return
     if (!this.canAsk) throw usage(`${question} Nobody can be asked here.`, 'add --yes')
     const answer = await this.ask(`${question} [y/N] `)
     if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(EXIT.BAD_OUTCOME, 'cancelled', 'nothing was changed')
@@ -110,9 +117,20 @@ export class Session {
     }
   }
 
+  private callOf(input: string | URL | Request, init: RequestInit | undefined, headers: Headers): Call {
+    const isOperator = headers.get('authorization') === `Bearer ${this.target.operatorKey}`
+    return {
+      method: init?.method ?? 'GET',
+      url: String(input),
+      body: typeof init?.body === 'string' ? init.body : undefined,
+      keyVariable: isOperator ? 'PODPLANE_OPERATOR_KEY' : 'PODPLANE_API_KEY',
+    }
+  }
+
   /** Sends a request as this program. */
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const headers = new Headers(init?.headers)
+    await this.printer?.admit(this.callOf(input, init, headers), headers.get('accept') === 'text/event-stream')
     headers.set('user-agent', `podplane-cli/${CLI_VERSION}`)
     const startedAtMs = performance.now()
     const tell = (text: string) => {

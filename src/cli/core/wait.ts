@@ -21,6 +21,7 @@ export async function untilDone<T>(
     session.signal.throwIfAborted()
     const seen = await look()
     if ('done' in seen) return seen.done
+    session.printer?.finish()
     const waitedMs = session.io.nowMs() - session.startedAtMs
     const isTerminal = session.io.stderr.isTTY === true
     if (isTerminal) session.out.progress(`${seen.why} (${formatDuration(waitedMs)})`)

@@ -1,6 +1,6 @@
 import { ApiError } from '../../client/client.ts'
 import { EXIT } from '../core/exit-codes.ts'
-import { CliError } from '../core/failure.ts'
+import { CliError, usage } from '../core/failure.ts'
 import type { Session } from '../core/session.ts'
 import { CHANNELS, creditMessage, type ExitStatus, MESSAGE_BYTES, message, readStatus, resizeMessage, WINDOW_BYTES } from './channels.ts'
 
@@ -38,6 +38,7 @@ export class Door {
       ...(command !== undefined && { command }),
       ...(terminal !== undefined && { tty: true, ...terminal }),
     }
+    if (session.printer !== undefined) throw usage('it goes over a WebSocket: there is no line of curl for it')
     const address = session.api.execInPod({ path: { id: podId }, query })
     // Node's own WebSocket takes no headers; the plane reads a key among the protocols (NET-10).
     const key = Buffer.from(session.key).toString('base64url')

@@ -1,4 +1,5 @@
 import { ApiError } from '../../client/client.ts'
+import { pause } from '../../client/transport.ts'
 import { parseInstant } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
@@ -32,6 +33,8 @@ interface Log {
   label: string
   /** What that is called in JSON. */
   labelled: 'workerId' | 'pod'
+  /** It is beside the data: for people, on stderr. */
+  isTalk?: boolean
   page(query: Query): Promise<Page>
   follow(lastEventId: string): AsyncGenerator<{ data: string; event: string }>
 }
@@ -48,6 +51,28 @@ export async function printMemberLogs(session: Session, clusterId: string, flags
   const { pods } = await session.api.listClusterPods({ path: { id: clusterId } })
   const logs = pods.map((pod) => podLog(session, pod.id, pod.name))
   return await printAll(session, logs, flags)
+}
+
+const LOOK_MS = 1_000
+
+/** Follows on stderr whatever workers an endpoint has, those that come later too, until the run ends. */
+export async function followWorkers(session: Session, endpointId: string): Promise<void> {
+  const followed = new Set<string>()
+  while (!session.signal.aborted) {
+    const { workers } = await session.api.listEndpointWorkers({ path: { id: endpointId } }).catch(() => ({ workers: [] }))
+    for (const { id } of workers.filter((worker) => !followed.has(worker.id))) {
+      followed.add(id)
+      // A worker that has no log yet is looked at again.
+      void followFromStart(session, { ...workerLog(session, endpointId, id), isTalk: true }).catch(() => followed.delete(id))
+    }
+    await pause(LOOK_MS, session.signal).catch(() => undefined)
+  }
+}
+
+async function followFromStart(session: Session, log: Log): Promise<void> {
+  const { lines } = await log.page({ limit: PAGE })
+  for (const line of lines) print(session, log, line)
+  await follow(session, log, lines.at(-1)?.id ?? '', { tail: 0 })
 }
 
 async function printAll(session: Session, logs: readonly Log[], flags: LogFlags): Promise<number> {
@@ -146,7 +171,11 @@ async function follow(session: Session, log: Log, lastEventId: string, { grep, s
 }
 
 /** A terminal shows what the program has said; a pipe gets time and source too. */
-function print({ out }: Session, { label, labelled }: Log, line: Line): void {
+function print({ out }: Session, { label, labelled, isTalk }: Log, line: Line): void {
+  if (isTalk) {
+    out.talk(`${label}  ${printable(line.line)}`)
+    return
+  }
   const prefix = label === '' ? '' : `${label}${out.isTerminal ? '  ' : '\t'}`
   const text = out.isTerminal ? (line.source === 'system' ? `· ${line.line}` : line.line) : `${line.ts}\t${line.source}\t${line.line}`
   out.event(label === '' ? line : { ...line, [labelled]: label }, `${prefix}${printable(text)}\n`)

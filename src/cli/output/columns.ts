@@ -11,7 +11,7 @@ export function columns<Row>(...names: (keyof Row & string)[]): Column<Row>[] {
   return names.map((name) => ({
     name,
     of: (row) => row[name],
-    ...(name.endsWith('At') && { as: 'time' as const }),
+    ...(/^at$|At$/.test(name) && { as: 'time' as const }),
     ...(name === 'status' && { as: 'status' as const }),
   }))
 }

@@ -14,6 +14,7 @@ export class Output {
   private readonly io: Io
   private readonly globals: Globals
   private isTalking = false
+  private isMute = false
   /** Whether anything has gone to stdout. */
   hasSaid = false
 
@@ -64,7 +65,13 @@ export class Output {
     if (lines.length > 0) this.raw(`${lines.join('\n')}\n`)
   }
 
+  /** Nothing is said from now on: what is printed comes from elsewhere. */
+  mute(): void {
+    this.isMute = true
+  }
+
   raw(text: string | Uint8Array): void {
+    if (this.isMute) return
     this.hasSaid = true
     this.io.stdout.write(text)
   }
@@ -72,12 +79,12 @@ export class Output {
   /** A sentence for people. */
   talk(text: string): void {
     this.endProgress()
-    if (!this.globals.quiet) this.io.stderr.write(`${text}\n`)
+    if (!this.globals.quiet && !this.isMute) this.io.stderr.write(`${text}\n`)
   }
 
   /** The state of a wait, in one line that is written over on a terminal. */
   progress(text: string): void {
-    if (this.globals.quiet) return
+    if (this.globals.quiet || this.isMute) return
     if (this.io.stderr.isTTY !== true) {
       this.io.stderr.write(`${text}\n`)
       return

@@ -21,6 +21,18 @@ compdef _podplane podplane
 `,
   fish: `complete -c podplane -f -a '(podplane __complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
 `,
+  // Before 7.3 an empty word is lost on the way to a program, unless it is written as two quotes.
+  powershell: `Register-ArgumentCompleter -Native -CommandName podplane -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -le $cursorPosition } | ForEach-Object { $_.ToString() })
+  if ($wordToComplete -eq '') { $words += if ($PSVersionTable.PSVersion -ge [version]'7.3') { '' } else { '""' } }
+  podplane __complete -- @words 2>$null | ForEach-Object {
+    $word, $text = $_ -split "\t", 2
+    $tip = if ($text) { $text } else { $word }
+    [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $tip)
+  }
+}
+`,
 }
 
 export function printCompletion(session: Session, shell: string): number {

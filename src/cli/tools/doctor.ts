@@ -6,14 +6,7 @@ import type { Session } from '../core/session.ts'
 import { CLI_VERSION } from '../core/version.ts'
 import { isSkewed } from '../core/version-skew.ts'
 import { columns } from '../output/columns.ts'
-
-/** What was looked at, and how it is. Nothing of it is secret. */
-export interface Check {
-  id: string
-  status: 'ok' | 'warn' | 'fail' | 'skip'
-  evidence: string
-  fix: string | null
-}
+import type { Check } from './check.ts'
 
 type Look = () => Promise<Omit<Check, 'id'>>
 
@@ -22,7 +15,7 @@ const TOO_OLD = 426
 const PROBE_MS = 5_000
 
 /** Looks at everything between here and the plane, in the order in which one thing needs another (CL-40). */
-export async function runDoctor(session: Session): Promise<number> {
+export async function runDoctor(session: Session, { bundle }: { bundle?: string } = {}): Promise<number> {
   const looks: [string, Look][] = [
     ['node', async () => nodeVersion()],
     ['context', async () => context(session)],
@@ -44,6 +37,7 @@ export async function runDoctor(session: Session): Promise<number> {
     })
   }
   session.out.list({ checks }, checks, { columns: columns<Check>('status', 'id', 'evidence', 'fix'), idOf: ({ id }) => id, empty: '' })
+  if (bundle !== undefined) await (await import('./bundle.ts')).writeBundle(session, checks, bundle)
   return checks.some(({ status }) => status === 'fail') ? EXIT.BAD_OUTCOME : EXIT.OK
 }
 

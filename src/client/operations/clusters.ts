@@ -1,3 +1,4 @@
+import type { ChangePlan } from '../../contract/change-plan.ts'
 import type {
   Cluster,
   CreateClusterRequest,
@@ -6,7 +7,7 @@ import type {
   UpdateClusterRequest,
 } from '../../contract/clusters/clusters.ts'
 import type { ClusterExplanation } from '../../contract/why/why.ts'
-import { as, create, get, NOTHING, patch, remove } from '../operation.ts'
+import { as, create, get, patch, remove } from '../operation.ts'
 
 /** Operations on clusters. */
 export const CLUSTERS_OPERATIONS = {
@@ -14,7 +15,7 @@ export const CLUSTERS_OPERATIONS = {
   createCluster: create('/v2/clusters', as<typeof Cluster>(), as<typeof CreateClusterRequest>()),
   getCluster: get('/v2/clusters/{id}', as<typeof Cluster>()),
   updateCluster: patch('/v2/clusters/{id}', as<typeof Cluster>(), as<typeof UpdateClusterRequest>()),
-  deleteCluster: remove('/v2/clusters/{id}', NOTHING),
+  deleteCluster: remove('/v2/clusters/{id}', as<typeof ChangePlan | undefined>()),
   listClusterPods: get('/v2/clusters/{id}/pods', as<typeof ListClusterPodsResponse>()),
   explainCluster: get('/v2/clusters/{id}/explain', as<typeof ClusterExplanation>()),
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 import { form } from '../forms.ts'
 
 /** One line of an `authorized_keys` file (ACC-1). */
@@ -19,3 +20,6 @@ export const UpdateSshKeysRequest = z
   .strictObject({ keys: z.array(SshPublicKey).meta({ description: 'The whole set; an empty list clears it.' }) })
   .meta({ id: 'UpdateSshKeysRequest', example: EXAMPLE })
 export type UpdateSshKeysRequest = z.infer<typeof UpdateSshKeysRequest>
+
+/** What replacing them answers: the keys, or with `dryRun` what would happen (DRY-10). */
+export const SshKeysOrChangePlan = orChangePlan('SshKeysOrChangePlan', SshKeys)

@@ -40,7 +40,9 @@ input GpuTypeFilter {
 
 input GpuLowestPriceInput {
   gpuCount: Int
+  "GB of memory of the whole pod."
   minMemoryInGb: Int
+  "vCPUs of the whole pod."
   minVcpuCount: Int
   "True: data centers; false: the community; null: both."
   secureCloud: Boolean
@@ -48,7 +50,7 @@ input GpuLowestPriceInput {
   countryCode: String
   allowedCudaVersions: [String]
   minCudaVersion: String
-  "Taken and without effect."
+  "GB of container disk and volume together."
   totalDisk: Int
   "Taken and without effect."
   minDisk: Int
@@ -56,9 +58,9 @@ input GpuLowestPriceInput {
   includeAiApi: Boolean
   "Taken and without effect."
   supportPublicIp: Boolean
-  "Taken and without effect."
+  "True: on machines with the account's global network only."
   globalNetwork: Boolean
-  "Taken and without effect."
+  "Data centers with all of these marks only."
   compliance: [String]
 }
 

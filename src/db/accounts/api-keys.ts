@@ -32,6 +32,11 @@ export function findApiKey(db: Database, id: string): Promise<KnownApiKey | unde
     .get()
 }
 
+/** A key as it is stored, whoever owns it: for the operator. */
+export function findKeyRow(db: Database, id: string): Promise<ApiKeyRow | undefined> {
+  return db.select().from(apiKeys).where(eq(apiKeys.id, id)).get()
+}
+
 /** Stores a new key. */
 export async function insertApiKey(db: Database, row: ApiKeyRow, note: Statement): Promise<void> {
   await db.batch([db.insert(apiKeys).values(row), note])

@@ -1,14 +1,9 @@
 import { and, eq, not, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Database, Statement } from '../client.ts'
+import { isUsedByEndpoint, isUsedByPod, type ResourceUsers } from './resource-users.ts'
 
 export type DeleteOutcome = 'deleted' | 'unknown' | 'usedByPod' | 'usedByEndpoint'
-
-/** Conditions that are true while something uses a resource; `byEndpoint` only where endpoints can name one. */
-export interface ResourceUsers {
-  byPod: SQL
-  byEndpoint?: SQL
-}
 
 /**
  * Deletes a team's row unless something uses it, and says why not. Decided inside the DELETE, so that no create can slip in between;
@@ -20,12 +15,13 @@ export async function deleteUnused(
   table: SQLiteTable & { id: SQLiteColumn; teamId: SQLiteColumn },
   teamId: string,
   id: string,
-  { byPod, byEndpoint }: ResourceUsers,
+  users: ResourceUsers,
   together: readonly Statement[],
   inFront?: (isUnused: SQL | undefined) => Statement,
 ): Promise<DeleteOutcome> {
   const owned = and(eq(table.teamId, teamId), eq(table.id, id))
-  const used = or(byPod, byEndpoint) ?? byPod
+  const byPod = isUsedByPod(users)
+  const used = or(byPod, isUsedByEndpoint(users)) ?? byPod
   const isUnused = and(owned, not(used))
   const nothing = db.select({ id: table.id }).from(table).where(sql`FALSE`)
   const [, result, [kept]] = await db.batch([

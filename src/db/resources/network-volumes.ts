@@ -55,6 +55,12 @@ export function findNetworkVolume(db: Database, teamId: string, id: string): Pro
   return db.select(RECORD).from(networkVolumes).where(ownedBy(teamId, id)).get()
 }
 
+/** What a team's volume costs an hour, in billionths of a USD (BIL-11). */
+export async function readVolumeNanos(db: Database, teamId: string, id: string): Promise<number> {
+  const row = await db.select({ nanos: networkVolumes.nanosPerHour }).from(networkVolumes).where(ownedBy(teamId, id)).get()
+  return row?.nanos ?? 0
+}
+
 /** Those of some volumes that are a team's. */
 export function findNetworkVolumes(db: Database, teamId: string, ids: readonly string[]): Promise<NetworkVolumeRecord[]> {
   return db

@@ -1,36 +1,92 @@
 import { and, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { MAX_NAMED, type Named } from '../../domain/plan/effect.ts'
+import type { Database } from '../client.ts'
 import { endpoints, pods } from '../schema.ts'
-import type { ResourceUsers } from './delete-unused.ts'
+
+/** Which live pods of a team use a resource, and which of its endpoints where those can name one: conditions on their rows. */
+export interface ResourceUsers {
+  pods: SQL | undefined
+  endpoints?: SQL | undefined
+}
 
 /** Live pods and endpoints that mount a network volume (VOL-3). */
 export function usersOfNetworkVolume(teamId: string, id: string): ResourceUsers {
   const named = sql`EXISTS (SELECT 1 FROM json_each(${endpoints.config}, '$.networkVolumes') AS volume WHERE volume.value = ${id})`
-  return { byPod: livePodExists(teamId, pods.networkVolumeId, id), byEndpoint: endpointExists(teamId, named) }
+  return { pods: livePods(teamId, pods.networkVolumeId, id), endpoints: liveEndpoints(teamId, named) }
 }
 
 /** Live pods that mount a global volume (GLV-2). */
 export function usersOfGlobalVolume(teamId: string, id: string): ResourceUsers {
-  return { byPod: livePodExists(teamId, pods.globalVolumeId, id) }
+  return { pods: livePods(teamId, pods.globalVolumeId, id) }
 }
 
 /** Live pods and endpoints that pull with a credential (REG-2). */
 export function usersOfRegistry(teamId: string, id: string): ResourceUsers {
   const named = sql`json_extract(${endpoints.config}, '$.container.registry') = ${id}`
-  return { byPod: livePodExists(teamId, pods.registryId, id), byEndpoint: endpointExists(teamId, named) }
+  return { pods: livePods(teamId, pods.registryId, id), endpoints: liveEndpoints(teamId, named) }
 }
 
 /** Live pods and endpoints of the owner that were made from a template (TPL-5). Those of other accounts do not count: nobody may hold a stranger's template. */
 export function usersOfTemplate(teamId: string, id: string): ResourceUsers {
   const named = sql`json_extract(${endpoints.config}, '$.templateId') = ${id}`
-  return { byPod: livePodExists(teamId, pods.templateId, id), byEndpoint: endpointExists(teamId, named) }
+  return { pods: livePods(teamId, pods.templateId, id), endpoints: liveEndpoints(teamId, named) }
 }
 
-function livePodExists(teamId: string, column: SQLiteColumn, id: string): SQL {
-  return sql`EXISTS (SELECT 1 FROM ${pods} WHERE ${and(eq(pods.teamId, teamId), eq(column, id), ne(pods.status, 'TERMINATED'))})`
+/** Live pods and endpoints of a team that run an image of a repository, whatever its tag or digest. */
+export function usersOfRepository(teamId: string, repository: string): ResourceUsers {
+  const isOf = (image: SQL) =>
+    sql`substr(${image}, 1, ${repository.length}) = ${repository} AND substr(${image}, ${repository.length + 1}, 1) IN ('', ':', '@')`
+  return {
+    pods: and(eq(pods.teamId, teamId), ne(pods.status, 'TERMINATED'), isOf(sql`json_extract(${pods.spec}, '$.container.image')`)),
+    endpoints: liveEndpoints(teamId, isOf(sql`json_extract(${endpoints.config}, '$.container.image')`)),
+  }
 }
 
-function endpointExists(teamId: string, condition: SQL): SQL {
-  const live = and(eq(endpoints.teamId, teamId), isNull(endpoints.deletedAt), condition)
-  return sql`EXISTS (SELECT 1 FROM ${endpoints} WHERE ${live})`
+/** True while a pod does. */
+export function isUsedByPod(users: ResourceUsers): SQL {
+  return sql`EXISTS (SELECT 1 FROM ${pods} WHERE ${users.pods})`
+}
+
+/** True while an endpoint does; undefined where none can. */
+export function isUsedByEndpoint(users: ResourceUsers): SQL | undefined {
+  return users.endpoints && sql`EXISTS (SELECT 1 FROM ${endpoints} WHERE ${users.endpoints})`
+}
+
+/** Something by which a plan names it. */
+export interface NamedRow {
+  id: string
+  name: string
+}
+
+export interface ListedUsers {
+  pods: Named<NamedRow>
+  endpoints: Named<NamedRow>
+}
+
+/** The first users by name, and how many there are. */
+export async function listUsers(db: Database, users: ResourceUsers): Promise<ListedUsers> {
+  const total = sql<number>`COUNT(*) OVER ()`
+  const [ofPods, ofEndpoints] = await db.batch([
+    db.select({ id: pods.id, name: pods.name, total }).from(pods).where(users.pods).limit(MAX_NAMED),
+    db
+      .select({ id: endpoints.id, name: endpoints.name, total })
+      .from(endpoints)
+      .where(users.endpoints ?? sql`FALSE`)
+      .limit(MAX_NAMED),
+  ])
+  return { pods: named(ofPods), endpoints: named(ofEndpoints) }
+}
+
+/** Rows that each say how many there are in all. */
+export function named(rows: readonly (NamedRow & { total: number })[]): Named<NamedRow> {
+  return { first: rows.map(({ id, name }) => ({ id, name })), total: rows[0]?.total ?? 0 }
+}
+
+function livePods(teamId: string, column: SQLiteColumn, id: string): SQL | undefined {
+  return and(eq(pods.teamId, teamId), eq(column, id), ne(pods.status, 'TERMINATED'))
+}
+
+function liveEndpoints(teamId: string, condition: SQL): SQL | undefined {
+  return and(eq(endpoints.teamId, teamId), isNull(endpoints.deletedAt), condition)
 }

@@ -1,4 +1,5 @@
 import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
+import { MAX_NAMED, type Named } from '../../domain/plan/effect.ts'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
 import type { Place, Vault } from '../../platform/seal.ts'
 import { hasRoom } from '../bounds.ts'
@@ -6,7 +7,7 @@ import type { Database, Records, Statement } from '../client.ts'
 import { registries, templates } from '../schema.ts'
 import { openContainer, type Sealed, sealContainer } from '../sealed-env.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
-import { usersOfTemplate } from './resource-users.ts'
+import { type NamedRow, named, usersOfTemplate } from './resource-users.ts'
 
 const NEWEST_FIRST = [desc(templates.createdAt), desc(templates.id)]
 
@@ -52,6 +53,16 @@ export async function insertTemplate(
 export async function findOwnTemplate(db: Records, teamId: string, id: string): Promise<StoredTemplate | undefined> {
   const row = await db.select().from(templates).where(ownedBy(teamId, id)).get()
   return row && { template: toTemplate(db.vault, row), revision: row.revision }
+}
+
+/** Templates of a team that name a credential: the first, and how many there are. */
+export async function listTemplatesOfRegistry(db: Database, teamId: string, registryId: string): Promise<Named<NamedRow>> {
+  const rows = await db
+    .select({ id: templates.id, name: templates.name, total: sql<number>`COUNT(*) OVER ()` })
+    .from(templates)
+    .where(and(eq(templates.registryId, registryId), eq(templates.teamId, teamId)))
+    .limit(MAX_NAMED)
+  return named(rows)
 }
 
 /** The id of a team's template of that name, or undefined. */

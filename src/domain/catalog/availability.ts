@@ -33,6 +33,16 @@ export interface GpuAsked {
   cloud: Cloud
   cudaVersions: readonly string[]
   minCudaVersion: string | null
+  needs?: PodNeeds
+}
+
+/** What a pod is to have beside its GPUs, as a whole (GQL-44). */
+export interface PodNeeds {
+  vcpus?: number
+  memoryGb?: number
+  /** Container and persistent volume together. */
+  diskGb?: number
+  globalNetworking?: boolean
 }
 
 /** What is placed is a container of this image, with the disk that one has when nobody says. */
@@ -46,10 +56,17 @@ export function levelOf(placements: number): Level {
 }
 
 /** Pods with these GPUs; null when a create would be refused wherever there is room. */
-export function gpuPodPlacer(catalog: Catalog, { teamId, typeId, count, cloud, cudaVersions, minCudaVersion }: GpuAsked): Placer | null {
+export function gpuPodPlacer(
+  catalog: Catalog,
+  { teamId, typeId, count, cloud, cudaVersions, minCudaVersion, needs = {} }: GpuAsked,
+): Placer | null {
   const cuda = minCudaVersion === null ? { allowedCudaVersions: [...cudaVersions] } : { minCudaVersion }
-  const computed = gpuCompute(catalog, { id: typeId, count, ...cuda }, cloud, [])
-  return computed.ok ? podPlacer(teamId, computed.compute, cloud) : null
+  const least = {
+    ...(needs.vcpus && { minVcpuCountPerGpu: Math.ceil(needs.vcpus / count) }),
+    ...(needs.memoryGb && { minRamPerGpu: Math.ceil(needs.memoryGb / count) }),
+  }
+  const computed = gpuCompute(catalog, { id: typeId, count, ...cuda, ...least }, cloud, [])
+  return computed.ok ? podPlacer(teamId, computed.compute, cloud, needs) : null
 }
 
 /** CPU pods of that size, which are sold in SECURE only; null when a create would be refused wherever there is room. */
@@ -156,14 +173,14 @@ export function cudaOf({ gpus }: PlacementHost, typeId: string | null): string |
   return gpus.find((gpu) => gpu.typeId === typeId)?.cudaVersion ?? null
 }
 
-function podPlacer(teamId: string, compute: PodSpec['compute'], cloud: Cloud): Placer {
+function podPlacer(teamId: string, compute: PodSpec['compute'], cloud: Cloud, needs: PodNeeds = {}): Placer {
   const spec: PodSpec = {
-    container: { image: IMAGE, args: '', diskGb: DEFAULT_POD_DISK_GB, env: {}, ports: [], registry: null },
+    container: { image: IMAGE, args: '', diskGb: needs.diskGb ?? DEFAULT_POD_DISK_GB, env: {}, ports: [], registry: null },
     compute,
     cloud,
     dataCenterIds: [],
     mounts: {},
-    globalNetworking: false,
+    globalNetworking: needs.globalNetworking ?? false,
     onHostLoss: 'WAIT',
   }
   const diskGb = podDiskGb(spec)

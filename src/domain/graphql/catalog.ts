@@ -1,6 +1,7 @@
 import type { CpuType, DataCenter, GpuType, Level } from '../../contract/catalog/catalog.ts'
 import type { CpuCatalogQuery, GpuCatalogQuery } from '../../contract/catalog/query.ts'
 import type { Cloud } from '../../contract/enums.ts'
+import type { PodNeeds } from '../catalog/availability.ts'
 import { type Catalog, CPU_DISK_GB_PER_VCPU, findListedDataCenter, gpuTypesOfPools } from '../catalog/catalog.ts'
 import { shownPrice } from '../pod/access.ts'
 import { instanceOf, STOCK } from './words.ts'
@@ -36,11 +37,19 @@ export interface LowestPriceInput {
   countryCode?: string | null
   allowedCudaVersions?: readonly (string | null)[] | null
   minCudaVersion?: string | null
+  totalDisk?: number | null
+  globalNetwork?: boolean | null
+  compliance?: readonly (string | null)[] | null
 }
 
+/** What of it REST has too, and what it has not (GQL-44). */
+export type PodOfferQuery = GpuCatalogQuery & { needs?: PodNeeds; dataCenterIds?: string[] }
+
 /** How availability is asked for it, once for each cloud that would do. */
-export function lowestPriceQueries(input: LowestPriceInput): GpuCatalogQuery[] {
+export function lowestPriceQueries(input: LowestPriceInput, { dataCenters }: Pick<Catalog, 'dataCenters'>): PodOfferQuery[] {
   const { secureCloud, gpuCount, allowedCudaVersions, minCudaVersion, countryCode } = input
+  const needs = needsOf(input)
+  const dataCenterIds = placesOf(input, dataCenters)
   const clouds: Cloud[] = secureCloud === true ? ['SECURE'] : secureCloud === false ? ['COMMUNITY'] : ['SECURE', 'COMMUNITY']
   const versions = (allowedCudaVersions ?? []).filter((version) => version !== null && version !== '') as string[]
   return clouds.map((cloud) => ({
@@ -51,7 +60,27 @@ export function lowestPriceQueries(input: LowestPriceInput): GpuCatalogQuery[] {
     ...(versions.length > 0 && { cudaVersions: versions }),
     ...(minCudaVersion && versions.length === 0 && { minCudaVersion }),
     ...(countryCode && { countryCodes: [countryCode.toUpperCase()] }),
+    ...(Object.keys(needs).length > 0 && { needs }),
+    ...(dataCenterIds && { dataCenterIds }),
   }))
+}
+
+/** Zero and less say nothing, as of a create. */
+function needsOf({ minVcpuCount, minMemoryInGb, totalDisk, globalNetwork }: LowestPriceInput): PodNeeds {
+  return {
+    ...(minVcpuCount && minVcpuCount > 0 && { vcpus: minVcpuCount }),
+    ...(minMemoryInGb && minMemoryInGb > 0 && { memoryGb: minMemoryInGb }),
+    ...(totalDisk && totalDisk > 0 && { diskGb: totalDisk }),
+    ...(globalNetwork && { globalNetworking: true }),
+  }
+}
+
+/** The data center that is named, as far as it has the marks; nothing: anywhere. */
+function placesOf({ dataCenterId, compliance }: LowestPriceInput, dataCenters: Catalog['dataCenters']): string[] | undefined {
+  const marks = (compliance ?? []).flatMap((mark) => (mark ? [mark] : []))
+  if (marks.length === 0) return dataCenterId ? [dataCenterId] : undefined
+  const marked = dataCenters.filter((one) => marks.every((mark) => one.compliance.some((had) => had === mark))).map(({ id }) => id)
+  return dataCenterId ? marked.filter((id) => id === dataCenterId) : marked
 }
 
 /** What one cloud has. */
@@ -69,7 +98,7 @@ export function lowestPrice(catalog: Catalog, typeId: string, input: LowestPrice
     const isSold = type && (query.cloud === 'SECURE' ? type.secure : type.community)
     return isSold ? [{ type, price: query.cloud === 'SECURE' ? type.price.secure : type.price.community }] : []
   })
-  const levels = found.map(({ type }) => levelIn(type, input.dataCenterId))
+  const levels = found.map(({ type }) => type.availability ?? 'NONE')
   const price = found.length === 0 ? null : Math.min(...found.map((one) => one.price))
   const count = Math.max(1, input.gpuCount ?? 1)
   const versions = new Map<string, boolean>()
@@ -91,11 +120,6 @@ export function lowestPrice(catalog: Catalog, typeId: string, input: LowestPrice
     }),
     input,
   }
-}
-
-function levelIn(type: GpuType, dataCenterId: string | null | undefined): Level {
-  if (!dataCenterId) return type.availability ?? 'NONE'
-  return type.dataCenters?.find(({ id }) => id === dataCenterId)?.availability ?? 'NONE'
 }
 
 /** A data center as GraphQL shows it. */

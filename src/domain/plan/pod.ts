@@ -85,7 +85,7 @@ function rateOf(resource: ChangedResource, before: PlannedPod, after: PlannedPod
 }
 
 /** What a pod costs an hour as it is, in billionths of a USD. */
-function nanosOf(pod: PlannedPod): number {
+export function nanosOf(pod: PlannedPod): number {
   if (pod.status === 'TERMINATED') return 0
   return isToRun(pod) ? runningNanos(pod) : pod.stoppedDiskNanosPerHour
 }

@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { DryRunQuery } from '../../contract/change-plan.ts'
 import {
   Cluster,
   ClusterPlacementPreview,
@@ -13,12 +14,13 @@ import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { withSpend } from '../../services/billing/listed-spend.ts'
 import * as clusters from '../../services/clusters/clusters.ts'
 import { createCluster, previewCluster } from '../../services/clusters/create-cluster.ts'
+import { planDeleteCluster } from '../../services/clusters/plan-cluster.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { refuseMember } from '../middleware/refuse-member.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/v2/clusters'
 const ITEM_PATH = '/v2/clusters/{id}'
@@ -91,8 +93,12 @@ const deleteRoute = createRoute({
   summary: 'Delete a cluster: every member is terminated',
   description: 'In whatever state it is. Network volumes keep their data.',
   ...scoped(WRITE, []),
-  request: { params: Params },
-  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  request: { params: Params, query: DryRunQuery },
+  responses: {
+    200: PLANNED,
+    204: { description: 'Deleted.', headers: RATE_HEADERS },
+    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
+  },
 })
 
 const podsRoute = createRoute({
@@ -123,7 +129,9 @@ export function registerClusters(app: OpenAPIHono<AppEnv>): void {
     return c.json(await clusters.updateCluster(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200)
   })
   app.openapi(deleteRoute, async (c) => {
-    await clusters.deleteCluster(verbContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planDeleteCluster(verbContext(c), id), 200)
+    await clusters.deleteCluster(verbContext(c), id)
     return c.body(null, 204)
   })
   app.openapi(podsRoute, async (c) => {

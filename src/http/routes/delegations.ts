@@ -1,13 +1,15 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { CreateDelegationRequest, EcrDelegation, ListDelegationsResponse } from '../../contract/resources/delegations.ts'
 import * as delegations from '../../services/resources/delegations.ts'
+import { planRevokeDelegation } from '../../services/resources/plan-deletions.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/v2/registries/delegations'
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Delegation id.' }) })
@@ -44,8 +46,12 @@ const revokeRoute = createRoute({
   summary: 'Revoke a delegation: the next start pulls without it',
   description: 'Containers that run go on.',
   ...scoped('registries:write', []),
-  request: { params: Params },
-  responses: { 204: { description: 'Revoked.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  request: { params: Params, query: DryRunQuery },
+  responses: {
+    200: PLANNED,
+    204: { description: 'Revoked.', headers: RATE_HEADERS },
+    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers `/v2/registries/delegations` (REG-3). It stands before `/v2/registries/{id}`, which would take the word for an id. */
@@ -55,7 +61,9 @@ export function registerDelegations(app: OpenAPIHono<AppEnv>): void {
     c.json(await delegations.createDelegation(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
   )
   app.openapi(revokeRoute, async (c) => {
-    await delegations.revokeDelegation(verbContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planRevokeDelegation(verbContext(c), id), 200)
+    await delegations.revokeDelegation(verbContext(c), id)
     return c.body(null, 204)
   })
 }

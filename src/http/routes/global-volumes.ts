@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import {
   CreateGlobalVolumeRequest,
@@ -8,11 +9,12 @@ import {
   UpdateGlobalVolumeRequest,
 } from '../../contract/resources/global-volumes.ts'
 import * as volumes from '../../services/resources/global-volumes.ts'
+import { planDeleteGlobalVolume } from '../../services/resources/plan-deletions.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/v2/global-volumes'
 const ITEM_PATH = '/v2/global-volumes/{id}'
@@ -77,8 +79,12 @@ const deleteRoute = createRoute({
   summary: 'Delete a global volume that no pod mounts',
   description: '400 while a live pod mounts it. Its data is not brought back.',
   ...scoped('volumes:write', []),
-  request: { params: Params },
-  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
+  request: { params: Params, query: DryRunQuery },
+  responses: {
+    200: PLANNED,
+    204: { description: 'Deleted.', headers: RATE_HEADERS },
+    ...problemResponses([400, 401, 403, 404, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers `/v2/global-volumes` (GLV-1, GLV-2). */
@@ -92,7 +98,9 @@ export function registerGlobalVolumes(app: OpenAPIHono<AppEnv>): void {
     c.json(await volumes.renameGlobalVolume(verbContext(c), c.req.valid('param').id, c.req.valid('json').name), 200),
   )
   app.openapi(deleteRoute, async (c) => {
-    await volumes.deleteGlobalVolume(verbContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planDeleteGlobalVolume(verbContext(c), id), 200)
+    await volumes.deleteGlobalVolume(verbContext(c), id)
     return c.body(null, 204)
   })
 }

@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import {
   CreateNetworkVolumeRequest,
@@ -8,11 +9,12 @@ import {
   UpdateNetworkVolumeRequest,
 } from '../../contract/resources/network-volumes.ts'
 import * as volumes from '../../services/resources/network-volumes.ts'
+import { planDeleteNetworkVolume } from '../../services/resources/plan-deletions.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/v2/network-volumes'
 const ITEM_PATH = '/v2/network-volumes/{id}'
@@ -81,8 +83,12 @@ const deleteRoute = createRoute({
   summary: 'Delete a network volume that nothing uses',
   description: '400 while a live pod or an endpoint uses it. Its data is not brought back.',
   ...scoped('volumes:write', []),
-  request: { params: Params },
-  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
+  request: { params: Params, query: DryRunQuery },
+  responses: {
+    200: PLANNED,
+    204: { description: 'Deleted.', headers: RATE_HEADERS },
+    ...problemResponses([400, 401, 403, 404, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers `/v2/network-volumes` (VOL-1 to VOL-3). */
@@ -96,7 +102,9 @@ export function registerNetworkVolumes(app: OpenAPIHono<AppEnv>): void {
     c.json(await volumes.updateVolume(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
   )
   app.openapi(deleteRoute, async (c) => {
-    await volumes.deleteVolume(verbContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planDeleteNetworkVolume(verbContext(c), id), 200)
+    await volumes.deleteVolume(verbContext(c), id)
     return c.body(null, 204)
   })
 }

@@ -1,13 +1,15 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { CreateRegistryRequest, ListRegistriesResponse, Registry } from '../../contract/resources/registries.ts'
+import { planDeleteRegistry } from '../../services/resources/plan-deletions.ts'
 import * as registries from '../../services/resources/registries.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/v2/registries'
 const ITEM_PATH = '/v2/registries/{id}'
@@ -61,8 +63,12 @@ const deleteRoute = createRoute({
   summary: 'Delete a credential that nothing pulls with; templates forget it',
   description: '400 while a live pod or an endpoint pulls with it.',
   ...scoped('registries:write', []),
-  request: { params: Params },
-  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
+  request: { params: Params, query: DryRunQuery },
+  responses: {
+    200: PLANNED,
+    204: { description: 'Deleted.', headers: RATE_HEADERS },
+    ...problemResponses([400, 401, 403, 404, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers `/v2/registries` (REG-1, REG-2). */
@@ -73,7 +79,9 @@ export function registerRegistries(app: OpenAPIHono<AppEnv>): void {
   )
   app.openapi(getRoute, async (c) => c.json(await registries.getRegistry(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(deleteRoute, async (c) => {
-    await registries.deleteRegistry(verbContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planDeleteRegistry(verbContext(c), id), 200)
+    await registries.deleteRegistry(verbContext(c), id)
     return c.body(null, 204)
   })
 }

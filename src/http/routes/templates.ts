@@ -1,15 +1,17 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { PageQuery } from '../../contract/pagination.ts'
 import { CreateTemplateRequest, ListTemplatesResponse, Template, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
+import { planDeleteTemplate } from '../../services/resources/plan-deletions.ts'
 import { toTemplate } from '../../services/resources/template-view.ts'
 import * as templates from '../../services/resources/templates.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/v2/templates'
 const ITEM_PATH = '/v2/templates/{id}'
@@ -76,8 +78,12 @@ const deleteRoute = createRoute({
   summary: 'Delete an own template that no live pod was made from',
   description: '400 while a live pod was made from it.',
   ...scoped('templates:write', []),
-  request: { params: Params },
-  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([400, 401, 403, 404, 429], RATE_HEADERS) },
+  request: { params: Params, query: DryRunQuery },
+  responses: {
+    200: PLANNED,
+    204: { description: 'Deleted.', headers: RATE_HEADERS },
+    ...problemResponses([400, 401, 403, 404, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers `/v2/templates` (TPL-1 to TPL-6). */
@@ -94,7 +100,9 @@ export function registerTemplates(app: OpenAPIHono<AppEnv>): void {
     c.json(toTemplate(await templates.updateTemplate(verbContext(c), c.req.valid('param').id, c.req.valid('json'))), 200),
   )
   app.openapi(deleteRoute, async (c) => {
-    await templates.deleteTemplate(verbContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planDeleteTemplate(verbContext(c), id), 200)
+    await templates.deleteTemplate(verbContext(c), id)
     return c.body(null, 204)
   })
 }

@@ -84,7 +84,7 @@ export async function revokeOwnKey(ctx: VerbContext, id: string): Promise<void> 
 }
 
 /** A key that the caller may change: of the account for who may change that, else one that the session's user made. */
-async function findOwnKey({ principal, env }: VerbContext, id: string): Promise<ApiKeyRow> {
+export async function findOwnKey({ principal, env }: VerbContext, id: string): Promise<ApiKeyRow> {
   if (principal.via !== 'SESSION') requireScope(principal, 'account:write')
   const row = await table.findTeamKey(openDatabase(env.DB), principal.teamId, id)
   if (!row || (row.userId !== principal.userId && !managesAccount(principal))) throw new Problem('notFound')

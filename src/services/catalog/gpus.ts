@@ -10,6 +10,7 @@ import {
   gpuPodPlacer,
   gpuWorkerPlacer,
   levelOf,
+  type PodNeeds,
   type Room,
 } from '../../domain/catalog/availability.ts'
 import { type Catalog, findGpuType, type GpuType, podGpuPrice } from '../../domain/catalog/catalog.ts'
@@ -21,8 +22,11 @@ import type { VerbContext } from '../context.ts'
 import { listDataCenters, loadFleet } from './fleet.ts'
 import { placesOf } from './rooms.ts'
 
+/** What older interfaces ask for beside what REST does (GQL-44). */
+export type GpuOfferQuery = GpuCatalogQuery & { needs?: PodNeeds; dataCenterIds?: readonly string[] }
+
 /** The GPU types, with `countryCodes` only those that fit there (CAT-1, CAT-3). Throws 400. */
-export async function listGpuTypes(ctx: VerbContext, query: GpuCatalogQuery): Promise<ShownGpuType[]> {
+export async function listGpuTypes(ctx: VerbContext, query: GpuOfferQuery): Promise<ShownGpuType[]> {
   const { catalog, show } = await viewer(ctx, query)
   const shown = catalog.gpuTypes.map(show)
   return query.countryCodes ? shown.filter(({ dataCenters }) => dataCenters !== undefined) : shown
@@ -36,9 +40,9 @@ export async function getGpuType(ctx: VerbContext, id: string, query: GpuCatalog
 }
 
 /** Numbers of GPUs of which one pod fits now (GQL-34), by type. */
-export async function listFittingCounts(ctx: VerbContext, query: GpuCatalogQuery): Promise<Map<string, number[]>> {
-  const [catalog, fleet] = await Promise.all([loadCatalog(ctx.env), loadFleet(ctx.env)])
-  const byType = groupByType(fleet)
+export async function listFittingCounts(ctx: VerbContext, query: GpuOfferQuery): Promise<Map<string, number[]>> {
+  const catalog = await loadCatalog(ctx.env)
+  const byType = groupByType((await fleetNear(ctx, catalog, query)).hosts)
   return new Map(
     catalog.gpuTypes.map((type) => {
       const offering = byType.get(type.id) ?? []
@@ -51,16 +55,12 @@ export async function listFittingCounts(ctx: VerbContext, query: GpuCatalogQuery
   )
 }
 
-async function viewer(ctx: VerbContext, query: GpuCatalogQuery): Promise<{ catalog: Catalog; show: (type: GpuType) => ShownGpuType }> {
+async function viewer(ctx: VerbContext, query: GpuOfferQuery): Promise<{ catalog: Catalog; show: (type: GpuType) => ShownGpuType }> {
   const refusal = refuseQuery(query)
   if (refusal) throw problemOf(refusal)
   const catalog = await loadCatalog(ctx.env)
   if (!query.include) return { catalog, show: toGpuType }
-  const [fleet, everywhere] = await Promise.all([loadFleet(ctx.env), listDataCenters(ctx.env, catalog)])
-  const { countryCodes } = query
-  const near = countryCodes ? everywhere.filter(({ country }) => country !== null && countryCodes.includes(country)) : everywhere
-  const nearIds = new Set(near.map(({ id }) => id))
-  const hosts = fleet.filter(({ dataCenterId }) => nearIds.has(dataCenterId))
+  const { hosts, near } = await fleetNear(ctx, catalog, query)
   const byType = groupByType(hosts)
   const show = (type: GpuType) => {
     const offering = byType.get(type.id) ?? []
@@ -70,7 +70,19 @@ async function viewer(ctx: VerbContext, query: GpuCatalogQuery): Promise<{ catal
   return { catalog, show }
 }
 
-function askedOf({ principal }: VerbContext, { id }: GpuType, { count, cloud, cudaVersions, minCudaVersion }: GpuCatalogQuery): GpuAsked {
+/** The data centers that would do, and the hosts there. */
+async function fleetNear({ env }: VerbContext, catalog: Catalog, { countryCodes, dataCenterIds }: GpuOfferQuery) {
+  const [fleet, everywhere] = await Promise.all([loadFleet(env), listDataCenters(env, catalog)])
+  const near = everywhere.filter(({ id, country }) => {
+    const isThere = !countryCodes || (country !== null && countryCodes.includes(country))
+    return isThere && (!dataCenterIds || dataCenterIds.includes(id))
+  })
+  const nearIds = new Set(near.map(({ id }) => id))
+  return { near, hosts: fleet.filter(({ dataCenterId }) => nearIds.has(dataCenterId)) }
+}
+
+function askedOf({ principal }: VerbContext, { id }: GpuType, query: GpuOfferQuery): GpuAsked {
+  const { count, cloud, cudaVersions, minCudaVersion, needs } = query
   return {
     teamId: principal.teamId,
     typeId: id,
@@ -78,6 +90,7 @@ function askedOf({ principal }: VerbContext, { id }: GpuType, { count, cloud, cu
     cloud: cloud ?? 'SECURE',
     cudaVersions: cudaVersions ?? [],
     minCudaVersion: minCudaVersion ?? null,
+    ...(needs && { needs }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { CpuType, GpuType } from '../../../src/contract/catalog/catalog.ts'
-import { lowestPrice, lowestPriceQueries, specifics } from '../../../src/domain/graphql/catalog.ts'
+import { type LowestPriceInput, lowestPrice, lowestPriceQueries, specifics } from '../../../src/domain/graphql/catalog.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const CATALOG = { gpuTypes: [], cpuFlavors: [], dataCenters: [], storage: {} as never }
@@ -14,26 +14,47 @@ const TYPE: GpuType = {
   price: { secure: 0.5, community: 0.3 },
   maxCount: { secure: 8, community: 8 },
 }
-const [secure, community] = lowestPriceQueries({})
+const PLACES = {
+  dataCenters: [
+    { id: 'EU-RO-1', compliance: ['GDPR'] },
+    { id: 'US-KS-2', compliance: ['GDPR', 'HIPAA'] },
+  ] as never,
+}
+const queriesOf = (input: LowestPriceInput) => lowestPriceQueries(input, PLACES)
+const [secure, community] = queriesOf({})
 
 describe('[GQL-34] the lowest price', () => {
   it('is asked of the clouds that would do', () => {
     const cloudsOf = (secureCloud: boolean | null | undefined) =>
-      lowestPriceQueries(secureCloud === undefined ? {} : { secureCloud }).map(({ cloud }) => cloud)
+      queriesOf(secureCloud === undefined ? {} : { secureCloud }).map(({ cloud }) => cloud)
     expect([cloudsOf(true), cloudsOf(false), cloudsOf(null), cloudsOf(undefined)]).toEqual([
       ['SECURE'],
       ['COMMUNITY'],
       ['SECURE', 'COMMUNITY'],
       ['SECURE', 'COMMUNITY'],
     ])
-    expect(lowestPriceQueries({ secureCloud: true, gpuCount: 2, allowedCudaVersions: ['12.4'], countryCode: 'us' })).toEqual([
+    expect(queriesOf({ secureCloud: true, gpuCount: 2, allowedCudaVersions: ['12.4'], countryCode: 'us' })).toEqual([
       { include: ['AVAILABILITY'], product: ['POD'], cloud: 'SECURE', count: 2, cudaVersions: ['12.4'], countryCodes: ['US'] },
     ])
   })
 
-  it('is the cheaper one, with the better stock, of the data center that is named', () => {
+  it('[GQL-44] is of a pod as large as is said, where it is to be; zero, null and empty say nothing', () => {
+    const of = (input: LowestPriceInput) => {
+      const [{ needs, dataCenterIds } = {}] = queriesOf({ secureCloud: true, ...input })
+      return { needs, dataCenterIds }
+    }
+    expect(of({ minVcpuCount: 8, minMemoryInGb: 40, totalDisk: 200, globalNetwork: true })).toEqual({
+      needs: { vcpus: 8, memoryGb: 40, diskGb: 200, globalNetworking: true },
+    })
+    expect(of({ minVcpuCount: 0, minMemoryInGb: -1, totalDisk: null, globalNetwork: false, compliance: [], dataCenterId: '' })).toEqual({})
+    expect(of({ compliance: ['GDPR', null] })).toEqual({ dataCenterIds: ['EU-RO-1', 'US-KS-2'] })
+    expect(of({ compliance: ['GDPR'], dataCenterId: 'EU-RO-1' })).toEqual({ dataCenterIds: ['EU-RO-1'] })
+    expect(of({ compliance: ['HIPAA'], dataCenterId: 'EU-RO-1' })).toEqual({ dataCenterIds: [] })
+    expect(of({ dataCenterId: 'LOCAL-1' })).toEqual({ dataCenterIds: ['LOCAL-1'] })
+  })
+
+  it('is the cheaper one, with the better stock', () => {
     if (!secure || !community) throw new Error('two clouds')
-    const here = { id: 'US-KS-2', name: 'Kansas' }
     const offers = [
       { query: secure, types: [{ ...TYPE, availability: 'MEDIUM' as const, cudaVersions: [{ version: '12.4', available: false }] }] },
       {
@@ -42,7 +63,6 @@ describe('[GQL-34] the lowest price', () => {
           {
             ...TYPE,
             availability: 'LOW' as const,
-            dataCenters: [{ ...here, availability: 'LOW' as const }],
             cudaVersions: [{ version: '12.4', available: true }],
           },
         ],
@@ -54,8 +74,6 @@ describe('[GQL-34] the lowest price', () => {
       stockStatus: 'Medium',
       gpuTypeCudaVersions: [{ cudaVersion: '12.4', availability: 'AVAILABLE' }],
     })
-    expect(lowestPrice(CATALOG, TYPE.id, { dataCenterId: 'US-KS-2' }, offers).stockStatus).toBe('Low')
-    expect(lowestPrice(CATALOG, TYPE.id, { dataCenterId: 'EU-RO-1' }, offers).stockStatus).toBe('None')
     expect(lowestPrice(CATALOG, 'none', {}, offers)).toMatchObject({ uninterruptablePrice: null, stockStatus: 'None' })
   })
 })

@@ -113,6 +113,8 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
   test('[UI-51, UI-53] jobs of a filter are cancelled together, and the endpoint has one log of all its workers', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const path = { endpointId: probeId }
+    const over = await api.runJob({ path, body: { input: {} } })
+    await api.cancelJob({ path: { ...path, jobId: over.id } })
     const running = await api.runJob({ path, body: { input: { hang: true } } })
     const waiting = await Promise.all([1, 2].map(() => api.runJob({ path, body: { input: {} } })))
     const visitor = await Visitor.open(browser, plane)

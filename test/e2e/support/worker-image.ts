@@ -101,18 +101,19 @@ async function pythonWith(name: string, ...requirements: string[]): Promise<stri
   return python
 }
 
-/** The smallest image that can run anything: one static binary. */
-export async function busyboxImage(): Promise<string> {
+/** The smallest image that can run anything: one static binary. `command`: what it runs when nobody says. */
+export async function busyboxImage(command = ['/bin/sh']): Promise<string> {
   await requireDocker()
   if (!existsSync(BUSYBOX)) throw new Error(`${BUSYBOX} is missing: install the Debian package busybox-static`)
-  const tag = `podplane-e2e/busybox:${hashOf(readFileSync(BUSYBOX))}`
+  const cmd = `CMD ${JSON.stringify(command)}`
+  const tag = `podplane-e2e/busybox:${hashOf(Buffer.concat([readFileSync(BUSYBOX), Buffer.from(cmd)]))}`
   if (await hasImage(tag)) return tag
   const directory = mkdtempSync(join(tmpdir(), 'podplane-e2e-busybox-'))
   try {
     mkdirSync(join(directory, 'bin'))
     cpSync(BUSYBOX, join(directory, 'bin/busybox'))
     symlinkSync('busybox', join(directory, 'bin/sh'))
-    await importDirectory(directory, tag, 'CMD ["/bin/sh"]')
+    await importDirectory(directory, tag, cmd)
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }

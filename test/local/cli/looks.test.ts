@@ -46,7 +46,7 @@ describe('why, plans, and what has been', () => {
     expect({ code, why: stderr.split('\n')[0] }).toEqual({ code: 7, why: 'PROVISIONING: No host has room: needs 1 free NVIDIA L4.' })
   })
 
-  it('[CL-15] --plan asks the same verb what it would do, and does nothing', async () => {
+  it('[CL-15] [DRY-16] --plan asks the same verb what it would do, and does nothing', async () => {
     const effect = {
       kind: 'DELETES',
       resource: { kind: 'pod', id: 'a1b2c3d4e5f6g7', name: 'box' },
@@ -80,7 +80,21 @@ describe('why, plans, and what has been', () => {
         })
       ).stdout,
     ).toContain('pods.terminate')
-    expect(toy.asked.every(({ url }) => url.endsWith('?dryRun=true'))).toBe(true)
+    const user = { kind: 'pod', id: 'a1b2c3d4e5f6g7', name: 'box' }
+    const inUse = { ...plan({ title: 'Bad Request', status: 400, detail: 'volume is in use by a pod' }).body, inTheWay: [user] }
+    const kept = await at({
+      'DELETE /v2/network-volumes/v1b2c3d4e5f6g7?dryRun=true': { body: inUse },
+      'DELETE /v2/clusters/c1b2c3d4e5f6g7?dryRun=true': plan(null),
+      'DELETE /v2/account/keys/k1b2c3d4?dryRun=true': plan(null),
+    })
+    expect(await podplane(['volumes', 'delete', 'v1b2c3d4e5f6g7', '--plan'], { plane: kept })).toEqual({
+      code: 5,
+      stdout: '',
+      stderr: 'it would be refused: volume is in use by a pod\nin the way: pod a1b2c3d4e5f6g7 (box)\n',
+    })
+    expect((await podplane(['clusters', 'delete', 'c1b2c3d4e5f6g7', '--plan'], { plane: kept })).code).toBe(0)
+    expect((await podplane(['keys', 'delete', 'k1b2c3d4', '--plan'], { plane: kept })).code).toBe(0)
+    for (const one of [toy, kept]) expect(one.asked.every(({ url }) => url.endsWith('?dryRun=true'))).toBe(true)
   })
 
   it('[CL-16] jobs are filtered on the plane; a time line has a line an attempt', async () => {
@@ -172,7 +186,7 @@ describe('why, plans, and what has been', () => {
     const toy = await at({ 'GET /v2/spend': { body: { perHour: 0.5, today: { spent: 1 }, month: { spent: 2 }, items: [item] } } })
     expect(await podplane(['spend'], { plane: toy })).toEqual({
       code: 0,
-      stdout: 'POD\tp1\tbox\t0.5\t1\t2\t\t\n',
+      stdout: 'POD\tp1\tbox\t0.5\t1\t2\t\t\t\n',
       stderr: '$0.500/h now, $1.00 today, $2.00 this month\n',
     })
     expect((await podplane(['usage', '--by', 'moon'], { plane: toy })).code).toBe(2)

@@ -226,8 +226,8 @@ describe('completion', () => {
     expect(await run(target)).toEqual({ code: 0, stdout: '', stderr: '' })
   })
 
-  it('[CL-41] scripts of bash, zsh and fish, which bash reads', async () => {
-    for (const shell of ['bash', 'zsh', 'fish']) {
+  it('[CL-41] scripts of bash, zsh, fish and PowerShell, which bash reads', async () => {
+    for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
       const { code, stdout } = await podplane(['completion', shell])
       expect(code).toBe(0)
       expect(stdout).toContain('podplane __complete --')

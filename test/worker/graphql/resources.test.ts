@@ -1,5 +1,8 @@
+import { forgetFleet } from '../../../src/services/catalog/fleet.ts'
+import { gpus } from '../../support/gpus.ts'
 import { graphql } from '../../support/graphql.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it } from '../../support/harness.ts'
+import { podScene } from '../../support/pod-scene.ts'
 import { v1 } from '../../support/v1.ts'
 
 /** Runs a document that has to succeed. */
@@ -333,6 +336,46 @@ describe('the account', () => {
 })
 
 describe('the catalog', () => {
+  it('[GQL-44] a lowest price is of a pod as large as is said: its stock is what a create then finds', async () => {
+    // A type of its own, so that this machine is the only one.
+    const type = 'NVIDIA L40S'
+    const scene = await podScene({ ...gpus(2, type), vcpus: 16, memoryMb: 65_536, diskGb: 100 })
+    forgetFleet()
+    const call = graphql(scene.account.key)
+    const priceOf = async (input: Record<string, unknown>) => {
+      const document = `query($i: GpuLowestPriceInput) { gpuTypes(input: {id: "${type}"}) { lowestPrice(input: $i) { stockStatus availableGpuCounts } } }`
+      return (await call(document, { i: { secureCloud: true, ...input } })).body.data.gpuTypes[0].lowestPrice
+    }
+    const here = await env.DB.prepare('SELECT data_center_id FROM hosts WHERE id = ?').bind(scene.host.id).first('data_center_id')
+    const [fits, none] = [
+      { stockStatus: 'Low', availableGpuCounts: [1, 2] },
+      { stockStatus: 'None', availableGpuCounts: [] },
+    ]
+    expect(await priceOf({})).toEqual(fits)
+    expect(await priceOf({ gpuCount: 2, minVcpuCount: 16, minMemoryInGb: 64 })).toEqual({ ...fits, availableGpuCounts: [2] })
+    expect(await priceOf({ gpuCount: 1, minVcpuCount: 9 })).toEqual({ ...none, availableGpuCounts: [2] })
+    expect(await priceOf({ gpuCount: 1, minMemoryInGb: 33 })).toEqual({ ...none, availableGpuCounts: [2] })
+    expect(await priceOf({ minVcpuCount: 17 })).toEqual(none)
+    expect(await priceOf({ totalDisk: 101 })).toEqual(none)
+    expect(await priceOf({ globalNetwork: true })).toEqual(none)
+    expect(await priceOf({ dataCenterId: here })).toEqual(fits)
+    expect(await priceOf({ dataCenterId: 'nowhere' })).toEqual(none)
+    expect(await priceOf({ dataCenterId: here, compliance: ['HIPAA', 'none'] })).toEqual(none)
+
+    const deploy = async (input: Record<string, unknown>) => {
+      const document =
+        'mutation($i: PodFindAndDeployOnDemandInput) { podFindAndDeployOnDemand(input: $i) { gpuCount vcpuCount memoryInGb } }'
+      const asked = { name: 'p', imageName: 'i', gpuTypeId: type, cloudType: 'SECURE', containerDiskInGb: 5, ...input }
+      return (await call(document, { i: asked })).body.data.podFindAndDeployOnDemand
+    }
+    expect(await deploy({ gpuCount: 1, minVcpuCount: 9 })).toBeNull()
+    expect(await deploy({ gpuCount: 1, minMemoryInGb: 33 })).toBeNull()
+    expect(await deploy({ gpuCount: 2, minVcpuCount: 16, minMemoryInGb: 64 })).toEqual({ gpuCount: 2, vcpuCount: 16, memoryInGb: 64 })
+    forgetFleet()
+    expect(await priceOf({})).toEqual(none)
+    scene.leave()
+  })
+
   it('[GQL-20] every part of it answers', async () => {
     const { status, body } = await graphql(null)(`{
       gpuTypes(input: {ids: ["NVIDIA L4"]}) { id displayName manufacturer memoryInGb cudaCores secureCloud securePrice communityPrice secureSpotPrice oneMonthPrice maxGpuCount

@@ -16,8 +16,8 @@ async function fill(queue: QueueSetup, count: number): Promise<string[]> {
 async function add(queue: QueueSetup, count: number): Promise<string[]> {
   return runInDurableObject(endpointStub(env, queue.endpointId), ({ core }, { storage }) =>
     storage.transactionSync(() => {
-      const { jobs, meta } = core.state
-      const [job] = jobs.page(null, EVERY_JOB, 1)
+      const { jobs, lists, meta } = core.state
+      const [job] = lists.page(null, EVERY_JOB, 1)
       if (!job) throw new Error('no job')
       const more = Array.from({ length: count }, () => {
         const seq = jobs.nextSequence()

@@ -37,8 +37,8 @@ async function walk(queue: QueueSetup, query: string): Promise<{ ids: string[]; 
 async function fill(queue: QueueSetup, count: number, stateOf: (n: number) => JobState): Promise<string[]> {
   await run(queue)
   return runInDurableObject(endpointStub(env, queue.endpointId), (object, state) => {
-    const { jobs, meta } = object.core.state
-    const first = jobs.page(null, EVERY_JOB, 1)[0]
+    const { jobs, lists, meta } = object.core.state
+    const first = lists.page(null, EVERY_JOB, 1)[0]
     if (!first) throw new Error('no job')
     const ids = [first.id]
     state.storage.transactionSync(() => {
@@ -100,7 +100,7 @@ describe('/requests with a filter', () => {
     const { body } = await queue.get(`/requests?id=${ids[0]}`)
     const startMs = await runInDurableObject(
       endpointStub(env, queue.endpointId),
-      ({ core }) => core.state.jobs.page(null, EVERY_JOB, 20)[19]?.createdAtMs ?? 0,
+      ({ core }) => core.state.lists.page(null, EVERY_JOB, 20)[19]?.createdAtMs ?? 0,
     )
     expect(body.requests.map(({ id }: { id: string }) => id)).toEqual([ids[0]])
     const at = (n: number) => encodeURIComponent(new Date(startMs + n * 1_000).toISOString())

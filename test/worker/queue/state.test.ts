@@ -12,7 +12,7 @@ describe('what is remembered of a job', () => {
   it('is what its row says, over every transition', () =>
     withState(({ state }) => {
       // A list is always read from the rows.
-      const seen = () => [state.jobs.bySeq(1), ...state.jobs.page(null, EVERY_JOB, 1)]
+      const seen = () => [state.jobs.bySeq(1), ...state.lists.page(null, EVERY_JOB, 1)]
       const held = leaseJob(JOB, { workerId: 'w', boot: 'b' }, 5, { pingIntervalMs: 10_000 })
       const over = { ...finishJob(held, 'FAILED', 9, 'error', 'detail'), chunks: 3, delivery: 'd', unconfirmed: 2 }
       state.jobs.insert(JOB)

@@ -39,7 +39,7 @@ export function KeysPage() {
         of={keys}
         empty={{
           when: (data) => data.keys.length === 0,
-          show: <Empty title="No keys yet" command={`podplane api POST /v2/account/keys --data '{"name":"laptop"}'`} />,
+          show: <Empty title="No keys yet" command={`podplane api POST /v2/account/keys --body '{"name":"laptop"}'`} />,
         }}
       >
         {(data) => (

@@ -24,7 +24,7 @@ export function copyAs(call: CopiedCall, origin: string): { name: string; text: 
 }
 
 function apiCommand({ method, path, body }: CopiedCall): string {
-  const data = body === undefined ? '' : ` --data ${quoted(JSON.stringify(body))}`
+  const data = body === undefined ? '' : ` --body ${quoted(JSON.stringify(body))}`
   return `podplane api ${method} ${quoted(path)}${data}`
 }
 

@@ -1,19 +1,20 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { useAct } from '../../app/act.ts'
 import { useUrlState } from '../../app/url-state.ts'
 import { Button } from '../button.tsx'
 import { CopyAs } from '../copy/copy-as.tsx'
 import { ErrorFace } from '../faces.tsx'
-import { CheckField, SelectField } from '../form/field.tsx'
+import { CheckField } from '../form/field.tsx'
+import { LogFilters } from './log-filters.tsx'
 import { LogFooter } from './log-footer.tsx'
 import { type LinesHandle, LogLines } from './log-lines.tsx'
+import { LogPager } from './log-pager.tsx'
 import { LogSearch } from './log-search.tsx'
-import type { LogFollower, LogState } from './reading/follower.ts'
+import type { LogState } from './reading/follower.ts'
 import type { LogOrigin } from './reading/origins.ts'
-import { SINCE_CHOICES } from './reading/source.ts'
 import { saveLines } from './save-lines.ts'
 import { useAnnouncement } from './use-announcement.ts'
 import { useFollower } from './use-follower.ts'
+import { usePages } from './use-pages.ts'
 
 /** A log: followed while somebody sees it, searched on the plane, with a link to each line (UI-40 to UI-43, UI-52, UI-53). */
 export function LogView({ of }: { of: LogOrigin }) {
@@ -72,34 +73,18 @@ export function LogView({ of }: { of: LogOrigin }) {
           goTo={(index) => view.current?.goTo(index)}
           seek={seek}
         />
-        <SelectField
-          label="Source"
-          value={source}
-          onChange={({ target }) => {
-            setSource(target.value)
+        <LogFilters
+          source={source}
+          since={of.span === undefined ? since : null}
+          onSource={(value) => {
+            setSource(value)
             setAround('')
           }}
-        >
-          <option value="">Container and system</option>
-          <option value="container">Container</option>
-          <option value="system">System</option>
-        </SelectField>
-        {of.span === undefined && (
-          <SelectField
-            label="Since"
-            value={since}
-            onChange={({ target }) => {
-              setSince(target.value)
-              setAround('')
-            }}
-          >
-            {SINCE_CHOICES.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </SelectField>
-        )}
+          onSince={(value) => {
+            setSince(value)
+            setAround('')
+          }}
+        />
         <CheckField label="Wrap lines" checked={wrap === '1'} onChange={({ target }) => setWrap(target.checked ? '1' : '')} />
         <Button kind="quiet" disabledReason={noLines(state)} onClick={() => saveLines(of.title, state.lines)}>
           Save as file
@@ -110,21 +95,7 @@ export function LogView({ of }: { of: LogOrigin }) {
       {sought !== '' && (state.status === 'following' || state.status === 'paused') && state.lines.length > 0 && (
         <p className="text-soft">The line that was linked to is not among those that are kept.</p>
       )}
-      <div className="flex flex-wrap gap-2">
-        <Button kind="quiet" isBusy={pages.isBusy} disabledReason={olderOff(state)} onClick={pages.older}>
-          Older lines
-        </Button>
-        {state.newer !== null && state.status === 'paused' && (
-          <>
-            <Button kind="quiet" isBusy={pages.isBusy} onClick={pages.newer}>
-              Newer lines
-            </Button>
-            <Button kind="quiet" onClick={() => setAround('')}>
-              To the newest lines
-            </Button>
-          </>
-        )}
-      </div>
+      <LogPager state={state} pages={pages} onNewest={() => setAround('')} />
       {state.lines.length === 0 && state.status !== 'failed' ? (
         <p className="border-line text-soft rounded-lg border p-4">{emptyWords(state, only === '' ? '' : query)}</p>
       ) : (
@@ -152,11 +123,6 @@ export function LogView({ of }: { of: LogOrigin }) {
 
 const noLines = ({ lines }: LogState) => (lines.length === 0 ? 'There are no lines.' : undefined)
 
-function olderOff({ older, isFull }: LogState): string | undefined {
-  if (older === null) return 'Nothing is older here.'
-  return isFull ? 'The view is full. Search, or say since when, to look further back.' : undefined
-}
-
 function emptyWords({ status, older }: LogState, text: string): string {
   if (status === 'connecting') return 'Looking for lines…'
   if (status === 'ended') return 'It has written nothing.'
@@ -167,36 +133,4 @@ function emptyWords({ status, older }: LogState, text: string): string {
 function pathOf(of: LogOrigin, asked: Record<string, unknown>): string {
   const query = new URLSearchParams(Object.entries(asked).map(([name, value]) => [name, String(value)]))
   return query.size === 0 ? of.path : `${of.path}?${query}`
-}
-
-/** Reads pages on both sides of what is shown, one at a time, as long as somebody looks at it. */
-function usePages(follower: LogFollower) {
-  const { isBusy, run } = useAct()
-  const open = useRef(new AbortController())
-  useEffect(() => {
-    const controller = new AbortController()
-    open.current = controller
-    return () => controller.abort(follower)
-  }, [follower])
-  const signal = () => open.current.signal
-  const busy = useRef(false)
-  // Nobody looks any more: nothing has gone wrong.
-  const unlessGone = <Answer,>(what: Promise<Answer>) =>
-    what.catch((error: unknown) => {
-      if (!signal().aborted) throw error
-    })
-  const read = (what: () => Promise<void>) => {
-    if (busy.current) return
-    busy.current = true
-    void run(() => unlessGone(what()), null).finally(() => {
-      busy.current = false
-    })
-  }
-  return {
-    isBusy,
-    signal,
-    unlessGone,
-    older: () => follower.snapshot().older !== null && read(() => follower.readOlder(signal())),
-    newer: () => follower.snapshot().status === 'paused' && follower.snapshot().newer !== null && read(() => follower.readNewer(signal())),
-  }
 }

@@ -1,5 +1,4 @@
 import type { DataCenter } from '../../../contract/catalog/catalog.ts'
-import type { GpuCatalogQuery } from '../../../contract/catalog/query.ts'
 import {
   type FlatGpuType,
   flatCpuFlavor,
@@ -11,6 +10,7 @@ import {
   type LowestPriceInput,
   lowestPrice,
   lowestPriceQueries,
+  type PodOfferQuery,
   type SpecificsInput,
   specifics,
   specificsQuery,
@@ -60,17 +60,18 @@ async function gpuTypes(call: Call, input: { id?: string | null; ids?: (string |
 }
 
 async function priceOf(call: Call, typeId: string, input: LowestPriceInput): Promise<Price> {
-  const offers = lowestPriceQueries(input).map(async (query) => ({ query, types: await offered(call, query) }))
-  return lowestPrice(await loadCatalog(call.ctx.env), typeId, input, await Promise.all(offers))
+  const catalog = await loadCatalog(call.ctx.env)
+  const offers = lowestPriceQueries(input, catalog).map(async (query) => ({ query, types: await offered(call, query) }))
+  return lowestPrice(catalog, typeId, input, await Promise.all(offers))
 }
 
 /** What is there of every type, computed once for each thing that is asked, however many types show it. */
-function offered(call: Call, query: GpuCatalogQuery) {
+function offered(call: Call, query: PodOfferQuery) {
   return once(call, `gpuTypes ${JSON.stringify(query)}`, () => listGpuTypes(call.ctx, query))
 }
 
 async function countsOf(call: Call, { gpuTypeId, input }: Price): Promise<number[]> {
-  const queries = lowestPriceQueries(input).map(({ count: _count, ...query }) => query)
+  const queries = lowestPriceQueries(input, await loadCatalog(call.ctx.env)).map(({ count: _count, ...query }) => query)
   const found = await Promise.all(
     queries.map((query) => once(call, `counts ${JSON.stringify(query)}`, () => listFittingCounts(call.ctx, query))),
   )

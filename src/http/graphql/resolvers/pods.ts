@@ -13,7 +13,10 @@ export const POD_RESOLVERS: Resolvers = {
   Query: { pod: (_, { input }, call) => orNull(async () => showPod(call, (await getPod(call.ctx, input?.podId ?? '')).pod)) },
   Pod: {
     machineId: async ({ id }: FlatPod, _, call) => (await detailOf(call, id))?.machineId ?? null,
-    podType: async ({ id }: FlatPod, _, call) => ((await detailOf(call, id))?.isInterruptible ? 'INTERRUPTABLE' : 'RESERVED'),
+    podType: async ({ id }: FlatPod, _, call) => {
+      const detail = await detailOf(call, id)
+      return detail ? (detail.isInterruptible ? 'INTERRUPTABLE' : 'RESERVED') : null
+    },
   },
   PodMachineInfo: {
     podHostId: async ({ podId }: FlatPod['machine'], _, call) => (await detailOf(call, podId))?.sshUser ?? null,

@@ -1,12 +1,14 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { CreatedAccountKey, CreateKeyRequest, ListAccountKeysResponse, RotateKeyRequest } from '../../../contract/accounts/keys.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import * as keys from '../../../services/accounts/own-keys.ts'
+import { planRevokeOwnKey } from '../../../services/accounts/plan-keys.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const PATH = '/v2/account/keys'
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of a key.' }) })
@@ -62,8 +64,12 @@ const revokeRoute = createRoute({
   operationId: 'revokeAccountKey',
   summary: 'Revoke a key: at once here, within 60 s everywhere',
   description: 'Streams that it holds open end with it.',
-  request: { params: Params },
-  responses: { 204: { description: 'Revoked.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  request: { params: Params, query: DryRunQuery },
+  responses: {
+    200: PLANNED,
+    204: { description: 'Revoked.', headers: RATE_HEADERS },
+    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers `/v2/account/keys` (TEAM-20 to TEAM-22). */
@@ -74,7 +80,9 @@ export function registerAccountKeys(app: OpenAPIHono<AppEnv>): void {
   )
   app.openapi(rotateRoute, async (c) => c.json(await keys.rotateOwnKey(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 201))
   app.openapi(revokeRoute, async (c) => {
-    await keys.revokeOwnKey(verbContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planRevokeOwnKey(verbContext(c), id), 200)
+    await keys.revokeOwnKey(verbContext(c), id)
     return c.body(null, 204)
   })
 }

@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import {
   CreateSecretRequest,
@@ -8,13 +9,14 @@ import {
   Secret,
   UpdateSecretRequest,
 } from '../../../contract/resources/secrets.ts'
+import { planDeleteSecret } from '../../../services/resources/plan-deletions.ts'
 import * as secrets from '../../../services/resources/secrets.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { secretBody } from '../../middleware/secret-body.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const PATH = '/v2/account/secrets'
 const ITEM_PATH = '/v2/account/secrets/{id}'
@@ -86,8 +88,12 @@ const deleteRoute = createRoute({
   summary: 'Delete a secret; what names it and boots from now on gets an empty text in its place',
   description: 'Nothing that runs is stopped.',
   ...scoped('account:write', []),
-  request: { params: Params },
-  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  request: { params: Params, query: DryRunQuery },
+  responses: {
+    200: PLANNED,
+    204: { description: 'Deleted.', headers: RATE_HEADERS },
+    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers `/v2/account/secrets` (ACC-2 to ACC-5). */
@@ -101,7 +107,9 @@ export function registerSecrets(app: OpenAPIHono<AppEnv>): void {
     c.json(await secrets.updateSecret(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
   )
   app.openapi(deleteRoute, async (c) => {
-    await secrets.deleteSecret(verbContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planDeleteSecret(verbContext(c), id), 200)
+    await secrets.deleteSecret(verbContext(c), id)
     return c.body(null, 204)
   })
 }

@@ -1,11 +1,13 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { SshKeys, UpdateSshKeysRequest } from '../../../contract/accounts/ssh-keys.ts'
+import { SshKeys, SshKeysOrChangePlan, UpdateSshKeysRequest } from '../../../contract/accounts/ssh-keys.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
+import { planPutSshKeys } from '../../../services/accounts/plan-keys.ts'
 import { getSshKeys, putSshKeys } from '../../../services/accounts/ssh-keys.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { BEARER, json, ok, okOrPlan, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const common = { tags: ['Account'], security: BEARER, path: '/v2/account/ssh-keys' }
 
@@ -26,12 +28,19 @@ const putRoute = createRoute({
   summary: 'Replace the whole set of SSH public keys; running pods keep theirs',
   description: 'An empty list clears it. Each line is one key in the form of `authorized_keys`, without options.',
   ...scoped('account:write', [strictJson]),
-  request: { body: json(UpdateSshKeysRequest) },
-  responses: { 200: ok('The keys as they are now.', SshKeys), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+  request: { query: DryRunQuery, body: json(UpdateSshKeysRequest) },
+  responses: {
+    200: okOrPlan('The keys as they are now.', SshKeysOrChangePlan),
+    ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers `/v2/account/ssh-keys` (ACC-1). */
 export function registerSshKeys(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getRoute, async (c) => c.json({ keys: await getSshKeys(verbContext(c)) }, 200))
-  app.openapi(putRoute, async (c) => c.json({ keys: await putSshKeys(verbContext(c), c.req.valid('json').keys) }, 200))
+  app.openapi(putRoute, async (c) => {
+    const { keys } = c.req.valid('json')
+    if (c.req.valid('query').dryRun) return c.json(await planPutSshKeys(verbContext(c), keys), 200)
+    return c.json({ keys: await putSshKeys(verbContext(c), keys) }, 200)
+  })
 }

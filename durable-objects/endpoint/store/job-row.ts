@@ -1,0 +1,46 @@
+import { JOB_STATES, type JobState } from '../../../src/contract/enums.ts'
+import type { Job } from '../../../src/domain/job/job.ts'
+
+/** How a state is written in the `jobs` table. */
+export const STATE_CODES = Object.fromEntries(JOB_STATES.map((state, code) => [state, code])) as Record<JobState, number>
+
+/** A job, out of a row of the `jobs` table. */
+export function toJob(row: Record<string, SqlStorageValue>): Job {
+  const worker = row.worker_id
+  return {
+    seq: Number(row.seq),
+    id: String(row.id),
+    state: JOB_STATES[Number(row.state)] ?? 'FAILED',
+    lowPriority: row.low === 1,
+    webhook: textOrNull(row.webhook),
+    orderKey: Number(row.order_key),
+    createdAtMs: Number(row.created_at),
+    ttlAtMs: Number(row.ttl_at),
+    executionTimeoutMs: Number(row.execution_timeout_ms),
+    retentionMs: Number(row.retention_ms),
+    hasS3Config: row.s3 === 1,
+    attempt: Number(row.attempt),
+    retries: Number(row.retries),
+    holder: typeof worker === 'string' ? { workerId: worker, boot: String(row.boot) } : null,
+    pastHolders: typeof row.past_holders === 'string' ? row.past_holders.split(' ') : [],
+    startedAtMs: numberOrNull(row.started_at),
+    acked: row.acked === 1,
+    unconfirmed: Number(row.unconfirmed),
+    leaseUntilMs: numberOrNull(row.lease_until),
+    leaseEndReason: typeof row.lease_end_reason === 'string' ? row.lease_end_reason : '',
+    missingPings: Number(row.missing_pings ?? 0),
+    finishedAtMs: numberOrNull(row.finished_at),
+    error: textOrNull(row.error),
+    errorDetail: textOrNull(row.error_detail),
+    chunks: Number(row.chunks ?? 0),
+    delivery: textOrNull(row.delivery),
+  }
+}
+
+function numberOrNull(value: SqlStorageValue | undefined): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+function textOrNull(value: SqlStorageValue | undefined): string | null {
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,32 @@
+import { SelectField } from '../form/field.tsx'
+import { SINCE_CHOICES } from './reading/source.ts'
+
+interface LogFiltersProps {
+  source: string
+  /** Null: the log has a time of its own. */
+  since: string | null
+  onSource: (source: string) => void
+  onSince: (since: string) => void
+}
+
+/** By whom lines were written, and since when. */
+export function LogFilters({ source, since, onSource, onSince }: LogFiltersProps) {
+  return (
+    <>
+      <SelectField label="Source" value={source} onChange={({ target }) => onSource(target.value)}>
+        <option value="">Container and system</option>
+        <option value="container">Container</option>
+        <option value="system">System</option>
+      </SelectField>
+      {since !== null && (
+        <SelectField label="Since" value={since} onChange={({ target }) => onSince(target.value)}>
+          {SINCE_CHOICES.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </SelectField>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,14 @@
+import { and, count, eq } from 'drizzle-orm'
+import { IS_POD_TO_RUN } from '../billing/spend.ts'
+import type { Database } from '../client.ts'
+import { pods } from '../schema.ts'
+
+/** How many pods of a team are to run. */
+export async function countRunningPods(db: Database, teamId: string): Promise<number> {
+  const row = await db
+    .select({ running: count() })
+    .from(pods)
+    .where(and(eq(pods.teamId, teamId), IS_POD_TO_RUN))
+    .get()
+  return row?.running ?? 0
+}

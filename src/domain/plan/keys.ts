@@ -1,0 +1,48 @@
+import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import { effect, noEffect } from './effect.ts'
+
+// What can no longer sign in. Pure.
+
+/** How long ago the last use of a key tells of somebody who will miss it. */
+const RECENT_MS = 7 * 86_400_000
+
+/** What of a key a plan looks at. */
+export interface PlannedKey {
+  id: string
+  name: string
+  lastUsedAt: number | null
+}
+
+/** Revoking a key: whoever still calls with it (DRY-10). */
+export function planKeyRevocation({ id, name, lastUsedAt }: PlannedKey, nowMs: number): ChangeEffect {
+  const resource = { kind: 'api-key' as const, id, name }
+  if (lastUsedAt === null) return effect(resource, 'REFUSES', 'INFO', 'no call with it is let in any more; it was never used')
+  const isRecent = nowMs - lastUsedAt < RECENT_MS
+  const what = `no call with it is let in any more; it was last used at ${formatTime(lastUsedAt)}`
+  return effect(resource, 'REFUSES', isRecent ? 'LOSS' : 'WARNING', what)
+}
+
+/** Replacing the SSH keys of an account: which come and go, and who keeps those of before (DRY-10). */
+export function planSshKeys(
+  account: ChangedResource,
+  before: readonly string[],
+  after: readonly string[],
+  running: number,
+): ChangeEffect[] {
+  const gone = before.filter((key) => !after.includes(key))
+  const come = after.filter((key) => !before.includes(key))
+  if (gone.length + come.length === 0) return noEffect(account)
+  const kept = { ...effect(account, 'STAYS', 'INFO', `${running} pods that run keep the keys that they got`), amount: running }
+  return [
+    ...gone.map((key) => effect(sshKey(key), 'REFUSES', 'WARNING', 'it no longer signs in to pods that start from now on')),
+    ...come.map((key) => effect(sshKey(key), 'CHANGES', 'INFO', 'it signs in to pods that start from now on')),
+    ...(running > 0 ? [kept] : []),
+  ]
+}
+
+/** A key by its end, which tells it from others, and by its comment. */
+function sshKey(key: string): ChangedResource {
+  const [type = '', data = '', ...comment] = key.split(' ')
+  return { kind: 'ssh-key', id: `${type} …${data.slice(-16)}`, name: comment.join(' ') || null }
+}

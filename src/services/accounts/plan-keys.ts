@@ -1,0 +1,37 @@
+import type { ChangePlan } from '../../contract/change-plan.ts'
+import { Problem } from '../../contract/problems.ts'
+import { type ApiKeyRow, findKeyRow } from '../../db/accounts/api-keys.ts'
+import { findSshKeys } from '../../db/accounts/ssh-keys.ts'
+import { openDatabase } from '../../db/client.ts'
+import { countRunningPods } from '../../db/pods/running-pods.ts'
+import { planKeyRevocation, planSshKeys } from '../../domain/plan/keys.ts'
+import { planChange } from '../change-plan.ts'
+import type { OperatorContext, VerbContext } from '../context.ts'
+import { requireScope } from '../require-scope.ts'
+import { findOwnKey } from './own-keys.ts'
+
+/** What revoking a key of the account would do (DRY-10). Throws 403, and 404 also for a revoked one. */
+export async function planRevokeOwnKey(ctx: VerbContext, id: string): Promise<ChangePlan> {
+  return planRevocation(await findOwnKey(ctx, id), ctx.nowMs)
+}
+
+/** The same of any account, for the operator. Throws 404. */
+export async function planRevokeKey({ env, nowMs }: OperatorContext, id: string): Promise<ChangePlan> {
+  return planRevocation(await findKeyRow(openDatabase(env.DB), id), nowMs)
+}
+
+function planRevocation(row: ApiKeyRow | undefined, nowMs: number): Promise<ChangePlan> {
+  if (!row || row.revokedAt !== null) throw new Problem('notFound')
+  return planChange('keys.revoke', { kind: 'api-key', id: row.id, name: row.name }, async () => [planKeyRevocation(row, nowMs)])
+}
+
+/** What replacing the SSH keys of the account would do (DRY-10). Throws 403. */
+export async function planPutSshKeys({ env, principal }: VerbContext, keys: readonly string[]): Promise<ChangePlan> {
+  requireScope(principal, 'account:write')
+  const { teamId } = principal
+  const account = { kind: 'account' as const, id: teamId, name: null }
+  const db = openDatabase(env.DB)
+  return planChange('ssh-keys.replace', account, async () =>
+    planSshKeys(account, await findSshKeys(db, teamId), keys, await countRunningPods(db, teamId)),
+  )
+}

@@ -1,0 +1,127 @@
+import type { ChangedResource, ChangeEffect, ChangePlan } from '../../contract/change-plan.ts'
+import { Problem } from '../../contract/problems.ts'
+import { openDatabase, openRecords } from '../../db/client.ts'
+import { listDelegations } from '../../db/resources/delegations.ts'
+import { findGlobalVolume } from '../../db/resources/global-volumes.ts'
+import { findNetworkVolume, readVolumeNanos } from '../../db/resources/network-volumes.ts'
+import { findRegistry } from '../../db/resources/registries.ts'
+import * as users from '../../db/resources/resource-users.ts'
+import { findSecret } from '../../db/resources/secrets.ts'
+import { findOwnTemplate, listTemplatesOfRegistry } from '../../db/resources/templates.ts'
+import { listVariableHolders } from '../../db/resources/variable-holders.ts'
+import type { Scope } from '../../domain/access.ts'
+import * as plans from '../../domain/plan/resource.ts'
+import { ecrHost } from '../../domain/resources/ecr.ts'
+import { referencedSecrets } from '../../domain/resources/secret-references.ts'
+import { planChange } from '../change-plan.ts'
+import type { VerbContext } from '../context.ts'
+import { requireScope } from '../require-scope.ts'
+import { assertDeleted } from './resource-problems.ts'
+
+// What deleting a resource would do (DRY-9): refused as the deletion is, with the names of those who use it.
+
+/** Pods, endpoints and templates whose variables are opened to find who names a secret. */
+const MAX_OPENED = 200
+
+/** Throws 403 and 404. */
+export async function planDeleteNetworkVolume(ctx: VerbContext, id: string): Promise<ChangePlan> {
+  const { db, teamId } = await allowed(ctx, 'volumes:write')
+  const volume = found(await findNetworkVolume(db, teamId, id))
+  const resource = { kind: 'network-volume' as const, id, name: volume.name }
+  const who = users.usersOfNetworkVolume(teamId, id)
+  return planUnused(ctx, 'network-volumes.delete', resource, who, `network volume ${id}`, async () =>
+    plans.planVolumeDeletion(resource, volume, await readVolumeNanos(db, teamId, id)),
+  )
+}
+
+/** Throws 403 and 404. */
+export async function planDeleteGlobalVolume(ctx: VerbContext, id: string): Promise<ChangePlan> {
+  const { db, teamId } = await allowed(ctx, 'volumes:write')
+  const volume = found(await findGlobalVolume(db, teamId, id))
+  const resource = { kind: 'global-volume' as const, id, name: volume.name }
+  return planUnused(ctx, 'global-volumes.delete', resource, users.usersOfGlobalVolume(teamId, id), `global volume ${id}`, async () =>
+    plans.planVolumeDeletion(resource, { ...volume, sizeGb: null }, 0),
+  )
+}
+
+/** Throws 403 and 404. */
+export async function planDeleteTemplate(ctx: VerbContext, id: string): Promise<ChangePlan> {
+  const { teamId } = await allowed(ctx, 'templates:write')
+  const { template } = found(await findOwnTemplate(openRecords(ctx.env), teamId, id))
+  const resource = { kind: 'template' as const, id, name: template.name }
+  return planUnused(ctx, 'templates.delete', resource, users.usersOfTemplate(teamId, id), `template ${id}`, async () =>
+    plans.planTemplateDeletion(resource, template.isPublic),
+  )
+}
+
+/** Throws 403 and 404. */
+export async function planDeleteRegistry(ctx: VerbContext, id: string): Promise<ChangePlan> {
+  const { db, teamId } = await allowed(ctx, 'registries:write')
+  const { name } = found(await findRegistry(db, teamId, id))
+  const resource = { kind: 'registry' as const, id, name }
+  return planUnused(ctx, 'registries.delete', resource, users.usersOfRegistry(teamId, id), 'Registry credential', async () =>
+    plans.planRegistryDeletion(resource, await listTemplatesOfRegistry(db, teamId, id)),
+  )
+}
+
+/** Throws 403 and 404. */
+export async function planDeleteSecret(ctx: VerbContext, id: string): Promise<ChangePlan> {
+  const { db, teamId } = await allowed(ctx, 'account:write')
+  const { name } = found(await findSecret(db, teamId, id))
+  const resource = { kind: 'secret' as const, id, name }
+  return planChange('secrets.delete', resource, async () => {
+    const { holders, leftOut } = await listVariableHolders(openRecords(ctx.env), teamId, MAX_OPENED)
+    const readers = holders.filter(({ env }) => referencedSecrets(env).includes(name))
+    return plans.planSecretDeletion(resource, readers, leftOut)
+  })
+}
+
+/** Throws 403 and 404. */
+export async function planRevokeDelegation(ctx: VerbContext, id: string): Promise<ChangePlan> {
+  const { db, teamId } = await allowed(ctx, 'registries:write')
+  const all = await listDelegations(db, teamId)
+  const { awsUser, awsRegion, repository, name } = found(all.find((one) => one.id === id))
+  const resource = { kind: 'delegation' as const, id, name: name ?? repository }
+  return planChange('delegations.revoke', resource, async () => {
+    const images = `${ecrHost({ account: awsUser, region: awsRegion })}/${repository}`
+    const isCovered = all.some(
+      (one) => one.id !== id && one.awsUser === awsUser && one.awsRegion === awsRegion && one.repository === repository,
+    )
+    const { pods, endpoints } = await users.listUsers(db, users.usersOfRepository(teamId, images))
+    return plans.planDelegationRevocation(resource, asResources({ pods, endpoints }), isCovered)
+  })
+}
+
+async function planUnused(
+  { env }: VerbContext,
+  action: string,
+  resource: ChangedResource,
+  who: users.ResourceUsers,
+  what: string,
+  tell: () => Promise<ChangeEffect[]>,
+): Promise<ChangePlan> {
+  const listed = await users.listUsers(openDatabase(env.DB), who)
+  const foretell = () => {
+    // As the statement that deletes it looks.
+    assertDeleted(listed.pods.total > 0 ? 'usedByPod' : listed.endpoints.total > 0 ? 'usedByEndpoint' : 'deleted', what)
+    return tell()
+  }
+  return planChange(action, resource, async () => foretell(), asResources(listed))
+}
+
+function asResources({ pods, endpoints }: users.ListedUsers): { kind: 'pod' | 'endpoint'; id: string; name: string }[] {
+  return [
+    ...pods.first.map((row) => ({ kind: 'pod' as const, ...row })),
+    ...endpoints.first.map((row) => ({ kind: 'endpoint' as const, ...row })),
+  ]
+}
+
+async function allowed({ env, principal }: VerbContext, scope: Scope) {
+  requireScope(principal, scope)
+  return { db: openDatabase(env.DB), teamId: principal.teamId }
+}
+
+function found<Row>(row: Row | undefined): Row {
+  if (row === undefined) throw new Problem('notFound')
+  return row
+}

@@ -1,0 +1,180 @@
+import { isObjectType } from 'graphql'
+import { SCOPES } from '../../../src/domain/access.ts'
+import { RESOLVERS } from '../../../src/http/graphql/resolvers/resolvers.ts'
+import { ClusterScene, networked } from '../../support/cluster-scene.ts'
+import { GPU } from '../../support/gpus.ts'
+import { graphql } from '../../support/graphql.ts'
+import { SCHEMA } from '../../support/graphql-schema/fields.ts'
+import { type Account, createAccount, createKey, describe, expect, it } from '../../support/harness.ts'
+import { snapshot, type Victim } from '../../support/victims.ts'
+
+// Every field below the roots and `myself` that does more than show a member of what it is of × everybody who may come to it, by every way
+// that leads there: what is read below is nobody's who could not read it by itself.
+
+type Sees = (scopes: ReadonlySet<string>) => boolean
+/** Where a field stands in the answers to the two documents, and whose keys see it there. */
+type Places = Readonly<Record<string, Sees>>
+
+const has =
+  (...wanted: string[]): Sees =>
+  (scopes) =>
+    wanted.every((scope) => scopes.has(scope))
+const knowsPod: Sees = (scopes) => scopes.has('pods:read') || scopes.has('pods:write')
+const ofMember: Sees = (scopes) => scopes.has('clusters:read') && knowsPod(scopes)
+const everybody = () => true
+/** The catalog answers without a key, and says the same to all. */
+const offered = (...paths: string[]): Places => Object.fromEntries(paths.map((path) => [path, everybody]))
+const onPods = (field: string): Places => ({
+  [`myself.pods.0.${field}`]: has('pods:read'),
+  [`pod.${field}`]: has('pods:read'),
+  [`myself.cluster.pods.0.${field}`]: ofMember,
+  [`myself.clusters.0.pods.0.${field}`]: ofMember,
+})
+
+const ROWS: Readonly<Record<string, Places>> = {
+  'Pod.podType': onPods('podType'),
+  'Pod.machineId': onPods('machineId'),
+  'PodMachineInfo.podHostId': onPods('machine.podHostId'),
+  'PodTemplate.isRunpod': { 'myself.podTemplates.0.isRunpod': has('templates:read'), 'podTemplate.isRunpod': everybody },
+  'Endpoint.pods': {
+    'myself.endpoints.0.pods': has('serverless:read'),
+    'myself.endpoint.pods': has('serverless:read'),
+    'saveEndpoint.pods': has('serverless:write', 'serverless:read'),
+    'updateUserSettings.endpoints.0.pods': has('account:write', 'serverless:read'),
+  },
+  'Endpoint.networkVolume': {
+    'myself.endpoints.0.networkVolume': has('serverless:read', 'volumes:read'),
+    'myself.endpoint.networkVolume': has('serverless:read', 'volumes:read'),
+    'saveEndpoint.networkVolume': has('serverless:write', 'volumes:read'),
+  },
+  'Cluster.pods': {
+    'myself.cluster.pods.0.id': has('clusters:read'),
+    'myself.clusters.0.pods.0.id': has('clusters:read'),
+    'updateUserSettings.clusters.0.pods.0.id': has('account:write', 'clusters:read'),
+  },
+  'GpuType.lowestPrice': offered('gpuTypes.0.lowestPrice'),
+  'GpuType.minPodGpuCount': offered('gpuTypes.0.minPodGpuCount'),
+  'GpuType.clusterPrice': offered('gpuTypes.0.clusterPrice'),
+  'GpuType.nodeGroupDatacenters': offered('gpuTypes.0.nodeGroupDatacenters'),
+  'LowestPrice.availableGpuCounts': offered('gpuTypes.0.lowestPrice.availableGpuCounts'),
+  'LowestPrice.maxUnreservedGpuCount': offered('gpuTypes.0.lowestPrice.maxUnreservedGpuCount'),
+  'LowestPrice.countryCode': offered('gpuTypes.0.lowestPrice.countryCode'),
+  'CpuFlavor.specifics': offered('cpuFlavors.0.specifics'),
+  'DataCenter.gpuAvailability': offered('dataCenters.0.gpuAvailability'),
+  'DataCenter.listed': offered('dataCenters.0.listed'),
+}
+
+/** Fields with arguments, with a resolver of their own, or with a word about who may read them. The roots and `myself` have a matrix of their own. */
+function nestedFields(): string[] {
+  const types = Object.values(SCHEMA.getTypeMap()).filter(isObjectType)
+  return types
+    .filter(({ name }) => !name.startsWith('__') && !['Query', 'Mutation', 'User'].includes(name))
+    .flatMap((type) =>
+      Object.values(type.getFields()).flatMap(({ name, args, astNode }) => {
+        const isGuarded = astNode?.directives?.some((one) => one.name.value === 'scope' || one.name.value === 'public')
+        return args.length > 0 || isGuarded || RESOLVERS[type.name]?.[name] ? [`${type.name}.${name}`] : []
+      }),
+    )
+}
+
+interface Ids {
+  pod: string
+  endpoint: string
+  cluster: string
+  template: string
+}
+const POD = '{ id podType machineId machine { podHostId } }'
+const ENDPOINT = '{ id pods { id } networkVolume { id } }'
+const readAll = ({ pod, endpoint, cluster, template }: Ids) => `{
+  myself { pods ${POD} podTemplates { isRunpod } endpoints ${ENDPOINT} endpoint(id: "${endpoint}") ${ENDPOINT}
+    cluster(input: {id: "${cluster}"}) { id pods ${POD} } clusters { id pods ${POD} } }
+  pod(input: {podId: "${pod}"}) ${POD}
+  podTemplate(id: "${template}") { isRunpod }
+  gpuTypes(input: {id: "${GPU}"}) { minPodGpuCount clusterPrice nodeGroupDatacenters { id }
+    lowestPrice(input: {secureCloud: true, countryCode: "DE"}) { availableGpuCounts maxUnreservedGpuCount countryCode } }
+  cpuFlavors(input: {id: "cpu3c"}) { specifics(input: {}) { securePrice } }
+  dataCenters { listed gpuAvailability { id } } }`
+/** Mutations that change nothing, for what their answers lead to. */
+const saveAll = ({ endpoint }: Ids) => `mutation { saveEndpoint(input: {id: "${endpoint}"}) ${ENDPOINT}
+  updateUserSettings(input: {}) { id endpoints ${ENDPOINT} clusters { id pods ${POD} } } }`
+
+function valueAt(data: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], data) ?? null
+}
+
+/** What a caller is told in both documents, at every place of every row. */
+async function told(key: string | null, ids: Ids): Promise<Record<string, unknown>> {
+  const [read, saved] = [await graphql(key)(readAll(ids)), await graphql(key)(saveAll(ids))]
+  expect([read.status, saved.status]).toEqual([200, 200])
+  const data = { ...read.body.data, ...saved.body.data }
+  return Object.fromEntries(Object.values(ROWS).flatMap((places) => Object.keys(places).map((path) => [path, valueAt(data, path)])))
+}
+
+async function setUp(): Promise<{ account: Account; ids: Ids; victim: Victim; scene: ClusterScene }> {
+  const scene = await ClusterScene.open(2, (index) => networked(`192.0.2.${index + 1}`, 2))
+  const { account, call } = scene
+  const cluster = await scene.create({ compute: { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 2 } })
+  const pod = await call.post('/v2/pods', { name: 'p', image: 'acme/idle:1', gpu: { id: GPU }, dataCenterIds: [scene.dataCenterId] })
+  const volume = await call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'US-KS-2' })
+  const workers = { min: 0, max: 1 }
+  const endpoint = await call.post('/v2/serverless', {
+    ...{ name: 'e', image: 'acme/worker:1', gpu: { pools: ['AMPERE_24'] }, workers, networkVolumes: [volume.body.id] },
+  })
+  await call.post('/v2/templates', { name: crypto.randomUUID(), image: 'acme/idle:1' })
+  expect([pod.status, volume.status, endpoint.status]).toEqual([201, 201, 201])
+  const ids = { pod: pod.body.id, endpoint: endpoint.body.id, cluster: cluster.id, template: 'runpod-ubuntu' }
+  const reads = [`/v2/pods/${ids.pod}`, `/v2/serverless/${ids.endpoint}`, `/v2/clusters/${ids.cluster}`]
+  const victim = { owner: account, params: {}, reads, objectId: ids.endpoint }
+  return { account, ids, victim, scene }
+}
+
+describe('[GQL-45] fields below the roots', () => {
+  it('each has a row', () => {
+    expect(nestedFields().toSorted()).toEqual(Object.keys(ROWS).toSorted())
+  })
+
+  it('each shows itself to whoever could read it by itself, and to nobody else', async () => {
+    const { account, ids, victim, scene } = await setUp()
+    const all = await told(account.key, ids)
+    // Everything is there to be seen.
+    expect(Object.entries(all).filter(([, value]) => value === null)).toEqual([])
+    const restricted = async (name: string, scopes: readonly string[]) => {
+      return { name, key: (await createKey(account.userId, { permission: 'RESTRICTED', scopes })).key, scopes: new Set(scopes) }
+    }
+    const callers: { name: string; key: string | null; scopes: ReadonlySet<string> }[] = [
+      { name: 'nobody', key: null, scopes: new Set() },
+      { name: 'another account', key: (await createAccount()).key, scopes: new Set() },
+      await restricted(
+        'reads',
+        SCOPES.filter((scope) => scope.endsWith(':read')),
+      ),
+    ]
+    for (const scope of SCOPES) {
+      callers.push(await restricted(`${scope} alone`, [scope]))
+      callers.push(
+        await restricted(
+          `all but ${scope}`,
+          SCOPES.filter((other) => other !== scope),
+        ),
+      )
+    }
+    const before = await snapshot(victim)
+    let cells = 0
+    for (const { name, key, scopes } of callers) {
+      const seen = await told(key, ids)
+      for (const [field, places] of Object.entries(ROWS)) {
+        const expected = Object.entries(places).map(([path, sees]) => [path, sees(scopes) ? all[path] : null])
+        expect({ name, field, ...Object.fromEntries(Object.keys(places).map((path) => [path, seen[path]])) }).toEqual({
+          ...{ name, field },
+          ...Object.fromEntries(expected),
+        })
+        cells += expected.length
+      }
+      // Own keys that may write do so.
+      if (scopes.size === 0) expect({ name, rows: await snapshot(victim) }).toEqual({ name, rows: before })
+    }
+    console.info(`nested fields of GraphQL: ${callers.length} callers, ${cells} cells`)
+    expect(cells).toBeGreaterThan(1_000)
+    for (const host of scene.hosts) host.leave()
+  }, 120_000)
+})
