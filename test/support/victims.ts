@@ -138,7 +138,9 @@ async function createClusterVictim(): Promise<Victim> {
 }
 
 function withoutClocks(body: unknown): unknown {
-  return JSON.parse(JSON.stringify(body, (name, value) => (/^(uptime\w*|delayTime|last_used_at)$/.test(name) ? undefined : value)))
+  return JSON.parse(
+    JSON.stringify(body, (name, value) => (/^(uptime\w*|delayTime|costSoFar|last_used_at)$/.test(name) ? undefined : value)),
+  )
 }
 
 /** All rows of D1 that belong to an account's team. */
