@@ -37,8 +37,8 @@ url = "https://lab.example.com"
 
 ## Names and ids
 
-- Where a command takes a pod, an endpoint, a template, a volume, a cluster, a registry, a secret or a host, it
-  takes its id or its name.
+- Where a command takes a pod, an endpoint, a template, a volume, a cluster, a registry, a secret, an
+  organization or a host, it takes its id or its name.
 - An id goes before a name. A name that several have is refused with their ids, exit code 2.
 - Where there is none, exit code 4 comes with the nearest names.
 
@@ -92,6 +92,10 @@ startSsh = true
 - \`--plan\` shows each change and what it costs: of a pod by a dry run, of an endpoint with all its workers.
 - What cannot be changed, such as the GPU of a pod, is refused before anything is done.
 - A deploy that fails in between says what it has made. Run it again: it goes on there.
+
+\`podplane dev\` is for the time before. It builds the image of the directory with Docker, gives it to an
+endpoint of its own, \`chat-dev\`, in the plane of this machine, runs the smoke job, and follows the log.
+Whenever a saved file makes another image, it does so again. \`IMAGE\` need not be set for it.
 `
 
 /** The page docs/cli.md: the program as its own help has it (CL-44). */

@@ -14,7 +14,7 @@ import { addTeams } from './commands/teams.ts'
 import { addTools } from './commands/tools.ts'
 import { duration } from './core/act.ts'
 import { exitCodesHelp } from './core/exit-codes.ts'
-import { CLI_VERSION } from './core/version.ts'
+import { CLI_VERSION } from './core/release/version.ts'
 
 const FIRST_STEPS = `
 Examples:

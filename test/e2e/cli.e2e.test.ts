@@ -61,7 +61,7 @@ async function said(...argv: string[]): Promise<string> {
 }
 
 describe('podplane', () => {
-  test('[CL-4, CL-30, CL-31, CL-32, CL-33] the life of a pod: created until usable, entered, copied to and from, stopped, deleted', async () => {
+  test('[CL-4, CL-17, CL-30, CL-31, CL-32, CL-33] the life of a pod: created until usable, entered, copied to and from, stopped, deleted', async () => {
     const script = 'print("serving", flush=True); import http.server as h; h.test(h.SimpleHTTPRequestHandler, port=8888)'
     const made = await podplane([
       'pods',
@@ -94,6 +94,7 @@ describe('podplane', () => {
       code: 0,
       stdout: `${bytes.length}\na b`,
     })
+    expect(await said('exec', 'box', '--', 'echo', 'by name')).toBe('by name')
     expect(await podplane(['ssh', id, '--', 'true'])).toMatchObject({ code: expect.any(Number) })
 
     const up = join(directory, `it's "here"`)
@@ -124,9 +125,13 @@ describe('podplane', () => {
     expect(await podplane(['pods', 'get', id])).toMatchObject({ code: 4, stdout: '' })
   })
 
-  test('[CL-2, CL-4] jobs: run, watched, streamed, cancelled', async () => {
+  test('[CL-2, CL-4, CL-19] jobs: run, tried, watched, streamed, cancelled', async () => {
     const endpoint = plane.endpointId
     expect(await said('run', endpoint, '{"prompt":"Hello"}', '--wait')).toContain('"prompt": "Hello"')
+    expect(await podplane(['endpoints', 'try', 'echo', '{"n":0}', '--json', 'job.status'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('COMPLETED'),
+    })
     const job = await said('jobs', 'run', endpoint, '{"n":1}', '-q')
     expect(JSON.parse(await said('jobs', 'watch', endpoint, job, '--json'))).toMatchObject({
       id: job,
@@ -138,7 +143,8 @@ describe('podplane', () => {
     const waiting = await said('jobs', 'run', endpoint, '{"n":2}', '-q')
     const late = await podplane(['jobs', 'watch', endpoint, waiting, '--timeout', '1s'])
     expect(late).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining('IN_QUEUE: ') })
-    await said('jobs', 'cancel', endpoint, waiting)
+    expect(await said('jobs', 'cancel', endpoint, '--status', 'IN_QUEUE', '--plan')).toBe(waiting)
+    expect(JSON.parse(await said('jobs', 'cancel', 'echo', '--status', 'IN_QUEUE', '--yes', '--json', 'changed'))).toEqual({ changed: 1 })
     expect(await podplane(['jobs', 'watch', endpoint, waiting])).toMatchObject({ code: 1 })
     await said('endpoints', 'scale', endpoint, '--max', '3')
   })
@@ -189,9 +195,24 @@ timeout = "60s"
     await said('pods', 'delete', made.stdout.trim(), '--yes')
   })
 
-  test('[CL-40] doctor finds nothing wrong here', async () => {
+  test('[CL-34] dev: a worker of the public SDK is built, run and tried', async () => {
+    const cwd = join(directory, 'dev')
+    mkdirSync(cwd)
+    await said('init', 'worker', '-f', join(cwd, 'podplane.toml'))
+    for (const name of ['handler.py', 'Dockerfile']) rmSync(join(directory, name))
+    const handler = 'import runpod\nrunpod.serverless.start({"handler": lambda job: {"greeting": f"Hello, {job[\'input\'][\'name\']}!"}})\n'
+    writeFileSync(join(cwd, 'handler.py'), handler)
+    writeFileSync(join(cwd, 'Dockerfile'), `FROM ${image}\nCOPY handler.py /handler.py\nCMD ["python3", "-u", "/handler.py"]\n`)
+    expect(JSON.parse(await said('dev', '--once', '-f', join(cwd, 'podplane.toml'), '--json'))).toMatchObject({
+      status: 'COMPLETED',
+      output: { greeting: 'Hello, podplane!' },
+    })
+    await said('endpoints', 'delete', 'worker-dev', '--yes')
+  })
+
+  test('[CL-9, CL-40] doctor finds nothing wrong here', async () => {
     const { checks } = JSON.parse(await said('doctor', '--json')) as { checks: { id: string; status: string }[] }
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
-    expect(checks.find(({ id }) => id === 'job')).toMatchObject({ status: 'ok' })
+    for (const id of ['job', 'version']) expect(checks.find((check) => check.id === id)).toMatchObject({ status: 'ok' })
   })
 })

@@ -34,4 +34,34 @@ export const CLI_MUTANTS: readonly Mutant[] = [
     find: 'if (status >= 500) return EXIT.UNREACHABLE',
     replace: '',
   },
+  {
+    id: 'a name that several have means the first of them',
+    file: 'src/cli/core/names.ts',
+    find: 'named[0] !== undefined && named.length === 1',
+    replace: 'named[0] !== undefined',
+  },
+  {
+    id: 'a bundle for whoever helps has known keys in it',
+    file: 'src/cli/tools/redact.ts',
+    find: 'left.replaceAll(secret, HIDDEN)',
+    replace: 'left',
+  },
+  {
+    id: 'a call that is printed is sent as well',
+    file: 'src/cli/core/printed.ts',
+    find: 'if (isRead && !isStream) return',
+    replace: 'return',
+  },
+  {
+    id: 'more jobs than were shown are changed',
+    file: 'src/cli/jobs/bulk.ts',
+    find: ', expected: plan.matched',
+    replace: '',
+  },
+  {
+    id: 'dev runs what is built here on another machine',
+    file: 'src/cli/dev/dev.ts',
+    find: '!LOOPBACK.has(hostname)',
+    replace: 'LOOPBACK.size === 0',
+  },
 ]

@@ -139,7 +139,7 @@ async function createClusterVictim(): Promise<Victim> {
 
 function withoutClocks(body: unknown): unknown {
   return JSON.parse(
-    JSON.stringify(body, (name, value) => (/^(uptime\w*|delayTime|costSoFar|last_used_at)$/.test(name) ? undefined : value)),
+    JSON.stringify(body, (name, value) => (/^(uptime\w*|costSoFar|delayTime|last_used_at)$/.test(name) ? undefined : value)),
   )
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { act, examples } from '../core/act.ts'
-import { CLI_VERSION } from '../core/version.ts'
+import { CLI_VERSION } from '../core/release/version.ts'
 
 /** What stands beside the nouns. */
 export function addTools(program: Command): void {

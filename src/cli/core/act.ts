@@ -45,7 +45,7 @@ export function act<Options extends object>(
     } finally {
       session.out.endProgress()
       if (session.planeVersion !== undefined && session.isInteractive)
-        (await import('./version-skew.ts')).warnOfSkew(session, session.planeVersion)
+        (await import('./release/skew.ts')).warnOfSkew(session, session.planeVersion)
     }
   })
 }

@@ -91,7 +91,9 @@ export class Names {
     // Of what has the form of an id, the plane has said already that there is none.
     if (things === undefined || (ID.test(text) && !things.some(({ name }) => name === text))) return text
     const list = kinds.map((kind) => `podplane ${pluralOf(kind)} list`).join(' or ')
-    return pickId({ what: kinds.join(' or '), list }, text, things)
+    const id = pickId({ what: kinds.join(' or '), list }, text, things)
+    if (id !== text) this.session.written.set(id, text)
+    return id
   }
 
   private async listOf(kinds: readonly Kind[]): Promise<readonly Named[] | undefined> {

@@ -8,7 +8,7 @@ import { EXIT } from './exit-codes.ts'
 import { CliError, usage } from './failure.ts'
 import type { Globals, Io } from './io.ts'
 import { type Call, CallPrinter } from './printed.ts'
-import { CLI_VERSION } from './version.ts'
+import { CLI_VERSION } from './release/version.ts'
 
 /** How long `--wait` waits where no `--timeout` is given. */
 const WAIT_MS = 10 * 60_000
@@ -25,6 +25,8 @@ export class Session {
   readonly printer: CallPrinter | undefined
   private found: Target | undefined
   private hasChanged = false
+  /** Names that were written in place of ids, by the id. */
+  readonly written = new Map<string, string>()
   /** Of the plane that has answered last, where it says so (CL-9). */
   planeVersion: string | undefined
 
@@ -102,9 +104,15 @@ export class Session {
   /** Asks before something is lost. Without a terminal `--yes` has to be given (CL-5). */
   async confirm(question: string, yes: boolean | undefined): Promise<void> {
     if (yes || this.printer !== undefined) return
-    if (!this.canAsk) throw usage(`${question} Nobody can be asked here.`, 'add --yes')
-    const answer = await this.ask(`${question} [y/N] `)
+    const asked = this.withNames(question)
+    if (!this.canAsk) throw usage(`${asked} Nobody can be asked here.`, 'add --yes')
+    const answer = await this.ask(`${asked} [y/N] `)
     if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(EXIT.BAD_OUTCOME, 'cancelled', 'nothing was changed')
+  }
+
+  /** Whoever wrote a name reads it again beside its id. */
+  private withNames(text: string): string {
+    return [...this.written].reduce((left, [id, name]) => left.replaceAll(id, `${name} (${id})`), text)
   }
 
   async ask(question: string): Promise<string> {

@@ -11,10 +11,7 @@ export function AccountMenu({ session, account }: { session: SignedIn; account: 
   const items = [
     ...others.map(({ id, name }) => ({
       label: `Act for ${name}`,
-      run: () => {
-        chooseAccount(id)
-        void changed()
-      },
+      run: () => chooseAccount(id),
     })),
     { label: 'Sign out', run: () => void run(() => signOut(location.origin), 'Signed out').then(changed) },
   ]

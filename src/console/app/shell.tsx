@@ -8,12 +8,15 @@ import { A } from '../parts/link.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { NAVIGATION, type NavigationItem, OPERATOR_NAVIGATION } from './navigation.ts'
 import { paths } from './paths.ts'
-import { chosenAccount, useSession } from './session.ts'
+import { useAccount, useSession } from './session.ts'
 import { SpendBar } from './spend-bar.tsx'
+
+/** Somebody whose role has changed is not to sign in anew. */
+const SESSION_EVERY_MS = 20_000
 
 /** The frame around every page of a session; who has none is asked to sign in, and then sees the page that was asked for. */
 export function Shell() {
-  const { data, error, refetch } = useSession()
+  const { data, error, refetch } = useSession(SESSION_EVERY_MS)
   if (data === undefined) {
     return (
       <main className="mx-auto max-w-lg p-8">
@@ -29,7 +32,7 @@ function Frame({ session }: { session: SignedIn }) {
   const [isOpen, setIsOpen] = useState(false)
   // biome-ignore lint/correctness/useExhaustiveDependencies: a page that was chosen closes the list it was chosen from.
   useEffect(() => setIsOpen(false), [path])
-  const account = chosenAccount(session)
+  const account = useAccount(session)
   const groups = [...(account.id === null ? [] : NAVIGATION), ...(session.isOperator ? [OPERATOR_NAVIGATION] : [])]
   return (
     <div className="flex min-h-dvh flex-col">

@@ -2,6 +2,8 @@ import { ExpiringCache } from '../../platform/expiring-cache.ts'
 
 /** How long a verdict may outlive its revocation. */
 export const VERDICT_TTL_MS = 60_000
+/** How often somebody who asks for what his verdict does not know makes another look. */
+const YOUNG_MS = 1_000
 /** How long what was refused is refused without a look (PP-200). */
 const REFUSED_TTL_MS = 5_000
 /** How long a look for an open stream may take before another is made. */
@@ -19,6 +21,11 @@ export class Verdicts<Good, Bad> {
 
   goodOf(id: string, nowMs: number): Good | undefined {
     return this.good.get(id, nowMs)
+  }
+
+  /** The same if it was made within the last second: for what it does not know, an older one is looked up anew. */
+  youngOf(id: string, nowMs: number): Good | undefined {
+    return this.good.get(id, nowMs + VERDICT_TTL_MS - YOUNG_MS)
   }
 
   badOf(id: string, nowMs: number): Bad | undefined {

@@ -14,6 +14,7 @@ import { refuseInvitation } from '../../domain/team/invitation.ts'
 import { refuseGift, refuseManaging, refuseOwning } from '../../domain/team/members.ts'
 import { keyedDigest } from '../../platform/crypto.ts'
 import { newInvitationToken, newResourceId } from '../../platform/ids.ts'
+import { forgetVerdicts } from '../accounts/authenticate.ts'
 import { type Change, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
@@ -87,7 +88,7 @@ export async function acceptInvitation(ctx: VerbContext, token: string): Promise
   await requireOwnAccount(ctx)
   const db = openDatabase(ctx.env.DB)
   const { userId } = ctx.principal
-  return decideAgain(NOUN, async () => {
+  const joined = await decideAgain(NOUN, async () => {
     const { invitation: row, team } = await requireInvitation(ctx, token)
     if (row.role === 'OWNER') assertAllowed(refuseOwning(await countOwned(db, userId)))
     const around = await table.lookAround(db, row.teamId, row.email, ctx.nowMs)
@@ -97,6 +98,8 @@ export async function acceptInvitation(ctx: VerbContext, token: string): Promise
     if (!(await table.acceptInvitation(db, row, userId, ctx.nowMs, note))) return null
     return toOrganization({ id: row.teamId, ...team, role: row.role })
   })
+  forgetVerdicts()
+  return joined
 }
 
 /** Ends an invitation for the caller's address without taking it (TEAM-8). Throws 403 and 404. */

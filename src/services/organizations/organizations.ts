@@ -42,7 +42,11 @@ export async function createOrganization(
 ): Promise<Organization> {
   await requireOwnAccount(ctx)
   // Members who act for one account share its Idempotency-Keys, and each owns what he makes.
-  return onceForKey<Organization>(ctx, 'createOrganization', key, [ctx.principal.userId, body], (store) => write(ctx, body, store))
+  const made = await onceForKey<Organization>(ctx, 'createOrganization', key, [ctx.principal.userId, body], (store) =>
+    write(ctx, body, store),
+  )
+  forgetVerdicts()
+  return made
 }
 
 async function write(ctx: VerbContext, { name }: CreateOrganizationRequest, store: StoreAnswer<Organization>): Promise<Organization> {

@@ -10,7 +10,7 @@ import { type Authentication, INVALID, type Refused, type Visit } from '../crede
 import { Verdicts } from '../credentials/verdicts.ts'
 import { isExpired, type KeyVerdict, verifyKeyAgain } from '../credentials/verify-key.ts'
 import { digestOfOperatorKey } from './operator-key.ts'
-import { actAs, CREDENTIAL_CHARS } from './session-callers.ts'
+import { actAs, CREDENTIAL_CHARS, isMember } from './session-callers.ts'
 
 /** A session of the console as an isolate knows it. */
 export interface ConsoleSession extends FoundSession {
@@ -79,10 +79,16 @@ export async function findByCookie(
   const id = await consoleSessionId(env, secret)
   if (sessions.badOf(id, nowMs)) return INVALID
   const known = sessions.goodOf(id, nowMs)
-  const found = known ?? (await lookUp(env, id, nowMs, visit))
+  const current = known && !saysEnough(known, visit) ? sessions.youngOf(id, nowMs) : known
+  const found = current ?? (await lookUp(env, id, nowMs, visit))
   if (found === null) return INVALID
   if ('problem' in found) return found
   return hasEnded(found, nowMs) ? EXPIRED : found
+}
+
+// What a key opens is no matter of memberships.
+function saysEnough({ key, user }: ConsoleSession, visit: Visit | undefined): boolean {
+  return key !== null || user === null || isMember(user.accounts, visit)
 }
 
 /** Whether a session opens the operator API: one that signs in at the provider is an operator's for as long as it is listed (CS-13). */

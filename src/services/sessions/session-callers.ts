@@ -32,7 +32,9 @@ export async function authenticateSession(env: Env, token: string, nowMs: number
   const digest = await sha256Hex(token)
   const refused = sessions.badOf(digest, nowMs)
   if (refused) return refused
-  const session = sessions.goodOf(digest, nowMs) ?? (await openSession(env, token, digest, nowMs, (promise) => visit?.waitUntil(promise)))
+  const known = sessions.goodOf(digest, nowMs)
+  const current = known && !isMember(known.accounts, visit) ? sessions.youngOf(digest, nowMs) : known
+  const session = current ?? (await openSession(env, token, digest, nowMs, (promise) => visit?.waitUntil(promise)))
   return 'problem' in session ? session : answerOf(session, visit?.askedTeam ?? null, nowMs)
 }
 
@@ -77,6 +79,12 @@ async function openSession(env: Env, token: string, digest: string, nowMs: numbe
 
 function answerOf(session: Session, askedTeam: string | null, nowMs: number): Authentication {
   return session.expiresAtMs <= nowMs ? INVALID : actAs(session, askedTeam)
+}
+
+/** Whether accounts that are known say enough of a request: a team that is not among them may have been joined since (UI-11). */
+export function isMember(accounts: Accounts, visit: Visit | undefined): boolean {
+  const asked = visit?.askedTeam ?? null
+  return asked === null || accounts.all.has(asked)
 }
 
 /** As whom a user who has signed in acts: with the scopes of the role in the account that is asked for (SES-10, AUT-7). */

@@ -7,7 +7,8 @@ import { STAY_SCRIPT } from '../support/pod-scripts.ts'
 import { BUILD_TIMEOUT_MS, busyboxImage, pythonWorkerImage } from '../support/worker-image.ts'
 
 // What published clients send over GraphQL, in the order of their commands, against a plane with an agent and real containers. The answers
-// of each are asserted in full by test/worker/graphql/clients; here they have the shape that is selected, and pods run.
+// of each are asserted in full by test/worker/graphql/clients; here they have the shape that is selected, and pods run. Packages that can be
+// had run as they are in graphql.e2e.test.ts; of SkyPilot's, which takes half a gigabyte to import, the documents alone are here.
 
 const GPU = 'NVIDIA L4'
 const HERE = 'LOCAL-1'

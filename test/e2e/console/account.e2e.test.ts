@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { IDP_AUDIENCE, IDP_CLIENT, type IdentityProvider, startIdentityProvider } from '../../../scripts/identity-provider.ts'
 import { createApiClient } from '../../../src/client/client.ts'
 import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.ts'
 import { startPlane, type TestPlane } from '../support/plane.ts'
@@ -7,27 +8,15 @@ import { openBrowser, Visitor } from './support/browser.ts'
 
 // Pages of an account and of the operator, by the link that npm start prints, on the real plane.
 
-const PAGES = [
-  ['/console/usage', 'Usage'],
-  ['/console/keys', 'API keys'],
-  ['/console/ssh-keys', 'SSH keys'],
-  ['/console/team', 'Team'],
-  ['/console/webhooks', 'Webhooks'],
-  ['/console/audit', 'Audit'],
-  ['/console/operator/hosts', 'Hosts'],
-  ['/console/operator/add-machine', 'Add a machine'],
-  ['/console/operator/waiting', 'Waiting'],
-  ['/console/operator/accounts', 'Accounts'],
-  ['/console/operator/catalog', 'Catalog'],
-  ['/console/operator/plane', 'Plane'],
-] as const
-
 describe('pages of accounts and operators', () => {
+  let provider: IdentityProvider
   let plane: TestPlane
   let browser: Browser
   let visitor: Visitor
   beforeAll(async () => {
-    ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:1'] }), openBrowser()])
+    provider = await startIdentityProvider(0)
+    const env = { OIDC_ISSUER: provider.issuer, OIDC_AUDIENCE: IDP_AUDIENCE, OIDC_CLIENT_ID: IDP_CLIENT }
+    ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:1'], env }), openBrowser()])
     visitor = await Visitor.open(browser, plane)
     const link = plane.output().match(/http\S+#link=\S+/)?.[0] ?? ''
     await visitor.page.goto(link)
@@ -36,6 +25,7 @@ describe('pages of accounts and operators', () => {
   afterAll(async () => {
     await browser?.close()
     await plane?.stop()
+    await provider?.stop()
   })
 
   test('[UI-60] the printed link signs in as an operator, leaves nothing of itself in the address, and is spent', async () => {
@@ -46,24 +36,6 @@ describe('pages of accounts and operators', () => {
     await other.page.getByRole('alert').waitFor()
     expect(await other.context.cookies()).toEqual([])
     await other.close()
-  })
-
-  test.each(PAGES)('[UI-61] %s is shown to everybody: wide, on a phone, in the dark', async (path, title) => {
-    const before = visitor.complaints.length
-    await visitor.go(path)
-    await visitor.heading(title)
-    await expect.poll(() => visitor.page.getByText('Loading…').count(), { timeout: 20_000 }).toBe(0)
-    await visitor.expectAccessible(path)
-    await visitor.page.emulateMedia({ colorScheme: 'dark' })
-    await visitor.page.setViewportSize({ width: 390, height: 800 })
-    await visitor.expectAccessible(`${path} on a phone in the dark`)
-    expect(
-      await visitor.page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'),
-      `${path} does not scroll sideways`,
-    ).toBe(true)
-    await visitor.page.emulateMedia({ colorScheme: 'light' })
-    await visitor.page.setViewportSize({ width: 1280, height: 800 })
-    expect(visitor.complaints.slice(before)).toEqual([])
   })
 
   test('[UI-62] a key is made, shown once, works, and is revoked', async () => {
@@ -121,6 +93,73 @@ describe('pages of accounts and operators', () => {
     await visitor.page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(status, { timeout: 20_000 }).toBe('RUNNING')
     await api.deletePod({ path: { id: pod.id } })
+  })
+
+  test('[UI-8] who is invited may what the role allows, and more as soon as the role is raised', async () => {
+    const { page: owner } = visitor
+    await visitor.go('/console/team')
+    const making = owner.getByRole('heading', { name: 'New organization' }).locator('xpath=ancestor::section')
+    await making.getByLabel('Name').fill('Lab')
+    await making.getByRole('button', { name: 'Make it' }).click()
+    await owner.getByLabel('Invite').fill('grace@example.com')
+    await owner.getByLabel('As', { exact: true }).selectOption('BASIC')
+    await owner.getByRole('button', { name: 'Invite', exact: true }).click()
+    const dialog = owner.getByRole('dialog', { name: 'The invitation' })
+    const invitation = (await dialog.locator('pre').textContent()) ?? ''
+    await dialog.getByRole('button', { name: 'I have kept it' }).click()
+
+    const grace = await Visitor.open(browser, plane)
+    const { page } = grace
+    await grace.go('/console/team')
+    await page.getByRole('link', { name: 'Continue with your organisation' }).click()
+    await page.locator('input[name=login]').fill('grace@example.com')
+    await page.locator('input[name=password]').fill('any')
+    await page.locator('button[type=submit]').click()
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await grace.heading('Team')
+    await page.getByLabel('Token of the invitation').fill(invitation)
+    await page.getByRole('button', { name: 'Accept' }).click()
+    await page.getByText('You are a member now').waitFor()
+    await page.getByRole('button', { name: /^Account/ }).click()
+    await page.getByRole('menuitem', { name: 'Act for Lab' }).click()
+    await page.getByRole('button', { name: 'Account: Lab' }).waitFor()
+
+    await page.clock.install()
+    await page.getByRole('link', { name: 'Pods', exact: true }).click()
+    await page.getByRole('link', { name: 'New pod' }).click()
+    await page.getByLabel('Name').fill('hers')
+    await page.getByLabel('Image').fill('builtin/idle')
+    await page.getByRole('radio', { name: 'L4', exact: true }).check()
+    const button = page.getByRole('button', { name: 'Create pod' })
+    expect([await button.getAttribute('aria-disabled'), await button.getAttribute('title')]).toEqual([
+      'true',
+      'Your role may look at pods, not make them.',
+    ])
+    await grace.expectAccessible('a new pod for who may not make one')
+    await button.click({ force: true })
+    const byHand = (query = '') =>
+      page.evaluate<number>(`fetch('/v2/pods${query}', {
+      method: 'POST',
+      headers: { 'x-requested-with': 'podplane', 'x-team-id': sessionStorage.getItem('podplane.account'), 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'by-hand', image: 'builtin/idle', gpu: { id: 'NVIDIA L4', count: 1 } }),
+    }).then(({ status }) => status)`)
+    expect(await byHand()).toBe(403)
+
+    await owner.getByLabel('Role of grace@example.com').selectOption('DEV')
+    await owner.getByText('grace@example.com is DEV now').waitFor()
+    await page.clock.fastForward(30_000)
+    // A look that was under way while the role changed is remembered for a minute at most (SES-12).
+    await expect.poll(() => byHand('?dryRun=true'), { timeout: 70_000 }).toBe(200)
+    await button.and(page.locator(':not([aria-disabled])')).waitFor()
+    await button.click()
+    await grace.heading('hers')
+    await page.getByText('RUNNING').first().waitFor()
+    const { pods } = await page.evaluate<{ pods: { name: string }[] }>(
+      "fetch('/v2/pods', { headers: { 'x-team-id': sessionStorage.getItem('podplane.account') } }).then((answer) => answer.json())",
+    )
+    expect(pods.map(({ name }) => name)).toEqual(['hers'])
+    expect(grace.complaints).toEqual([])
+    await grace.close()
   })
 
   test('[UI-66] no secret stays in the browser', async () => {

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApiClient } from '../../../src/client/client.ts'
 import { paths } from '../../../src/console/app/paths.ts'
+import { waitUntil } from '../../support/time.ts'
 import { docker } from '../support/docker.ts'
-import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
+import { startAgent, startPlane, type TestAgent, type TestPlane } from '../support/plane.ts'
 import { podBody, TestPod } from '../support/pods.ts'
 import { busyboxImage } from '../support/worker-image.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
@@ -20,20 +22,28 @@ const LAST = `printf '\\033[31mred\\033[0m https://example.com/x <b>markup</b>\\
 const STAY = 'while :; do busybox sleep 1 & wait $!; done'
 const SCRIPT = `trap "exit 0" TERM; echo ready; ${PRINT}; ${LAST}; ${STAY}`
 
+/** Prints a number each tenth of a second, from 1. */
+const COUNT = `trap "exit 0" TERM; n=0; while :; do n=$((n+1)); echo "number $n"; busybox usleep 100000; done`
+/** A plane starts within this on a busy machine. */
+const RESTART_MS = 60_000
+
 const PHONE = { viewport: { width: 390, height: 844 } }
 
 describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, JL-13] the log of a pod in the console', () => {
   let plane: TestPlane
   let browser: Browser
+  let agent: TestAgent
   let pod: TestPod
   beforeAll(async () => {
-    ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:1'] }), openBrowser()])
-    await hostIsOnline(plane)
+    ;[plane, browser] = await Promise.all([startPlane({ args: ['--no-agent'] }), openBrowser()])
+    // On its own: it stays when the plane is started again.
+    agent = await startAgent({ plane, name: 'apart', simulateGpus: 'NVIDIA L4:3' })
     pod = await TestPod.run(plane, podBody(await busyboxImage(), SCRIPT))
   })
   afterAll(async () => {
     await pod?.terminate()
     await browser?.close()
+    await agent?.stop()
     await plane?.stop()
   })
 
@@ -109,4 +119,60 @@ describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, JL-13] the log of a pod in 
     expect(visitor.complaints.filter((text) => !text.includes('ERR_NETWORK_CHANGED'))).toEqual([])
     await visitor.close()
   })
+
+  test('[UI-9] open pages outlast a restart of their plane: the log loses and doubles no line, the job goes on', async () => {
+    const api = createApiClient(plane.url, plane.apiKey)
+    const counting = await TestPod.run(plane, podBody(await busyboxImage(), COUNT, { name: 'counting' }))
+    const probe = { name: 'probe', image: 'builtin/probe', cpu: [{ id: 'cpu3c', vcpuCount: 2 }], disk: 1, workers: { min: 0, max: 1 } }
+    const path = { endpointId: (await api.createEndpoint({ body: probe })).id }
+    const job = await api.runJob({ path, body: { input: { chunks: 900, chunkMs: 100 } } })
+    const [log, work] = [await Visitor.open(browser, plane), await Visitor.open(browser, plane)]
+    await log.signIn(plane.apiKey, `${paths.pod(counting.id)}?tab=logs&source=container`)
+    await work.signIn(plane.apiKey, `${paths.job(path.endpointId, job.id)}?tab=chunks`)
+    const before = await lastOf(log, counting.id, 5)
+    await waitUntil('chunks come', async () => (await chunksOf(work)) > 5, RESTART_MS)
+    const requests = [log, work].map(({ requests: { length } }) => length)
+    await plane.kill('SIGINT')
+    for (const { page } of [log, work]) await page.getByText('Last seen').first().waitFor({ timeout: RESTART_MS })
+    const during = await chunksOf(work)
+    plane = await plane.restart()
+    for (const { page } of [log, work]) await page.getByText('Last seen').first().waitFor({ state: 'detached', timeout: RESTART_MS })
+    await lastOf(log, counting.id, before + 50)
+    await waitUntil('further chunks come', async () => (await chunksOf(work)) > during + 5, RESTART_MS)
+    const all = (await chunkText(work)).split('\n').map((line) => (JSON.parse(line) as { chunk: number }).chunk)
+    expect(all).toEqual(all.map((_, index) => index))
+    await createApiClient(plane.url, plane.apiKey).cancelJob({ path: { ...path, jobId: job.id } })
+    await work.page.getByRole('tab', { name: 'Overview' }).click()
+    await work.page.getByText('CANCELLED').first().waitFor()
+    // The page itself was loaded once.
+    for (const [index, visitor] of [log, work].entries()) {
+      expect(
+        visitor.requests.slice(requests[index]).filter((request) => request.startsWith('GET /console/') && !request.endsWith('/session')),
+      ).toEqual([])
+      expect(visitor.complaints.filter((text) => !text.includes('net::'))).toEqual([])
+      await visitor.close()
+    }
+    await counting.on(plane).terminate()
+  })
 })
+
+/** Waits until that number was printed; every number up to the last one that is shown is there once. */
+async function lastOf({ page }: Visitor, podId: string, atLeast: number): Promise<number> {
+  const lines = page.getByRole('grid', { name: `Lines of pod ${podId}` })
+  return await waitUntil(
+    `line ${atLeast}`,
+    async () => {
+      const [shown = '', kept = ''] = await Promise.all([lines.innerText(), page.getByText(/^[\d,]+ lines$/).innerText()])
+      const numbers = [...shown.matchAll(/number (\d+)$/gm)].map(([, number]) => Number(number))
+      const last = Math.max(0, ...numbers)
+      if (last < atLeast) return false
+      // Both are of one moment only when nothing came in between.
+      return Number(kept.replace(/\D/g, '')) === last && last
+    },
+    RESTART_MS,
+  )
+}
+
+const chunkText = ({ page }: Visitor) => page.getByRole('region', { name: 'Chunks' }).locator('pre').innerText()
+const chunksOf = async (visitor: Visitor) =>
+  (await visitor.page.getByRole('region', { name: 'Chunks' }).count()) && (await chunkText(visitor)).split('\n').length

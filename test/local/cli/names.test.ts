@@ -56,6 +56,12 @@ describe('names in place of ids', () => {
     )
   })
 
+  it('[CL-17] a question names what was written beside its id', async () => {
+    const toy = await at(POD_ROUTES)
+    expect((await podplane(['pods', 'delete', 'box'], { plane: toy })).stderr).toContain(`Delete pod box (${A})? `)
+    expect((await podplane(['pods', 'delete', A], { plane: toy })).stderr).toContain(`Delete pod ${A}? `)
+  })
+
   it('[CL-17] an id goes before a name; a name with the form of an id is found where there is no such id', async () => {
     const toy = await at({
       'GET /v2/pods': { body: { pods: [pod(A, B), pod(B, 'box')], pagination: LAST } },

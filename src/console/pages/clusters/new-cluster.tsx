@@ -1,5 +1,6 @@
 import { useRouter } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
+import type { GpuType } from '../../../contract/catalog/catalog.ts'
 import { useLive, useRefresh } from '../../app/live.ts'
 import { paths } from '../../app/paths.ts'
 import { useApi } from '../../app/session.ts'
@@ -8,6 +9,7 @@ import { Button } from '../../parts/button.tsx'
 import { ContainerFields } from '../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../parts/container/container-form.ts'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
+import { Face } from '../../parts/faces.tsx'
 import { CheckField, SelectField, TextField } from '../../parts/form/field.tsx'
 import type { FieldErrors } from '../../parts/form/field-errors.ts'
 import { Refusal } from '../../parts/form/refusal.tsx'
@@ -89,7 +91,6 @@ function MemberFields({ text, onChange, errors }: MemberFieldsProps) {
   const query = { include: 'AVAILABILITY', product: 'CLUSTER' }
   const gpus = useLive(['catalog', 'gpus', query], (api, signal) => api.listGpuTypes({ query }, { signal }), { everyMs: 15_000 })
   const volumes = useLive(['network-volumes'], (api, signal) => api.listNetworkVolumes({}, { signal }), { everyMs: 0 })
-  const offered = gpus.data?.gpus.filter(({ secure, community }) => secure || community) ?? []
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <TextField
@@ -113,22 +114,16 @@ function MemberFields({ text, onChange, errors }: MemberFieldsProps) {
           </option>
         ))}
       </SelectField>
-      <SelectField
-        label="GPU type"
-        value={text.gpuTypeId}
-        error={errors.of('compute.gpuTypeId')}
-        onChange={({ target }) => onChange({ gpuTypeId: target.value })}
-      >
-        <option value="">Choose one</option>
-        {offered
-          .toSorted((a, b) => Number(b.availability !== 'NONE') - Number(a.availability !== 'NONE'))
-          .map(({ id, name, availability }) => (
-            <option key={id} value={id}>
-              {name}
-              {availability === 'NONE' ? ' (none free)' : ''}
-            </option>
-          ))}
-      </SelectField>
+      <Face of={gpus}>
+        {({ gpus: all }) => (
+          <GpuField
+            of={all}
+            value={text.gpuTypeId}
+            error={errors.of('compute.gpuTypeId')}
+            onChange={(gpuTypeId) => onChange({ gpuTypeId })}
+          />
+        )}
+      </Face>
       <TextField
         label="GPUs of each member"
         type="number"
@@ -167,5 +162,30 @@ function MemberFields({ text, onChange, errors }: MemberFieldsProps) {
         onChange={({ target }) => onChange({ isReplaced: target.checked })}
       />
     </div>
+  )
+}
+
+interface GpuFieldProps {
+  of: readonly GpuType[]
+  value: string
+  error: string | undefined
+  onChange: (id: string) => void
+}
+
+/** What is free stands first. */
+function GpuField({ of, value, error, onChange }: GpuFieldProps) {
+  const offered = of.filter(({ secure, community }) => secure || community)
+  return (
+    <SelectField label="GPU type" value={value} error={error} onChange={({ target }) => onChange(target.value)}>
+      <option value="">Choose one</option>
+      {offered
+        .toSorted((a, b) => Number(b.availability !== 'NONE') - Number(a.availability !== 'NONE'))
+        .map(({ id, name, availability }) => (
+          <option key={id} value={id}>
+            {name}
+            {availability === 'NONE' ? ' (none free)' : ''}
+          </option>
+        ))}
+    </SelectField>
   )
 }

@@ -76,7 +76,7 @@ function Entries({ of: kind }: { of: Kind }) {
             columns={[
               { title: 'Id', show: ({ id }) => id },
               { title: 'Origin', isMinor: true, show: ({ origin }) => <State value={origin} tone={origin === 'SEED' ? 'off' : 'info'} /> },
-              { title: 'In force', show: ({ inForce }) => <code className="text-xs break-all">{JSON.stringify(inForce)}</code> },
+              { title: 'In force', show: ({ inForce }) => <Members of={inForce} /> },
               {
                 title: 'Actions',
                 show: (entry) => (
@@ -91,6 +91,19 @@ function Entries({ of: kind }: { of: Kind }) {
       </Face>
       {edited !== null && <Edit key={edited.id} kind={kind} of={edited} onClose={() => edit(null)} />}
     </>
+  )
+}
+
+/** Members with their values, on as many lines as they need. */
+function Members({ of }: { of: CatalogItem['inForce'] }) {
+  return (
+    <span className="flex flex-wrap gap-x-3 gap-y-0.5 text-xs">
+      {Object.entries(of ?? {}).map(([name, value]) => (
+        <span key={name}>
+          <span className="text-soft">{name}</span> {typeof value === 'string' ? value : JSON.stringify(value)}
+        </span>
+      ))}
+    </span>
   )
 }
 

@@ -1,6 +1,8 @@
 import { useMemo } from 'react'
+import type { EndpointWorker } from '../../../../contract/endpoints/workers.ts'
 import { useParam } from '../../../app/params.ts'
 import { paths } from '../../../app/paths.ts'
+import { Face } from '../../../parts/faces.tsx'
 import { duration } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'
 import { Logs } from '../../../parts/logs/logs.tsx'
@@ -14,9 +16,9 @@ import { useWorkers } from '../use-endpoint.ts'
 export function WorkerPage() {
   const id = useParam('id')
   const workerId = useParam('workerId')
-  const { data } = useWorkers(id)
+  const workers = useWorkers(id)
   const origin = useMemo(() => workerLog(id, workerId), [id, workerId])
-  const worker = data?.workers.find((one) => one.id === workerId)
+  const worker = workers.data?.workers.find((one) => one.id === workerId)
   return (
     <Page
       title={`Worker ${workerId}`}
@@ -24,28 +26,29 @@ export function WorkerPage() {
       actions={<A to={`${paths.endpoint(id)}?tab=workers`}>Its endpoint</A>}
     >
       <Panel title="State">
-        {worker === undefined ? (
-          <p className="text-soft">
-            {data === undefined ? 'Looking for it…' : 'The endpoint does not have it any more. Its log is kept for a while.'}
-          </p>
-        ) : (
-          <Facts
-            rows={[
-              ['State', <State key="state" value={worker.status} />],
-              ['Matter', worker.reason ?? 'none'],
-              [
-                'Image',
-                <span key="image" className="font-mono text-xs">
-                  {worker.image ?? '–'}
-                </span>,
-              ],
-              ['Runs on', worker.gpuTypeId === null ? 'CPU' : `${worker.gpuCount} × ${worker.gpuTypeId}`],
-              ['Up', worker.uptimeSeconds === null ? 'not yet' : duration(worker.uptimeSeconds * 1_000)],
-            ]}
-          />
-        )}
+        <Face of={workers}>{() => <Found worker={worker} />}</Face>
       </Panel>
       <Logs of={origin} />
     </Page>
+  )
+}
+
+function Found({ worker }: { worker: EndpointWorker | undefined }) {
+  if (worker === undefined) return <p className="text-soft">The endpoint does not have it any more. Its log is kept for a while.</p>
+  return (
+    <Facts
+      rows={[
+        ['State', <State key="state" value={worker.status} />],
+        ['Matter', worker.reason ?? 'none'],
+        [
+          'Image',
+          <span key="image" className="font-mono text-xs">
+            {worker.image ?? '–'}
+          </span>,
+        ],
+        ['Runs on', worker.gpuTypeId === null ? 'CPU' : `${worker.gpuCount} × ${worker.gpuTypeId}`],
+        ['Up', worker.uptimeSeconds === null ? 'not yet' : duration(worker.uptimeSeconds * 1_000)],
+      ]}
+    />
   )
 }

@@ -1,6 +1,6 @@
-import { compareVersions } from '../../domain/text/versions.ts'
-import { cachePath, readCache, writeCache } from './cache.ts'
-import type { Session } from './session.ts'
+import { compareVersions } from '../../../domain/text/versions.ts'
+import { cachePath, readCache, writeCache } from '../cache.ts'
+import type { Session } from '../session.ts'
 import { CLI_VERSION } from './version.ts'
 
 const DAY_MS = 86_400_000

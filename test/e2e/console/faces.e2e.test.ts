@@ -1,0 +1,223 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApiClient } from '../../../src/client/client.ts'
+import { router } from '../../../src/console/app/router.tsx'
+import { waitUntil } from '../../support/time.ts'
+import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
+import { openBrowser, Visitor } from './support/browser.ts'
+
+// Every page of the router in its four faces, in one tab each, by the navigation of the console itself.
+
+const PATIENCE_MS = 5_000
+/** Longer than all tries of one request together. */
+const ALL_TRIES_MS = 5_000
+const CALLS = /\/(v2|admin\/v1)\//
+/** As the router has them: nobody has to remember to name a new page here. Who is signed in is led away from the sign-in. */
+const ROUTES = Object.keys(router.routesByPath).filter((path) => path !== '/' && path !== '/console/sign-in')
+/** Whose address names nothing that must be there. */
+const NAMELESS = ROUTES.filter((path) => !path.includes('$'))
+const NAMING = ROUTES.filter((path) => path.includes('$'))
+/** Pages that read nothing before somebody does something. */
+const READ_NOTHING = ['/console/device', '/console/operator/add-machine', '/console/templates/new']
+/** The job API answers without the id of its request (API-12). */
+const OF_JOBS = ['/console/endpoints/$id/jobs/$jobId']
+/** What a fresh account reads where nothing is yet. A list that is missing here is found by its empty table. */
+const EMPTY: Readonly<Record<string, string>> = {
+  '/console': 'Run a job',
+  '/console/pods': 'No pods yet',
+  '/console/clusters': 'No clusters yet',
+  '/console/endpoints': 'No endpoints yet',
+  '/console/jobs': 'No endpoint takes jobs yet',
+  '/console/logs': 'Nothing has a log yet',
+  '/console/usage': 'Nothing costs anything',
+  '/console/volumes': 'No network volumes yet',
+  '/console/templates': 'No templates yet',
+  '/console/registries': 'No credentials yet',
+  '/console/secrets': 'No secrets yet',
+  '/console/ssh-keys': 'No keys yet',
+  '/console/team': 'You are in no organization',
+  '/console/webhooks': 'Nothing was delivered yet',
+  '/console/operator/waiting': 'Nobody waits for capacity',
+}
+
+/** Loading, errors and what is old are drawn by one part for all pages; a few tell whether everybody can use them. */
+const isSample = (path: string) => ['/console', '/console/pods/new', '/console/operator/plane'].includes(path)
+
+/** Leads to an address as a link of the page does, without loading the page anew, until another page's heading is shown. */
+async function lead(page: Page, path: string): Promise<void> {
+  if (new URL(page.url()).pathname === path) return
+  await page.evaluate(`document.querySelector('h1')?.setAttribute('data-left', ''); history.pushState({}, '', ${JSON.stringify(path)})`)
+  await page.locator('h1:not([data-left])').waitFor()
+}
+
+/** Looks at every page, also when one is wrong, so that one run tells of all. */
+async function each(paths: readonly string[], look: (path: string) => Promise<void>): Promise<void> {
+  const wrong: string[] = []
+  for (const path of paths)
+    await look(path).catch((error: unknown) => wrong.push(`${path}: ${error instanceof Error ? error.message : error}`))
+  expect(wrong).toEqual([])
+}
+
+async function heading(page: Page): Promise<string> {
+  return await page.getByRole('heading', { level: 1 }).innerText()
+}
+
+/** Waits until a page shows what it has read. */
+async function isRead(page: Page, path: string): Promise<void> {
+  await waitUntil(`${path} has read what it shows`, async () => (await page.getByText('Loading').count()) === 0, PATIENCE_MS)
+}
+
+describe('[UI-7] every page', () => {
+  let plane: TestPlane
+  let browser: Browser
+  /** Has seen every page. */
+  let reader: Visitor
+  /** Is kept waiting, and then has no plane. */
+  let waiter: Visitor
+  /** Every page with something to show. */
+  let addresses: string[] = []
+  const headings = new Map<string, string>()
+
+  beforeAll(async () => {
+    ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:3'] }), openBrowser()])
+    reader = await Visitor.open(browser, plane)
+    await reader.page.goto(plane.output().match(/http\S+#link=\S+/)?.[0] ?? '')
+    await reader.page.getByRole('navigation', { name: 'Main' }).waitFor()
+    await hostIsOnline(plane)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await plane?.stop()
+  })
+
+  test('[UI-61] of a fresh account says what is not there yet, and how to make the first', async () => {
+    const api = createApiClient(plane.url, plane.apiKey)
+    await api.deleteEndpoint({ path: { id: plane.endpointId } })
+    const { page } = reader
+    page.setDefaultTimeout(PATIENCE_MS)
+    await each(NAMELESS, async (path) => {
+      await lead(page, path)
+      await isRead(page, path)
+      const words = EMPTY[path]
+      if (words !== undefined) await page.locator('main').getByText(words).first().waitFor()
+      else expect(await page.locator('tbody:not(:has(tr))').count(), `${path} has a list without a line`).toBe(0)
+      await reader.expectAccessible(`${path}, empty`)
+    })
+    expect(reader.complaints).toEqual([])
+  })
+
+  test('[UI-61, UI-26] shows what there is on a phone and in the dark', async () => {
+    addresses = await fill(plane)
+    const { page } = reader
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await each(addresses, async (path) => {
+      await lead(page, path)
+      await isRead(page, path)
+      headings.set(path, await heading(page))
+      await reader.expectAccessible(`${path} on a phone in the dark`)
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), `${path} scrolls sideways`).toBe(0)
+      await reader.picture(`phone${path.replaceAll('/', '-')}`)
+    })
+    expect(reader.complaints).toEqual([])
+  })
+
+  test('whose address names nothing says so in the words of the plane, and names the request', async () => {
+    const { page } = reader
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.emulateMedia({ colorScheme: 'light' })
+    await each(NAMING, async (route) => {
+      await lead(page, route.replaceAll(/\$\w+/g, 'nothere1234567'))
+      const alert = page.getByRole('alert').first()
+      await alert.getByRole('button', { name: 'Try again' }).waitFor()
+      if (!OF_JOBS.includes(route)) await alert.getByText(/^Request /).waitFor()
+      await reader.expectAccessible(`${route}, of nothing`)
+    })
+    expect(reader.complaints).toEqual([])
+  })
+
+  test('says that it loads while its plane takes its time', async () => {
+    waiter = await Visitor.open(browser, plane)
+    await waiter.context.addCookies(await reader.context.cookies())
+    const { page } = waiter
+    page.setDefaultTimeout(PATIENCE_MS)
+    // Nobody answers them.
+    await page.route(CALLS, () => undefined)
+    await waiter.go('/console/device')
+    await waiter.heading('Let a device in')
+    await each(addresses, async (path) => {
+      await lead(page, path)
+      if (!READ_NOTHING.includes(path)) await page.getByText('Loading').first().waitFor({ state: 'attached' })
+      expect(await page.getByRole('alert').count(), path).toBe(0)
+      if (isSample(path)) await waiter.expectAccessible(`${path}, loading`)
+    })
+    await lead(page, '/console/device')
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    expect(waiter.complaints).toEqual([])
+  })
+
+  test('says so when its plane is gone: what was read stays and is called old, what was not is an error with a way to try again', async () => {
+    await Promise.all([reader, waiter].map(({ page }) => page.clock.install()))
+    await plane.kill('SIGINT')
+    const reading = addresses.filter((path) => !READ_NOTHING.includes(path))
+    await each(reading, async (path) => {
+      await lead(waiter.page, path)
+      await passed(waiter.page, `${path} is an error`, () => waiter.page.getByRole('button', { name: 'Try again' }).first())
+      if (isSample(path)) await waiter.expectAccessible(`${path}, an error`)
+      await lead(reader.page, path)
+      await passed(reader.page, `${path} is old`, () => reader.page.getByText('Last seen').first())
+      expect(await heading(reader.page)).toBe(headings.get(path))
+      if (isSample(path)) await reader.expectAccessible(`${path}, old`)
+    })
+    expect([...waiter.complaints, ...reader.complaints]).toEqual([])
+  })
+})
+
+/** Lets the tries of a page pass quickly until something is there. */
+async function passed(page: Page, what: string, found: () => ReturnType<Page['locator']>): Promise<void> {
+  await waitUntil(
+    what,
+    async () => {
+      await page.clock.fastForward(ALL_TRIES_MS)
+      return (await found().count()) > 0
+    },
+    PATIENCE_MS,
+  )
+}
+
+/** Makes one of everything that has a page of its own; answers the address of every page. */
+async function fill(plane: TestPlane): Promise<string[]> {
+  const api = createApiClient(plane.url, plane.apiKey)
+  const operator = createApiClient(plane.url, plane.operatorKey)
+  const gpu = { id: 'NVIDIA L4', count: 1 }
+  const cpu = [{ id: 'cpu3c', vcpuCount: 2 }]
+  const endpoint = await api.createEndpoint({ body: { name: 'probe', image: 'builtin/probe', cpu, disk: 1, workers: { min: 0, max: 1 } } })
+  const path = { endpointId: endpoint.id }
+  const job = await api.runJobSync({ path, body: { input: { prompt: 'a lighthouse at dusk' } } })
+  const { workers } = await api.listEndpointWorkers({ path: { id: endpoint.id } })
+  const [pod, template, cluster] = await Promise.all([
+    api.createPod({ body: { name: 'laboratory', image: 'builtin/idle', gpu } }),
+    api.createTemplate({ body: { name: 'web', image: 'docker.io/library/nginx:1' } }),
+    api.createCluster({
+      body: { name: 'sft', type: 'TRAINING', image: 'builtin/idle', compute: { gpuTypeId: gpu.id, gpuCountPerPod: 1, podCount: 2 } },
+    }),
+  ])
+  const [{ hosts }, { users }] = await Promise.all([operator.listHosts(), operator.listUsers()])
+  const ids: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
+    '/console/pods/$id': { id: pod.id },
+    '/console/clusters/$id': { id: cluster.id },
+    '/console/endpoints/$id': { id: endpoint.id },
+    '/console/endpoints/$id/jobs/$jobId': { id: endpoint.id, jobId: job.id },
+    '/console/endpoints/$id/workers/$workerId': { id: endpoint.id, workerId: workers[0]?.id },
+    '/console/templates/$id': { id: template.id },
+    '/console/operator/hosts/$id': { id: hosts[0]?.id },
+    '/console/operator/accounts/$id': { id: users[0]?.id },
+  }
+  return ROUTES.map((route) =>
+    route.replaceAll(/\$(\w+)/g, (_, name: string) => {
+      const id = ids[route]?.[name]
+      if (id === undefined) throw new Error(`make something for the page ${route} to show`)
+      return id
+    }),
+  )
+}
