@@ -969,6 +969,39 @@ export type WhyOption = {
 export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'STOP' | 'TWO_CHANGES';
 
 /**
+ * Why a cluster is where it is.
+ */
+export type ClusterExplanation = {
+    id: string;
+    code: WhyCode;
+    /**
+     * One sentence for a person.
+     */
+    verdict: string;
+    /**
+     * Since when it is so; null when nobody knows.
+     */
+    since: string | null;
+    /**
+     * For how long, milliseconds.
+     */
+    sinceMs: number | null;
+    evidence: Array<WhyEvidence>;
+    /**
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+    /**
+     * When the capacity of hosts was looked at.
+     */
+    asOf: string;
+    /**
+     * A host that this rests on has not been heard of lately.
+     */
+    isStale: boolean;
+};
+
+/**
  * Why a pod is where it is, and what would start it.
  */
 export type PodExplanation = {
@@ -5366,6 +5399,52 @@ export type ExplainEndpointAnswers = {
 };
 
 export type ExplainEndpointAnswer = ExplainEndpointAnswers[keyof ExplainEndpointAnswers];
+
+export type ExplainClusterData = {
+    body?: never;
+    path: {
+        /**
+         * Cluster id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/clusters/{id}/explain';
+};
+
+export type ExplainClusterRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ExplainClusterRefusal = ExplainClusterRefusals[keyof ExplainClusterRefusals];
+
+export type ExplainClusterAnswers = {
+    /**
+     * The explanation.
+     */
+    200: ClusterExplanation;
+};
+
+export type ExplainClusterAnswer = ExplainClusterAnswers[keyof ExplainClusterAnswers];
 
 export type ExplainPodData = {
     body?: never;

@@ -17,6 +17,7 @@ import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Facts, Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { WhyPanel } from '../../parts/why/why-panel.tsx'
 import { Members } from './members.tsx'
 import { Rename } from './rename.tsx'
 
@@ -27,6 +28,7 @@ export function ClusterPage() {
   const id = useParam('id')
   const cluster = useLive(['clusters', id], (api, signal) => api.getCluster({ path: { id } }, { signal }))
   const members = useLive(['clusters', id, 'pods'], (api, signal) => api.listClusterPods({ path: { id } }, { signal }))
+  const why = useLive(['clusters', id, 'why'], (api, signal) => api.explainCluster({ path: { id } }, { signal }))
   return (
     <Page title={cluster.data?.name ?? 'Cluster'} actions={cluster.data && <Acts cluster={cluster.data} />}>
       <Face of={cluster}>
@@ -41,6 +43,7 @@ export function ClusterPage() {
           </div>
         )}
       </Face>
+      <WhyPanel of={why} mayWrite={false} refresh="clusters" />
       <Face of={members}>{({ pods }) => <MemberTable pods={pods} />}</Face>
     </Page>
   )
