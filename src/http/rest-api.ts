@@ -20,6 +20,7 @@ import { registerSpend } from './routes/billing/spend.ts'
 import { registerSpending } from './routes/billing/spending.ts'
 import { registerSpendStops } from './routes/billing/stops.ts'
 import { registerCatalog } from './routes/catalog/catalog.ts'
+import { registerClusterExplanation } from './routes/cluster-explanation.ts'
 import { registerClusters } from './routes/clusters.ts'
 import { registerDelegations } from './routes/delegations.ts'
 import { registerEndpointExplanation } from './routes/endpoints/endpoint-explanation.ts'
@@ -71,6 +72,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerWorkerLogs(app)
   registerPodExec(app)
   registerEndpointExplanation(app)
+  registerClusterExplanation(app)
   registerPodExplanation(app)
   registerPodLogs(app)
   registerPodMetrics(app)

@@ -3,7 +3,7 @@ import { verdictOf } from '../../src/console/pages/endpoints/health.tsx'
 import { eventsBefore, eventWords, timeOf } from '../../src/console/pages/endpoints/history/moments.ts'
 import { EMPTY_ENDPOINT, endpointBody, missingOf } from '../../src/console/pages/endpoints/new/new-endpoint-form.ts'
 import { rollbackTo } from '../../src/console/pages/endpoints/releases/rollback.ts'
-import { makesRelease, settingsChanges, settingsProblem, settingsText } from '../../src/console/pages/endpoints/settings/settings-form.ts'
+import { settingsChanges, settingsProblem, settingsText } from '../../src/console/pages/endpoints/settings/settings-form.ts'
 import { chatWords, readInput } from '../../src/console/pages/endpoints/try/try-input.ts'
 import { bulkRequest, listQuery, resultsOf } from '../../src/console/pages/jobs/bulk/chosen-jobs.ts'
 import { cancelOff, retryOff } from '../../src/console/pages/jobs/job-acts.ts'
@@ -68,7 +68,6 @@ describe('[UI-45] settings of an endpoint', () => {
     const text = { ...before, max: '10', scaler: 'REQUEST_COUNT' as const, scalerValue: '2', timeoutSeconds: '30' }
     const body = settingsChanges(text, before)
     expect(body).toEqual({ workers: { max: 10 }, scaling: { type: 'REQUEST_COUNT', requestCount: 2 }, timeout: 30_000 })
-    expect([makesRelease(body), makesRelease(settingsChanges({ ...before, image: 'acme/echo:2' }, before))]).toEqual([false, true])
   })
 })
 
@@ -87,12 +86,11 @@ describe('[UI-55] variables of an endpoint', () => {
     expect(changed([...before.env].reverse())).toEqual({})
   })
 
-  it('are added, changed and removed; the others go along untouched, and it is a release', () => {
+  it('are added, changed and removed; the others go along untouched', () => {
     const [model, token] = before.env as [EnvRow, EnvRow]
     const added = withRow([{ ...model, text: 'large' }, token]).map((row) => (row.name === '' ? { ...row, name: 'NEW', text: '' } : row))
     const body = changed(added)
     expect(body).toEqual({ env: { MODEL: 'large', TOKEN: '{{ RUNPOD_SECRET_HF }}', NEW: '' } })
-    expect(makesRelease(body)).toBe(true)
   })
 
   it('that cannot be sent are named', () => {

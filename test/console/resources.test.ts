@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { clusterBody, EMPTY_CLUSTER, missingOfCluster } from '../../src/console/pages/clusters/cluster-form.ts'
 import { attentionOf, type Overview } from '../../src/console/pages/home/attention.ts'
 import { createBody, EMPTY_TEMPLATE, templateText, updateBody } from '../../src/console/pages/keep/template-form.ts'
-import { usesOf } from '../../src/console/pages/keep/uses.ts'
 import { SpendItem } from '../../src/contract/billing/spending.ts'
 import { Cluster } from '../../src/contract/clusters/clusters.ts'
 import { Endpoint } from '../../src/contract/endpoints/endpoints.ts'
@@ -52,26 +51,6 @@ describe('[UI-27] what needs attention', () => {
       ['idle', 'has done nothing for 47 min: $0.34 for nothing', false],
       ['kept', '2 of 3 have done nothing for 1 h: $1.00 for nothing', false],
     ])
-  })
-})
-
-describe('[UI-28] what uses something that is kept', () => {
-  const pod = {
-    ...POD,
-    name: 'p',
-    registry: 'r1',
-    env: { A: '{{ RUNPOD_SECRET_DB }}' },
-    mounts: { network: [{ volumeId: 'v1', path: '/d' }] },
-  }
-  const endpoint = { ...ENDPOINT, name: 'e', registry: null, env: { B: 'x{{RUNPOD_SECRET_DB}}' }, networkVolumes: ['v1'] }
-  const template = { ...TEMPLATE, name: 't', registry: 'r1', env: { C: '{{ RUNPOD_SECRET_DB_2 }}' } }
-  const users = { pods: [pod], endpoints: [endpoint], templates: [template] }
-
-  it('is named with its kind', () => {
-    expect(usesOf({ kind: 'network-volume', id: 'v1' }, users)).toEqual(['pod p', 'endpoint e'])
-    expect(usesOf({ kind: 'global-volume', id: 'v1' }, users)).toEqual([])
-    expect(usesOf({ kind: 'registry', id: 'r1' }, users)).toEqual(['pod p', 'template t'])
-    expect(usesOf({ kind: 'secret', name: 'DB' }, users)).toEqual(['pod p', 'endpoint e'])
   })
 })
 

@@ -23,6 +23,18 @@ export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: 'sizeGb',
   },
   {
+    id: 'a plan names everything, however much there is',
+    file: 'src/domain/plan/effect.ts',
+    find: 'others.slice(MAX_NAMED)',
+    replace: 'others.slice(others.length)',
+  },
+  {
+    id: 'a plan forgets what a query has counted and not named',
+    file: 'src/domain/plan/effect.ts',
+    find: 'const more = total - first.length',
+    replace: 'const more = 0',
+  },
+  {
     id: 'defaults of v1 win over a template',
     file: 'src/domain/v1/pods.ts',
     find: 'if (body.templateId) return given',

@@ -969,6 +969,39 @@ export type WhyOption = {
 export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'STOP' | 'TWO_CHANGES';
 
 /**
+ * Why a cluster is where it is.
+ */
+export type ClusterExplanation = {
+    id: string;
+    code: WhyCode;
+    /**
+     * One sentence for a person.
+     */
+    verdict: string;
+    /**
+     * Since when it is so; null when nobody knows.
+     */
+    since: string | null;
+    /**
+     * For how long, milliseconds.
+     */
+    sinceMs: number | null;
+    evidence: Array<WhyEvidence>;
+    /**
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+    /**
+     * When the capacity of hosts was looked at.
+     */
+    asOf: string;
+    /**
+     * A host that this rests on has not been heard of lately.
+     */
+    isStale: boolean;
+};
+
+/**
  * Why a pod is where it is, and what would start it.
  */
 export type PodExplanation = {
@@ -2704,6 +2737,8 @@ export type SpendLimits = {
     webhook: string | null;
 };
 
+export type SpendLimitsOrChangePlan = SpendLimits | ChangePlan;
+
 /**
  * What is left out stays as it is.
  */
@@ -3023,6 +3058,8 @@ export type Invitation = {
     expiresAt: string;
 };
 
+export type OrganizationDetailsOrChangePlan = OrganizationDetails | ChangePlan;
+
 export type OrganizationDetails = {
     id: string;
     name: string;
@@ -3056,6 +3093,8 @@ export type HandOverRequest = {
      */
     userId: string;
 };
+
+export type OrganizationMemberOrChangePlan = OrganizationMember | ChangePlan;
 
 export type UpdateMemberRequest = {
     role: OrganizationRole;
@@ -5360,6 +5399,52 @@ export type ExplainEndpointAnswers = {
 };
 
 export type ExplainEndpointAnswer = ExplainEndpointAnswers[keyof ExplainEndpointAnswers];
+
+export type ExplainClusterData = {
+    body?: never;
+    path: {
+        /**
+         * Cluster id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v2/clusters/{id}/explain';
+};
+
+export type ExplainClusterRefusals = {
+    /**
+     * The bearer token is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * The key lacks the scope.
+     */
+    403: ErrorResponse;
+    /**
+     * No such resource.
+     */
+    404: ErrorResponse;
+    /**
+     * Too many requests.
+     */
+    429: ErrorResponse;
+    /**
+     * Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.
+     */
+    default: ErrorResponse;
+};
+
+export type ExplainClusterRefusal = ExplainClusterRefusals[keyof ExplainClusterRefusals];
+
+export type ExplainClusterAnswers = {
+    /**
+     * The explanation.
+     */
+    200: ClusterExplanation;
+};
+
+export type ExplainClusterAnswer = ExplainClusterAnswers[keyof ExplainClusterAnswers];
 
 export type ExplainPodData = {
     body?: never;
@@ -8906,7 +8991,12 @@ export type GetSpendLimitsAnswer = GetSpendLimitsAnswers[keyof GetSpendLimitsAns
 export type UpdateSpendLimitsData = {
     body: UpdateSpendLimitsRequest;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/billing/limits';
 };
 
@@ -8949,9 +9039,9 @@ export type UpdateSpendLimitsRefusal = UpdateSpendLimitsRefusals[keyof UpdateSpe
 
 export type UpdateSpendLimitsAnswers = {
     /**
-     * The limits in force.
+     * The limits in force. With `dryRun`: what would happen.
      */
-    200: SpendLimits;
+    200: SpendLimitsOrChangePlan;
 };
 
 export type UpdateSpendLimitsAnswer = UpdateSpendLimitsAnswers[keyof UpdateSpendLimitsAnswers];
@@ -9403,7 +9493,12 @@ export type RevokeInvitationData = {
          */
         invitationId: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}/invitations/{invitationId}';
 };
 
@@ -9429,6 +9524,10 @@ export type RevokeInvitationRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -9441,6 +9540,10 @@ export type RevokeInvitationRefusals = {
 export type RevokeInvitationRefusal = RevokeInvitationRefusals[keyof RevokeInvitationRefusals];
 
 export type RevokeInvitationAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Revoked.
      */
@@ -9457,7 +9560,12 @@ export type HandOverOrganizationData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}/hand-over';
 };
 
@@ -9508,9 +9616,9 @@ export type HandOverOrganizationRefusal = HandOverOrganizationRefusals[keyof Han
 
 export type HandOverOrganizationAnswers = {
     /**
-     * The organization as it is now.
+     * The organization as it is now. With `dryRun`: what would happen.
      */
-    200: OrganizationDetails;
+    200: OrganizationDetailsOrChangePlan;
 };
 
 export type HandOverOrganizationAnswer = HandOverOrganizationAnswers[keyof HandOverOrganizationAnswers];
@@ -9532,6 +9640,10 @@ export type RemoveOrganizationMemberData = {
          * The member who gets the keys that the one who goes has made here; left out: they are revoked.
          */
         keysTo?: string;
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
     };
     url: '/v2/organizations/{id}/members/{userId}';
 };
@@ -9579,6 +9691,10 @@ export type RemoveOrganizationMemberRefusal = RemoveOrganizationMemberRefusals[k
 
 export type RemoveOrganizationMemberAnswers = {
     /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
+    /**
      * No member any more.
      */
     204: void;
@@ -9598,7 +9714,12 @@ export type UpdateOrganizationMemberData = {
          */
         userId: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}/members/{userId}';
 };
 
@@ -9649,9 +9770,9 @@ export type UpdateOrganizationMemberRefusal = UpdateOrganizationMemberRefusals[k
 
 export type UpdateOrganizationMemberAnswers = {
     /**
-     * The member as he is now.
+     * The member as he is now. With `dryRun`: what would happen.
      */
-    200: OrganizationMember;
+    200: OrganizationMemberOrChangePlan;
 };
 
 export type UpdateOrganizationMemberAnswer = UpdateOrganizationMemberAnswers[keyof UpdateOrganizationMemberAnswers];
@@ -9764,7 +9885,12 @@ export type DeleteOrganizationData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/organizations/{id}';
 };
 
@@ -9790,6 +9916,10 @@ export type DeleteOrganizationRefusals = {
      */
     413: ErrorResponse;
     /**
+     * The request does not match the schema.
+     */
+    422: ErrorResponse;
+    /**
      * Too many requests.
      */
     429: ErrorResponse;
@@ -9802,6 +9932,10 @@ export type DeleteOrganizationRefusals = {
 export type DeleteOrganizationRefusal = DeleteOrganizationRefusals[keyof DeleteOrganizationRefusals];
 
 export type DeleteOrganizationAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * Deleted.
      */

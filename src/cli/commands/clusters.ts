@@ -30,6 +30,10 @@ export function addClusters(program: Command): void {
   act(clusters.command('get <cluster>').description('show a cluster'), async (session, _options, id: string) => {
     session.out.record(await session.api.getCluster({ path: { id } }), id)
   })
+  act(clusters.command('why <cluster>').description('say why a cluster is where it is'), async (session, _options, id: string) => {
+    const { printWhy } = await import('../pods/why.ts')
+    printWhy(session, await session.api.explainCluster({ path: { id } }))
+  })
   act(clusters.command('pods <cluster>').description('list the members of a cluster'), async (session, _options, id: string) => {
     const answer = await session.api.listClusterPods({ path: { id } })
     session.out.list(answer, answer.pods, POD_LIST)

@@ -1,11 +1,18 @@
 import type { Command } from 'commander'
-import { act, examples, noun, wholeNumber } from '../core/act.ts'
+import { act, examples, noun, plannable, wholeNumber } from '../core/act.ts'
+import { EXIT } from '../core/exit-codes.ts'
 import type { Answer } from '../core/pages.ts'
+import type { Session } from '../core/session.ts'
 import { columns } from '../output/columns.ts'
 
 type Role = Answer<'getOrganization'>['role']
 type Member = Answer<'getOrganization'>['members'][number]
 type Invitation = Answer<'listInvitations'>['invitations'][number]
+
+interface Asked {
+  yes?: boolean
+  plan?: boolean
+}
 
 const MEMBER_COLUMNS = columns<Member>('userId', 'email', 'role', 'joinedAt')
 
@@ -45,19 +52,27 @@ function addOrganizations(program: Command): void {
       session.out.done(await session.api.updateOrganization({ path: { id }, body: { name } }), id, `organization ${id} is ${name} now`)
     },
   )
-  const remove = organizations.command('delete <organization>').alias('rm').description('delete it').option('--yes', 'do not ask')
-  act(remove, async (session, { yes }: { yes?: boolean }, id: string) => {
+  const remove = plannable(
+    organizations.command('delete <organization>').alias('rm').description('delete it').option('--yes', 'do not ask'),
+  )
+  act(remove, async (session, { yes, plan }: Asked, id: string) => {
+    if (plan) return planOne(session, (query) => session.api.deleteOrganization({ path: { id }, query }))
     await session.confirm(`Delete organization ${id}? Its keys are refused from then on.`, yes)
     await session.api.deleteOrganization({ path: { id } })
     session.out.done(undefined, id, `organization ${id} is deleted`)
+    return EXIT.OK
   })
-  const handOver = organizations
-    .command('hand-over <organization> <user>')
-    .description('make a member its owner; you become ADMIN')
-    .option('--yes', 'do not ask')
-  act(handOver, async (session, { yes }: { yes?: boolean }, id: string, userId: string) => {
+  const handOver = plannable(
+    organizations
+      .command('hand-over <organization> <user>')
+      .description('make a member its owner; you become ADMIN')
+      .option('--yes', 'do not ask'),
+  )
+  act(handOver, async (session, { yes, plan }: Asked, id: string, userId: string) => {
+    if (plan) return planOne(session, (query) => session.api.handOverOrganization({ path: { id }, query, body: { userId } }))
     await session.confirm(`Make ${userId} the owner of ${id}? You cannot take it back yourself.`, yes)
     session.out.done(await session.api.handOverOrganization({ path: { id }, body: { userId } }), id, `${userId} owns ${id} now`)
+    return EXIT.OK
   })
 }
 
@@ -71,27 +86,35 @@ function addMembers(program: Command): void {
       empty: 'nobody',
     })
   })
-  const role = members
-    .command('set-role <organization> <user> <role>')
-    .description('say what a member may do: ADMIN, DEV, BILLING or BASIC')
-  act(role, async (session, _options, id: string, userId: string, word: string) => {
-    const member = await session.api.updateOrganizationMember({ path: { id, userId }, body: { role: word.toUpperCase() as Role } })
+  const role = plannable(
+    members.command('set-role <organization> <user> <role>').description('say what a member may do: ADMIN, DEV, BILLING or BASIC'),
+  )
+  act(role, async (session, { plan }: Asked, id: string, userId: string, word: string) => {
+    const body = { role: word.toUpperCase() as Role }
+    if (plan) return planOne(session, (query) => session.api.updateOrganizationMember({ path: { id, userId }, query, body }))
+    const member = await session.api.updateOrganizationMember({ path: { id, userId }, body })
     session.out.done(member, userId, `${member.email} is ${member.role}`)
+    return EXIT.OK
   })
   examples(role, 'members set-role <organization> <user> DEV')
-  const remove = members
-    .command('remove <organization> <user>')
-    .alias('rm')
-    .description('take a member out; the keys that they have made here are revoked')
-    .option('--keys-to <user>', 'the member who gets those keys instead')
-    .option('--yes', 'do not ask')
-  act(remove, async (session, { yes, keysTo }: { yes?: boolean; keysTo?: string }, id: string, userId: string) => {
+  const remove = plannable(
+    members
+      .command('remove <organization> <user>')
+      .alias('rm')
+      .description('take a member out; the keys that they have made here are revoked')
+      .option('--keys-to <user>', 'the member who gets those keys instead')
+      .option('--yes', 'do not ask'),
+  )
+  act(remove, async (session, { yes, plan, keysTo }: Asked & { keysTo?: string }, id: string, userId: string) => {
+    const path = { id, userId }
+    if (plan) return planOne(session, (query) => session.api.removeOrganizationMember({ path, query: { ...query, keysTo } }))
     await session.confirm(
       `Take ${userId} out of ${id}?${keysTo === undefined ? ' The keys that they have made here are revoked.' : ''}`,
       yes,
     )
-    await session.api.removeOrganizationMember({ path: { id, userId }, query: { keysTo } })
+    await session.api.removeOrganizationMember({ path, query: { keysTo } })
     session.out.done(undefined, userId, `${userId} is in ${id} no more`)
+    return EXIT.OK
   })
 }
 
@@ -138,6 +161,12 @@ function addInvitations(program: Command): void {
     await session.api.declineInvitation({ body: { token: await tokenOf(session, token) } })
     session.out.talk('declined')
   })
+}
+
+/** What one change would do. */
+async function planOne(session: Session, ask: (query: { dryRun: true }) => Promise<unknown>): Promise<number> {
+  const { planEach } = await import('../core/change-plan.ts')
+  return planEach(session, [''], (_, query) => ask(query))
 }
 
 async function tokenOf({ io }: Parameters<Parameters<typeof act>[1]>[0], text: string): Promise<string> {

@@ -6,6 +6,7 @@ import type {
   ListClustersResponse,
   UpdateClusterRequest,
 } from '../../contract/clusters/clusters.ts'
+import type { ClusterExplanation } from '../../contract/why/why.ts'
 import { as, create, get, patch, remove } from '../operation.ts'
 
 /** Operations on clusters. */
@@ -16,4 +17,5 @@ export const CLUSTERS_OPERATIONS = {
   updateCluster: patch('/v2/clusters/{id}', as<typeof Cluster>(), as<typeof UpdateClusterRequest>()),
   deleteCluster: remove('/v2/clusters/{id}', as<typeof ChangePlan | undefined>()),
   listClusterPods: get('/v2/clusters/{id}/pods', as<typeof ListClusterPodsResponse>()),
+  explainCluster: get('/v2/clusters/{id}/explain', as<typeof ClusterExplanation>()),
 }

@@ -1,3 +1,4 @@
+import type { ChangePlan } from '../../contract/change-plan.ts'
 import type {
   AnswerInvitationRequest,
   CreatedInvitation,
@@ -19,17 +20,17 @@ export const ORGANIZATIONS_OPERATIONS = {
   declineInvitation: post('/v2/organizations/invitations/decline', NOTHING, as<typeof AnswerInvitationRequest>()),
   createInvitation: create('/v2/organizations/{id}/invitations', as<typeof CreatedInvitation>(), as<typeof CreateInvitationRequest>()),
   listInvitations: get('/v2/organizations/{id}/invitations', as<typeof ListInvitationsResponse>()),
-  revokeInvitation: remove('/v2/organizations/{id}/invitations/{invitationId}', NOTHING),
+  revokeInvitation: remove('/v2/organizations/{id}/invitations/{invitationId}', as<typeof ChangePlan | undefined>()),
   handOverOrganization: post('/v2/organizations/{id}/hand-over', as<typeof OrganizationDetails>(), as<typeof HandOverRequest>()),
   updateOrganizationMember: patch(
     '/v2/organizations/{id}/members/{userId}',
     as<typeof OrganizationMember>(),
     as<typeof UpdateMemberRequest>(),
   ),
-  removeOrganizationMember: remove('/v2/organizations/{id}/members/{userId}', NOTHING),
+  removeOrganizationMember: remove('/v2/organizations/{id}/members/{userId}', as<typeof ChangePlan | undefined>()),
   listOrganizations: get('/v2/organizations', as<typeof ListOrganizationsResponse>()),
   createOrganization: create('/v2/organizations', as<typeof Organization>(), as<typeof CreateOrganizationRequest>()),
   getOrganization: get('/v2/organizations/{id}', as<typeof OrganizationDetails>()),
   updateOrganization: patch('/v2/organizations/{id}', as<typeof Organization>(), as<typeof UpdateOrganizationRequest>()),
-  deleteOrganization: remove('/v2/organizations/{id}', NOTHING),
+  deleteOrganization: remove('/v2/organizations/{id}', as<typeof ChangePlan | undefined>()),
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 import { Timestamp } from '../fields.ts'
 import { Email } from './email.ts'
 
@@ -45,3 +46,12 @@ const Quota = z.number().int().min(1).max(MAX_QUOTA)
 export const Quotas = z
   .strictObject({ minute: Quota, hour: Quota, day: Quota, exempt: z.boolean() })
   .meta({ id: 'Quotas', description: 'REST requests per window (RATE-1).', example: { minute: 60, hour: 3000, day: 50000, exempt: false } })
+
+/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-11). */
+export const QuotasOrChangePlan = orChangePlan('QuotasOrChangePlan', Quotas)
+
+/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-12). */
+export const SuspensionOrChangePlan = orChangePlan('SuspensionOrChangePlan', Suspension)
+
+/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-12). */
+export const OrganizationSuspensionOrChangePlan = orChangePlan('OrganizationSuspensionOrChangePlan', OrganizationSuspension)

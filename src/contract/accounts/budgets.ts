@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 
 const MIB = 2 ** 20
 const GIB = 2 ** 30
@@ -81,3 +82,6 @@ export const BudgetOverrides = z
   .strictObject(forEach(() => Bound.optional()))
   .meta({ id: 'BudgetOverrides', description: 'Bounds of an account in place of the defaults (PP-204).', example: { gpus: 1024 } })
 export type BudgetOverrides = z.infer<typeof BudgetOverrides>
+
+/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-11). */
+export const BudgetOverridesOrChangePlan = orChangePlan('BudgetOverridesOrChangePlan', BudgetOverrides)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 import { Timestamp } from '../fields.ts'
 
 const count = (description: string) => z.number().int().meta({ description })
@@ -33,3 +34,6 @@ export const Offboarding = z
     },
   })
 export type Offboarding = z.infer<typeof Offboarding>
+
+/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-12). */
+export const OffboardingOrChangePlan = orChangePlan('OffboardingOrChangePlan', Offboarding)

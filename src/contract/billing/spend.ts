@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 import { Timestamp } from '../fields.ts'
 
 /** Those of jobs have no more. */
@@ -88,3 +89,9 @@ export const SpendCeilings = z
   })
   .meta({ id: 'SpendCeilings', description: 'The most that an account may spend and set as its own limits.', example: { perHour: 500 } })
 export type SpendCeilings = z.infer<typeof SpendCeilings>
+
+/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-11). */
+export const SpendLimitsOrChangePlan = orChangePlan('SpendLimitsOrChangePlan', SpendLimits)
+
+/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-11). */
+export const SpendCeilingsOrChangePlan = orChangePlan('SpendCeilingsOrChangePlan', SpendCeilings)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Email } from '../accounts/email.ts'
+import { orChangePlan } from '../change-plan.ts'
 import { Name, Timestamp } from '../fields.ts'
 
 /** Days that an invitation is open for (TEAM-7). */
@@ -134,3 +135,9 @@ export const ListInvitationsResponse = z
 export const AnswerInvitationRequest = z
   .strictObject({ token: z.string().min(1).max(MAX_TOKEN_LENGTH) })
   .meta({ id: 'AnswerInvitationRequest', example: { token: 'ppi_<random>' } })
+
+/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-14). */
+export const OrganizationDetailsOrChangePlan = orChangePlan('OrganizationDetailsOrChangePlan', OrganizationDetails)
+
+/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-14). */
+export const OrganizationMemberOrChangePlan = orChangePlan('OrganizationMemberOrChangePlan', OrganizationMember)

@@ -104,3 +104,17 @@ export const EndpointExplanation = z.object({ id: z.string(), ...whyFields }).me
   example: { id: '4k8h2m9x7q1w3e', ...WHY, verdict: 'A worker is wanted, and no host has room for it.', options: [ENDPOINT_OPTION] },
 })
 export type EndpointExplanation = z.infer<typeof EndpointExplanation>
+
+export const ClusterExplanation = z.object({ id: z.string(), ...whyFields }).meta({
+  id: 'ClusterExplanation',
+  description: 'Why a cluster is where it is.',
+  example: {
+    id: '4q8w2e6r1t5y9u',
+    ...WHY,
+    code: 'PREPARING',
+    verdict: '1 of 3 members have their places and are not ready; all start together once they reach one another.',
+    evidence: [{ kind: 'STATE' as const, text: 'STARTING', count: 1, total: 3, at: null }],
+    options: [],
+  },
+})
+export type ClusterExplanation = z.infer<typeof ClusterExplanation>

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Role } from '../../domain/access.ts'
 import type { Accounts } from '../../domain/session/accounts.ts'
 import { MAX_CONSOLE_SESSIONS } from '../../domain/session/console.ts'
@@ -65,6 +65,13 @@ export async function revokeConsoleSession(db: Database, id: string, nowMs: numb
 export async function revokeSessionsOf(db: Database, userId: string, nowMs: number, note: Statement): Promise<number> {
   const [{ meta }] = await db.batch([endSessions(db, eq(consoleSessions.userId, userId), nowMs), note])
   return meta.changes
+}
+
+/** Sessions of a user that are open. */
+export async function countSessions(db: Database, userId: string, nowMs: number): Promise<number> {
+  const isOpen = and(eq(consoleSessions.userId, userId), isNull(consoleSessions.revokedAt), gt(consoleSessions.expiresAt, nowMs))
+  const [row] = await db.select({ open: count() }).from(consoleSessions).where(isOpen)
+  return row?.open ?? 0
 }
 
 /** The statement that ends the sessions of a condition. */

@@ -29,6 +29,11 @@ export async function listJoinTokens(db: Database): Promise<(JoinTokenRow & { id
   return rows.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id }]))
 }
 
+/** A token by its id. */
+export function findJoinToken(db: Database, id: string): Promise<JoinTokenRow | undefined> {
+  return db.select().from(joinTokens).where(eq(joinTokens.id, id)).get()
+}
+
 /** Deletes a token that nobody has used. 'used' when a machine has joined with it, of two at once too; 'unknown' when there is none. */
 export async function deleteUnusedJoinToken(db: Database, id: string, note: Statement): Promise<'deleted' | 'used' | 'unknown'> {
   const [result] = await db.batch([db.delete(joinTokens).where(and(eq(joinTokens.id, id), isNull(joinTokens.usedAt))), note])

@@ -38,7 +38,7 @@ export function usersOfRepository(teamId: string, repository: string): ResourceU
   const isOf = (image: SQL) =>
     sql`substr(${image}, 1, ${repository.length}) = ${repository} AND substr(${image}, ${repository.length + 1}, 1) IN ('', ':', '@')`
   return {
-    pods: and(eq(pods.teamId, teamId), ne(pods.status, 'TERMINATED'), isOf(sql`json_extract(${pods.spec}, '$.container.image')`)),
+    pods: and(ne(pods.status, 'TERMINATED'), eq(pods.teamId, teamId), isOf(sql`json_extract(${pods.spec}, '$.container.image')`)),
     endpoints: liveEndpoints(teamId, isOf(sql`json_extract(${endpoints.config}, '$.container.image')`)),
   }
 }

@@ -58,3 +58,11 @@ export const PLANNED = ok(WITH_DRY_RUN, ChangePlan)
 export function okOrPlan<Schema extends z.ZodType>(description: string, schema: Schema) {
   return ok(`${description} ${WITH_DRY_RUN}`, schema)
 }
+
+/** The same for the operator, whose answers carry no headers of rates. */
+export const PLANNED_FOR_OPERATOR = operatorOkOrPlan('', ChangePlan)
+
+/** As `okOrPlan`, for the operator. */
+export function operatorOkOrPlan<Schema extends z.ZodType>(description: string, schema: Schema) {
+  return { description: `${description} ${WITH_DRY_RUN}`.trim(), content: { 'application/json': { schema } } }
+}

@@ -23,11 +23,7 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
   const { env, nowMs } = operator
   const db = openDatabase(env.DB)
   const user = await findUserOrThrow(env, userId)
-  const [sole] = await table.listSoleOwnerships(db, userId)
-  if (sole) {
-    const detail = `the user is the only owner of the organization ${sole.name} (${sole.id}): hand it over or delete it first`
-    throw new Problem('conflict', { detail, code: 'IN_USE' })
-  }
+  refuseSoleOwner(await table.listSoleOwnerships(db, userId))
   const teamId = user.personalTeamId
   const change = { action: 'users.delete', resourceKind: 'user', resourceId: userId, before: { email: user.email }, after: null }
   await writeSuspension(db, teamId, nowMs, noteByOperator(operator, teamId, change))
@@ -59,6 +55,13 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
   const wiped = isWhole ? await table.wipeAccount(db, { userId, teamId }, nowMs) : { secrets: 0, templates: 0, registries: 0, volumes: 0 }
   logEvent('info', 'account deleted', { userId, teamId, keys, pods, endpoints, ...wiped, failed: failed.length })
   return { userId, deletedAt: isWhole ? formatTime(nowMs) : null, keys, pods, endpoints, ...wiped, failed }
+}
+
+/** Throws 409 for who is the only owner of an organization. */
+export function refuseSoleOwner([sole]: readonly { id: string; name: string }[]): void {
+  if (!sole) return
+  const detail = `the user is the only owner of the organization ${sole.name} (${sole.id}): hand it over or delete it first`
+  throw new Problem('conflict', { detail, code: 'IN_USE' })
 }
 
 async function endPod(ctx: VerbContext, id: string, locked: boolean): Promise<void> {

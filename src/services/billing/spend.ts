@@ -69,10 +69,7 @@ export async function updateSpendLimits(ctx: VerbContext, body: UpdateSpendLimit
   requireScope(principal, 'account:write')
   const { teamId } = principal
   const view = await viewSpend(env, teamId)
-  const before = toLimits(env, teamId, view)
-  refuseAbove('perHour', body.perHour, before.maxPerHour)
-  refuseAbove('perMonth', body.perMonth, before.maxPerMonth)
-  await refuseWebhook(env, teamId, body.webhook)
+  const before = await refuseLimits(env, teamId, view, body)
   const change = changeOf(env, teamId, body)
   const after = toLimits(env, teamId, changedView(env, view, change))
   const contents = changedMembers({ ...before }, { ...after })
@@ -81,6 +78,15 @@ export async function updateSpendLimits(ctx: VerbContext, body: UpdateSpendLimit
   // Workers may wait for what there is room for now.
   await announceCapacity(env)
   return after
+}
+
+/** The limits before a change. Throws 400 for what the operator does not let the account set. */
+export async function refuseLimits(env: Env, teamId: string, view: SpendView, body: UpdateSpendLimitsRequest): Promise<SpendLimits> {
+  const before = toLimits(env, teamId, view)
+  refuseAbove('perHour', body.perHour, before.maxPerHour)
+  refuseAbove('perMonth', body.perMonth, before.maxPerMonth)
+  await refuseWebhook(env, teamId, body.webhook)
+  return before
 }
 
 /** The most that an account may spend, as the operator set it (BIL-21). Throws 404. */
@@ -119,7 +125,8 @@ async function refuseWebhook(env: Env, teamId: string, url: string | null | unde
   if (refusal !== null) throw new Problem('badRequest', { detail: `webhook: ${refusal}` })
 }
 
-function changeOf(env: Env, teamId: string, { perHour, perMonth, stopsPods, webhook }: UpdateSpendLimitsRequest): SpendChange {
+/** What a change of the account's own limits writes. */
+export function changeOf(env: Env, teamId: string, { perHour, perMonth, stopsPods, webhook }: UpdateSpendLimitsRequest): SpendChange {
   return {
     ...(perHour !== undefined && { microsPerHour: microsOf(perHour) }),
     ...(perMonth !== undefined && { microsPerMonth: microsOf(perMonth) }),
@@ -154,7 +161,8 @@ function withoutQuery(url: string): string {
   return origin + pathname
 }
 
-function microsOf(usdAmount: number | null): number | null {
+/** Millionths of a USD; null stays. */
+export function microsOf(usdAmount: number | null): number | null {
   return usdAmount === null ? null : Math.round(usdAmount * MICROS_PER_USD)
 }
 

@@ -51,8 +51,12 @@ export async function listJoinTokens(env: Env): Promise<JoinToken[]> {
 export async function revokeJoinToken(ctx: OperatorContext, id: string): Promise<void> {
   const outcome = await deleteUnusedJoinToken(openDatabase(ctx.env.DB), id, noteToken(ctx, 'revoke', id, {}, null))
   if (outcome === 'unknown') throw new Problem('notFound')
-  if (outcome === 'used')
-    throw new Problem('conflict', { detail: 'a machine has joined with this token; remove the host instead', code: 'IN_USE' })
+  if (outcome === 'used') throw joinTokenUsed()
+}
+
+/** Why a token with which a machine has joined is not taken back. */
+export function joinTokenUsed(): Problem {
+  return new Problem('conflict', { detail: 'a machine has joined with this token; remove the host instead', code: 'IN_USE' })
 }
 
 function noteToken(ctx: OperatorContext, verb: 'create' | 'revoke', id: string, before: object | null, after: object | null) {

@@ -63,12 +63,7 @@ export async function removeMember(ctx: VerbContext, id: string, userId: string,
 export async function handOver(ctx: VerbContext, id: string, { userId }: HandOverRequest): Promise<OrganizationDetails> {
   const db = openDatabase(ctx.env.DB)
   await decideAgain(NOUN, async () => {
-    const { actor, members, owners } = await lookFor(ctx, id, [userId])
-    const member = members.get(userId)
-    const isSelf = userId === actor.userId
-    const standing = { actor: actor.role, member: member?.role ?? 'BASIC', isSelf, owners }
-    assertAllowed(refuseHandOver(standing, await countOwned(db, userId)))
-    if (!member) throw new Problem('badRequest', { detail: 'userId is no member of the organization: invite first', code: 'RULE' })
+    const { actor, member } = await decideHandOver(ctx, id, userId)
     const condition = member.role === 'OWNER' ? undefined : mayOwnOneMore(userId)
     const notes = [
       noteOf(ctx, id, userId, { action: 'members.change-role', before: { role: member.role }, after: { role: 'OWNER' } }),
@@ -78,6 +73,20 @@ export async function handOver(ctx: VerbContext, id: string, { userId }: HandOve
   })
   forgetVerdicts()
   return getOrganization(ctx, id)
+}
+
+/** Who hands over, and who becomes the owner; throws what refuses it. */
+export async function decideHandOver(
+  ctx: VerbContext,
+  id: string,
+  userId: string,
+): Promise<{ actor: table.Actor; member: table.MemberRow }> {
+  const { actor, members, owners } = await lookFor(ctx, id, [userId])
+  const member = members.get(userId)
+  const standing: Standing = { actor: actor.role, member: member?.role ?? 'BASIC', isSelf: userId === actor.userId, owners }
+  assertAllowed(refuseHandOver(standing, await countOwned(openDatabase(ctx.env.DB), userId)))
+  if (!member) throw new Problem('badRequest', { detail: 'userId is no member of the organization: invite first', code: 'RULE' })
+  return { actor, member }
 }
 
 const KEYS_REVOKED = { action: 'members.revoke-keys', before: null, after: null }
@@ -96,7 +105,7 @@ async function lookFor(ctx: VerbContext, id: string, userIds: readonly string[])
 }
 
 /** Who acts and who is acted on. A member who manages nobody learns nothing of who else is one: 403 before 404. */
-async function look(
+export async function look(
   ctx: VerbContext,
   id: string,
   userId: string,

@@ -146,7 +146,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await visitor.close()
   })
 
-  test('settings send what differs, a release is gone back to, and the endpoint is deleted by its name', async () => {
+  test('[DRY-17] settings send what differs, a release is gone back to, and the endpoint is deleted by its name', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
@@ -165,7 +165,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await visitor.go(`${paths.endpoint(probeId)}?tab=settings`)
     await page.getByLabel('Workers at most').fill('-1')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('alert').waitFor()
+    await page.getByRole('alert').first().waitFor()
     await page.getByLabel('Workers at most').fill('2')
     await page.getByLabel('Image').fill('builtin/echo')
     await page.getByRole('button', { name: 'Add a variable' }).click()
@@ -173,6 +173,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await variable.getByRole('textbox', { name: 'Variable' }).fill('HF_TOKEN')
     await variable.getByRole('combobox', { name: 'Kind' }).selectOption('secret')
     await variable.getByRole('combobox', { name: 'Secret' }).selectOption('hf')
+    await page.getByRole('list', { name: 'What would happen' }).getByText('release 2 is made').waitFor()
     await visitor.expectAccessible('settings')
     await visitor.picture('endpoint-settings')
     await page.getByRole('button', { name: 'Save' }).click()

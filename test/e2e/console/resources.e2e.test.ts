@@ -71,7 +71,7 @@ describe('Home', () => {
 })
 
 describe('what is kept', () => {
-  test('[UI-28, UI-30] a secret goes in and never comes out; who deletes it reads what uses it', async () => {
+  test('[UI-28, UI-30, DRY-17] a secret goes in and never comes out; who deletes it reads what uses it', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console/secrets')
@@ -124,7 +124,7 @@ describe('what is kept', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('cell', { name: '30 GB' }).waitFor()
     await page.getByRole('button', { name: 'Delete datasets' }).click()
-    await page.getByText('Nothing that you may see uses it.').waitFor()
+    await page.getByRole('dialog').getByText('all that is in it (up to 30 GB) is wiped').waitFor()
     await page.getByLabel('Type datasets to go on').fill('datasets')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('No network volumes yet').waitFor()

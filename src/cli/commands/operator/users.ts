@@ -2,6 +2,10 @@ import type { Command } from 'commander'
 import type { ApiBody } from '../../../client/client.ts'
 import { type Call, parseBudgets, splitList, userOf } from './call.ts'
 
+interface Planned {
+  plan?: boolean
+}
+
 /** People, organizations and their keys. */
 export function addUsers(program: Command, call: Call): void {
   const users = program.command('users').description('people with an account')
@@ -19,22 +23,33 @@ export function addUsers(program: Command, call: Call): void {
   users
     .command('suspend <user>')
     .description('end the keys, streams, workers and pods of a user (id or email); jobs wait')
-    .action((user: string) => call(async (api) => api.suspendUser({ path: await userOf(api, user) })))
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((user: string, { plan }: Planned) =>
+      call(async (api) => api.suspendUser({ path: await userOf(api, user), query: { dryRun: plan } })),
+    )
   users
     .command('resume <user>')
     .description('end a suspension; pods that it stopped start again where there is room')
-    .action((user: string) => call(async (api) => api.resumeUser({ path: await userOf(api, user) })))
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((user: string, { plan }: Planned) =>
+      call(async (api) => api.resumeUser({ path: await userOf(api, user), query: { dryRun: plan } })),
+    )
 
   users
     .command('free-identities <user>')
     .description('forget as whom a user (id or email) has signed in; the next verified sign-in with that address is linked')
-    .action((user: string) => call(async (api) => api.freeIdentities({ path: await userOf(api, user) })))
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((user: string, { plan }: Planned) =>
+      call(async (api) => api.freeIdentities({ path: await userOf(api, user), query: { dryRun: plan } })),
+    )
   users
     .command('quota <user> [budgets...]')
     .description('what a user (id or email) may hold and spend, where it is not the default; gpus=64 sets what may be held')
-    .action((user: string, given: string[]) =>
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((user: string, given: string[], { plan }: Planned) =>
       call(async (api) => {
         const path = await userOf(api, user)
+        if (plan) return api.setBudgets({ path, query: { dryRun: true }, body: parseBudgets(given) })
         const budgets = given.length === 0 ? await api.getBudgets({ path }) : await api.setBudgets({ path, body: parseBudgets(given) })
         return { ...path, budgets, spend: await api.getSpendCeilings({ path }) }
       }),
@@ -42,7 +57,10 @@ export function addUsers(program: Command, call: Call): void {
   users
     .command('delete <user>')
     .description('end the work of a user (id or email) and delete the account; usage stays for the bill')
-    .action((user: string) => call(async (api) => api.deleteUser({ path: await userOf(api, user) })))
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((user: string, { plan }: Planned) =>
+      call(async (api) => api.deleteUser({ path: await userOf(api, user), query: { dryRun: plan } })),
+    )
 }
 
 /** Accounts that several people share. */
@@ -55,7 +73,10 @@ export function addOrganizations(program: Command, call: Call): void {
     organizations
       .command(`${word} <id>`)
       .description(effect)
-      .action((id: string) => call((api) => (word === 'suspend' ? api.suspendOrganization : api.resumeOrganization)({ path: { id } })))
+      .option('--plan', 'say what would happen, and change nothing')
+      .action((id: string, { plan }: Planned) =>
+        call((api) => (word === 'suspend' ? api.suspendOrganization : api.resumeOrganization)({ path: { id }, query: { dryRun: plan } })),
+      )
   }
 }
 
@@ -79,5 +100,6 @@ export function addUserKeys(program: Command, call: Call): void {
   keys
     .command('delete <id>')
     .description('revoke a key')
-    .action((id: string) => call((api) => api.revokeKey({ path: { id } })))
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((id: string, { plan }: Planned) => call((api) => api.revokeKey({ path: { id }, query: { dryRun: plan } })))
 }

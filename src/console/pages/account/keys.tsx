@@ -117,6 +117,7 @@ function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
         isBusy={isBusy}
         onClose={() => setIsAsking(false)}
         onConfirm={() => void revoke()}
+        plan={{ method: 'DELETE', path: `/v2/account/keys/${key.id}` }}
       >
         <p>
           Whoever uses it is refused, here at once and everywhere within a minute. It cannot be taken back; rotating gives its users time.

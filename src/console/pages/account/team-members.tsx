@@ -93,10 +93,9 @@ function Remove({ of: { userId, email }, organization }: { of: OrganizationMembe
         isBusy={isBusy}
         onClose={() => setIsAsking(false)}
         onConfirm={() => void remove()}
+        plan={{ method: 'DELETE', path: `/v2/organizations/${organization.id}/members/${userId}` }}
       >
-        <p>
-          Keys that {email} has made in {organization.name} are revoked. What they made here stays.
-        </p>
+        <p>What {email} has made here stays.</p>
       </Confirm>
     </>
   )

@@ -10,13 +10,14 @@ import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Command, Face } from '../../parts/faces.tsx'
-import { count, perHour } from '../../parts/format.ts'
+import { perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Facts, Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { WhyPanel } from '../../parts/why/why-panel.tsx'
 import { Members } from './members.tsx'
 import { Rename } from './rename.tsx'
 
@@ -27,6 +28,7 @@ export function ClusterPage() {
   const id = useParam('id')
   const cluster = useLive(['clusters', id], (api, signal) => api.getCluster({ path: { id } }, { signal }))
   const members = useLive(['clusters', id, 'pods'], (api, signal) => api.listClusterPods({ path: { id } }, { signal }))
+  const why = useLive(['clusters', id, 'why'], (api, signal) => api.explainCluster({ path: { id } }, { signal }))
   return (
     <Page title={cluster.data?.name ?? 'Cluster'} actions={cluster.data && <Acts cluster={cluster.data} />}>
       <Face of={cluster}>
@@ -41,6 +43,7 @@ export function ClusterPage() {
           </div>
         )}
       </Face>
+      <WhyPanel of={why} mayWrite={false} refresh="clusters" />
       <Face of={members}>{({ pods }) => <MemberTable pods={pods} />}</Face>
     </Page>
   )
@@ -133,11 +136,9 @@ function Acts({ cluster }: { cluster: Cluster }) {
           onClose={() => setIsAsked(false)}
           onConfirm={() => void remove()}
           typed={cluster.name}
+          plan={{ method: 'DELETE', path: `/v2/clusters/${cluster.id}` }}
         >
-          <p>
-            Its {count(cluster.pods.total, 'member')} are terminated, with their container disks and persistent mounts. Network volumes
-            stay.
-          </p>
+          <p>It cannot be undone.</p>
         </Confirm>
       )}
     </>

@@ -1,19 +1,16 @@
 import { type ReactNode, useState } from 'react'
 import type { ApiClient } from '../../../client/client.ts'
 import { useAct } from '../../app/act.ts'
-import { useLive, useRefresh } from '../../app/live.ts'
+import { useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Face } from '../../parts/faces.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
-import { type Kept, usesOf } from './uses.ts'
 
 interface DeleteButtonProps {
   name: string
   /** Its address in the API. */
   path: string
-  kept?: Kept
   remove: (api: ApiClient) => Promise<unknown>
   /** What is looked at again. */
   refresh: string
@@ -24,8 +21,8 @@ interface DeleteButtonProps {
   children: ReactNode
 }
 
-/** Deletes something that is kept, after it has said what uses it. */
-export function DeleteButton({ name, path, kept, remove, refresh, noRight, losesData = false, onDone, children }: DeleteButtonProps) {
+/** Deletes something that is kept, after the plan has said what is lost and what uses it. */
+export function DeleteButton({ name, path, remove, refresh, noRight, losesData = false, onDone, children }: DeleteButtonProps) {
   const { api } = useApi()
   const { isBusy, run } = useAct()
   const again = useRefresh()
@@ -50,48 +47,14 @@ export function DeleteButton({ name, path, kept, remove, refresh, noRight, loses
           onClose={() => setIsAsked(false)}
           onConfirm={() => void confirm()}
           typed={losesData ? name : undefined}
+          plan={{ method: 'DELETE', path }}
         >
           {children}
-          {kept && <Uses of={kept} />}
           <div>
             <CopyAs call={{ method: 'DELETE', path }} />
           </div>
         </Confirm>
       )}
     </>
-  )
-}
-
-function Uses({ of }: { of: Kept }) {
-  const { may } = useApi()
-  const users = useLive(
-    ['users-of-kept'],
-    async (api, signal) => {
-      const [pods, endpoints, templates] = await Promise.all([
-        may('pods:read') ? api.listPods({ query: { includeClusterPods: true } }, { signal }).then((answer) => answer.pods) : [],
-        may('serverless:read') ? api.listEndpoints({}, { signal }).then((answer) => answer.endpoints) : [],
-        may('templates:read') ? api.listTemplates({}, { signal }).then((answer) => answer.templates) : [],
-      ])
-      return { pods, endpoints, templates }
-    },
-    { everyMs: 0 },
-  )
-  return (
-    <Face of={users}>
-      {(found) => {
-        const uses = usesOf(of, found)
-        if (uses.length === 0) return <p>Nothing that you may see uses it.</p>
-        return (
-          <div>
-            <p className="text-warn font-medium">In use by:</p>
-            <ul className="list-disc pl-5">
-              {uses.map((use) => (
-                <li key={use}>{use}</li>
-              ))}
-            </ul>
-          </div>
-        )
-      }}
-    </Face>
   )
 }

@@ -38,7 +38,6 @@ export function RegistriesPage() {
                   <DeleteButton
                     name={name}
                     path={`/v2/registries/${id}`}
-                    kept={{ kind: 'registry', id }}
                     remove={(api) => api.deleteRegistry({ path: { id } })}
                     refresh="registries"
                     noRight={noRight}

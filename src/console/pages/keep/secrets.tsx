@@ -50,7 +50,6 @@ export function SecretsPage() {
                     <DeleteButton
                       name={secret.name}
                       path={`/v2/account/secrets/${secret.id}`}
-                      kept={{ kind: 'secret', name: secret.name }}
                       remove={(api) => api.deleteSecret({ path: { id: secret.id } })}
                       refresh="secrets"
                       noRight={noRight}

@@ -76,7 +76,6 @@ function NetworkVolumes() {
                     <DeleteButton
                       name={volume.name}
                       path={`/v2/network-volumes/${volume.id}`}
-                      kept={{ kind: 'network-volume', id: volume.id }}
                       remove={(api) => api.deleteNetworkVolume({ path: { id: volume.id } })}
                       refresh="network-volumes"
                       noRight={noRight}
@@ -217,7 +216,6 @@ function GlobalVolumes() {
                     <DeleteButton
                       name={volume.name}
                       path={`/v2/global-volumes/${volume.id}`}
-                      kept={{ kind: 'global-volume', id: volume.id }}
                       remove={(api) => api.deleteGlobalVolume({ path: { id: volume.id } })}
                       refresh="global-volumes"
                       noRight={noRight}

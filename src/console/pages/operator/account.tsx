@@ -54,10 +54,9 @@ function Suspend({ id, name }: { id: string; name: string }) {
         isBusy={isBusy}
         onClose={() => setIsAsking(false)}
         onConfirm={() => void suspend()}
+        plan={{ method: 'POST', path: `/admin/v1/users/${id}/suspend` }}
       >
-        <p>
-          Keys and sessions are refused, pods stop and workers end within a minute. Jobs and data are kept; resuming starts the pods again.
-        </p>
+        <p>Jobs and data are kept; resuming starts the pods again.</p>
       </Confirm>
     </>
   )

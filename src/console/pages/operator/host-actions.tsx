@@ -8,7 +8,6 @@ import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
-import { Plan } from '../../parts/plan/plan.tsx'
 
 /** Takes a machine out of service and back; nothing is lost by a cordon, so nothing is asked. */
 export function HostActions({ of: host }: { of: Host }) {
@@ -56,14 +55,9 @@ export function HostActions({ of: host }: { of: Host }) {
         isBusy={isBusy}
         onClose={() => ask(null)}
         onConfirm={() => void act(() => api.drainHost({ path, body: {} }), `${host.name} is draining`)}
+        plan={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {} }}
       >
         <p>It takes no new work, and what can leave is asked to.</p>
-        {asking === 'drain' && (
-          <Plan
-            name={`drain ${host.id}`}
-            ask={(client, signal) => client.drainHost({ path, body: {}, query: { dryRun: true } }, { signal })}
-          />
-        )}
         <CopyAs call={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {}, command: `hosts drain ${host.id}` }} />
       </Confirm>
       <Confirm
@@ -74,6 +68,7 @@ export function HostActions({ of: host }: { of: Host }) {
         isBusy={isBusy}
         onClose={() => ask(null)}
         onConfirm={() => void remove()}
+        plan={{ method: 'DELETE', path: `/admin/v1/hosts/${host.id}` }}
       >
         <p>Its agent is refused from then on. To take it in again it needs a new join token.</p>
       </Confirm>

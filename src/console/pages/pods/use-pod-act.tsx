@@ -4,7 +4,6 @@ import { useAct } from '../../app/act.ts'
 import { useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { Confirm } from '../../parts/over/confirm.tsx'
-import { Plan } from '../../parts/plan/plan.tsx'
 import { POD_ACTS, type PodAct } from './pod-acts.ts'
 
 export type ActedPod = Pick<Pod, 'id' | 'name' | 'status' | 'locked' | 'actions' | 'mounts'>
@@ -37,15 +36,10 @@ export function usePodActs(onTerminated?: () => void): PodActs {
       isBusy={isBusy}
       onClose={() => setAsked(null)}
       onConfirm={() => void take(asked.pod, asked.act)}
+      plan={{ method: 'POST', path: `/v2/pods/${asked.pod.id}/action`, body: { action: asked.act } }}
       typed={asked.act === 'terminate' && asked.pod.mounts.persistent !== undefined ? asked.pod.name : undefined}
     >
       <p>{POD_ACTS[asked.act].loses}</p>
-      {asked.act === 'terminate' && (
-        <Plan
-          name={`delete/${asked.pod.id}`}
-          ask={(client, signal) => client.deletePod({ path: { id: asked.pod.id }, query: { dryRun: true } }, { signal })}
-        />
-      )}
     </Confirm>
   )
   return {

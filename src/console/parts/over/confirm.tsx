@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { Button } from '../button.tsx'
 import { TextField } from '../form/field.tsx'
+import { Plan, type PlannedCall } from '../plan/plan.tsx'
 import { Dialog } from './dialog.tsx'
 
 interface ConfirmProps {
@@ -15,12 +16,14 @@ interface ConfirmProps {
   typed?: string | undefined
   /** Why it cannot be done, as the plan says. */
   disabledReason?: string | undefined
-  /** What would happen. */
+  /** The change: its plan is shown as soon as it is asked about. */
+  plan?: PlannedCall | undefined
+  /** What else there is to know. */
   children: ReactNode
 }
 
 /** Asks before something that cannot be undone. */
-export function Confirm({ title, verb, isOpen, isBusy, onClose, onConfirm, typed, disabledReason, children }: ConfirmProps) {
+export function Confirm({ title, verb, isOpen, isBusy, onClose, onConfirm, typed, disabledReason, plan, children }: ConfirmProps) {
   const [text, setText] = useState('')
   const missing = typed !== undefined && text !== typed ? `Type ${typed} first.` : undefined
   return (
@@ -38,6 +41,7 @@ export function Confirm({ title, verb, isOpen, isBusy, onClose, onConfirm, typed
       }
     >
       {children}
+      {isOpen && plan !== undefined && <Plan of={plan} />}
       {typed !== undefined && (
         <TextField label={`Type ${typed} to go on`} autoComplete="off" value={text} onChange={(event) => setText(event.target.value)} />
       )}

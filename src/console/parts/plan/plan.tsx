@@ -1,24 +1,41 @@
-import type { ApiClient } from '../../../client/client.ts'
 import type { ChangePlan } from '../../../contract/change-plan.ts'
 import { useLive } from '../../app/live.ts'
 import { Face } from '../faces.tsx'
 import { Effects } from './effects.tsx'
 
-interface PlanProps {
-  /** Tells it from the plans of other changes. */
-  name: string
-  /** The change itself, asked with `dryRun`. */
-  ask: (api: ApiClient, signal: AbortSignal) => Promise<unknown>
+/** A change, as it is about to be sent. */
+export interface PlannedCall {
+  method: 'DELETE' | 'PATCH' | 'POST' | 'PUT'
+  path: string
+  body?: unknown
 }
 
 /** What a change would do, from a dry run of the very same call (DRY-1). */
-export function Plan({ name, ask }: PlanProps) {
-  const plan = useLive(['plan', name], async (api, signal) => (await ask(api, signal)) as ChangePlan, { everyMs: 0 })
+export function Plan({ of: { method, path, body } }: { of: PlannedCall }) {
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  const dry = `${path}${path.includes('?') ? '&' : '?'}dryRun=true`
+  const plan = useLive(
+    ['plan', method, path, text ?? ''],
+    async (api, signal) => (await api.request(method, dry, text === undefined ? undefined : JSON.parse(text), { signal })) as ChangePlan,
+    { everyMs: 0 },
+  )
+  return <Face of={plan}>{(known) => <PlanText of={known} />}</Face>
+}
+
+function PlanText({ of: { effects, refusal, inTheWay = [] } }: { of: ChangePlan }) {
+  if (refusal === null) return <Effects of={effects} />
   return (
-    <Face of={plan}>
-      {({ effects, refusal }) =>
-        refusal === null ? <Effects of={effects} /> : <p className="text-bad">It would be refused: {refusal.detail}</p>
-      }
-    </Face>
+    <div className="text-bad">
+      <p>It would be refused: {refusal.detail}</p>
+      {inTheWay.length > 0 && (
+        <ul aria-label="Who uses it" className="list-disc pl-5">
+          {inTheWay.map(({ kind, id, name }) => (
+            <li key={id}>
+              {kind} {name ?? id}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   )
 }

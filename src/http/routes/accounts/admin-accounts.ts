@@ -1,13 +1,16 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { CreateUserRequest, ListUsersResponse, Quotas, User, UserQuery } from '../../../contract/accounts/accounts.ts'
+import { CreateUserRequest, ListUsersResponse, Quotas, QuotasOrChangePlan, User, UserQuery } from '../../../contract/accounts/accounts.ts'
 import { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../../contract/accounts/keys.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import * as accounts from '../../../services/accounts/accounts.ts'
 import * as keys from '../../../services/accounts/keys.ts'
+import { planQuotas } from '../../../services/accounts/plan-account.ts'
+import { planRevokeKey } from '../../../services/accounts/plan-keys.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { BEARER, operatorOkOrPlan, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user, or of the key.' }) })
 const common = { tags: ['Accounts'], security: BEARER }
@@ -76,8 +79,8 @@ const revokeKeyRoute = createRoute({
   operationId: 'revokeKey',
   summary: 'Revoke a key; it is refused everywhere within 60 seconds',
   description: 'Streams that it holds open end with it.',
-  request: { params: Params },
-  responses: { 204: { description: 'Revoked.' }, ...problemResponses([401, 404]) },
+  request: { params: Params, query: DryRunQuery },
+  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Revoked.' }, ...problemResponses([401, 404, 422]) },
 })
 
 const setQuotasRoute = createRoute({
@@ -87,9 +90,9 @@ const setQuotasRoute = createRoute({
   operationId: 'setQuotas',
   summary: "Override a user's request quotas; felt within 60 seconds",
   description: 'Requests of REST v2 a minute, an hour and a day; `exempt` lifts them and the limits of the job API.',
-  request: { params: Params, body: { required: true, content: { 'application/json': { schema: Quotas } } } },
+  request: { params: Params, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: Quotas } } } },
   responses: {
-    200: { description: 'The quotas as they are now.', content: { 'application/json': { schema: Quotas } } },
+    200: operatorOkOrPlan('The quotas as they are now.', QuotasOrChangePlan),
     ...problemResponses([400, 401, 404, 413, 415, 422]),
   },
 })
@@ -103,10 +106,14 @@ export function registerAdminAccounts(app: OpenAPIHono<AppEnv>): void {
   )
   app.openapi(listKeysRoute, async (c) => c.json({ keys: await keys.listKeys(c.env, c.req.valid('param').id) }, 200))
   app.openapi(revokeKeyRoute, async (c) => {
-    await keys.revokeKey(operatorContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planRevokeKey(operatorContext(c), id), 200)
+    await keys.revokeKey(operatorContext(c), id)
     return c.body(null, 204)
   })
-  app.openapi(setQuotasRoute, async (c) =>
-    c.json(await accounts.setQuotas(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
-  )
+  app.openapi(setQuotasRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planQuotas(operatorContext(c), id, c.req.valid('json')), 200)
+    return c.json(await accounts.setQuotas(operatorContext(c), id, c.req.valid('json')), 200)
+  })
 }

@@ -1,11 +1,13 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { BudgetOverrides } from '../../../contract/accounts/budgets.ts'
+import { BudgetOverrides, BudgetOverridesOrChangePlan } from '../../../contract/accounts/budgets.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { getBudgets, setBudgets } from '../../../services/accounts/budgets.ts'
+import { planBudgets } from '../../../services/accounts/plan-account.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { BEARER, operatorOkOrPlan } from '../../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) })
 const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/budgets' }
@@ -28,12 +30,19 @@ const setRoute = createRoute({
   operationId: 'setBudgets',
   summary: "Override a user's budgets; what is left out is the default again",
   description: 'What is held already stays, even above a lower budget.',
-  request: { params: Params, body: { required: true, content } },
-  responses: { 200: { description: 'The overrides as they are now.', content }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
+  request: { params: Params, query: DryRunQuery, body: { required: true, content } },
+  responses: {
+    200: operatorOkOrPlan('The overrides as they are now.', BudgetOverridesOrChangePlan),
+    ...problemResponses([400, 401, 404, 413, 415, 422]),
+  },
 })
 
 /** Registers the budgets of accounts in the operator API (PP-204). */
 export function registerAdminBudgets(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getRoute, async (c) => c.json(await getBudgets(c.env, c.req.valid('param').id), 200))
-  app.openapi(setRoute, async (c) => c.json(await setBudgets(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200))
+  app.openapi(setRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planBudgets(operatorContext(c), id, c.req.valid('json')), 200)
+    return c.json(await setBudgets(operatorContext(c), id, c.req.valid('json')), 200)
+  })
 }

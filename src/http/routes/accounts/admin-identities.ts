@@ -1,8 +1,10 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { freeIdentities } from '../../../services/accounts/identities.ts'
+import { planFreeIdentities } from '../../../services/accounts/plan-end.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { BEARER, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
 
 const freeIdentitiesRoute = createRoute({
   tags: ['Accounts'],
@@ -13,14 +15,19 @@ const freeIdentitiesRoute = createRoute({
   summary: 'Forget as whom a user has signed in; the next verified sign-in with the address of the user is linked',
   description:
     'For a provider that knows its users anew, or has given an address to somebody else. Keys go on; sessions end within 60 seconds. End the former identity at the provider first: until its token expires it could sign in again.',
-  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user.' }) }) },
-  responses: { 204: { description: 'Forgotten.' }, ...problemResponses([401, 404]) },
+  request: {
+    params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user.' }) }),
+    query: DryRunQuery,
+  },
+  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Forgotten.' }, ...problemResponses([401, 404, 422]) },
 })
 
 /** Registers what the operator does with identities (SES-15). */
 export function registerAdminIdentities(app: OpenAPIHono<AppEnv>): void {
   app.openapi(freeIdentitiesRoute, async (c) => {
-    await freeIdentities(operatorContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planFreeIdentities(operatorContext(c), id), 200)
+    await freeIdentities(operatorContext(c), id)
     return c.body(null, 204)
   })
 }

@@ -1,11 +1,13 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { AccountIsolation } from '../../../contract/accounts/isolation.ts'
+import { AccountIsolation, AccountIsolationOrChangePlan } from '../../../contract/accounts/isolation.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { getIsolation, setIsolation } from '../../../services/accounts/isolation.ts'
+import { planSetIsolation } from '../../../services/accounts/plan-account.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { BEARER, operatorOkOrPlan } from '../../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) })
 const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/isolation' }
@@ -28,12 +30,19 @@ const setRoute = createRoute({
   operationId: 'setIsolation',
   summary: "Require what runs a user's containers; felt by the next that is placed",
   description: 'What runs now goes on where it is.',
-  request: { params: Params, body: { required: true, content } },
-  responses: { 200: { description: 'The requirement as it is now.', content }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
+  request: { params: Params, query: DryRunQuery, body: { required: true, content } },
+  responses: {
+    200: operatorOkOrPlan('The requirement as it is now.', AccountIsolationOrChangePlan),
+    ...problemResponses([400, 401, 404, 413, 415, 422]),
+  },
 })
 
 /** Registers what the operator requires of the hosts of an account (PP-219). */
 export function registerAdminIsolation(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getRoute, async (c) => c.json(await getIsolation(c.env, c.req.valid('param').id), 200))
-  app.openapi(setRoute, async (c) => c.json(await setIsolation(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200))
+  app.openapi(setRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planSetIsolation(operatorContext(c), id, c.req.valid('json')), 200)
+    return c.json(await setIsolation(operatorContext(c), id, c.req.valid('json')), 200)
+  })
 }

@@ -1,10 +1,12 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { Offboarding } from '../../../contract/accounts/offboarding.ts'
+import { OffboardingOrChangePlan } from '../../../contract/accounts/offboarding.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { deleteUser } from '../../../services/accounts/offboarding.ts'
+import { planDeleteUser } from '../../../services/accounts/plan-end.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { BEARER, operatorOkOrPlan } from '../../openapi/rest-components.ts'
 
 const deleteRoute = createRoute({
   tags: ['Accounts'],
@@ -15,14 +17,21 @@ const deleteRoute = createRoute({
   summary: 'End the work of a user and delete the account; usage stays for the bill',
   description:
     'It may be repeated until nothing is left. The only owner of an organization is 409: it is handed over first. It cannot be undone.',
-  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) }) },
+  request: {
+    params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) }),
+    query: DryRunQuery,
+  },
   responses: {
-    200: { description: 'What was done.', content: { 'application/json': { schema: Offboarding } } },
-    ...problemResponses([401, 404, 409]),
+    200: operatorOkOrPlan('What was done.', OffboardingOrChangePlan),
+    ...problemResponses([401, 404, 409, 422]),
   },
 })
 
 /** Registers the deletion of users (TEAM-23). */
 export function registerAdminOffboarding(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(deleteRoute, async (c) => c.json(await deleteUser(operatorContext(c), c.req.valid('param').id), 200))
+  app.openapi(deleteRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const { dryRun } = c.req.valid('query')
+    return c.json(await (dryRun ? planDeleteUser(operatorContext(c), id) : deleteUser(operatorContext(c), id)), 200)
+  })
 }

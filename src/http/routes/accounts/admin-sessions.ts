@@ -1,11 +1,13 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateSignInLinkRequest, SignInLink } from '../../../contract/console/sign-in-links.ts'
+import { planEndSessions } from '../../../services/accounts/plan-end.ts'
 import { endSessionsOf } from '../../../services/sessions/console-sessions.ts'
 import { createSignInLink } from '../../../services/sessions/sign-in-links.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json } from '../../openapi/rest-components.ts'
+import { BEARER, json, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
 
 const common = { tags: ['Accounts'], security: BEARER }
 
@@ -32,15 +34,20 @@ const endSessionsRoute = createRoute({
   summary: 'Sign a user out of the console everywhere',
   description:
     'At once here, within 60 seconds everywhere. Keys and tokens of the identity provider go on. Doing it again changes nothing.',
-  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user.' }) }) },
-  responses: { 204: { description: 'Signed out.' }, ...problemResponses([401, 404]) },
+  request: {
+    params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user.' }) }),
+    query: DryRunQuery,
+  },
+  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Signed out.' }, ...problemResponses([401, 404, 422]) },
 })
 
 /** Registers what the operator does with sessions of the console (CS-15, CS-17). */
 export function registerAdminSessions(app: OpenAPIHono<AppEnv>): void {
   app.openapi(createLinkRoute, async (c) => c.json(await createSignInLink(operatorContext(c), c.req.valid('json')), 201))
   app.openapi(endSessionsRoute, async (c) => {
-    await endSessionsOf(operatorContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planEndSessions(operatorContext(c), id), 200)
+    await endSessionsOf(operatorContext(c), id)
     return c.body(null, 204)
   })
 }

@@ -1,14 +1,16 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { OrganizationSuspension, Suspension } from '../../../contract/accounts/accounts.ts'
+import { OrganizationSuspensionOrChangePlan, SuspensionOrChangePlan } from '../../../contract/accounts/accounts.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
+import { planSuspendOrganization, planSuspendUser } from '../../../services/accounts/plan-end.ts'
 import { resumeOrganization, resumeUser, suspendOrganization, suspendUser } from '../../../services/accounts/suspension.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { BEARER, operatorOkOrPlan } from '../../openapi/rest-components.ts'
 
 const Params = z.object({
   id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user, or of the organization.' }),
 })
-const common = { tags: ['Accounts'], security: BEARER, method: 'post' as const, request: { params: Params } }
+const common = { tags: ['Accounts'], security: BEARER, method: 'post' as const, request: { params: Params, query: DryRunQuery } }
 
 const suspendUserRoute = createRoute({
   ...common,
@@ -16,7 +18,7 @@ const suspendUserRoute = createRoute({
   operationId: 'suspendUser',
   summary: 'End the keys, streams, workers and pods of a user within 60 seconds; the jobs wait',
   description: 'Nothing is deleted. Doing it again changes nothing.',
-  responses: answers(Suspension),
+  responses: answers(SuspensionOrChangePlan),
 })
 
 const resumeUserRoute = createRoute({
@@ -25,7 +27,7 @@ const resumeUserRoute = createRoute({
   operationId: 'resumeUser',
   summary: 'End a suspension: jobs go on, and pods that it stopped start again where there is room',
   description: 'Doing it again changes nothing.',
-  responses: answers(Suspension),
+  responses: answers(SuspensionOrChangePlan),
 })
 
 const suspendOrganizationRoute = createRoute({
@@ -34,7 +36,7 @@ const suspendOrganizationRoute = createRoute({
   operationId: 'suspendOrganization',
   summary: "End the keys, streams, workers and pods of an organization within 60 seconds; its members' other accounts go on",
   description: 'Nothing is deleted. Doing it again changes nothing.',
-  responses: answers(OrganizationSuspension),
+  responses: answers(OrganizationSuspensionOrChangePlan),
 })
 
 const resumeOrganizationRoute = createRoute({
@@ -43,17 +45,33 @@ const resumeOrganizationRoute = createRoute({
   operationId: 'resumeOrganization',
   summary: 'End the suspension of an organization',
   description: 'Jobs go on, and pods that it stopped start again where there is room. Doing it again changes nothing.',
-  responses: answers(OrganizationSuspension),
+  responses: answers(OrganizationSuspensionOrChangePlan),
 })
 
 /** Registers the operator's brakes (PP-214, PP-239). */
 export function registerAdminSuspension(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(suspendUserRoute, async (c) => c.json(await suspendUser(operatorContext(c), c.req.valid('param').id), 200))
-  app.openapi(resumeUserRoute, async (c) => c.json(await resumeUser(operatorContext(c), c.req.valid('param').id), 200))
-  app.openapi(suspendOrganizationRoute, async (c) => c.json(await suspendOrganization(operatorContext(c), c.req.valid('param').id), 200))
-  app.openapi(resumeOrganizationRoute, async (c) => c.json(await resumeOrganization(operatorContext(c), c.req.valid('param').id), 200))
+  app.openapi(suspendUserRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const { dryRun } = c.req.valid('query')
+    return c.json(await (dryRun ? planSuspendUser(operatorContext(c), id, true) : suspendUser(operatorContext(c), id)), 200)
+  })
+  app.openapi(resumeUserRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const { dryRun } = c.req.valid('query')
+    return c.json(await (dryRun ? planSuspendUser(operatorContext(c), id, false) : resumeUser(operatorContext(c), id)), 200)
+  })
+  app.openapi(suspendOrganizationRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const { dryRun } = c.req.valid('query')
+    return c.json(await (dryRun ? planSuspendOrganization(operatorContext(c), id, true) : suspendOrganization(operatorContext(c), id)), 200)
+  })
+  app.openapi(resumeOrganizationRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const { dryRun } = c.req.valid('query')
+    return c.json(await (dryRun ? planSuspendOrganization(operatorContext(c), id, false) : resumeOrganization(operatorContext(c), id)), 200)
+  })
 }
 
 function answers<Schema extends z.ZodType>(schema: Schema) {
-  return { 200: { description: 'What was done.', content: { 'application/json': { schema } } }, ...problemResponses([401, 404]) }
+  return { 200: operatorOkOrPlan('What was done.', schema), ...problemResponses([401, 404, 422]) }
 }

@@ -1,11 +1,13 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { SpendCeilings } from '../../../contract/billing/spend.ts'
+import { SpendCeilings, SpendCeilingsOrChangePlan } from '../../../contract/billing/spend.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
+import { planCeilings } from '../../../services/accounts/plan-account.ts'
 import { getCeilings, setCeilings } from '../../../services/billing/spend.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { BEARER, operatorOkOrPlan } from '../../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) })
 const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/spend-limits' }
@@ -28,12 +30,19 @@ const setRoute = createRoute({
   operationId: 'setSpendCeilings',
   summary: 'Set the most that a user may spend; what is left out is the default again',
   description: 'It holds from the next request on, whatever limit the user has set.',
-  request: { params: Params, body: { required: true, content } },
-  responses: { 200: { description: 'The ceilings as they are now.', content }, ...problemResponses([400, 401, 404, 413, 415, 422]) },
+  request: { params: Params, query: DryRunQuery, body: { required: true, content } },
+  responses: {
+    200: operatorOkOrPlan('The ceilings as they are now.', SpendCeilingsOrChangePlan),
+    ...problemResponses([400, 401, 404, 413, 415, 422]),
+  },
 })
 
 /** Registers the ceilings of spend limits in the operator API (BIL-21). */
 export function registerAdminSpend(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getRoute, async (c) => c.json(await getCeilings(c.env, c.req.valid('param').id), 200))
-  app.openapi(setRoute, async (c) => c.json(await setCeilings(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 200))
+  app.openapi(setRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planCeilings(operatorContext(c), id, c.req.valid('json')), 200)
+    return c.json(await setCeilings(operatorContext(c), id, c.req.valid('json')), 200)
+  })
 }

@@ -1,11 +1,13 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { SpendLimits, SpendSummary, UpdateSpendLimitsRequest } from '../../../contract/billing/spend.ts'
+import { SpendLimits, SpendLimitsOrChangePlan, SpendSummary, UpdateSpendLimitsRequest } from '../../../contract/billing/spend.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
+import { planSpendLimitsOf } from '../../../services/billing/plan-limits.ts'
 import { getSpendLimits, getSummary, updateSpendLimits } from '../../../services/billing/spend.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { BEARER, json, ok, okOrPlan, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const common = { tags: ['Billing'], security: BEARER }
 
@@ -39,13 +41,20 @@ const updateRoute = createRoute({
   summary: 'Change the spend limits of the account, as far as the operator lets it',
   description: 'What is left out stays as it is.',
   ...scoped('account:write', [strictJson]),
-  request: { body: json(UpdateSpendLimitsRequest) },
-  responses: { 200: ok('The limits in force.', SpendLimits), ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS) },
+  request: { query: DryRunQuery, body: json(UpdateSpendLimitsRequest) },
+  responses: {
+    200: okOrPlan('The limits in force.', SpendLimitsOrChangePlan),
+    ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers spend limits and the summary below `/v2/billing` (BIL-20 to BIL-25). */
 export function registerSpend(app: OpenAPIHono<AppEnv>): void {
   app.openapi(summaryRoute, async (c) => c.json(await getSummary(verbContext(c)), 200))
   app.openapi(limitsRoute, async (c) => c.json(await getSpendLimits(verbContext(c)), 200))
-  app.openapi(updateRoute, async (c) => c.json(await updateSpendLimits(verbContext(c), c.req.valid('json')), 200))
+  app.openapi(updateRoute, async (c) => {
+    const { dryRun } = c.req.valid('query')
+    const body = c.req.valid('json')
+    return c.json(await (dryRun ? planSpendLimitsOf(verbContext(c), body) : updateSpendLimits(verbContext(c), body)), 200)
+  })
 }

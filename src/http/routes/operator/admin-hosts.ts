@@ -1,13 +1,13 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { ChangePlan, DryRunQuery } from '../../../contract/change-plan.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CordonRequest, Host, HostOrChangePlan, ListHostsResponse } from '../../../contract/hosts/hosts.ts'
 import * as machines from '../../../services/hosts/hosts.ts'
 import { planCordonHost, planDrainHost, planRemoveHost } from '../../../services/hosts/plan-host.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { BEARER, operatorOkOrPlan, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Host id.' }) })
 const common = { tags: ['Hosts'], security: BEARER }
@@ -39,9 +39,6 @@ const getHostRoute = createRoute({
   },
 })
 
-const plan = { description: 'With `dryRun`: what would happen.', content: { 'application/json': { schema: ChangePlan } } }
-const hostOrPlan = { content: { 'application/json': { schema: HostOrChangePlan } } }
-
 const removeHostRoute = createRoute({
   ...common,
   method: 'delete',
@@ -50,7 +47,7 @@ const removeHostRoute = createRoute({
   summary: 'Remove a machine on which nothing is placed',
   description: '409 while something is placed on it: drain it first.',
   request: { params: Params, query: DryRunQuery },
-  responses: { 200: plan, 204: { description: 'Removed.' }, ...problemResponses([401, 404, 409, 422]) },
+  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Removed.' }, ...problemResponses([401, 404, 409, 422]) },
 })
 
 const host = { content: { 'application/json': { schema: Host } } }
@@ -66,7 +63,7 @@ const cordonHostRoute = createRoute({
   middleware: strictJson,
   request: { params: Params, query: DryRunQuery, body: cordonBody },
   responses: {
-    200: { description: 'What runs there stays. With `dryRun`: what would happen.', ...hostOrPlan },
+    200: operatorOkOrPlan('What runs there stays.', HostOrChangePlan),
     ...problemResponses([400, 401, 404, 413, 415, 422]),
   },
 })
@@ -92,7 +89,7 @@ const drainHostRoute = createRoute({
   middleware: strictJson,
   request: { params: Params, query: DryRunQuery, body: cordonBody },
   responses: {
-    200: { description: 'It is under way. With `dryRun`: what would happen.', ...hostOrPlan },
+    200: operatorOkOrPlan('It is under way.', HostOrChangePlan),
     ...problemResponses([400, 401, 404, 413, 415, 422, 503]),
   },
 })

@@ -1,11 +1,13 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateJoinTokenRequest, ListJoinTokensResponse, NewJoinToken } from '../../../contract/hosts/hosts.ts'
+import { planRevokeJoinToken } from '../../../services/accounts/plan-end.ts'
 import * as joinTokens from '../../../services/hosts/join-tokens.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { BEARER, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Token id.' }) })
 const common = { tags: ['Hosts'], security: BEARER }
@@ -48,8 +50,8 @@ const revokeJoinTokenRoute = createRoute({
   operationId: 'revokeJoinToken',
   summary: 'Revoke a join token that no machine has used',
   description: '409 when a machine has joined with it.',
-  request: { params: Params },
-  responses: { 204: { description: 'Revoked.' }, ...problemResponses([401, 404, 409]) },
+  request: { params: Params, query: DryRunQuery },
+  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Revoked.' }, ...problemResponses([401, 404, 409, 422]) },
 })
 
 /** Registers the join tokens of the operator API (AUT-4a). */
@@ -57,7 +59,9 @@ export function registerJoinTokens(app: OpenAPIHono<AppEnv>): void {
   app.openapi(createJoinTokenRoute, async (c) => c.json(await joinTokens.createJoinToken(operatorContext(c), c.req.valid('json')), 201))
   app.openapi(listJoinTokensRoute, async (c) => c.json({ joinTokens: await joinTokens.listJoinTokens(c.env) }, 200))
   app.openapi(revokeJoinTokenRoute, async (c) => {
-    await joinTokens.revokeJoinToken(operatorContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planRevokeJoinToken(operatorContext(c), id), 200)
+    await joinTokens.revokeJoinToken(operatorContext(c), id)
     return c.body(null, 204)
   })
 }

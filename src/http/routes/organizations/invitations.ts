@@ -1,4 +1,5 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import {
   AnswerInvitationRequest,
@@ -8,11 +9,12 @@ import {
   Organization,
 } from '../../../contract/organizations/organizations.ts'
 import * as invitations from '../../../services/organizations/invitations.ts'
+import { planRevokeInvitation } from '../../../services/organizations/plan-members.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { json, ok, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
 import { common, InvitationParams, ITEM_PATH, OrganizationParams, PATH } from './paths.ts'
 
 const LIST_PATH = `${ITEM_PATH}/invitations` as const
@@ -58,8 +60,12 @@ const revokeRoute = createRoute({
   summary: 'Take an open invitation back',
   description: 'Its token opens nothing from now on.',
   ...scoped('account:write', []),
-  request: { params: InvitationParams },
-  responses: { 204: { description: 'Revoked.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 409, 429], RATE_HEADERS) },
+  request: { params: InvitationParams, query: DryRunQuery },
+  responses: {
+    200: PLANNED,
+    204: { description: 'Revoked.', headers: RATE_HEADERS },
+    ...problemResponses([401, 403, 404, 409, 422, 429], RATE_HEADERS),
+  },
 })
 
 const acceptRoute = createRoute({
@@ -113,6 +119,7 @@ export function registerInvitations(app: OpenAPIHono<AppEnv>): void {
   )
   app.openapi(revokeRoute, async (c) => {
     const { id, invitationId } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planRevokeInvitation(verbContext(c), id, invitationId), 200)
     await invitations.revokeInvitation(verbContext(c), id, invitationId)
     return c.body(null, 204)
   })

@@ -1,17 +1,19 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import {
   HandOverRequest,
-  OrganizationDetails,
-  OrganizationMember,
+  OrganizationDetailsOrChangePlan,
+  OrganizationMemberOrChangePlan,
   RemoveMemberQuery,
   UpdateMemberRequest,
 } from '../../../contract/organizations/organizations.ts'
 import * as members from '../../../services/organizations/members.ts'
+import { planChangeRole, planHandOver, planRemoveMember } from '../../../services/organizations/plan-members.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { json, okOrPlan, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
 import { common, ITEM_PATH, MemberParams, OrganizationParams } from './paths.ts'
 
 const MEMBER_PATH = `${ITEM_PATH}/members/{userId}` as const
@@ -24,9 +26,9 @@ const handOverRoute = createRoute({
   summary: 'Make another member the owner, and the caller an administrator',
   description: 'Only an owner may; both change or neither does.',
   ...scoped('account:write', [strictJson]),
-  request: { params: OrganizationParams, body: json(HandOverRequest) },
+  request: { params: OrganizationParams, query: DryRunQuery, body: json(HandOverRequest) },
   responses: {
-    200: ok('The organization as it is now.', OrganizationDetails),
+    200: okOrPlan('The organization as it is now.', OrganizationDetailsOrChangePlan),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -39,9 +41,9 @@ const changeRoleRoute = createRoute({
   summary: 'Give a member another role; felt everywhere within 60 seconds',
   description: 'An administrator makes and removes no owner; the last owner stays one (409).',
   ...scoped('account:write', [strictJson]),
-  request: { params: MemberParams, body: json(UpdateMemberRequest) },
+  request: { params: MemberParams, query: DryRunQuery, body: json(UpdateMemberRequest) },
   responses: {
-    200: ok('The member as he is now.', OrganizationMember),
+    200: okOrPlan('The member as he is now.', OrganizationMemberOrChangePlan),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -54,8 +56,9 @@ const removeRoute = createRoute({
   summary: 'Remove a member, or leave with your own id; keys of the one who goes are dead everywhere within 60 seconds',
   description: '`keysTo` names a member that takes over the keys instead. The last owner cannot go (409).',
   ...scoped('account:write', []),
-  request: { params: MemberParams, query: RemoveMemberQuery },
+  request: { params: MemberParams, query: RemoveMemberQuery.extend(DryRunQuery.shape) },
   responses: {
+    200: PLANNED,
     204: { description: 'No member any more.', headers: RATE_HEADERS },
     ...problemResponses([400, 401, 403, 404, 409, 422, 429], RATE_HEADERS),
   },
@@ -63,14 +66,21 @@ const removeRoute = createRoute({
 
 /** Registers what is done to the members of an organization (TEAM-5, TEAM-6, TEAM-10 to TEAM-12). */
 export function registerOrganizationMembers(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(handOverRoute, async (c) => c.json(await members.handOver(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200))
+  app.openapi(handOverRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planHandOver(verbContext(c), id, c.req.valid('json')), 200)
+    return c.json(await members.handOver(verbContext(c), id, c.req.valid('json')), 200)
+  })
   app.openapi(changeRoleRoute, async (c) => {
     const { id, userId } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planChangeRole(verbContext(c), id, userId, c.req.valid('json')), 200)
     return c.json(await members.changeRole(verbContext(c), id, userId, c.req.valid('json')), 200)
   })
   app.openapi(removeRoute, async (c) => {
     const { id, userId } = c.req.valid('param')
-    await members.removeMember(verbContext(c), id, userId, c.req.valid('query').keysTo)
+    const { keysTo, dryRun } = c.req.valid('query')
+    if (dryRun) return c.json(await planRemoveMember(verbContext(c), id, userId, keysTo), 200)
+    await members.removeMember(verbContext(c), id, userId, keysTo)
     return c.body(null, 204)
   })
 }

@@ -1,4 +1,5 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import {
   CreateOrganizationRequest,
@@ -8,11 +9,12 @@ import {
   UpdateOrganizationRequest,
 } from '../../../contract/organizations/organizations.ts'
 import * as organizations from '../../../services/organizations/organizations.ts'
+import { planDeleteOrganization } from '../../../services/organizations/plan-members.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { json, ok, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
 import { common, ITEM_PATH, OrganizationParams, PATH } from './paths.ts'
 
 const listRoute = createRoute({
@@ -76,8 +78,12 @@ const deleteRoute = createRoute({
   summary: 'Delete an organization that has nothing left; its members, invitations and keys go with it',
   description: 'Only an owner may; 409 names what is still there.',
   ...scoped('account:write', []),
-  request: { params: OrganizationParams },
-  responses: { 204: { description: 'Deleted.', headers: RATE_HEADERS }, ...problemResponses([401, 403, 404, 409, 429], RATE_HEADERS) },
+  request: { params: OrganizationParams, query: DryRunQuery },
+  responses: {
+    200: PLANNED,
+    204: { description: 'Deleted.', headers: RATE_HEADERS },
+    ...problemResponses([401, 403, 404, 409, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers `/v2/organizations` (ORG-1, ORG-2, TEAM-3, TEAM-13). */
@@ -91,7 +97,9 @@ export function registerOrganizations(app: OpenAPIHono<AppEnv>): void {
     c.json(await organizations.renameOrganization(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
   )
   app.openapi(deleteRoute, async (c) => {
-    await organizations.deleteOrganization(verbContext(c), c.req.valid('param').id)
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planDeleteOrganization(verbContext(c), id), 200)
+    await organizations.deleteOrganization(verbContext(c), id)
     return c.body(null, 204)
   })
 }

@@ -116,6 +116,7 @@ def cluster(plane):
     read = plane.get_cluster(made.id)
     listed = plane.list_clusters().clusters
     members = plane.list_cluster_pods(made.id).pods
+    plane.explain_cluster(made.id)
     changed = plane.update_cluster(made.id, body=make("UpdateClusterRequest", name="two"))
     plane.delete_cluster(made.id)
     return {

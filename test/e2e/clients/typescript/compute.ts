@@ -49,6 +49,7 @@ async function cluster(plane: Podplane) {
   const read = await plane.getCluster({ path })
   const { clusters } = await plane.listClusters()
   const { pods } = await plane.listClusterPods({ path })
+  await plane.explainCluster({ path })
   const changed = await plane.updateCluster({ path, body: { name: 'two' } })
   await plane.deleteCluster({ path })
   return {

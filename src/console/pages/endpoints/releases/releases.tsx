@@ -109,9 +109,9 @@ function GoBackDialog({ endpointId, target, releases, onClose }: DialogProps) {
       isBusy={isBusy}
       onClose={onClose}
       onConfirm={() => void goBack()}
+      plan={isEmpty ? undefined : { method: 'PATCH', path: `/v2/serverless/${endpointId}`, body }}
       disabledReason={isEmpty ? 'Nothing of it can be brought back by a change.' : undefined}
     >
-      <p>A new release with these values replaces the workers one after another. Jobs that run are finished first.</p>
       <Pre>{JSON.stringify(body, null, 2)}</Pre>
       {lost.length > 0 && (
         <p className="text-warn">This stays as it is now, because a release does not keep its values: {lost.join(', ')}.</p>

@@ -7,10 +7,8 @@ import { paths } from '../../../app/paths.ts'
 import { useApi } from '../../../app/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
-import { count } from '../../../parts/format.ts'
 import { Confirm } from '../../../parts/over/confirm.tsx'
 import { Panel } from '../../../parts/page.tsx'
-import { useHealth } from '../use-endpoint.ts'
 
 /** The end of an endpoint; what it takes along is said before. */
 export function DeleteEndpoint({ of: endpoint, offReason }: { of: Endpoint; offReason: string | undefined }) {
@@ -19,7 +17,6 @@ export function DeleteEndpoint({ of: endpoint, offReason }: { of: Endpoint; offR
   const refresh = useRefresh()
   const router = useRouter()
   const [isOpen, setIsOpen] = useState(false)
-  const { data } = useHealth(endpoint.id)
   const remove = async () => {
     if (!(await run(() => api.deleteEndpoint({ path: { id: endpoint.id } }), `${endpoint.name} is deleted`))) return
     void router.navigate({ to: paths.endpoints() } as object)
@@ -41,15 +38,8 @@ export function DeleteEndpoint({ of: endpoint, offReason }: { of: Endpoint; offR
         onClose={() => setIsOpen(false)}
         onConfirm={() => void remove()}
         typed={endpoint.name}
+        plan={{ method: 'DELETE', path: `/v2/serverless/${endpoint.id}` }}
       >
-        <ul className="list-disc pl-5">
-          <li>
-            {data === undefined
-              ? 'Jobs that wait or run are lost.'
-              : `${count(data.jobs.inQueue, 'waiting job')} and ${count(data.jobs.inProgress, 'running job')} are lost.`}
-          </li>
-          <li>Results that nobody has read are lost.</li>
-        </ul>
         <CopyAs call={{ method: 'DELETE', path: `/v2/serverless/${endpoint.id}`, command: `endpoints delete ${endpoint.id}` }} />
       </Confirm>
     </Panel>

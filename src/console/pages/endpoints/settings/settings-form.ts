@@ -60,9 +60,6 @@ export function settingsChanges(text: SettingsText, before: SettingsText): Updat
   }
 }
 
-/** Whether workers are replaced by it (END-12). */
-export const makesRelease = (body: UpdateEndpointRequest) => body.image !== undefined || body.env !== undefined
-
 /** What cannot be sent as it is typed. */
 export function settingsProblem({ env }: SettingsText): string | undefined {
   const read = envOf(env)

@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react'
 import type { Endpoint } from '../../../../contract/endpoints/endpoints.ts'
 import { useRefresh } from '../../../app/live.ts'
 import { useApi } from '../../../app/session.ts'
+import { useSettled } from '../../../app/settled.ts'
 import { useSubmit } from '../../../app/submit.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
@@ -9,10 +10,11 @@ import { EnvFields } from '../../../parts/env/env-fields.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
 import { Refusal } from '../../../parts/form/refusal.tsx'
 import { Panel } from '../../../parts/page.tsx'
+import { Plan } from '../../../parts/plan/plan.tsx'
 import { Pre } from '../../../parts/pre.tsx'
 import { ScalerFields } from '../scaler-fields.tsx'
 import { DeleteEndpoint } from './delete-endpoint.tsx'
-import { makesRelease, type SettingsText, settingsChanges, settingsProblem, settingsText } from './settings-form.ts'
+import { type SettingsText, settingsChanges, settingsProblem, settingsText } from './settings-form.ts'
 
 const MAY_NOT = 'Your role in this account may not change endpoints.'
 
@@ -28,6 +30,7 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
   const set = (part: Partial<SettingsText>) => setTyped((former) => ({ ...former, ...part }))
   const body = settingsChanges(text, before)
   const isSame = Object.keys(body).length === 0
+  const settled = useSettled(JSON.stringify(body))
   const problem = settingsProblem(text)
   const reason = !may('serverless:write') ? MAY_NOT : problem !== undefined ? problem : isSame ? 'Nothing has been changed.' : undefined
   const submit = async (event: FormEvent) => {
@@ -60,13 +63,9 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
             onChange={({ target }) => set({ timeoutSeconds: target.value })}
           />
           <EnvFields rows={text.env} error={errors.of('env')} onChange={(env) => set({ env })} />
-          {!isSame && (
+          {!isSame && problem === undefined && settled !== '{}' && (
             <div aria-live="polite" className="flex flex-col gap-2">
-              <p>
-                {makesRelease(body)
-                  ? 'This makes a new release: workers are replaced one after another, and jobs that run are finished first.'
-                  : 'Workers that run go on; the limits hold at once.'}
-              </p>
+              <Plan of={{ method: 'PATCH', path: `/v2/serverless/${endpoint.id}`, body: JSON.parse(settled) }} />
               <Pre>{JSON.stringify(body, null, 2)}</Pre>
             </div>
           )}

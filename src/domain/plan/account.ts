@@ -1,0 +1,159 @@
+import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
+import { type SpendLimits, type SpendUse, usd } from '../billing/spend.ts'
+import { eachOf, effect, type Named, noEffect, rateEffect } from './effect.ts'
+
+// What the operator's changes mean for an account, and its own limits. Pure.
+
+const NANOS_PER_USD = 1_000_000_000
+const NANOS_PER_MICRO = 1_000
+const MICROS_PER_USD = 1_000_000
+
+/** A bound before and after, and what is held of it; null where nobody counts that. */
+export interface BoundChange {
+  name: string
+  before: number
+  after: number
+  used: number | null
+}
+
+/** New bounds of an account (DRY-11): what it holds stays, and beyond a bound it gets nothing more. */
+export function planBounds(account: ChangedResource, bounds: readonly BoundChange[]): ChangeEffect[] {
+  const changed = bounds.filter(({ before, after }) => before !== after)
+  if (changed.length === 0) return noEffect(account)
+  return changed.flatMap(({ name, before, after, used }) => [
+    effect(account, 'CHANGES', 'INFO', `${name}: ${before} becomes ${after}`),
+    ...(used !== null && used > after
+      ? [
+          {
+            ...effect(account, 'REFUSES', 'WARNING', `${name}: ${used} are held, and nothing more until they are fewer than ${after}`),
+            amount: used,
+          },
+        ]
+      : []),
+  ])
+}
+
+/** What an account spends, and may before and after. */
+export interface SpendLimitChange {
+  before: SpendLimits
+  after: SpendLimits
+  use: SpendUse
+  /** A month's limit that is reached stops pods. */
+  stopsPods: boolean
+  running: Named<{ id: string; name: string }>
+}
+
+/** New limits of spending (DRY-11): who is over them gets nothing more, and what runs goes on unless the limit of the month stops pods. */
+export function planSpendLimits(account: ChangedResource, { before, after, use, stopsPods, running }: SpendLimitChange): ChangeEffect[] {
+  const ofHour = before.hour.limitMicros !== after.hour.limitMicros
+  const ofMonth = before.month.limitMicros !== after.month.limitMicros
+  const monthLimit = after.month.limitMicros
+  const isOverHour = use.nanosPerHour > after.hour.limitMicros * NANOS_PER_MICRO
+  const isOverMonth = monthLimit !== null && (use.monthMicros ?? 0) >= monthLimit
+  const rate = `${usd(use.nanosPerHour / NANOS_PER_USD)} USD per hour are in use: nothing more starts, and what runs goes on`
+  const spent = `${usd((use.monthMicros ?? 0) / MICROS_PER_USD)} USD of this month are spent: nothing more starts`
+  const effects = [
+    ...(ofHour
+      ? [effect(account, 'CHANGES', 'INFO', `per hour: ${usdOf(before.hour.limitMicros)} becomes ${usdOf(after.hour.limitMicros)}`)]
+      : []),
+    ...(ofMonth ? [effect(account, 'CHANGES', 'INFO', `per month: ${usdOf(before.month.limitMicros)} becomes ${usdOf(monthLimit)}`)] : []),
+    ...(isOverHour ? [effect(account, 'REFUSES', 'WARNING', rate)] : []),
+    ...(isOverMonth ? [effect(account, 'REFUSES', 'WARNING', spent)] : []),
+    ...(isOverMonth && stopsPods
+      ? eachOf(account, running, ({ id, name }) =>
+          effect({ kind: 'pod', id, name }, 'STOPS', 'WARNING', 'it is stopped, because the limit of the month is reached'),
+        )
+      : []),
+  ]
+  return effects.length > 0 ? effects : noEffect(account)
+}
+
+function usdOf(micros: number | null): string {
+  return micros === null ? 'no limit' : `${usd(micros / MICROS_PER_USD)} USD`
+}
+
+/** What must run the containers of an account from now on (DRY-11). */
+export function planIsolation(
+  account: ChangedResource,
+  { before, after, hosts, running }: { before: string | null; after: string | null; hosts: readonly string[]; running: number },
+): ChangeEffect[] {
+  if (before === after) return noEffect(account)
+  const able = after === null ? hosts.length : hosts.filter((runtimeClass) => runtimeClass === after).length
+  const room = `${able} of ${hosts.length} machines that are online can run its containers`
+  return [
+    effect(account, 'CHANGES', 'INFO', `what must run its containers: ${before ?? 'any'} becomes ${after ?? 'any'}`),
+    { ...effect(account, able === 0 ? 'REFUSES' : 'CHANGES', able === 0 ? 'WARNING' : 'INFO', room), amount: able },
+    ...(running > 0 ? [{ ...effect(account, 'STAYS', 'INFO', `${running} pods that run go on where they are`), amount: running }] : []),
+  ]
+}
+
+type Thing = { id: string; name: string }
+type Things = Named<Thing>
+
+/** What an account has, as far as its end or its pause reaches it. */
+export interface PlannedHoldings {
+  running: Things
+  suspended: Things
+  pods: Things
+  clusters: Things
+  endpoints: Things
+  volumes: Things
+  secrets: number
+  templates: number
+  registries: number
+  keys: number
+}
+
+/** Suspending an account (DRY-12): its keys, its pods and its workers. */
+export function planSuspension(
+  account: ChangedResource,
+  { running, endpoints, keys }: PlannedHoldings,
+  nanosSaved: number,
+): ChangeEffect[] {
+  return [
+    { ...effect(account, 'REFUSES', 'WARNING', `its ${keys} keys and all sessions for it are refused within 60 s`), amount: keys },
+    ...eachOf(
+      account,
+      running,
+      told('pod', 'STOPS', 'WARNING', 'it is stopped; its disks stay, and it starts again when the suspension ends'),
+    ),
+    ...eachOf(account, endpoints, told('endpoint', 'STOPS', 'WARNING', 'its workers are stopped; its jobs wait')),
+    ...rateEffect(account, nanosSaved, 0),
+  ]
+}
+
+/** Ending a suspension (DRY-12). */
+export function planResumption(account: ChangedResource, { suspended, endpoints, keys }: PlannedHoldings): ChangeEffect[] {
+  return [
+    { ...effect(account, 'CHANGES', 'INFO', `its ${keys} keys are good again`), amount: keys },
+    ...eachOf(account, suspended, told('pod', 'STARTS', 'INFO', 'it is started again where its host has room')),
+    ...eachOf(account, endpoints, told('endpoint', 'STARTS', 'INFO', 'its workers start as its jobs want them')),
+  ]
+}
+
+/** Deleting a user with the personal account (DRY-12). */
+export function planUserDeletion(account: ChangedResource, held: PlannedHoldings, nanosPerHour: number): ChangeEffect[] {
+  const counted = [
+    [held.keys, 'keys are revoked'],
+    [held.secrets, 'secrets are deleted'],
+    [held.templates, 'templates are deleted'],
+    [held.registries, 'registry credentials are deleted'],
+  ] as const
+  return [
+    effect(account, 'DELETES', 'LOSS', 'the user and the account are gone; what it used stays for the bill'),
+    ...eachOf(account, held.clusters, told('cluster', 'DELETES', 'LOSS', 'it is deleted with its members')),
+    ...eachOf(account, held.pods, told('pod', 'DELETES', 'LOSS', 'it is terminated, and its disks are gone')),
+    ...eachOf(
+      account,
+      held.endpoints,
+      told('endpoint', 'DELETES', 'LOSS', 'it is deleted, its jobs are cancelled and its results are gone'),
+    ),
+    ...eachOf(account, held.volumes, told('network-volume', 'DELETES', 'LOSS', 'all that is in it is wiped')),
+    ...counted.flatMap(([amount, what]) => (amount > 0 ? [{ ...effect(account, 'DELETES', 'LOSS', `${amount} ${what}`), amount }] : [])),
+    ...rateEffect(account, nanosPerHour, 0),
+  ]
+}
+
+function told(kind: ChangedResource['kind'], does: ChangeEffect['kind'], severity: ChangeEffect['severity'], what: string) {
+  return ({ id, name }: Thing) => effect({ kind, id, name }, does, severity, what)
+}

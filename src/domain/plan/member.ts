@@ -1,0 +1,87 @@
+import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
+import { type Permission, type Role, scopesOf, scopesOfRole, scopesWithin } from '../access.ts'
+import { scopesOfHandedKey } from '../team/members.ts'
+import { eachOf, effect, type Named, noEffect } from './effect.ts'
+import { type PlannedKey, planKeyRevocation } from './keys.ts'
+
+// What a change among the members of an organization takes from whom. Pure.
+
+/** A key of a member, with what it grants. */
+export interface MemberKey extends PlannedKey {
+  permission: Permission
+  scopes: readonly string[]
+}
+
+/** A member who goes, whose keys end or go to another member (DRY-14). */
+export function planRemoval(
+  member: ChangedResource,
+  role: Role,
+  keys: Named<MemberKey>,
+  heir: { email: string; role: Role } | null,
+  nowMs: number,
+): ChangeEffect[] {
+  const gone = effect(
+    member,
+    'REFUSES',
+    'WARNING',
+    'nothing of the organization is seen or done by this user within 60 s; only an invitation leads back',
+  )
+  const tell = (key: MemberKey) => (heir ? handedOn(key, role, heir) : planKeyRevocation(key, nowMs))
+  return [gone, ...eachOf(member, keys, tell)]
+}
+
+function handedOn(key: MemberKey, role: Role, heir: { email: string; role: Role }): ChangeEffect {
+  const resource = { kind: 'api-key' as const, id: key.id, name: key.name }
+  if (role === heir.role) return effect(resource, 'MOVES', 'INFO', `it is a key of ${heir.email} from then on, and grants what it did`)
+  const granted = new Set(scopesOfHandedKey(role, key.permission, key.scopes))
+  const lost = [...scopesWithin(scopesOf(key.permission, key.scopes), role)].filter((scope) => !granted.has(scope))
+  const less = lost.length > 0 ? `; it no longer grants ${lost.join(', ')}` : ', and grants what it did'
+  return effect(resource, 'MOVES', lost.length > 0 ? 'WARNING' : 'INFO', `it is a key of ${heir.email} from then on${less}`)
+}
+
+/** A member who gets another role: what is no longer allowed, what is allowed from then on, and which keys grant less (DRY-14). */
+export function planRole(member: ChangedResource, from: Role, to: Role, keys: Named<MemberKey>): ChangeEffect[] {
+  if (from === to) return noEffect(member)
+  const [before, after] = [scopesOfRole(from), scopesOfRole(to)]
+  const lost = [...before].filter((scope) => !after.has(scope))
+  const won = [...after].filter((scope) => !before.has(scope))
+  const weaker = keys.first.filter((key) => lostBy(key, from, to).length > 0)
+  const unseen = keys.total - keys.first.length
+  const rest = { ...effect(member, 'CHANGES', 'INFO', `${unseen} more keys were not looked at`), amount: unseen }
+  return [
+    effect(member, 'CHANGES', 'INFO', `the role ${from} becomes ${to}`),
+    ...(lost.length > 0 ? [effect(member, 'REFUSES', 'WARNING', `no longer: ${lost.join(', ')}`)] : []),
+    ...(won.length > 0 ? [effect(member, 'CHANGES', 'INFO', `from then on: ${won.join(', ')}`)] : []),
+    ...weaker.map((key) =>
+      effect(
+        { kind: 'api-key', id: key.id, name: key.name },
+        'REFUSES',
+        'WARNING',
+        `it no longer grants ${lostBy(key, from, to).join(', ')}`,
+      ),
+    ),
+    ...(unseen > 0 ? [rest] : []),
+  ]
+}
+
+function lostBy({ permission, scopes }: MemberKey, from: Role, to: Role): string[] {
+  const held = scopesOf(permission, scopes)
+  const after = scopesWithin(held, to)
+  return [...scopesWithin(held, from)].filter((scope) => !after.has(scope))
+}
+
+/** Deleting an organization that has nothing left: its members, invitations and the caller's keys (DRY-15). */
+export function planOrganizationDeletion(
+  organization: ChangedResource,
+  { members, invitations, keys }: { members: number; invitations: number; keys: Named<MemberKey> },
+  nowMs: number,
+): ChangeEffect[] {
+  const count = (amount: number, one: string, many: string, does: 'REFUSES' | 'DELETES') =>
+    amount === 0 ? [] : [{ ...effect(organization, does, 'WARNING', amount === 1 ? one : many), amount }]
+  return [
+    effect(organization, 'DELETES', 'LOSS', 'it is gone; what it used stays for the bill'),
+    ...count(members, '1 member loses it', `${members} members lose it`, 'REFUSES'),
+    ...count(invitations, '1 open invitation opens nothing any more', `${invitations} open invitations open nothing any more`, 'DELETES'),
+    ...eachOf(organization, keys, (key) => planKeyRevocation(key, nowMs)),
+  ]
+}

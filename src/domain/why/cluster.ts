@@ -1,0 +1,76 @@
+import type { WhyCode } from '../../contract/why/why.ts'
+import type { HostLossPolicy } from '../pod/record.ts'
+import { type Fact, fact, type Verdict } from './evidence.ts'
+import type { ExplainedPod } from './pod.ts'
+
+/** Why a cluster is where it is (WHY-16). Pure. */
+
+/** A member, by its row, and since when nobody has heard of its machine. */
+export interface ExplainedMember extends Pick<ExplainedPod, 'status' | 'statusReason' | 'hostLost' | 'changedAtMs' | 'startedAtMs'> {
+  rank: number
+  silentSinceMs: number | null
+}
+
+/** Members whose reasons one answer names. */
+const MAX_REASONS = 8
+
+interface Cause {
+  code: WhyCode
+  /** Of these it is. */
+  is(member: ExplainedMember): boolean
+  words(many: string, total: number, onHostLoss: HostLossPolicy): string
+}
+
+// The first that any member shows: what went wrong before what is on its way.
+const CAUSES: readonly Cause[] = [
+  {
+    code: 'HOST_LOST',
+    is: ({ hostLost }) => hostLost,
+    words: (many, _total, onHostLoss) =>
+      `Nobody has heard of the machine of ${many} for long; ${onHostLoss === 'REPLACE' ? 'it starts on another one' : 'it waits for its return'}.`,
+  },
+  {
+    code: 'FAILED',
+    is: ({ status }) => status === 'ERROR',
+    words: (many) => `${many} could not run, so the cluster is not whole: delete it, and create another.`,
+  },
+  {
+    code: 'HOST_SILENT',
+    is: ({ silentSinceMs }) => silentSinceMs !== null,
+    words: (many) => `The machine of ${many} has not been heard of lately; what they do is not known.`,
+  },
+  { code: 'ENDED', is: ({ status }) => status === 'EXITED', words: (many) => `${many} ended.` },
+  {
+    code: 'PREPARING',
+    is: ({ status }) => status === 'PROVISIONING' || status === 'STARTING',
+    words: (many) => `${many} have their places and are not ready; all start together once they reach one another.`,
+  },
+]
+
+/** The first cause that any of its members shows. */
+export function explainCluster(members: readonly ExplainedMember[], onHostLoss: HostLossPolicy, createdAtMs: number): Verdict {
+  const total = members.length
+  const facts = factsOf(members)
+  for (const { code, is, words } of CAUSES) {
+    const those = members.filter(is)
+    if (those.length === 0) continue
+    const sinceMs = Math.min(
+      ...those.map(({ silentSinceMs, changedAtMs }) => (code === 'HOST_SILENT' ? (silentSinceMs ?? changedAtMs) : changedAtMs)),
+    )
+    return { code, verdict: words(`${those.length} of ${total} members`, total, onHostLoss), sinceMs, facts }
+  }
+  const starts = members.map(({ startedAtMs, changedAtMs }) => startedAtMs ?? changedAtMs)
+  const verdict = `All ${total} members run.`
+  return { code: 'RUNNING', verdict, sinceMs: starts.length === 0 ? createdAtMs : Math.max(...starts), facts }
+}
+
+// How many are in which state, and what those say that went wrong.
+function factsOf(members: readonly ExplainedMember[]): Fact[] {
+  const byStatus = Map.groupBy(members, ({ status }) => status)
+  const counts = [...byStatus].map(([status, of]) => fact('STATE', status, { count: of.length, total: members.length }))
+  const reasons = members.filter(({ statusReason }) => statusReason !== null).toSorted((a, b) => a.rank - b.rank)
+  const told = reasons.slice(0, MAX_REASONS).map(({ rank, statusReason, changedAtMs }) => {
+    return fact('STATE', `member ${rank}: ${statusReason}`, { atMs: changedAtMs })
+  })
+  return [...counts, ...told]
+}

@@ -1,0 +1,26 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { ClusterExplanation } from '../../contract/why/why.ts'
+import { explainOwnCluster } from '../../services/clusters/explain-cluster.ts'
+import { type AppEnv, verbContext } from '../app-env.ts'
+import { scoped } from '../middleware/scope.ts'
+import { problemResponses } from '../openapi/openapi-app.ts'
+import { BEARER, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
+
+const explainRoute = createRoute({
+  tags: ['Clusters'],
+  security: BEARER,
+  method: 'get',
+  path: '/v2/clusters/{id}/explain',
+  operationId: 'explainCluster',
+  summary: 'Why a cluster is where it is',
+  description: 'The first cause that any of its members shows, how many are in which state, and what those say that went wrong.',
+  ...scoped('clusters:read', []),
+  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Cluster id.' }) }) },
+  responses: { 200: ok('The explanation.', ClusterExplanation), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+})
+
+/** Registers the explanation of a cluster (WHY-16). */
+export function registerClusterExplanation(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(explainRoute, async (c) => c.json(await explainOwnCluster(verbContext(c), c.req.valid('param').id), 200))
+}

@@ -1,0 +1,79 @@
+import { BUDGETS, type BudgetName, type BudgetOverrides } from '../../contract/accounts/budgets.ts'
+import type { AccountIsolation } from '../../contract/accounts/isolation.ts'
+import type { SpendCeilings } from '../../contract/billing/spend.ts'
+import type { ChangedResource, ChangePlan } from '../../contract/change-plan.ts'
+import { findQuota, type QuotaRow, type UserRow } from '../../db/accounts/accounts.ts'
+import { readBudgets, type StoredBudget } from '../../db/accounts/budgets.ts'
+import { findRuntimeClass } from '../../db/accounts/isolation.ts'
+import { openDatabase } from '../../db/client.ts'
+import { listPlacementHosts } from '../../db/hosts/capacity.ts'
+import { countRunningPods } from '../../db/pods/running-pods.ts'
+import { planBounds, planIsolation } from '../../domain/plan/account.ts'
+import { effect } from '../../domain/plan/effect.ts'
+import { DEFAULT_QUOTA } from '../../domain/rate-limit.ts'
+import { inFlightUse } from '../../effects/in-flight.ts'
+import { ceilingsOf, foretellLimits } from '../billing/plan-limits.ts'
+import { planChange } from '../change-plan.ts'
+import type { OperatorContext } from '../context.ts'
+import { findUserOrThrow } from './accounts.ts'
+
+// What bounds that the operator sets would mean for an account (DRY-11). Each throws 404.
+
+/** What other request quotas would change. */
+export async function planQuotas({ env }: OperatorContext, userId: string, quota: QuotaRow): Promise<ChangePlan> {
+  const user = await findUserOrThrow(env, userId)
+  const account = accountOf(user)
+  return planChange('quotas.set', account, async () => {
+    const before = (await findQuota(openDatabase(env.DB), user.personalTeamId)) ?? { ...DEFAULT_QUOTA, exempt: false }
+    const windows = ['minute', 'hour', 'day'] as const
+    const bounds = windows.map((name) => ({ name: `requests a ${name}`, before: before[name], after: quota[name], used: null }))
+    const isSame = before.exempt === quota.exempt
+    const what = quota.exempt ? 'it is exempt from them from now on' : 'it is exempt from them no longer'
+    return isSame ? planBounds(account, bounds) : [effect(account, 'CHANGES', 'INFO', what), ...planBounds(account, bounds)]
+  })
+}
+
+/** What other budgets would change, and of which there is more already. */
+export async function planBudgets({ env, nowMs }: OperatorContext, userId: string, overrides: BudgetOverrides): Promise<ChangePlan> {
+  const user = await findUserOrThrow(env, userId)
+  const account = accountOf(user)
+  return planChange('budgets.set', account, async () => {
+    const stored = (Object.keys(BUDGETS) as BudgetName[]).filter((name): name is StoredBudget => name !== 'inFlightBytes')
+    const uses: Record<BudgetName, { used: number; bound: number }> = {
+      ...(await readBudgets(openDatabase(env.DB), user.personalTeamId, stored)),
+      inFlightBytes: await inFlightUse(env, user.personalTeamId, nowMs),
+    }
+    const bounds = (Object.keys(uses) as BudgetName[]).map((name) => {
+      const { used, bound } = uses[name]
+      return { name, before: bound, after: overrides[name] ?? BUDGETS[name].bound, used }
+    })
+    return planBounds(account, bounds)
+  })
+}
+
+/** What other ceilings of spending would change. */
+export async function planCeilings(ctx: OperatorContext, userId: string, ceilings: SpendCeilings): Promise<ChangePlan> {
+  const user = await findUserOrThrow(ctx.env, userId)
+  const account = accountOf(user)
+  return planChange('spend-limits.set', account, () => foretellLimits(ctx, user.personalTeamId, account, ceilingsOf(ceilings)))
+}
+
+/** What another requirement would change. */
+export async function planSetIsolation({ env }: OperatorContext, userId: string, { runtimeClass }: AccountIsolation): Promise<ChangePlan> {
+  const user = await findUserOrThrow(env, userId)
+  const account = accountOf(user)
+  const db = openDatabase(env.DB)
+  return planChange('isolation.set', account, async () => {
+    const [before, hosts, running] = await Promise.all([
+      findRuntimeClass(db, user.personalTeamId),
+      listPlacementHosts(db),
+      countRunningPods(db, user.personalTeamId),
+    ])
+    return planIsolation(account, { before, after: runtimeClass, hosts: hosts.map((host) => host.runtimeClass), running })
+  })
+}
+
+/** A user's account, as the operator's plans name it. */
+export function accountOf({ id, email, personalTeamId }: UserRow): ChangedResource {
+  return { kind: 'account', id, name: email, teamId: personalTeamId }
+}

@@ -1,0 +1,91 @@
+import type { ChangedResource, ChangePlan } from '../../contract/change-plan.ts'
+import { Problem } from '../../contract/problems.ts'
+import { readHoldings } from '../../db/accounts/account-holdings.ts'
+import { countSessions } from '../../db/accounts/console-sessions.ts'
+import { listIdentities } from '../../db/accounts/identities.ts'
+import { listSoleOwnerships } from '../../db/accounts/offboarding.ts'
+import { isLiveOrganization } from '../../db/accounts/organizations.ts'
+import { findSuspension } from '../../db/accounts/suspension.ts'
+import { openDatabase } from '../../db/client.ts'
+import { findJoinToken } from '../../db/hosts/join-tokens.ts'
+import { planResumption, planSuspension, planUserDeletion } from '../../domain/plan/account.ts'
+import { effect } from '../../domain/plan/effect.ts'
+import { viewSpend } from '../../effects/billing/spend.ts'
+import { planChange } from '../change-plan.ts'
+import type { OperatorContext } from '../context.ts'
+import { joinTokenUsed } from '../hosts/join-tokens.ts'
+import { findUserOrThrow } from './accounts.ts'
+import { refuseSoleOwner } from './offboarding.ts'
+import { accountOf } from './plan-account.ts'
+
+// What the operator's ends and pauses of accounts would do (DRY-12, DRY-13). Each throws 404.
+
+/** What suspending or resuming a user would do. */
+export async function planSuspendUser(ctx: OperatorContext, userId: string, isSuspended: boolean): Promise<ChangePlan> {
+  const user = await findUserOrThrow(ctx.env, userId)
+  return planPause(ctx, accountOf(user), user.personalTeamId, `users.${isSuspended ? 'suspend' : 'resume'}`, isSuspended)
+}
+
+/** What suspending or resuming an organization would do. */
+export async function planSuspendOrganization(ctx: OperatorContext, id: string, isSuspended: boolean): Promise<ChangePlan> {
+  if (!(await isLiveOrganization(openDatabase(ctx.env.DB), id))) throw new Problem('notFound')
+  const resource = { kind: 'organization' as const, id, name: null, teamId: id }
+  return planPause(ctx, resource, id, `organizations.${isSuspended ? 'suspend' : 'resume'}`, isSuspended)
+}
+
+function planPause({ env, nowMs }: OperatorContext, account: ChangedResource, teamId: string, action: string, isSuspended: boolean) {
+  const db = openDatabase(env.DB)
+  return planChange(action, account, async () => {
+    const [held, { nanosByKind }, since] = await Promise.all([
+      readHoldings(db, teamId, nowMs),
+      viewSpend(env, teamId),
+      findSuspension(db, teamId),
+    ])
+    if (isSuspended) return planSuspension(account, held, nanosByKind.PODS + nanosByKind.SERVERLESS)
+    if (since === null) return [effect(account, 'STAYS', 'INFO', 'it is not suspended')]
+    return planResumption(account, held)
+  })
+}
+
+/** What deleting a user would do: refused as the deletion is. */
+export async function planDeleteUser({ env, nowMs }: OperatorContext, userId: string): Promise<ChangePlan> {
+  const db = openDatabase(env.DB)
+  const user = await findUserOrThrow(env, userId)
+  const account = accountOf(user)
+  return planChange('users.delete', account, async () => {
+    refuseSoleOwner(await listSoleOwnerships(db, userId))
+    const [held, { nanosPerHour }] = await Promise.all([readHoldings(db, user.personalTeamId, nowMs), viewSpend(env, user.personalTeamId)])
+    return planUserDeletion(account, held, nanosPerHour)
+  })
+}
+
+/** What ending the sessions of a user would do. */
+export async function planEndSessions({ env, nowMs }: OperatorContext, userId: string): Promise<ChangePlan> {
+  const account = accountOf(await findUserOrThrow(env, userId))
+  return planChange('sessions.end', account, async () => {
+    const sessions = await countSessions(openDatabase(env.DB), userId, nowMs)
+    const what = `${sessions} ${sessions === 1 ? 'browser has' : 'browsers have'} to sign in again; keys go on`
+    return [{ ...effect(account, 'REFUSES', 'WARNING', what), amount: sessions }]
+  })
+}
+
+/** What freeing the identities of a user would do. */
+export async function planFreeIdentities({ env }: OperatorContext, userId: string): Promise<ChangePlan> {
+  const account = accountOf(await findUserOrThrow(env, userId))
+  return planChange('identities.free', account, async () => {
+    const identities = (await listIdentities(openDatabase(env.DB), userId)).length
+    const what = `${identities} ${identities === 1 ? 'identity' : 'identities'} of the provider no longer sign in as this user; the next one with this address does`
+    return [{ ...effect(account, 'REFUSES', 'WARNING', what), amount: identities }]
+  })
+}
+
+/** What taking back a join token would do (DRY-13): refused when a machine has joined with it. */
+export async function planRevokeJoinToken({ env }: OperatorContext, id: string): Promise<ChangePlan> {
+  const row = await findJoinToken(openDatabase(env.DB), id)
+  if (!row) throw new Problem('notFound')
+  const token = { kind: 'join-token' as const, id, name: row.name }
+  return planChange('join-tokens.revoke', token, async () => {
+    if (row.usedAt !== null) throw joinTokenUsed()
+    return [effect(token, 'REFUSES', 'INFO', 'no machine joins with it; machines that have joined are not touched')]
+  })
+}

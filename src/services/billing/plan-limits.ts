@@ -1,0 +1,53 @@
+import type { SpendCeilings, UpdateSpendLimitsRequest } from '../../contract/billing/spend.ts'
+import type { ChangedResource, ChangeEffect, ChangePlan } from '../../contract/change-plan.ts'
+import { readHoldings } from '../../db/accounts/account-holdings.ts'
+import { readMonthSpend } from '../../db/billing/month-spend.ts'
+import type { SpendChange } from '../../db/billing/spend.ts'
+import { openDatabase } from '../../db/client.ts'
+import { monthOf } from '../../domain/billing/spend.ts'
+import { planSpendLimits } from '../../domain/plan/account.ts'
+import { limitsInForce, viewSpend } from '../../effects/billing/spend.ts'
+import { planChange } from '../change-plan.ts'
+import type { OperatorContext, VerbContext } from '../context.ts'
+import { requireScope } from '../require-scope.ts'
+import { changeOf, microsOf, refuseLimits } from './spend.ts'
+
+/** What other limits of the account would change (DRY-11): refused as the change is. Throws 403. */
+export async function planSpendLimitsOf(ctx: VerbContext, body: UpdateSpendLimitsRequest): Promise<ChangePlan> {
+  const { env, principal } = ctx
+  requireScope(principal, 'account:write')
+  const { teamId } = principal
+  const account = { kind: 'account' as const, id: teamId, name: null }
+  return planChange('spend-limits.update', account, async () => {
+    await refuseLimits(env, teamId, await viewSpend(env, teamId), body)
+    return foretellLimits(ctx, teamId, account, changeOf(env, teamId, body))
+  })
+}
+
+/** What an account would have, and who would be over it. */
+export async function foretellLimits(
+  { env, nowMs }: Pick<OperatorContext, 'env' | 'nowMs'>,
+  teamId: string,
+  account: ChangedResource,
+  { webhookSealed: _webhook, ...change }: SpendChange,
+): Promise<ChangeEffect[]> {
+  const db = openDatabase(env.DB)
+  const [view, monthMicros, { running }] = await Promise.all([
+    viewSpend(env, teamId),
+    readMonthSpend(db, teamId, monthOf(nowMs), nowMs),
+    readHoldings(db, teamId, nowMs),
+  ])
+  const settings = { ...view.settings, ...change }
+  return planSpendLimits(account, {
+    before: view.limits,
+    after: limitsInForce(env, settings),
+    use: { nanosPerHour: view.nanosPerHour, monthMicros },
+    stopsPods: settings.stopsPods,
+    running,
+  })
+}
+
+/** What the operator's ceilings write; what is left out is the default again. */
+export function ceilingsOf({ perHour, perMonth }: SpendCeilings): SpendChange {
+  return { ceilingMicrosPerHour: microsOf(perHour ?? null), ceilingMicrosPerMonth: microsOf(perMonth ?? null) }
+}

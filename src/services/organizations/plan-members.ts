@@ -1,0 +1,87 @@
+import type { ChangedResource, ChangePlan } from '../../contract/change-plan.ts'
+import type { HandOverRequest, UpdateMemberRequest } from '../../contract/organizations/organizations.ts'
+import { Problem } from '../../contract/problems.ts'
+import { listGoodKeys } from '../../db/accounts/account-holdings.ts'
+import { findInvitation, listInvitations } from '../../db/accounts/invitations.ts'
+import { listMembers, type MemberRow } from '../../db/accounts/members.ts'
+import { countKept, countOwned } from '../../db/accounts/organizations.ts'
+import { openDatabase } from '../../db/client.ts'
+import { effect } from '../../domain/plan/effect.ts'
+import { planOrganizationDeletion, planRemoval, planRole } from '../../domain/plan/member.ts'
+import { refuseGift, refuseManaging, refuseRemoval, refuseRole } from '../../domain/team/members.ts'
+import { refuseDeletion } from '../../domain/team/organization.ts'
+import { planChange } from '../change-plan.ts'
+import type { VerbContext } from '../context.ts'
+import { assertAllowed, requireOrganization } from './caller.ts'
+import { decideHandOver, look } from './members.ts'
+
+// What changes among the members of an organization would do (DRY-14, DRY-15): refused as they are.
+
+/** Throws 403 and 404. */
+export async function planChangeRole(ctx: VerbContext, id: string, userId: string, { role: to }: UpdateMemberRequest): Promise<ChangePlan> {
+  const db = openDatabase(ctx.env.DB)
+  const { member, standing } = await look(ctx, id, userId)
+  return planChange('members.change-role', memberOf(member), async () => {
+    assertAllowed(refuseRole(standing, to, to === 'OWNER' ? await countOwned(db, userId) : 0))
+    return planRole(memberOf(member), member.role, to, await listGoodKeys(db, id, userId, ctx.nowMs))
+  })
+}
+
+/** Throws 403 and 404. */
+export async function planRemoveMember(ctx: VerbContext, id: string, userId: string, keysTo: string | undefined): Promise<ChangePlan> {
+  const { member, members, standing } = await look(ctx, id, userId, keysTo)
+  return planChange(standing.isSelf ? 'members.leave' : 'members.remove', memberOf(member), async () => {
+    const heir = keysTo === undefined ? null : (members.get(keysTo) ?? null)
+    assertAllowed(refuseRemoval(standing, keysTo === undefined ? null : { role: heir?.role, isSelf: keysTo === userId }))
+    const keys = await listGoodKeys(openDatabase(ctx.env.DB), id, userId, ctx.nowMs)
+    return planRemoval(memberOf(member), member.role, keys, heir, ctx.nowMs)
+  })
+}
+
+/** Throws 403 and 404. */
+export async function planHandOver(ctx: VerbContext, id: string, { userId }: HandOverRequest): Promise<ChangePlan> {
+  const { name } = await requireOrganization(ctx, 'account:write', id)
+  const db = openDatabase(ctx.env.DB)
+  return planChange('organizations.hand-over', { kind: 'organization', id, name }, async () => {
+    const { actor, member } = await decideHandOver(ctx, id, userId)
+    const [theirs, own] = await Promise.all([listGoodKeys(db, id, userId, ctx.nowMs), listGoodKeys(db, id, actor.userId, ctx.nowMs)])
+    return [
+      ...planRole(memberOf(member), member.role, 'OWNER', theirs),
+      ...planRole({ kind: 'member', id: actor.userId, name: 'you' }, 'OWNER', 'ADMIN', own),
+    ]
+  })
+}
+
+/** Throws 403 and 404. */
+export async function planDeleteOrganization(ctx: VerbContext, id: string): Promise<ChangePlan> {
+  const db = openDatabase(ctx.env.DB)
+  const { name, role } = await requireOrganization(ctx, 'account:write', id)
+  const organization = { kind: 'organization' as const, id, name }
+  const { userId } = ctx.principal
+  return planChange('organizations.delete', organization, async () => {
+    assertAllowed(refuseDeletion(role, await countKept(db, id, userId, ctx.nowMs)))
+    const [members, invitations, keys] = await Promise.all([
+      listMembers(db, id),
+      listInvitations(db, id, ctx.nowMs),
+      listGoodKeys(db, id, null, ctx.nowMs),
+    ])
+    return planOrganizationDeletion(organization, { members: members.length, invitations: invitations.length, keys }, ctx.nowMs)
+  })
+}
+
+/** Throws 403 and 404. */
+export async function planRevokeInvitation(ctx: VerbContext, id: string, invitationId: string): Promise<ChangePlan> {
+  const { role } = await requireOrganization(ctx, 'account:write', id)
+  assertAllowed(refuseManaging(role))
+  const row = await findInvitation(openDatabase(ctx.env.DB), id, invitationId, ctx.nowMs)
+  if (!row) throw new Problem('notFound')
+  const invitation = { kind: 'invitation' as const, id: invitationId, name: row.email }
+  return planChange('invitations.revoke', invitation, async () => {
+    assertAllowed(refuseGift(role, row.role))
+    return [effect(invitation, 'REFUSES', 'WARNING', `its token makes nobody a ${row.role} any more`)]
+  })
+}
+
+function memberOf({ userId, email }: MemberRow): ChangedResource {
+  return { kind: 'member', id: userId, name: email }
+}

@@ -1,0 +1,49 @@
+import { type ExplainedMember, explainCluster } from '../../../src/domain/why/cluster.ts'
+import { describe, expect, it } from '../../support/unit.ts'
+
+const member = (rank: number, change: Partial<ExplainedMember> = {}): ExplainedMember => {
+  return {
+    rank,
+    status: 'RUNNING',
+    statusReason: null,
+    hostLost: false,
+    changedAtMs: 10 + rank,
+    startedAtMs: 20 + rank,
+    silentSinceMs: null,
+    ...change,
+  }
+}
+const told = (...changes: Partial<ExplainedMember>[]) => {
+  const { code, verdict, sinceMs } = explainCluster(
+    changes.map((change, rank) => member(rank, change)),
+    'WAIT',
+    1,
+  )
+  return [code, verdict, sinceMs]
+}
+
+describe('[WHY-16] why a cluster is where it is', () => {
+  const broken = { status: 'ERROR' as const, statusReason: 'no such image' }
+  it.each<[Partial<ExplainedMember>[], string, string, number]>([
+    [[{}, {}], 'RUNNING', 'All 2 members run.', 21],
+    [[{}, { status: 'STARTING' }, { status: 'PROVISIONING' }], 'PREPARING', '2 of 3 members have their places and are not ready', 11],
+    [[{ status: 'STARTING' }, { status: 'EXITED' }], 'ENDED', '1 of 2 members ended.', 11],
+    [[{ silentSinceMs: 5 }, { status: 'EXITED' }], 'HOST_SILENT', 'The machine of 1 of 2 members', 5],
+    [[{ silentSinceMs: 5 }, broken], 'FAILED', '1 of 2 members could not run, so the cluster is not whole', 11],
+    [
+      [broken, { hostLost: true, status: 'ERROR' }],
+      'HOST_LOST',
+      'Nobody has heard of the machine of 1 of 2 members for long; it waits',
+      11,
+    ],
+  ])('%j: %s', (changes, code, verdict, sinceMs) => {
+    expect(told(...changes)).toEqual([code, expect.stringContaining(verdict), sinceMs])
+  })
+
+  it('says how many are in which state, and what went wrong by rank, of eight at most', () => {
+    const members = Array.from({ length: 12 }, (_, rank) => member(rank, broken)).toReversed()
+    const { facts } = explainCluster(members, 'REPLACE', 1)
+    expect(facts[0]).toEqual({ kind: 'STATE', text: 'ERROR', count: 12, total: 12, atMs: null })
+    expect(facts.slice(1).map(({ text }) => text)).toEqual(Array.from({ length: 8 }, (_, rank) => `member ${rank}: no such image`))
+  })
+})
