@@ -98,7 +98,7 @@ function Entries({ of: kind }: { of: Kind }) {
 function Members({ of }: { of: CatalogItem['inForce'] }) {
   return (
     <span className="flex flex-wrap gap-x-3 gap-y-0.5 text-xs">
-      {Object.entries(of ?? {}).map(([name, value]) => (
+      {Object.entries(of).map(([name, value]) => (
         <span key={name}>
           <span className="text-soft">{name}</span> {typeof value === 'string' ? value : JSON.stringify(value)}
         </span>

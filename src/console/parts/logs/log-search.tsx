@@ -43,12 +43,11 @@ export function LogSearch({ lines, activeId, query, onQuery, isOnly, onOnly, goT
     const from = active < 0 ? lines.length : active
     const beside = hitBeside(here, from, isBackwards)
     if (beside !== undefined) return goTo(beside)
-    let isFound = false
+    let round = nextHit(here, from, isBackwards)
     await run(async () => {
-      isFound = await seek(text, isBackwards)
+      if (await seek(text, isBackwards)) round = undefined
     }, null)
-    const round = nextHit(here, from, isBackwards)
-    if (!isFound && round !== undefined) goTo(round)
+    if (round !== undefined) goTo(round)
   }
   return (
     <form

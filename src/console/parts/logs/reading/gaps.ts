@@ -55,13 +55,14 @@ export class Gaps {
   async fill(signal: AbortSignal): Promise<void> {
     if (this.filling !== null && !this.filling.aborted) return
     this.filling = signal
-    for (let gap = this.waiting[0]; gap && !signal.aborted; gap = this.waiting[0]) {
+    const isOver = () => signal.aborted
+    for (let gap = this.waiting[0]; gap && !isOver(); gap = this.waiting[0]) {
       try {
         const page = await this.source.all(`>${gap.after}`, signal)
         signal.throwIfAborted()
         this.close(gap, page)
       } catch (error) {
-        if (signal.aborted) break
+        if (isOver()) break
         if (error instanceof ApiError && !error.retryable) this.giveUp(gap)
         else await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
       }
