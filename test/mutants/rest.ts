@@ -188,7 +188,7 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a stream outlives its key',
-    file: 'src/http/watched-stream.ts',
+    file: 'src/http/watched/watched-stream.ts',
     find: '(good) => good || ending.abort(),',
     replace: '() => undefined,',
   },

@@ -18,7 +18,7 @@ import { credentialOf, keepPrivate } from '../console/credential.ts'
 import { problemResponse } from '../problem-response.ts'
 import { requestIdOf } from '../request-id.ts'
 import { ACCOUNT_HEADER, accountToName, visitOf } from '../session-headers.ts'
-import { watchedByKey } from '../watched-stream.ts'
+import { watchedByKey } from '../watched/watched-stream.ts'
 import { countBody } from './in-flight-body.ts'
 
 const RETRY_SECONDS = '5'

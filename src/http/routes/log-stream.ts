@@ -8,7 +8,7 @@ import type { AppContext } from '../app-env.ts'
 import { credentialOf } from '../console/credential.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { RATE_HEADERS } from '../openapi/rest-components.ts'
-import { watchedByKey } from '../watched-stream.ts'
+import { watchedByKey } from '../watched/watched-stream.ts'
 
 // What the routes of logs share (LOG-1 to LOG-6).
 

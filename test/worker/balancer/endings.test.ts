@@ -1,5 +1,5 @@
 import { encodeRecord, RecordReader, type SocketRecord } from '../../../src/host-protocol/tunnel/socket-records.ts'
-import { STREAM_CHECKS } from '../../../src/http/watched-stream.ts'
+import { STREAM_CHECKS } from '../../../src/http/watched/watched-stream.ts'
 import { openRequests, type Scene, setUp, startWorker } from '../../support/balancer-scene.ts'
 import type { Serve } from '../../support/fake-tunnel.ts'
 import { admin, afterEach, beforeEach, createKey, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'

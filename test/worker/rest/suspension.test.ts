@@ -1,4 +1,4 @@
-import { STREAM_CHECKS } from '../../../src/http/watched-stream.ts'
+import { STREAM_CHECKS } from '../../../src/http/watched/watched-stream.ts'
 import { authenticate, forgetVerdicts, isStillGood } from '../../../src/services/accounts/authenticate.ts'
 import { EventReader } from '../../support/event-reader.ts'
 import {
