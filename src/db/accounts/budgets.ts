@@ -2,7 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import { BUDGETS, type BudgetName, type BudgetOverrides } from '../../contract/accounts/budgets.ts'
 import { MAX_ANSWER_BYTES } from '../../domain/idempotency.ts'
 import type { Database, Statement } from '../client.ts'
-import { budgets } from '../tables/budgets.ts'
+import { budgets } from '../tables/accounts/budgets.ts'
 
 /** What D1 knows the use of; what is under way in requests is known to the isolate alone. */
 export type StoredBudget = Exclude<BudgetName, 'inFlightBytes'>

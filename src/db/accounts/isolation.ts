@@ -1,7 +1,7 @@
 import { eq, isNotNull } from 'drizzle-orm'
 import type { RuntimeClass } from '../../host-protocol/messages.ts'
 import type { Database, Statement } from '../client.ts'
-import { teams } from '../tables/accounts.ts'
+import { teams } from '../tables/accounts/accounts.ts'
 
 /** What must run the containers of an account; null: whatever a host has. */
 export async function findRuntimeClass(db: Database, teamId: string): Promise<RuntimeClass | null> {

@@ -2,7 +2,7 @@ import { and, eq, inArray, lte, sql } from 'drizzle-orm'
 import type { PaidPod, Warned } from '../../domain/billing/spend-watch.ts'
 import type { Database } from '../client.ts'
 import { pods } from '../schema.ts'
-import { spendLimits } from '../tables/spend.ts'
+import { spendLimits } from '../tables/billing/spend.ts'
 import { IS_POD_TO_RUN, SAVED_NANOS } from './spend.ts'
 
 /** An account whose limits want something done. */

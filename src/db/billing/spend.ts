@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { NO_SPEND_SETTINGS, type SpendSettings } from '../../domain/billing/spend.ts'
 import type { Database, Statement } from '../client.ts'
 import { allocations } from '../schema.ts'
-import { spendLimits } from '../tables/spend.ts'
+import { spendLimits } from '../tables/billing/spend.ts'
 import { type RunningMonth, withinMonth } from './month-limit.ts'
 
 const NANOS_PER_MICRO = 1_000

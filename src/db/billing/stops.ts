@@ -1,7 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Database, Statement } from '../client.ts'
 import { allocations, clusters, networkVolumes, pods } from '../schema.ts'
-import { spendStops } from '../tables/spend-stops.ts'
+import { spendStops } from '../tables/billing/spend-stops.ts'
 import { IS_POD_TO_RUN, POD_NANOS } from './spend.ts'
 
 export type SpendStopRow = typeof spendStops.$inferSelect

@@ -1,8 +1,8 @@
 import { and, eq } from 'drizzle-orm'
 import type { CatalogKind, KeyedEntry } from '../../domain/catalog/entries.ts'
 import type { Database, Statement } from '../client.ts'
-import { teams } from '../tables/accounts.ts'
-import { catalogEntries } from '../tables/catalog.ts'
+import { teams } from '../tables/accounts/accounts.ts'
+import { catalogEntries } from '../tables/billing/catalog.ts'
 
 /** Everything that the operator says of the catalog, by id. */
 export async function listCatalogEntries(db: Database): Promise<KeyedEntry[]> {

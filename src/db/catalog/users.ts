@@ -1,10 +1,10 @@
 import { and, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Lost } from '../../domain/catalog/change.ts'
 import type { Database } from '../client.ts'
-import { endpoints } from '../tables/endpoints.ts'
-import { allocations } from '../tables/hosts.ts'
-import { pods } from '../tables/pods.ts'
-import { networkVolumes } from '../tables/volumes.ts'
+import { allocations } from '../tables/hosts/hosts.ts'
+import { networkVolumes } from '../tables/resources/volumes.ts'
+import { endpoints } from '../tables/workloads/endpoints.ts'
+import { pods } from '../tables/workloads/pods.ts'
 
 /** The first that is found to use something of this, in words; null: nothing does. Reads whole tables: for the operator's rare changes. */
 export async function findCatalogUser(db: Database, { gpuTypeIds, pools, cpuFlavorIds, dataCenterIds }: Lost): Promise<string | null> {

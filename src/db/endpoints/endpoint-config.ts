@@ -3,7 +3,7 @@ import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { Place, Vault } from '../../platform/seal.ts'
 import type { Database, Records } from '../client.ts'
 import { openContainer, type Sealed, sealContainer } from '../sealed-env.ts'
-import { endpoints } from '../tables/endpoints.ts'
+import { endpoints } from '../tables/workloads/endpoints.ts'
 
 /** The stored configuration of a live endpoint, whoever owns it: for the endpoint's own object, never for a request of a tenant. */
 export async function findEndpointConfig(db: Records, endpointId: string): Promise<EndpointConfig | null> {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { readBudgets, withinBudget } from '../accounts/budgets.ts'
 import type { Database } from '../client.ts'
-import { endpoints } from '../tables/endpoints.ts'
+import { endpoints } from '../tables/workloads/endpoints.ts'
 
 /** What an endpoint may store; when its team has no room for more, what the team holds and may hold. */
 export type Grant = { ok: true } | { ok: false; used: number; bound: number }

@@ -2,8 +2,8 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { Database } from '../client.ts'
 import type { Sealed } from '../sealed-env.ts'
-import { capacityWaiters } from '../tables/capacity-waiters.ts'
-import { endpoints } from '../tables/endpoints.ts'
+import { capacityWaiters } from '../tables/hosts/capacity-waiters.ts'
+import { endpoints } from '../tables/workloads/endpoints.ts'
 
 /** Notes that an endpoint waits for capacity; one that waits already keeps its place. */
 export async function addCapacityWaiter(db: Database, endpointId: string, nowMs: number): Promise<void> {

@@ -9,8 +9,8 @@ import { closeWorkerCharge } from '../billing/charges.ts'
 import { NO_DEMAND, type SpendDemand, withinSpend } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
 import { isCheckFailure } from '../refusals.ts'
-import { allocations, hostGpus, hosts } from '../tables/hosts.ts'
-import { pods } from '../tables/pods.ts'
+import { allocations, hostGpus, hosts } from '../tables/hosts/hosts.ts'
+import { pods } from '../tables/workloads/pods.ts'
 import { selectHolders, takesAccount } from './tenancy.ts'
 
 /** Of a host whose agent does not say. */

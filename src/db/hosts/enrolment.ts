@@ -2,7 +2,7 @@ import { and, eq, gt, isNull, ne } from 'drizzle-orm'
 import type { Cloud } from '../../contract/enums.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import type { Database, Statement } from '../client.ts'
-import { hosts, joinTokens } from '../tables/hosts.ts'
+import { hosts, joinTokens } from '../tables/hosts/hosts.ts'
 
 export interface NewHost {
   id: string

@@ -2,9 +2,9 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Holder } from '../../domain/why/holders.ts'
 import { SAVED_NANOS } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
-import { endpoints } from '../tables/endpoints.ts'
-import { allocations } from '../tables/hosts.ts'
-import { pods } from '../tables/pods.ts'
+import { allocations } from '../tables/hosts/hosts.ts'
+import { endpoints } from '../tables/workloads/endpoints.ts'
+import { pods } from '../tables/workloads/pods.ts'
 
 const MAX_ROWS = 200
 

@@ -1,8 +1,8 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { RoomAllocation } from '../../domain/host/room.ts'
 import type { Database } from '../client.ts'
-import { endpoints } from '../tables/endpoints.ts'
-import { allocations } from '../tables/hosts.ts'
+import { allocations } from '../tables/hosts/hosts.ts'
+import { endpoints } from '../tables/workloads/endpoints.ts'
 
 /** Hosts with workers of an account. */
 export async function listHostsOfTeam(db: Database, teamId: string): Promise<Set<string>> {

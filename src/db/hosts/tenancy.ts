@@ -1,6 +1,6 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
-import { allocations, hosts } from '../tables/hosts.ts'
+import { allocations, hosts } from '../tables/hosts/hosts.ts'
 
 /**
  * For a query of the table `hosts`: the host takes several accounts (HOST-85). It runs no containers, keeps them apart, or its operator says

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../../src/db/client.ts'
-import { catalogEntries } from '../../../src/db/tables/catalog.ts'
+import { catalogEntries } from '../../../src/db/tables/billing/catalog.ts'
 import type { KeyedEntry } from '../../../src/domain/catalog/entries.ts'
 import { CATALOG_TTL_MS, forgetCatalog, loadCatalog } from '../../../src/effects/catalog.ts'
 import { afterEach, api, createAccount, describe, env, expect, it, vi } from '../../support/harness.ts'

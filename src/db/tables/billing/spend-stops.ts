@@ -1,6 +1,6 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { StoppedItem } from '../../contract/billing/stops.ts'
-import { teams } from './accounts.ts'
+import type { StoppedItem } from '../../../contract/billing/stops.ts'
+import { teams } from '../accounts/accounts.ts'
 
 /** What people have stopped to save money, for as long as they may want it back. */
 export const spendStops = sqliteTable(

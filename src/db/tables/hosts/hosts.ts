@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { CLOUDS } from '../../contract/enums.ts'
-import type { GpuProblem, Inventory } from '../../host-protocol/messages.ts'
+import { CLOUDS } from '../../../contract/enums.ts'
+import type { GpuProblem, Inventory } from '../../../host-protocol/messages.ts'
 
 /** Whose machine it is: the operator's own or a partner's data center, or anybody's. */
 

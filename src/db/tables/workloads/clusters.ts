@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { CLUSTER_TYPES } from '../../contract/enums.ts'
-import { teams } from './accounts.ts'
+import { CLUSTER_TYPES } from '../../../contract/enums.ts'
+import { teams } from '../accounts/accounts.ts'
 
 /**
  * Clusters. What their members run stands in the members' own rows; what happens to the members is decided by the cluster's object, one at a

@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { teams } from './accounts.ts'
+import { teams } from '../accounts/accounts.ts'
 
 /** Elastic Container Registry repositories that their owner lets this plane pull from. */
 export const delegations = sqliteTable(

@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { ROLES } from '../../domain/access.ts'
+import { ROLES } from '../../../domain/access.ts'
 import { teams, users } from './accounts.ts'
 
 /** Invitations into organizations. The link's token itself is never stored: only its keyed digest. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { VOLUME_TYPES } from '../../contract/enums.ts'
-import { teams } from './accounts.ts'
+import { VOLUME_TYPES } from '../../../contract/enums.ts'
+import { teams } from '../accounts/accounts.ts'
 
 /** Storage of one data center (VOL-1). */
 export const networkVolumes = sqliteTable(

@@ -1,5 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { CATALOG_KINDS, type CatalogEntry } from '../../domain/catalog/entries.ts'
+import { CATALOG_KINDS, type CatalogEntry } from '../../../domain/catalog/entries.ts'
 
 /** What the operator says of a GPU type, CPU flavor, data center or of storage, in place of the seed. */
 export const catalogEntries = sqliteTable(

@@ -1,5 +1,5 @@
 import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { USAGE_KINDS } from '../../domain/billing/usage.ts'
+import { USAGE_KINDS } from '../../../domain/billing/usage.ts'
 
 /**
  * One row a charged interval of a pod, a worker or a volume, written in the batch that ends the interval. Times in milliseconds, half-open.

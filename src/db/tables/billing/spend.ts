@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { teams } from './accounts.ts'
+import { teams } from '../accounts/accounts.ts'
 
 /** What a team may spend, and what happens past it; no row means the defaults. Money in millionths of a USD. */
 export const spendLimits = sqliteTable(

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { TemplateConfig } from '../../domain/resources/record.ts'
-import type { Sealed } from '../sealed-env.ts'
-import { teams } from './accounts.ts'
+import type { TemplateConfig } from '../../../domain/resources/record.ts'
+import type { Sealed } from '../../sealed-env.ts'
+import { teams } from '../accounts/accounts.ts'
 import { registries } from './registries.ts'
 
 /** Templates of pods and endpoints (TPL-1). */

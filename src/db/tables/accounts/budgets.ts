@@ -1,5 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { BudgetOverrides } from '../../contract/accounts/budgets.ts'
+import type { BudgetOverrides } from '../../../contract/accounts/budgets.ts'
 import { teams } from './accounts.ts'
 
 /** Bounds of a team in place of the defaults (PP-204); no row, or no member, means the default. */

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { POD_STATUSES } from '../../contract/enums.ts'
-import type { PodSpec } from '../../domain/pod/record.ts'
-import type { Sealed } from '../sealed-env.ts'
-import { teams } from './accounts.ts'
+import { POD_STATUSES } from '../../../contract/enums.ts'
+import type { PodSpec } from '../../../domain/pod/record.ts'
+import type { Sealed } from '../../sealed-env.ts'
+import { teams } from '../accounts/accounts.ts'
 
 /** A specification as it is kept. `accessEnv` is there in rows of a release that sealed none. */
 export type SealedPodSpec = Sealed<PodSpec> & { sealedAccessEnv?: string }

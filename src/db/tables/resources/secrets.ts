@@ -1,5 +1,5 @@
 import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { teams } from './accounts.ts'
+import { teams } from '../accounts/accounts.ts'
 
 /** Named values that env of workloads refers to. The value lies in `secret_parts`. */
 export const secrets = sqliteTable(

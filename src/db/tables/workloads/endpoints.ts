@@ -1,7 +1,7 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { EndpointConfig } from '../../domain/endpoint/record.ts'
-import type { Sealed } from '../sealed-env.ts'
-import { teams } from './accounts.ts'
+import type { EndpointConfig } from '../../../domain/endpoint/record.ts'
+import type { Sealed } from '../../sealed-env.ts'
+import { teams } from '../accounts/accounts.ts'
 
 /** Configuration of Serverless endpoints; their queues live in one endpoint object each. */
 export const endpoints = sqliteTable(

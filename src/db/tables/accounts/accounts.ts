@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { ROLES } from '../../domain/access.ts'
-import { RUNTIME_CLASSES } from '../../host-protocol/messages.ts'
+import { ROLES } from '../../../domain/access.ts'
+import { RUNTIME_CLASSES } from '../../../host-protocol/messages.ts'
 
 /** Every account is a team; a user has a personal one. Everything ownable carries a `team_id`. Times are milliseconds since the epoch. */
 export const teams = sqliteTable('teams', {

@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { teams } from './accounts.ts'
+import { teams } from '../accounts/accounts.ts'
 
 /** Credentials for private images. User name and password are sealed (src/services/resources/registries.ts), so the table alone opens nothing. */
 export const registries = sqliteTable(

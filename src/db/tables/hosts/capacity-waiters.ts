@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { endpoints } from './endpoints.ts'
+import { endpoints } from '../workloads/endpoints.ts'
 
 /** Endpoints with a worker that found no host with room, so that they can be told when there is some. */
 export const capacityWaiters = sqliteTable(

@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { SIGN_IN_WAYS } from '../../domain/session/console.ts'
+import { SIGN_IN_WAYS } from '../../../domain/session/console.ts'
 import { teams, users } from './accounts.ts'
 
 /** Sessions of the console (CS-1). What opens one is known to its browser alone: here is a hash of it. */
