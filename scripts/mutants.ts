@@ -50,7 +50,7 @@ interface Suite {
 
 /** Tests next to a file, tried before all others: most of its bugs show there. They belong to the suite's last stage too. */
 const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/job-store/, ['queue/state']],
+  [/job-(store|row|lists)/, ['queue/state']],
   [/call-limits|submissions|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/limits', 'queue/submissions']],
   [/objects\/webhook|outbox/, ['queue/webhooks']],
   [/openai|event-/, ['queue/openai', 'queue/event-stream']],

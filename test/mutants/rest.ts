@@ -146,6 +146,12 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     replace: '1 OR ',
   },
   { id: 'verdicts are kept by the header', file: KEY_CALLERS, find: 'keys.keepGood(key,', replace: 'keys.keepGood(`${key} ${nowMs}`,' },
+  {
+    id: 'what was read before a change is remembered after it',
+    file: 'src/services/credentials/verdicts.ts',
+    find: 'if (mark === this.forgotten) this.good',
+    replace: 'this.good',
+  },
   { id: 'unknown keys are looked up again', file: KEY_CALLERS, find: 'if (keys.badOf(key, nowMs)) return', replace: 'if (false) return' },
   {
     id: 'unknown keys of an address are not counted',

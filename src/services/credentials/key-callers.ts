@@ -24,17 +24,19 @@ export async function authenticateKey(env: Env, key: string, nowMs: number, visi
   const known = keys.goodOf(key, nowMs)
   if (known) return answerOf(known, nowMs)
   if (keys.badOf(key, nowMs)) return INVALID
+  const mark = keys.mark()
   const isFamiliar = visit === undefined || familiar.get(key, nowMs) !== undefined
   const lookup = isFamiliar ? { found: await verifyKey(env, key, nowMs) } : await verifyStranger(env, key, nowMs, visit)
   if ('waitSeconds' in lookup) return { ok: false, problem: 'rateLimited', waitSeconds: lookup.waitSeconds }
-  return judge(env, key, lookup.found, nowMs, visit)
+  return judge(env, key, lookup.found, nowMs, visit, mark)
 }
 
 /** Whether a key is still good (PP-215). */
 export function isKeyStillGood(env: Env, key: string, nowMs: number, maxAgeMs: number): Promise<boolean> {
   const holds = (known: KeyVerdict) => answerOf(known, nowMs).ok
   return keys.isStillGood(key, nowMs, maxAgeMs, holds, async () => {
-    return judge(env, key, await verifyKey(env, key, nowMs), nowMs, undefined).ok
+    const mark = keys.mark()
+    return judge(env, key, await verifyKey(env, key, nowMs), nowMs, undefined, mark).ok
   })
 }
 
@@ -53,12 +55,12 @@ export function rememberedKeys(): number {
   return keys.size + familiar.size
 }
 
-function judge(env: Env, key: string, verdict: KeyVerdict | null, nowMs: number, visit: Visit | undefined): Authentication {
+function judge(env: Env, key: string, verdict: KeyVerdict | null, nowMs: number, visit: Visit | undefined, mark: number): Authentication {
   if (!verdict) {
-    keys.keepBad(key, true, nowMs)
+    keys.keepBad(key, true, nowMs, mark)
     return INVALID
   }
-  keys.keepGood(key, verdict, nowMs)
+  keys.keepGood(key, verdict, nowMs, mark)
   familiar.set(key, true, nowMs)
   if (parseApiKey(key)) visit?.waitUntil(touchApiKey(openDatabase(env.DB), verdict.principal.credentialId, nowMs))
   return answerOf(verdict, nowMs)

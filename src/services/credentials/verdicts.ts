@@ -18,6 +18,13 @@ export class Verdicts<Good, Bad> {
   private readonly bad = new ExpiringCache<Bad>(REFUSED_TTL_MS, MAX_VERDICTS)
   /** What is being looked up for open streams. Nobody waits for another's look, and one that is never answered is forgotten. */
   private readonly looking = new ExpiringCache<true>(LOOK_MS, MAX_VERDICTS)
+  /** How often something was forgotten. */
+  private forgotten = 0
+
+  /** Taken before a look: what was forgotten meanwhile may have been read before it changed, so it is not kept. */
+  mark(): number {
+    return this.forgotten
+  }
 
   goodOf(id: string, nowMs: number): Good | undefined {
     return this.good.get(id, nowMs)
@@ -32,12 +39,12 @@ export class Verdicts<Good, Bad> {
     return this.bad.get(id, nowMs)
   }
 
-  keepGood(id: string, verdict: Good, nowMs: number): void {
-    this.good.set(id, verdict, nowMs)
+  keepGood(id: string, verdict: Good, nowMs: number, mark: number): void {
+    if (mark === this.forgotten) this.good.set(id, verdict, nowMs)
   }
 
-  keepBad(id: string, verdict: Bad, nowMs: number): void {
-    this.bad.set(id, verdict, nowMs)
+  keepBad(id: string, verdict: Bad, nowMs: number, mark: number): void {
+    if (mark === this.forgotten) this.bad.set(id, verdict, nowMs)
   }
 
   /**
@@ -62,10 +69,12 @@ export class Verdicts<Good, Bad> {
   }
 
   forget(id: string): void {
+    this.forgotten += 1
     this.good.delete(id)
   }
 
   clear(): void {
+    this.forgotten += 1
     this.good.clear()
     this.bad.clear()
     this.looking.clear()

@@ -115,14 +115,15 @@ async function lookUp(env: Env, id: string, nowMs: number, visit: Visit | undefi
 }
 
 async function open(env: Env, id: string, nowMs: number, visit: Visit | undefined): Promise<ConsoleSession | null> {
+  const mark = sessions.mark()
   const db = openDatabase(env.DB)
   const found = await findConsoleSession(db, id)
   const session = found && (await withKey(env, found, nowMs))
   if (!session) {
-    sessions.keepBad(id, true, nowMs)
+    sessions.keepBad(id, true, nowMs, mark)
     return null
   }
-  sessions.keepGood(id, session, nowMs)
+  sessions.keepGood(id, session, nowMs, mark)
   if (nowMs - session.row.seenAt >= SEEN_EVERY_MS) visit?.waitUntil(touchConsoleSession(db, id, nowMs))
   return session
 }

@@ -64,16 +64,17 @@ async function openSession(env: Env, token: string, digest: string, nowMs: numbe
   if (verified === 'UNAVAILABLE')
     return unavailable('the identity provider cannot be reached, so sessions cannot be checked; API keys work')
   if ('fault' in verified) return verified.fault === null ? INVALID : { ...INVALID, errors: [verified.fault] }
+  const mark = sessions.mark()
   const credentialId = digest.slice(0, CREDENTIAL_CHARS)
   const { subject, claims, expiresAtMs } = verified
   const found = await signIn(env, provider, { subject, claims, credentialId }, nowMs)
   if ('refusal' in found) {
     const refused: Refused = { ok: false, problem: 'accessDenied', detail: found.refusal }
-    sessions.keepBad(digest, refused, nowMs)
+    sessions.keepBad(digest, refused, nowMs, mark)
     return refused
   }
   const session = { credentialId, userId: found.userId, accounts: found.accounts, expiresAtMs }
-  sessions.keepGood(digest, session, nowMs)
+  sessions.keepGood(digest, session, nowMs, mark)
   return session
 }
 

@@ -231,6 +231,21 @@ describe('what an isolate remembers of a session', () => {
     forgetVerdicts()
     expect(await scopesAt(nowMs)).toBe(scopesOfRole('DEV'))
   })
+
+  it.each([
+    ['token', () => `Bearer ${token}`],
+    ['key', () => `Bearer ${member.key}`],
+  ])('[SES-12] a look by %s that was under way while something changed is not remembered', async (_kind, header) => {
+    const nowMs = Date.now()
+    const prepare = env.DB.prepare.bind(env.DB)
+    vi.spyOn(env.DB, 'prepare').mockImplementationOnce((query) => {
+      forgetVerdicts()
+      return prepare(query)
+    })
+    expect((await authenticate(env, header(), nowMs, visit(null))).ok).toBe(true)
+    await env.DB.prepare('UPDATE teams SET suspended_at = 1 WHERE id = ?').bind(own).run()
+    expect(await authenticate(env, header(), nowMs, visit(null))).toMatchObject({ ok: false, problem: 'accountSuspended' })
+  })
 })
 
 describe('an open stream of a session', () => {
