@@ -47,6 +47,7 @@ function Role({ of: member, organization }: { of: OrganizationMember; organizati
   const { api } = useApi()
   const { isBusy, run } = useAct()
   const refresh = useRefresh()
+  const [asked, setAsked] = useState<OrganizationMember['role'] | null>(null)
   const off = mayNotManage(organization)
   if (off !== undefined) return member.role
   const change = async (role: OrganizationMember['role']) => {
@@ -54,20 +55,40 @@ function Role({ of: member, organization }: { of: OrganizationMember; organizati
       () => api.updateOrganizationMember({ path: { id: organization.id, userId: member.userId }, body: { role } }),
       `${member.email} is ${role} now`,
     )
+    setAsked(null)
     await refresh('organizations')
   }
   return (
-    <select
-      aria-label={`Role of ${member.email}`}
-      className="border-line bg-panel rounded-md border px-2 py-1"
-      disabled={isBusy}
-      value={member.role}
-      onChange={(event) => void change(event.target.value as OrganizationMember['role'])}
-    >
-      {ROLES.map((role) => (
-        <option key={role}>{role}</option>
-      ))}
-    </select>
+    <>
+      <select
+        aria-label={`Role of ${member.email}`}
+        className="border-line bg-panel rounded-md border px-2 py-1"
+        disabled={isBusy}
+        value={asked ?? member.role}
+        onChange={(event) => setAsked(event.target.value as OrganizationMember['role'])}
+      >
+        {ROLES.map((role) => (
+          <option key={role}>{role}</option>
+        ))}
+      </select>
+      {asked !== null && asked !== member.role && (
+        <Confirm
+          title={`Make ${member.email} ${asked}?`}
+          verb="Change the role"
+          isOpen
+          isBusy={isBusy}
+          onClose={() => setAsked(null)}
+          onConfirm={() => void change(asked)}
+          plan={{
+            method: 'PATCH',
+            path: `/v2/organizations/${organization.id}/members/${member.userId}`,
+            body: { role: asked },
+          }}
+        >
+          <p>It holds at once, also in pages that are open.</p>
+        </Confirm>
+      )}
+    </>
   )
 }
 

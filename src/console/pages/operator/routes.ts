@@ -27,7 +27,7 @@ export const operatorRoutes = [
   createRoute({
     getParentRoute: parent,
     path: '/console/operator/accounts/$id',
-    component: lazyRouteComponent(() => import('./account.tsx'), 'AccountPage'),
+    component: lazyRouteComponent(() => import('./account/account.tsx'), 'AccountPage'),
   }),
   createRoute({
     getParentRoute: parent,

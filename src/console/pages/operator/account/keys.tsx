@@ -1,0 +1,85 @@
+import { useState } from 'react'
+import { useAct } from '../../../app/act.ts'
+import { useLive, useRefresh } from '../../../app/live.ts'
+import { useApi } from '../../../app/session.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Empty, Face } from '../../../parts/faces.tsx'
+import { Confirm } from '../../../parts/over/confirm.tsx'
+import { SecretOnce } from '../../../parts/over/secret-once.tsx'
+import { Panel } from '../../../parts/page.tsx'
+import { Table } from '../../../parts/table.tsx'
+import { Ago } from '../../../parts/time.tsx'
+
+/** The account's keys; the operator makes one for its user, and ends any. */
+export function Keys({ id }: { id: string }) {
+  const { api } = useApi()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const [secret, setSecret] = useState<string | null>(null)
+  const [asked, setAsked] = useState<{ id: string; name: string } | null>(null)
+  const keys = useLive(['operator', 'keys', id], (client, signal) => client.listKeys({ path: { id } }, { signal }), { everyMs: 15_000 })
+  const make = async () => {
+    await run(async () => setSecret((await api.createKey({ path: { id }, body: { name: 'console' } })).key), 'Made a key')
+    await refresh('operator', 'keys', id)
+  }
+  const revoke = async (keyId: string) => {
+    await run(() => api.revokeKey({ path: { id: keyId } }), 'Revoked')
+    setAsked(null)
+    await refresh('operator', 'keys', id)
+  }
+  return (
+    <Panel
+      title="Keys"
+      actions={
+        <Button isBusy={isBusy} onClick={() => void make()}>
+          New key
+        </Button>
+      }
+    >
+      <Face of={keys} empty={{ when: (data) => data.keys.length === 0, show: <Empty title="No keys" /> }}>
+        {(data) => (
+          <Table
+            caption="Keys"
+            rows={data.keys}
+            keyOf={(key) => key.id}
+            columns={[
+              { title: 'Name', show: ({ name }) => name },
+              { title: 'May', show: ({ permission }) => permission },
+              { title: 'Last used', show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+              {
+                title: 'Actions',
+                show: (key) =>
+                  key.revokedAt === null ? (
+                    <Button kind="danger" aria-label={`Revoke ${key.name}`} onClick={() => setAsked(key)}>
+                      Revoke
+                    </Button>
+                  ) : (
+                    'revoked'
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Face>
+      <SecretOnce
+        title="The new key"
+        secret={secret}
+        hint="It is shown this once. Hand it to the user by a way that nobody else reads."
+        onClose={() => setSecret(null)}
+      />
+      {asked !== null && (
+        <Confirm
+          title={`Revoke ${asked.name}?`}
+          verb="Revoke"
+          isOpen
+          isBusy={isBusy}
+          onClose={() => setAsked(null)}
+          onConfirm={() => void revoke(asked.id)}
+          plan={{ method: 'DELETE', path: `/admin/v1/keys/${asked.id}` }}
+        >
+          <p>Whoever uses it is refused from then on.</p>
+        </Confirm>
+      )}
+    </Panel>
+  )
+}
