@@ -88,7 +88,9 @@ describe('a pod whose host is silent', () => {
     const statusReason = `its host has not been heard of since ${timeOf(heardAtMs)}; nothing is charged until it is`
     const silent = { ...heard, statusReason, runtime: null, cost: 0 }
     expect(await scene.get(id)).toEqual(silent)
-    expect((await scene.call.get('/v2/pods')).body.pods.filter((pod: PodBody) => pod.id === id)).toEqual([silent])
+    // What its run was charged counts up to now until the silence is over (BIL-13, PP-133).
+    const listed = { ...silent, spend: expect.objectContaining({ costSoFar: expect.any(Number) }) }
+    expect((await scene.call.get('/v2/pods')).body.pods.filter((pod: PodBody) => pod.id === id)).toEqual([listed])
     expect(await readPod(id)).toEqual(row)
   })
 
