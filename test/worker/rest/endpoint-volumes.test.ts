@@ -36,7 +36,8 @@ describe('network volumes on endpoints', () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     const [id, twin, foreign] = [await createVolume(mine.key), await createVolume(mine.key), await createVolume(theirs.key)]
     const endpointId = await createEndpoint(mine.key, { image: IMAGE, networkVolumes: [id] })
-    const before = (await api(mine.key).get(`${ENDPOINTS}/${endpointId}`)).body
+    const before = (await api(mine.key).get(ENDPOINTS)).body.endpoints
+    expect(before).toMatchObject([{ id: endpointId }])
     for (const [networkVolumes, detail] of [
       [[foreign], `network volume ${foreign} not found`],
       [[id, twin], `networkVolumes: ${id} and ${twin} both lie in EU-RO-1; list one for each data center`],
@@ -50,7 +51,7 @@ describe('network volumes on endpoints', () => {
         { status: 400, body: { detail } },
       ])
     }
-    expect((await api(mine.key).get(ENDPOINTS)).body.endpoints).toEqual([before])
+    expect((await api(mine.key).get(ENDPOINTS)).body.endpoints).toEqual(before)
   })
 
   it('[END-22] of a create, or a PATCH, and a deletion of its volume at once, one is refused', async () => {
