@@ -9,13 +9,13 @@ const LONG = 'test/e2e/**/*.long.e2e.test.ts'
 
 /**
  * Planes, agents and their workers as real processes, each with directories, ports and hosts of its own. They wait more than they compute,
- * so three files share a machine of two cores.
+ * so two files share a machine of two cores.
  */
 const WHOLE_PROGRAMS = {
   globalSetup: ['test/e2e/support/require-docker.ts'],
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  maxWorkers: 3,
+  maxWorkers: 2,
   sequence: { groupOrder: 1 },
 }
 

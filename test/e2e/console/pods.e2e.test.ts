@@ -138,6 +138,12 @@ describe('pods', () => {
     const made = (await api.listPods()).pods.find(({ name }) => name === 'nearest')
     expect(made?.gpu).toMatchObject({ id: 'NVIDIA L4', count: 6 })
     await api.deletePod({ path: { id: made?.id ?? '' } })
+    // Its room is free once its machine says that it has ended; the next pod wants some of it.
+    const isFree = async () =>
+      (await createApiClient(plane.url, plane.operatorKey).listHosts()).hosts.every(({ gpus }) =>
+        gpus.every(({ free, total }) => free === total),
+      )
+    await expect.poll(isFree, { timeout: 20_000 }).toBe(true)
     await visitor.close()
   })
 })

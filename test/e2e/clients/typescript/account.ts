@@ -48,7 +48,7 @@ async function organization(plane: Podplane, guest: Podplane) {
   await plane.deleteOrganization({ path })
   return {
     made: [made.name, made.role],
-    invited: [invitations.length, joined.role, member.role, members.length],
+    invited: [invitations.length, joined.role, 'role' in member && member.role, members.length],
     renamed: [renamed.name, holds(organizations, made)],
     gone: await refused(plane.getOrganization({ path })),
   }

@@ -21,7 +21,12 @@ export async function spend(plane: Podplane) {
   const { limits } = await plane.getBillingSummary()
   const now = await plane.getSpend()
   const after = await plane.updateSpendLimits({ body: { perMonth: null } })
-  return [changed.perMonth, limits.perMonth, after.perMonth === before.perMonth, now.itemCount === now.items.length]
+  return [
+    'perMonth' in changed && changed.perMonth,
+    limits.perMonth,
+    'perMonth' in after && after.perMonth === before.perMonth,
+    now.itemCount === now.items.length,
+  ]
 }
 
 /** What was stopped of nothing, whether it is listed, and whether it is undone. */

@@ -78,5 +78,5 @@ async function sshKeys(plane: Podplane) {
   const put = await plane.putSshKeys({ body: { keys: [key] } })
   const read = await plane.getSshKeys()
   const emptied = await plane.putSshKeys({ body: { keys: [] } })
-  return [put.keys.length, read.keys.length, emptied.keys.length]
+  return ['keys' in put && put.keys.length, read.keys.length, 'keys' in emptied && emptied.keys.length]
 }
