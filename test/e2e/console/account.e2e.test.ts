@@ -127,6 +127,8 @@ describe('pages of accounts and operators', () => {
     await page.clock.install()
     await page.getByRole('link', { name: 'Pods', exact: true }).click()
     await page.getByRole('link', { name: 'New pod' }).click()
+    // The list has a field of that name as well.
+    await grace.heading('New pod')
     await page.getByLabel('Name').fill('hers')
     await page.getByLabel('Image').fill('builtin/idle')
     await page.getByRole('radio', { name: 'L4', exact: true }).check()
