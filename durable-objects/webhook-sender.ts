@@ -135,6 +135,7 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
 
   /** Where requests to receivers start: an invocation of its own for each. */
   get attempt(): Fetcher {
+    // The runtime has them; its types cannot know what this Worker exports.
     return (this.ctx as unknown as { exports: { WebhookAttempt: Fetcher } }).exports.WebhookAttempt
   }
 

@@ -85,6 +85,7 @@ function toResponse(incoming: IncomingMessage): Response {
     incoming.resume()
     return new Response(null, { status, headers })
   }
+  // Two declarations of one stream: Node's own and the one that `Response` takes.
   return new Response(Readable.toWeb(incoming) as unknown as ConstructorParameters<typeof Response>[0], { status, headers })
 }
 

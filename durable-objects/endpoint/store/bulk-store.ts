@@ -78,6 +78,7 @@ export class BulkStore {
     return this.read('SELECT bulk FROM bulks WHERE finished_at IS NULL ORDER BY created_at, id')
   }
 
+  /** The text is what `save` made of a bulk; one of a former release lacks what it refused and left. */
   private read(query: string, ...values: SqlStorageValue[]): Bulk[] {
     return this.sql
       .exec(query, ...values)

@@ -29,6 +29,7 @@ async function priceOfPod(session: Session, step: Step): Promise<Price> {
     return { usdPerHour: pod.cost }
   }
   const body = { ...step.declared.members, name: step.name } as never
+  // One operation has two answers; the document names the one that a create is for.
   const answer = (await session.api.createPod({ body, query: { dryRun: true } })) as unknown as {
     fits: boolean
     cost: number

@@ -29,6 +29,7 @@ export async function connectDocker(): Promise<DockerEngine> {
   const { default: Dockerode } = await import('dockerode')
   const connect = (options: DockerOptions): Docker => {
     const docker = new Dockerode(options)
+    // The published types call it `any`; what is guarded is named in Modem.
     guardTransport(docker.modem as unknown as Modem)
     return docker
   }
