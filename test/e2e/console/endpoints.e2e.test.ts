@@ -113,6 +113,10 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
   test('[UI-51, UI-53] jobs of a filter are cancelled together, and the endpoint has one log of all its workers', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const path = { endpointId: probeId }
+    // What was retried before may still wait; the plan would name it too.
+    await expect
+      .poll(async () => (await api.getQueueHealth({ path })).jobs, { timeout: 60_000 })
+      .toMatchObject({ inQueue: 0, inProgress: 0 })
     const over = await api.runJob({ path, body: { input: {} } })
     await api.cancelJob({ path: { ...path, jobId: over.id } })
     const running = await api.runJob({ path, body: { input: { hang: true } } })
