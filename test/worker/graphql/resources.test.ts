@@ -297,14 +297,14 @@ describe('the account', () => {
     const sealed = () => env.DB.prepare('SELECT username_sealed, password_sealed, host FROM registries WHERE id = ?').bind(id).first()
     const before = await sealed()
     const update = (of: string) =>
-      `mutation UpdateRegistryAuth { updateRegistryAuth(input: {id: "${of}", username: "u", password: "p2"}) { id name } }`
+      `mutation UpdateRegistryAuth { updateRegistryAuth(input: {id: "${of}", username: "u", password: "second-password"}) { id name } }`
     expect(await run(update(id))).toEqual({ updateRegistryAuth: { id, name: 'r' } })
     expect((await sealed())?.password_sealed).not.toBe(before?.password_sealed)
     const noted = await env.DB.prepare("SELECT action, before, after FROM audit WHERE resource_id = ? AND action = 'registries.rotate'")
       .bind(id)
       .all()
     expect(noted.results).toHaveLength(1)
-    expect(JSON.stringify(noted.results)).not.toContain('p2')
+    expect(JSON.stringify(noted.results)).not.toContain('second-password')
     const stranger = await createAccount()
     expect(await messageOf(stranger.key, update(id))).toBe('resource not found')
     expect(await run('{ myself { containerRegistryCreds { id name } } }')).toEqual({
