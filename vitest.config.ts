@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { LongFirst } from './test/support/long-first.ts'
+import { keepStorageInMemory } from './test/support/memory-disk.ts'
 import { inOneModule } from './test/support/one-module.ts'
 import { answerOutside } from './test/support/webhook-receivers.ts'
 
@@ -27,10 +28,12 @@ const GENERATED = { GENERATED_REQUESTS: process.env.GENERATED_REQUESTS ?? '20000
 /** These start processes or a runtime; a busy machine with two cores needs more than the runner's five seconds. */
 const SLOW_MACHINE_MS = 30_000
 
+const ON_DISK = { TMPDIR: keepStorageInMemory() }
+
 export default defineConfig({
   test: {
-    // The runner would leave one of two cores idle, and a file waits for its runtime as long as it computes.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // One file more than there are cores: each waits for its runtime, and with as many as cores a quarter of them idled.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongFirst },
     // `npm cit` passes no arguments on, so a wrapper that wants the counts names a file here.
     ...(process.env.VITEST_JSON ? { reporters: ['default', 'json'], outputFile: { json: process.env.VITEST_JSON } } : {}),
@@ -38,6 +41,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          env: ON_DISK,
           testTimeout: SLOW_MACHINE_MS,
           include: [
             'test/domain/**/*.test.ts',
@@ -53,6 +57,7 @@ export default defineConfig({
       {
         test: {
           name: 'agent',
+          env: ON_DISK,
           testTimeout: SLOW_MACHINE_MS,
           include: ['test/host-agent/**/*.test.ts', 'test/local/**/*.test.ts', 'test/ssh-proxy/**/*.test.ts'],
         },

@@ -1,4 +1,6 @@
 import { globSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongFirst } from './test/support/long-first.ts'
 
@@ -17,6 +19,8 @@ const WHOLE_PROGRAMS = {
   hookTimeout: 120_000,
   maxWorkers: 2,
   sequence: { groupOrder: 1 },
+  // Planes, agents and commands start hundreds of times: what the first of each has compiled is kept for the others.
+  env: { NODE_COMPILE_CACHE: join(tmpdir(), `podplane-e2e-compiled-${process.getuid?.() ?? 0}`) },
 }
 
 /** How many turns it takes until each of the long files has run. */
@@ -61,6 +65,8 @@ export default defineConfig({
         },
       },
       { test: { name: 'long', include: [LONG], ...WHOLE_PROGRAMS } },
+      // Makes the pictures of the documentation: run by `npm run pictures` alone.
+      { test: { name: 'pictures', include: ['test/e2e/console/pictures.test.ts'], ...WHOLE_PROGRAMS } },
     ],
   },
 })
