@@ -7,12 +7,18 @@ import { z } from 'zod'
 
 /** UDP port of the tunnels between hosts. */
 export const VXLAN_PORT = 4789
+/** UDP port of what they are encrypted in, between hosts that both do. */
+export const WIREGUARD_PORT = 51_821
 
 /** Interface of a member in the network of its cluster, and of a pod in that of its account. */
 export const CLUSTER_INTERFACE = 'ens1'
 export const GLOBAL_INTERFACE = 'ens9'
 
 const Id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)
+/** Public key of X25519, base64. */
+const PublicKey = z.string().regex(/^[A-Za-z0-9+/]{43}=$/)
+/** Bytes of a packet. */
+const Mtu = z.number().int().min(576).max(65_535)
 /** A name that members find each other by; dots only inside. */
 const HostName = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/)
 
@@ -26,6 +32,10 @@ export const OverlayMember = z.object({
 })
 export type OverlayMember = z.infer<typeof OverlayMember>
 
+/** A host of such a network, as far as others need to know more than its address. */
+export const OverlayHost = z.object({ address: z.union([z.ipv4(), z.ipv6()]), publicKey: PublicKey })
+export type OverlayHost = z.infer<typeof OverlayHost>
+
 export const Overlay = z.object({
   id: Id,
   vni: z.number().int().min(1).max(16_777_215),
@@ -33,6 +43,10 @@ export const Overlay = z.object({
   cidr: z.string().regex(/^(\d{1,3}\.){3}\d{1,3}\/\d{1,2}$/),
   /** Those of all hosts, this one's too. */
   members: z.array(OverlayMember).max(4_096),
+  /** Hosts to which tunnels lead encrypted, where this one encrypts too. */
+  hosts: z.array(OverlayHost).max(4_096).optional(),
+  /** The largest packet that the tunnels of all its hosts carry; absent: not known. */
+  mtu: Mtu.optional(),
   /**
    * Asks whether every member of this host reaches all the others; another number asks again. Absent: nobody asks.
    */
@@ -69,6 +83,12 @@ export const OverlayInventory = z.object({
   reason: z.string().max(300).nullable(),
   /** What keeps others from reading what goes between hosts. */
   encryption: z.enum(['none', 'ipsec', 'wireguard']),
+  /** Why nothing does, where that is so. */
+  encryptionReason: z.string().max(300).optional(),
+  /** With it, tunnels of others are encrypted for this host. */
+  publicKey: PublicKey.optional(),
+  /** The largest packet of members that its tunnels carry. */
+  mtu: Mtu.optional(),
 })
 export type OverlayInventory = z.infer<typeof OverlayInventory>
 

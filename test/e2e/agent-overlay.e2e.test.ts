@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Workload } from '../../src/host-protocol/messages.ts'
-import type { Overlay } from '../../src/host-protocol/overlays.ts'
+import type { Overlay, OverlayInventory } from '../../src/host-protocol/overlays.ts'
 import { waitUntil } from '../support/time.ts'
-import { MachineRow, type RowMachine } from './support/machine-row.ts'
+import { MachineRow, type RowMachine, UPLINK } from './support/machine-row.ts'
 import type { Cell } from './support/network-machine.ts'
 import { IDLE, PodAgent } from './support/pod-agent.ts'
 import { busyboxImage } from './support/worker-image.ts'
@@ -11,6 +11,8 @@ import { busyboxImage } from './support/worker-image.ts'
 
 /** Where everything listens. */
 const PORT = 7_000
+/** What the probe says over UDP. */
+const SECRET = 'hello'
 
 const row = new MachineRow()
 let agents: PodAgent[] = []
@@ -98,7 +100,7 @@ async function traces(machine: RowMachine): Promise<string[]> {
   const tables = await row.run(machine, 'nft', 'list', 'tables')
   const containers = await machine.engine.docker('ps', '--all', '--format', '{{.Names}}')
   return [
-    ...[...links.matchAll(/p[xv]-\w+/g)].map(([name]) => name),
+    ...[...links.matchAll(/p[xvw]-\w+/g)].map(([name]) => name),
     ...[...tables.matchAll(/netdev \S+|\S+-overlays/g)].map(([name]) => name),
     ...containers.split('\n').filter((name) => name.endsWith('.net')),
   ]
@@ -158,6 +160,12 @@ test('[HOST-141] [NET-44] members on three machines reach one another by name, o
     // What a tunnel adds has room in what the machines' own network carries.
     expect(await inside(member, 'cat', '/sys/class/net/ens1/mtu')).toBe('1450')
   }
+  const [first] = reds as [Member]
+  expect(await row.ask(await pidOf(first), { next: ['whole', '10.64.1.3', PORT], last: ['whole', '10.64.1.4', PORT] })).toEqual({
+    next: true,
+    last: true,
+  })
+  expect(await sniffBetween(first, '10.64.1.3')).toEqual({ ports: [4_789], seen: true })
 })
 
 test('[HOST-142] who reaches whom: members of one network, and nobody else', async () => {
@@ -271,6 +279,48 @@ test('[HOST-144] what a network has on a machine goes with its last member there
   }
 })
 
+test('[HOST-161] [HOST-162] between hosts that encrypt nobody reads along, and the largest packet that all of them carry arrives whole', async () => {
+  // The uplink of the second carries less.
+  await row.run(row.machines[1] as RowMachine, 'ip', 'link', 'set', UPLINK, 'mtu', '1450')
+  // The first looks closely at what comes in.
+  await row.run(row.machines[0] as RowMachine, 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/conf/all/rp_filter')
+  const pair = [0, 1].map((at) => ({ at, generation: 4, account: 'ada' }))
+  for (const member of pair) {
+    await agentOf(member as Member).end('SIGKILL')
+    await agentOf(member as Member).start(['--overlay-encryption', 'require'], { DOCKER_HOST: machineOf(member as Member).engine.address })
+  }
+  const said = await Promise.all(pair.map(({ at }) => saidOf(agents[at] as PodAgent)))
+  expect(said.map(({ encryption, mtu }) => ({ encryption, mtu }))).toEqual([
+    { encryption: 'wireguard', mtu: 1_370 },
+    { encryption: 'wireguard', mtu: 1_320 },
+  ])
+  const hosts = said.map(({ address, publicKey }) => ({ address: address ?? '', publicKey: publicKey ?? '' }))
+  const green = { ...overlayOf('green', 3, [0, 1]), hosts, mtu: 1_320 }
+  const greens = pair.map((member) => ({ ...member, overlay: green }))
+  const [first, second] = greens as [Member, Member]
+  want([green], greens)
+  for (const member of greens) await agentOf(member).reaches(4, 'running')
+  for (const member of greens) await listens(await pidOf(member))
+
+  expect(await Promise.all(greens.map((member) => inside(member, 'cat', '/sys/class/net/ens1/mtu')))).toEqual(['1320', '1320'])
+  await waitUntil('they reach one another', async () => (await reachesByName(first, 'node-1')) === '10.64.3.3', 30_000)
+  expect(await row.ask(await pidOf(first), { whole: ['whole', '10.64.3.3', PORT] })).toEqual({ whole: true })
+  expect(await sniffBetween(first, '10.64.3.3')).toEqual({ ports: [51_821], seen: false })
+
+  // What encrypts has gone: nothing leaves in plain until it is there again.
+  const device = /pw-\w+/.exec(await row.run(machineOf(first), 'ip', '-o', 'link', 'show'))?.[0] ?? ''
+  const seen = await row.sniff(machineOf(first), SECRET, async () => {
+    await row.run(machineOf(first), 'ip', 'link', 'delete', device)
+    await tell(first, '10.64.3.3')
+    await waitUntil('it encrypts again', async () => (await reachesByName(first, 'node-1')) === '10.64.3.3', 30_000)
+  })
+  expect(seen).toEqual({ ports: [51_821], seen: false })
+
+  want([green], greens, { desired: 'stopped' })
+  for (const member of greens) await agentOf(member).reaches(4, 'gone')
+  await waitUntil('nothing is left', async () => (await traces(machineOf(second))).length === 0, 20_000)
+})
+
 test('[HOST-146] files of the platform are in the container before it starts, with their owner and what is permitted', async () => {
   const agent = agents[0] as PodAgent
   const content = Buffer.from('secret').toString('base64')
@@ -283,6 +333,30 @@ test('[HOST-146] files of the platform are in the container before it starts, wi
   const shell = (script: string) => row.machines[0]?.engine.docker('exec', agent.container(3), '/bin/busybox', 'sh', '-c', script)
   expect(await shell("busybox stat -c '%a %u %g' /etc/munge/*/munge.key && busybox cat /etc/munge/*/munge.key")).toBe('400 0 0\nsecret')
 })
+
+/** What an agent has said of private networks since it was started last. */
+async function saidOf(agent: PodAgent): Promise<OverlayInventory> {
+  return await waitUntil(
+    'the agent has said what encrypts',
+    () => {
+      const hello = agent.plane.messages.findLast((message) => message.type === 'hello')
+      return hello?.inventory.overlay?.publicKey === undefined ? undefined : hello.inventory.overlay
+    },
+    30_000,
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}\n${agent.log}`)
+  })
+}
+
+/** Sends what nobody else should read to a member. */
+async function tell(from: Member, address: string): Promise<void> {
+  await row.ask(await pidOf(from), { told: ['udp', address, PORT] })
+}
+
+/** What the wire shows while a member says something to another one. */
+async function sniffBetween(from: Member, address: string) {
+  return await row.sniff(machineOf(from), SECRET, () => tell(from, address))
+}
 
 async function listens(pid: string): Promise<void> {
   await row.listen(['nsenter', `--net=/proc/${pid}/ns/net`], `0.0.0.0:${PORT}`)

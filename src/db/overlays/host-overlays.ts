@@ -1,29 +1,22 @@
 import { sql } from 'drizzle-orm'
-import type { NetworkOnHost } from '../../domain/overlay/host-overlays.ts'
+import type { NetworkMember, NetworkOnHost } from '../../domain/overlay/host-overlays.ts'
 import type { Database } from '../client.ts'
 
-interface Row {
-  id: string
-  kind: 'cluster' | 'account'
-  slot: number
-  checkNumber: number
-  podId: string
-  rank: number | null
-  address: string
-  hostId: string
-  hostAddress: string | null
-}
+/** A member with its network. */
+type Row = Omit<NetworkOnHost, 'members'> & NetworkMember
 
 /** The private networks that live pods of a host are in, each with all its members on all hosts, in a stable order. */
 export async function readHostOverlays(db: Database, hostId: string): Promise<NetworkOnHost[]> {
   const rows = await db.all<Row>(sql`
     SELECT o.id, o.kind, o.slot, o.check_number AS checkNumber, p.id AS podId, p.cluster_rank AS rank, p.cluster_ip AS address,
-      p.host_id AS hostId, json_extract(h.inventory, '$.overlay.address') AS hostAddress
+      p.host_id AS hostId, json_extract(h.inventory, '$.overlay.address') AS hostAddress,
+      json_extract(h.inventory, '$.overlay.publicKey') AS hostKey, json_extract(h.inventory, '$.overlay.mtu') AS hostMtu
     FROM overlays o JOIN pods p ON p.cluster_id = o.owner_id AND p.status <> 'TERMINATED' AND p.cluster_ip IS NOT NULL
       LEFT JOIN hosts h ON h.id = p.host_id
     WHERE o.kind = 'cluster' AND o.owner_id IN (SELECT cluster_id FROM pods WHERE host_id = ${hostId} AND status <> 'TERMINATED')
     UNION ALL
-    SELECT o.id, o.kind, o.slot, 0, p.id, NULL, p.global_ip, p.host_id, json_extract(h.inventory, '$.overlay.address')
+    SELECT o.id, o.kind, o.slot, 0, p.id, NULL, p.global_ip, p.host_id, json_extract(h.inventory, '$.overlay.address'),
+      json_extract(h.inventory, '$.overlay.publicKey'), json_extract(h.inventory, '$.overlay.mtu')
     FROM overlays o JOIN pods p ON p.team_id = o.owner_id AND p.status <> 'TERMINATED' AND p.global_ip IS NOT NULL
       LEFT JOIN hosts h ON h.id = p.host_id
     WHERE o.kind = 'account' AND o.owner_id IN

@@ -9,7 +9,18 @@ export interface NetworkOnHost {
   slot: number
   /** 0: nobody asks whether members reach one another. */
   checkNumber: number
-  members: { podId: string; rank: number | null; address: string; hostId: string; hostAddress: string | null }[]
+  members: NetworkMember[]
+}
+
+/** With what its host says of itself. */
+export interface NetworkMember {
+  podId: string
+  rank: number | null
+  address: string
+  hostId: string
+  hostAddress: string | null
+  hostKey: string | null
+  hostMtu: number | null
 }
 
 /** What a host is told of its private networks. Pure. */
@@ -20,8 +31,17 @@ export function describeOverlays(networks: readonly NetworkOnHost[], internalDom
     members: members.map(({ podId, rank, address, hostAddress }) => {
       return { podId, address, hostAddress, names: rank === null ? [internalName(podId, internalDomain)] : [nodeName(rank)] }
     }),
+    ...describeHosts(members),
     ...(checkNumber > 0 && { check: checkNumber }),
   }))
+}
+
+/** The keys that hosts encrypt for (HOST-161), and the largest packet that all of them carry (HOST-162). */
+function describeHosts(members: readonly NetworkMember[]): Pick<Overlay, 'hosts' | 'mtu'> {
+  const keys = new Map(members.flatMap((one) => (one.hostAddress === null || one.hostKey === null ? [] : [[one.hostAddress, one.hostKey]])))
+  const hosts = [...keys].map(([address, publicKey]) => ({ address, publicKey }))
+  const mtus = members.flatMap(({ hostMtu }) => hostMtu ?? [])
+  return { ...(hosts.length > 0 && { hosts }), ...(mtus.length > 0 && { mtu: Math.min(...mtus) }) }
 }
 
 /** Name of a pod for others of its account (NET-3). */

@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { describeOverlays, type NetworkOnHost, othersConcerned } from '../../../src/domain/overlay/host-overlays.ts'
+import { describeOverlays, type NetworkMember, type NetworkOnHost, othersConcerned } from '../../../src/domain/overlay/host-overlays.ts'
 
 function network(change: Partial<NetworkOnHost> = {}): NetworkOnHost {
   const members = ['a', 'b'].map((host, rank) => {
-    return { podId: `p${rank}`, rank, address: `10.64.3.${rank + 2}`, hostId: host, hostAddress: `192.0.2.${rank + 1}` }
+    return {
+      podId: `p${rank}`,
+      rank,
+      address: `10.64.3.${rank + 2}`,
+      hostId: host,
+      hostAddress: `192.0.2.${rank + 1}`,
+      hostKey: null,
+      hostMtu: null,
+    }
   })
   return { id: 'n', kind: 'cluster', slot: 3, checkNumber: 2, members, ...change }
 }
@@ -25,7 +33,7 @@ describe('what a host is told of private networks', () => {
   })
 
   it('[NET-3] pods of an account are found under the internal domain, and nobody asks whether they are reached', () => {
-    const members = [{ podId: 'Pod1', rank: null, address: '10.96.0.2', hostId: 'a', hostAddress: null }]
+    const members = [{ podId: 'Pod1', rank: null, address: '10.96.0.2', hostId: 'a', hostAddress: null, hostKey: null, hostMtu: null }]
     expect(describeOverlays([network({ kind: 'account', slot: 0, checkNumber: 0, members })], 'corp.internal')).toEqual([
       {
         id: 'n',
@@ -34,6 +42,21 @@ describe('what a host is told of private networks', () => {
         members: [{ podId: 'Pod1', address: '10.96.0.2', hostAddress: null, names: ['pod1.corp.internal'] }],
       },
     ])
+  })
+
+  it('[HOST-161] [HOST-162] are the keys of hosts that have one, and the largest packet that all of them carry', () => {
+    const [first, second] = network().members as [NetworkMember, NetworkMember]
+    const members = [
+      { ...first, hostKey: 'key-a', hostMtu: 8_950 },
+      { ...first, podId: 'p2', hostKey: 'key-a', hostMtu: 8_950 },
+    ]
+    const said = (...all: NetworkMember[]) => {
+      const [{ hosts, mtu } = { hosts: [], mtu: 0 }] = describeOverlays([network({ members: all })], 'x.internal')
+      return { hosts, mtu }
+    }
+    expect(said(...members, { ...second, hostMtu: 1_400 })).toEqual({ hosts: [{ address: '192.0.2.1', publicKey: 'key-a' }], mtu: 1_400 })
+    expect(said(...members, second)).toEqual({ hosts: [{ address: '192.0.2.1', publicKey: 'key-a' }], mtu: 8_950 })
+    expect(said(first, { ...second, hostAddress: null, hostKey: 'key-b' })).toEqual({ hosts: undefined, mtu: undefined })
   })
 
   it('[NET-46] concerns hosts of networks that are not what they were, and no others', () => {

@@ -14,7 +14,7 @@ const PROBE = join(import.meta.dirname, 'network-probe.py')
 const PASS_ON = `require('node:net').createServer((c) => { const s = require('node:net').connect(process.argv[1]); c.on('error', () => s.destroy()); s.on('error', () => c.destroy()); c.pipe(s); s.pipe(c) }).listen(Number(process.argv[2]), '127.0.0.1')`
 
 /** One thing to be reached: how, where, and at which port. */
-export type Cell = readonly ['tcp' | 'udp' | 'icmp', string, number]
+export type Cell = readonly ['tcp' | 'udp' | 'icmp' | 'whole', string, number]
 
 /** The public address of the machine of a test, and the router behind which everything else is. */
 export const MACHINE = '198.51.100.2'
@@ -129,6 +129,18 @@ export class NetworkMachine {
 
   askFromWorld(cells: Record<string, Cell>): Promise<Record<string, boolean>> {
     return this.ask(enter(`/run/netns/${this.world}`), cells)
+  }
+
+  /** Begins so many connections over UDP with the network of a process. */
+  async floodWith(pid: string, address: string, count: number): Promise<void> {
+    const [program = '', ...prefix] = enter(`/proc/${pid}/ns/net`)
+    await run(program, [...prefix, 'python3', PROBE, 'flood', address, String(count)])
+  }
+
+  /** How many connections the machine has in mind, and how many it can have. */
+  async connections(): Promise<{ count: number; max: number }> {
+    const of = async (name: string) => Number(await this.run('cat', `/proc/sys/net/netfilter/nf_conntrack_${name}`))
+    return { count: await of('count'), max: await of('max') }
   }
 
   private async ask([program = '', ...prefix]: readonly string[], cells: Record<string, Cell>): Promise<Record<string, boolean>> {

@@ -1,7 +1,10 @@
 """Talks over the network and says what came of it.
 
 listen ADDRESS:PORT...   answers whatever comes over TCP and UDP, until it is ended
-ask                      reads a JSON object of cells from stdin, {"name": ["tcp|udp|icmp", "address", port]}, prints which of them answer
+ask                      reads a JSON object of cells from stdin, {"name": ["tcp|udp|icmp|whole", "address", port]}, prints which of them answer;
+                         `whole` is UDP with packets as large as the way there begins, none of which may be cut into fragments
+sniff DEVICE TEXT        reads what a network interface carries until stdin ends, prints a JSON object: ports of UDP, and whether TEXT was seen
+flood ADDRESS COUNT      begins so many connections over UDP
 """
 import json
 import os
@@ -40,7 +43,7 @@ def listen(places):
                 connection.sendall(b"here\n")
                 connection.close()
             else:
-                data, source = server.recvfrom(2048)
+                data, source = server.recvfrom(65536)
                 server.sendto(data, source)
 
 
@@ -75,7 +78,34 @@ def ask_icmp(address, _port):
                 return True
 
 
-ASK = {"tcp": ask_tcp, "udp": ask_udp, "icmp": ask_icmp}
+def ask_whole(address, port):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.settimeout(WAIT_S)
+        client.setsockopt(socket.SOL_IP, 10, 2)  # IP_MTU_DISCOVER, IP_PMTUDISC_DO
+        client.connect((address, port))
+        size = client.getsockopt(socket.SOL_IP, 14) - 28  # IP_MTU, without the headers
+        client.send(b"w" * size)
+        return len(client.recv(65536)) == size
+
+
+def sniff(device, text):
+    everything = 3
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(everything)) as wire:
+        wire.bind((device, everything))
+        print("listening", flush=True)
+        ports, seen = set(), False
+        while True:
+            ready = select.select([wire, sys.stdin], [], [])[0]
+            if wire not in ready:
+                break
+            frame = wire.recv(65536)
+            seen = seen or text.encode() in frame
+            if frame[12:14] == b"\x08\x00" and frame[23] == 17:
+                ports.add(int.from_bytes(frame[36:38], "big"))
+    print(json.dumps({"ports": sorted(ports), "seen": seen}))
+
+
+ASK = {"tcp": ask_tcp, "udp": ask_udp, "icmp": ask_icmp, "whole": ask_whole}
 
 
 def ask(cells):
@@ -95,7 +125,22 @@ def ask(cells):
     print(json.dumps(answers))
 
 
+def flood(address, count):
+    # One port of its own for each thousand ports of the other end.
+    for start in range(0, count, 1000):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            for port in range(min(1000, count - start)):
+                try:
+                    client.sendto(b"x", (address, 10_000 + port))
+                except OSError:
+                    pass
+
+
 if sys.argv[1] == "listen":
     listen(sys.argv[2:])
+elif sys.argv[1] == "sniff":
+    sniff(*sys.argv[2:])
+elif sys.argv[1] == "flood":
+    flood(sys.argv[2], int(sys.argv[3]))
 else:
     ask(json.load(sys.stdin))

@@ -10,9 +10,11 @@ import { memberName, memberPrefix, overlaysTable, overlayTable, tableOfTunnel, t
 import { NetworkNamespace } from './network-namespace.ts'
 import { type Attached, localOverlay, OverlayDevices, type WantedOverlay } from './overlay-devices.ts'
 import { buildMachineRules, buildOverlayRules, buildRemoval } from './overlay-rules.ts'
+import { peersOf } from './peers.ts'
 import type { Underlay } from './underlay.ts'
 
 const KEEP_EVERY_MS = 10_000
+const NO_END = { address: '', wire: null, isPlainRefused: false }
 
 export interface HostOverlaysDeps {
   key: string
@@ -48,7 +50,15 @@ export class HostOverlays {
   get inventory(): OverlayInventory {
     const { underlay } = this.deps
     if ('reason' in underlay) return { address: null, reason: underlay.reason, encryption: 'none' }
-    return { address: underlay.address, reason: null, encryption: underlay.encryption }
+    const { address, encryption, encryptionReason, wire, mtu } = underlay
+    return {
+      address,
+      reason: null,
+      encryption,
+      mtu,
+      ...(encryptionReason !== undefined && { encryptionReason }),
+      ...(wire !== null && { publicKey: wire.publicKey }),
+    }
   }
 
   /** What the plane says of the networks that workloads of this machine are in. */
@@ -66,6 +76,14 @@ export class HostOverlays {
       )
       return { overlay, members }
     })
+  }
+
+  /** How a host of a network is sent to from here. */
+  wayTo(overlay: Overlay, hostAddress: string): 'plain' | 'encrypted' | 'refused' {
+    const { underlay } = this.deps
+    const { encrypted, refused } = peersOf(overlay, 'reason' in underlay ? NO_END : underlay)
+    if (refused.includes(hostAddress)) return 'refused'
+    return encrypted.some(({ address }) => address === hostAddress) ? 'encrypted' : 'plain'
   }
 
   /** Names of a member among its like: the first of the network that has one, without a domain. */
@@ -125,6 +143,7 @@ export class HostOverlays {
     try {
       await this.keepMachine(wanted)
       const links = await this.deps.tools.links()
+      await this.devices.keepEncryption(wanted, links)
       for (const one of wanted) {
         await this.keepOne(one, links).catch((error: unknown) => {
           const reason = `the private network could not be set up: ${errorText(error)}`
@@ -168,7 +187,8 @@ export class HostOverlays {
   }
 
   private local(wanted: WantedOverlay) {
-    return localOverlay(this.deps.key, this.inventory.address ?? '', wanted)
+    const { underlay } = this.deps
+    return localOverlay(this.deps.key, 'reason' in underlay ? NO_END : underlay, wanted)
   }
 
   /** First, so that nothing of it is the machine's to receive at any time. */

@@ -2,12 +2,13 @@ import type { RuntimeClass } from '../../../host-protocol/messages.ts'
 import type { Log } from '../../log.ts'
 import { hasTrialProgram } from '../../trial/trial-image.ts'
 import { NFT, type Nft } from '../nft.ts'
+import { type EncryptionMode, findEncryption } from './encryption/find-encryption.ts'
 import { HostOverlays } from './host-overlays.ts'
 import { IP_TOOLS, type IpTools } from './ip-tools.ts'
 import { findUnderlay } from './underlay.ts'
 
 export interface OpenOverlaysDeps {
-  options: { overlayAddress: string | undefined; runtimeClass: RuntimeClass }
+  options: { overlayAddress: string | undefined; runtimeClass: RuntimeClass; overlayEncryption: EncryptionMode; stateDir: string }
   /** The agent's. */
   key: string
   /** Why containers of this machine have no networks of their own; null: they have. */
@@ -20,9 +21,16 @@ export interface OpenOverlaysDeps {
 /** Finds out whether this machine can be in private networks across hosts (HOST-140). */
 export async function openOverlays({ options, key, hindrance, log, tools = IP_TOOLS, nft = NFT }: OpenOverlaysDeps): Promise<HostOverlays> {
   const reason = hindrance ?? unfit(options.runtimeClass)
-  const underlay = reason === null ? await findUnderlay({ key, address: options.overlayAddress, tools, nft }) : { reason }
+  const { overlayAddress: address, overlayEncryption: encryption, stateDir } = options
+  const openEncryption = (mode: EncryptionMode) => findEncryption({ mode, key, stateDir, tools })
+  const underlay = reason === null ? await findUnderlay({ key, address, tools, nft, encryption, openEncryption }) : { reason }
   if ('reason' in underlay) log.info('this host takes part in no private networks across hosts', { reason: underlay.reason })
-  else log.info('private networks across hosts lead over this address', { address: underlay.address, encryption: underlay.encryption })
+  else
+    log.info('private networks across hosts lead over this address', {
+      address: underlay.address,
+      encryption: underlay.encryption,
+      ...(underlay.encryptionReason !== undefined && { reason: underlay.encryptionReason }),
+    })
   return new HostOverlays({ key, underlay, tools, nft, log })
 }
 

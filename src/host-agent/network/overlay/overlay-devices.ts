@@ -1,9 +1,11 @@
 import { type Overlay, type OverlayPlace, VXLAN_PORT } from '../../../host-protocol/overlays.ts'
+import { WIREGUARD_BYTES } from './encryption/wireguard.ts'
 import type { IpTools, Link } from './ip-tools.ts'
 import { macOf, memberName, tunnelName } from './names.ts'
 import type { NetworkNamespace } from './network-namespace.ts'
 import type { LocalOverlay } from './overlay-rules.ts'
-import { TUNNEL_BYTES, type Underlay } from './underlay.ts'
+import { type OwnEnd, peersOf } from './peers.ts'
+import { innerMtu, type Underlay } from './underlay.ts'
 
 /** A workload of this machine in a network, and its container's own network, held open. */
 export interface Attached {
@@ -19,8 +21,8 @@ export interface WantedOverlay {
 }
 
 /** What a network is on this machine, as far as rules need it. Pure. */
-export function localOverlay(key: string, own: string, { overlay, attached }: WantedOverlay): LocalOverlay {
-  const hosts = overlay.members.flatMap(({ hostAddress }) => hostAddress ?? [])
+export function localOverlay(key: string, own: OwnEnd, { overlay, attached }: WantedOverlay): LocalOverlay {
+  const { encrypted, plain } = peersOf(overlay, own)
   return {
     id: overlay.id,
     vni: overlay.vni,
@@ -28,7 +30,8 @@ export function localOverlay(key: string, own: string, { overlay, attached }: Wa
     members: attached.map(({ workloadId, place }) => {
       return { device: memberName(key, workloadId, overlay.id), mac: macOf(place.address), address: place.address }
     }),
-    peers: [...new Set(hosts)].filter((host) => host !== own && !host.includes(':')).toSorted(),
+    encrypted: { device: own.wire?.device ?? '', peers: encrypted.map(({ address }) => address) },
+    plain,
   }
 }
 
@@ -46,7 +49,7 @@ export class OverlayDevices {
 
   /** The interfaces, not yet in use where they are new. */
   async make({ overlay, attached }: WantedOverlay, links: readonly Link[]): Promise<void> {
-    const mtu = this.mtuOf(links)
+    const mtu = this.mtuOf(overlay, links)
     await this.makeTunnel(overlay, links, mtu)
     for (const one of attached) await this.makeMember(overlay, one, links, mtu)
   }
@@ -59,10 +62,25 @@ export class OverlayDevices {
     await this.tools.apply(devices.map((device) => `link set ${device} up`))
   }
 
-  private mtuOf(links: readonly Link[]): number {
+  /** No larger than what every host of the network carries (HOST-162). */
+  private mtuOf(overlay: Overlay, links: readonly Link[]): number {
+    const mtu = innerMtu(this.outerMtu(links), this.underlay.wire !== null)
+    return Math.min(mtu, overlay.mtu ?? mtu)
+  }
+
+  private outerMtu(links: readonly Link[]): number {
     const mtu = links.find(({ ifname }) => ifname === this.underlay.device)?.mtu
     if (mtu === undefined) throw new Error(`the interface ${this.underlay.device} has gone, which leads to other hosts`)
-    return mtu - TUNNEL_BYTES
+    return mtu
+  }
+
+  /** What encrypts between this machine and the others of all networks. */
+  async keepEncryption(wanted: readonly WantedOverlay[], links: readonly Link[]): Promise<void> {
+    const { wire } = this.underlay
+    if (wire === null) return
+    const peers = new Map(wanted.flatMap(({ overlay }) => peersOf(overlay, this.underlay).encrypted).map((peer) => [peer.address, peer]))
+    if (wanted.length > 0) await wire.keep([...peers.values()], links, this.outerMtu(links) - WIREGUARD_BYTES)
+    else await wire.remove(links)
   }
 
   private async makeTunnel({ id, vni }: Overlay, links: readonly Link[], mtu: number): Promise<void> {
@@ -99,9 +117,11 @@ export class OverlayDevices {
     await this.tools.apply([`link set ${outer} mtu ${mtu} addrgenmode none`])
   }
 
-  private async keepForwarding({ id, members }: Overlay): Promise<void> {
+  private async keepForwarding(overlay: Overlay): Promise<void> {
+    const { id, members } = overlay
     const device = tunnelName(this.key, id)
-    const elsewhere = members.filter(({ hostAddress }) => hostAddress !== null && hostAddress !== this.underlay.address)
+    const refused = new Set<string | null>([null, this.underlay.address, ...peersOf(overlay, this.underlay).refused])
+    const elsewhere = members.filter(({ hostAddress }) => !refused.has(hostAddress))
     const wanted = new Map(elsewhere.map(({ address, hostAddress }) => [macOf(address), hostAddress]))
     const found = await this.tools.forwarding(device)
     const isKept = ({ mac, host }: { mac: string; host: string }) => wanted.get(mac) === host

@@ -15,8 +15,10 @@ export interface LocalOverlay {
   vni: number
   tunnel: string
   members: readonly LocalMember[]
-  /** Other hosts of it. */
-  peers: readonly string[]
+  /** Other hosts of it that send encrypted, and the interface where that comes in. */
+  encrypted: { device: string; peers: readonly string[] }
+  /** Other hosts of it that do not. */
+  plain: readonly string[]
 }
 
 /** Before the chains of the engine and of firewalls. */
@@ -64,9 +66,7 @@ export function buildMachineRules(key: string, overlays: readonly LocalOverlay[]
     ...chain('input', [
       `type filter hook input priority ${PRIORITY}; policy accept;`,
       ...devices.map((device) => `iifname ${device} drop`),
-      ...overlays.map(
-        ({ vni, peers }) => `udp dport ${VXLAN_PORT} ${VNI} ${vni}${peers.length > 0 ? ` ip saddr != { ${peers.join(', ')} }` : ''} drop`,
-      ),
+      ...overlays.flatMap(tunnelRules),
     ]),
     ...chain('forward', [
       `type filter hook forward priority ${PRIORITY}; policy accept;`,
@@ -75,6 +75,16 @@ export function buildMachineRules(key: string, overlays: readonly LocalOverlay[]
     '}',
     '',
   ].join('\n')
+}
+
+/** Tunnels of a network are let in from its hosts, and from those that encrypt only where that comes in (HOST-161). */
+function tunnelRules({ vni, encrypted, plain }: LocalOverlay): string[] {
+  const number = `udp dport ${VXLAN_PORT} ${VNI} ${vni}`
+  const hosts = [...encrypted.peers, ...plain]
+  return [
+    `${number}${hosts.length > 0 ? ` ip saddr != { ${hosts.join(', ')} }` : ''} drop`,
+    ...(encrypted.peers.length > 0 ? [`iifname != "${encrypted.device}" ${number} ip saddr { ${encrypted.peers.join(', ')} } drop`] : []),
+  ]
 }
 
 function chain(name: string, rules: readonly string[]): string[] {

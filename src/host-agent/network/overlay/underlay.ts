@@ -3,6 +3,8 @@ import type { OverlayInventory } from '../../../host-protocol/overlays.ts'
 import { VXLAN_PORT } from '../../../host-protocol/overlays.ts'
 import { errorText } from '../../../node/fail.ts'
 import type { Nft } from '../nft.ts'
+import type { EncryptionMode, findEncryption } from './encryption/find-encryption.ts'
+import { WIREGUARD_BYTES, type WireGuard } from './encryption/wireguard.ts'
 import type { IpTools } from './ip-tools.ts'
 import { overlayTable, tunnelPrefix } from './names.ts'
 import { buildOverlayRules, buildRemoval } from './overlay-rules.ts'
@@ -12,6 +14,14 @@ export interface Underlay {
   device: string
   address: string
   encryption: OverlayInventory['encryption']
+  /** Why nothing encrypts. */
+  encryptionReason?: string
+  /** What encrypts, where that is the agent's; null: something below, or nothing. */
+  wire: WireGuard | null
+  /** Nothing goes to other hosts in plain. */
+  isPlainRefused: boolean
+  /** The largest packet of members. */
+  mtu: number
 }
 
 /** What a tunnel puts in front of every packet: Ethernet, IPv4, UDP and VXLAN. */
@@ -28,6 +38,9 @@ export interface UnderlayDeps {
   address: string | undefined
   tools: IpTools
   nft: Nft
+  encryption: EncryptionMode
+  /** As `findEncryption`, with what the agent keeps. */
+  openEncryption(mode: EncryptionMode): ReturnType<typeof findEncryption>
 }
 
 /** Finds where other hosts reach this one, and tries whether the machine builds tunnels there (HOST-140). The reason, where it does not. */
@@ -36,10 +49,25 @@ export async function findUnderlay(deps: UnderlayDeps): Promise<Underlay | { rea
     const { device, source } = await findAddress(deps)
     const link = (await deps.tools.links()).find(({ ifname }) => ifname === device)
     await tryOut(deps, source)
-    return { device, address: source, encryption: link?.linkinfo?.info_kind === 'wireguard' ? 'wireguard' : 'none' }
+    if (link?.mtu === undefined) throw new Error(`the interface ${device} leads nowhere`)
+    const isEncryptedBelow = link.linkinfo?.info_kind === 'wireguard'
+    const found = await deps.openEncryption(isEncryptedBelow ? 'off' : deps.encryption)
+    const isRequired = deps.encryption === 'require'
+    if (isEncryptedBelow)
+      return { device, address: source, encryption: 'wireguard', wire: null, isPlainRefused: false, mtu: link.mtu - TUNNEL_BYTES }
+    const mtu = innerMtu(link.mtu, !('reason' in found))
+    if (!('reason' in found)) return { device, address: source, encryption: 'wireguard', wire: found, isPlainRefused: isRequired, mtu }
+    const encryptionReason = found.reason.slice(0, REASON_MAX_CHARS)
+    if (isRequired) return { reason: `nothing encrypts, as --overlay-encryption requires: ${found.reason}`.slice(0, REASON_MAX_CHARS) }
+    return { device, address: source, encryption: 'none', encryptionReason, wire: null, isPlainRefused: false, mtu }
   } catch (error) {
     return { reason: errorText(error).slice(0, REASON_MAX_CHARS) }
   }
+}
+
+/** What members' packets may have, where those of the interface below have `mtu` bytes. Pure. */
+export function innerMtu(mtu: number, isEncrypted: boolean): number {
+  return mtu - TUNNEL_BYTES - (isEncrypted ? WIREGUARD_BYTES : 0)
 }
 
 async function findAddress({ address, tools }: UnderlayDeps): Promise<{ device: string; source: string }> {
@@ -61,7 +89,8 @@ async function tryOut({ key, tools, nft }: UnderlayDeps, address: string): Promi
   await tools.apply([`link add ${tunnel} type vxlan id ${vni} dstport ${VXLAN_PORT} local ${address} nolearning`])
   try {
     await nft.apply(
-      buildOverlayRules(key, { id: TRIAL, vni, tunnel, members: [member], peers: [] }) + buildRemoval('netdev', overlayTable(key, TRIAL)),
+      buildOverlayRules(key, { id: TRIAL, vni, tunnel, members: [member], encrypted: { device: '', peers: [] }, plain: [] }) +
+        buildRemoval('netdev', overlayTable(key, TRIAL)),
     )
   } finally {
     await tools.apply([`link delete ${tunnel}`])

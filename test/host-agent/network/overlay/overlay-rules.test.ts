@@ -12,7 +12,8 @@ const RED = {
     { device: 'pv-abcde0000001', mac: '0a:58:0a:40:01:02', address: '10.64.1.2' },
     { device: 'pv-abcde0000002', mac: '0a:58:0a:40:01:03', address: '10.64.1.3' },
   ],
-  peers: ['10.0.0.2', '10.0.0.3'],
+  encrypted: { device: 'pw-abcde', peers: [] },
+  plain: ['10.0.0.2', '10.0.0.3'],
 }
 
 describe('rules of private networks', () => {
@@ -27,7 +28,7 @@ describe('rules of private networks', () => {
   })
 
   test('[HOST-142] let tunnels in from hosts of the same network only, and from none where it has no other host', () => {
-    const rules = buildMachineRules(KEY, [RED, { ...RED, vni: 9, peers: [] }])
+    const rules = buildMachineRules(KEY, [RED, { ...RED, vni: 9, plain: [] }])
     expect(rules).toContain('udp dport 4789 @th,96,24 1048577 ip saddr != { 10.0.0.2, 10.0.0.3 } drop')
     expect(rules).toContain('udp dport 4789 @th,96,24 9 drop')
     expect(rules).toContain('iifname "pv-abcde*" drop')
@@ -57,6 +58,13 @@ describe('rules of private networks', () => {
       names: [],
     }))
     const overlay = { id: 'red', vni: 9, cidr: '10.64.1.0/24', members }
-    expect(localOverlay(KEY, '10.0.0.1', { overlay, attached: [] }).peers).toEqual(['10.0.0.2', '10.0.0.3'])
+    const own = { address: '10.0.0.1', wire: null, isPlainRefused: false }
+    expect(localOverlay(KEY, own, { overlay, attached: [] }).plain).toEqual(['10.0.0.2', '10.0.0.3'])
+  })
+
+  test('[HOST-161] let the tunnels of a host that encrypts in where that comes in, and nowhere else', () => {
+    const rules = buildMachineRules(KEY, [{ ...RED, encrypted: { device: 'pw-abcde', peers: ['10.0.0.2'] }, plain: ['10.0.0.3'] }])
+    expect(rules).toContain('udp dport 4789 @th,96,24 1048577 ip saddr != { 10.0.0.2, 10.0.0.3 } drop')
+    expect(rules).toContain('iifname != "pw-abcde" udp dport 4789 @th,96,24 1048577 ip saddr { 10.0.0.2 } drop')
   })
 })

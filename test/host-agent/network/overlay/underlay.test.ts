@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { EncryptionMode } from '../../../../src/host-agent/network/overlay/encryption/find-encryption.ts'
+import { WireGuard } from '../../../../src/host-agent/network/overlay/encryption/wireguard.ts'
 import type { IpTools, Link } from '../../../../src/host-agent/network/overlay/ip-tools.ts'
 import { findUnderlay } from '../../../../src/host-agent/network/overlay/underlay.ts'
 import { FakeNft } from '../../support/fake-nft.ts'
@@ -18,16 +20,21 @@ function machine(refused = '-', link: Partial<Link> = {}) {
     forwarding: async () => [],
     routeTo: async () => ({ device: 'net0', source: '10.0.0.7' }),
   }
-  return { tools, commands, nft: new FakeNft() }
+  const encryption: EncryptionMode = 'auto'
+  return { tools, commands, nft: new FakeNft(), encryption, openEncryption: async () => ({ reason: 'the kernel has no WireGuard' }) }
 }
 
 describe('where tunnels lead over', () => {
   test('[HOST-140] is the address of the default route, once a tunnel was built there and removed', async () => {
-    const { tools, commands, nft } = machine()
-    expect(await findUnderlay({ key: 'abcde', address: undefined, tools, nft })).toEqual({
+    const { commands, nft, ...deps } = machine()
+    expect(await findUnderlay({ key: 'abcde', address: undefined, nft, ...deps })).toEqual({
       device: 'net0',
       address: '10.0.0.7',
       encryption: 'none',
+      encryptionReason: 'the kernel has no WireGuard',
+      wire: null,
+      isPlainRefused: false,
+      mtu: 1_450,
     })
     expect(commands[0]).toMatch(/^link add px-abcdetry type vxlan id 167\d{5} dstport 4789 local 10\.0\.0\.7 nolearning$/)
     expect(commands.slice(1)).toEqual(['link delete px-abcdetry'])
@@ -35,8 +42,30 @@ describe('where tunnels lead over', () => {
   })
 
   test('[HOST-140] is encrypted where WireGuard is below', async () => {
-    const { tools, nft } = machine('-', { linkinfo: { info_kind: 'wireguard' } })
-    expect(await findUnderlay({ key: 'abcde', address: undefined, tools, nft })).toMatchObject({ encryption: 'wireguard' })
+    const below = machine('-', { linkinfo: { info_kind: 'wireguard' }, mtu: 1_420 })
+    expect(await findUnderlay({ key: 'abcde', address: undefined, ...below })).toEqual({
+      device: 'net0',
+      address: '10.0.0.7',
+      encryption: 'wireguard',
+      wire: null,
+      isPlainRefused: false,
+      mtu: 1_370,
+    })
+  })
+
+  test('[HOST-160] is encrypted by the agent where it can, with less room for members; nowhere where it must and cannot', async () => {
+    const hostKey = { privatePath: '/state/wireguard.key', publicKey: 'public' }
+    const wire = new WireGuard({ key: 'abcde', hostKey, kind: 'kernel', run: async () => '' })
+    const able = { ...machine('-', { mtu: 9_000 }), openEncryption: async () => wire }
+    const found = { device: 'net0', address: '10.0.0.7', encryption: 'wireguard', wire, isPlainRefused: false, mtu: 8_870 }
+    expect(await findUnderlay({ key: 'abcde', address: undefined, ...able })).toEqual(found)
+    expect(await findUnderlay({ key: 'abcde', address: undefined, ...able, encryption: 'require' })).toEqual({
+      ...found,
+      isPlainRefused: true,
+    })
+    expect(await findUnderlay({ key: 'abcde', address: undefined, ...machine(), encryption: 'require' })).toEqual({
+      reason: 'nothing encrypts, as --overlay-encryption requires: the kernel has no WireGuard',
+    })
   })
 
   test('[HOST-140] is nowhere on a machine without tunnels, rules or that address, and the reason says so', async () => {

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import { z } from 'zod'
-import type { Overlay, OverlayMember, OverlayReport } from '../../../host-protocol/overlays.ts'
-import { errorText } from '../../../node/fail.ts'
-import type { Log } from '../../log.ts'
-import type { HostOverlays } from './host-overlays.ts'
-import { NetworkNamespace } from './network-namespace.ts'
+import { type Overlay, type OverlayMember, type OverlayReport, VXLAN_PORT, WIREGUARD_PORT } from '../../../../host-protocol/overlays.ts'
+import { errorText } from '../../../../node/fail.ts'
+import type { Log } from '../../../log.ts'
+import type { HostOverlays } from '../host-overlays.ts'
+import { NetworkNamespace } from '../network-namespace.ts'
+import { whomToAsk } from './whom-to-ask.ts'
 
 const TURN_EVERY_MS = 1_000
 const PROBE_TIMEOUT_MS = 60_000
@@ -17,7 +18,7 @@ const REASON_MAX_CHARS = 300
 export type Probe = (pid: number, addresses: readonly string[]) => Promise<string[]>
 
 export interface ReachChecksDeps {
-  overlays: Pick<HostOverlays, 'look' | 'inventory'>
+  overlays: Pick<HostOverlays, 'look' | 'inventory' | 'wayTo'>
   probe: Probe
   /** Whether the plane has taken them. */
   send(reports: OverlayReport[]): Promise<boolean>
@@ -31,6 +32,8 @@ interface Asked {
   question: string
   sinceMs: number
   ready: Set<string>
+  /** Addresses that have answered a member: they are not asked again. */
+  reached: Map<string, Set<string>>
   gaps: OverlayReport['gaps']
   /** The answer that the plane has. */
   told: string
@@ -91,12 +94,15 @@ export class ReachChecks {
     for (const { attachment, place } of members) {
       const self = overlay.members.find(({ address }) => address === place.address)
       if (self === undefined || asked.ready.has(self.podId) || !this.prepared.has(attachment.workloadId)) continue
-      const others = overlay.members.filter((other) => other !== self)
+      const reached = asked.reached.get(self.podId) ?? new Set()
+      asked.reached.set(self.podId, reached)
+      const others = whomToAsk(overlay, self).filter(({ address }) => !reached.has(address))
       const placed = others.filter(({ hostAddress }) => hostAddress !== null).map(({ address }) => address)
       const silent = new Set(await this.deps.probe(attachment.pid, placed))
-      const unreached = others.filter(({ address, hostAddress }) => hostAddress === null || silent.has(address))
+      for (const address of placed) if (!silent.has(address)) reached.add(address)
+      const unreached = others.filter(({ address }) => !reached.has(address))
       if (unreached.length === 0) asked.ready.add(self.podId)
-      gaps.push(...unreached.map((other) => ({ from: self.podId, to: other.podId, reason: this.explain(self, other) })))
+      gaps.push(...unreached.map((other) => ({ from: self.podId, to: other.podId, reason: this.explain(overlay, self, other) })))
     }
     asked.gaps = gaps.slice(0, GAPS_MAX)
   }
@@ -106,7 +112,7 @@ export class ReachChecks {
     const question = `${overlay.check} ${whom}`
     const known = this.asked.get(overlay.id)
     if (known?.question === question) return known
-    const asked = { question, sinceMs: this.nowMs(), ready: new Set<string>(), gaps: [], told: '' }
+    const asked = { question, sinceMs: this.nowMs(), ready: new Set<string>(), reached: new Map(), gaps: [], told: '' }
     this.asked.set(overlay.id, asked)
     return asked
   }
@@ -128,13 +134,16 @@ export class ReachChecks {
     for (const { asked, report } of due) asked.told = JSON.stringify(report)
   }
 
-  private explain(from: OverlayMember, to: OverlayMember): string {
+  private explain(overlay: Overlay, from: OverlayMember, to: OverlayMember): string {
     const name = ({ names, podId }: OverlayMember) => names[0] ?? podId
     const here = this.deps.overlays.inventory.address
     if (to.hostAddress === null) return `${name(to)} is on no host yet`
     const text = `${name(to)} on host ${to.hostAddress} does not answer ${name(from)} on host ${here} over the private network`
-    const cause = to.hostAddress === here ? '' : `: is UDP 4789 let through from ${here} to ${to.hostAddress} and back?`
-    return `${text}${cause}`.slice(0, REASON_MAX_CHARS)
+    if (to.hostAddress === here) return text.slice(0, REASON_MAX_CHARS)
+    const way = this.deps.overlays.wayTo(overlay, to.hostAddress)
+    const port = way === 'encrypted' ? WIREGUARD_PORT : VXLAN_PORT
+    const ask = `is UDP ${port} let through from ${here} to ${to.hostAddress} and back?`
+    return `${text}: ${way === 'refused' ? 'that host does not encrypt, and this one requires it' : ask}`.slice(0, REASON_MAX_CHARS)
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { silentLog } from '../../../../src/host-agent/log.ts'
-import { ReachChecks } from '../../../../src/host-agent/network/overlay/reach-checks.ts'
-import type { Overlay, OverlayReport } from '../../../../src/host-protocol/overlays.ts'
+import { silentLog } from '../../../../../src/host-agent/log.ts'
+import { ReachChecks } from '../../../../../src/host-agent/network/overlay/reach/reach-checks.ts'
+import type { Overlay, OverlayReport } from '../../../../../src/host-protocol/overlays.ts'
 
 const HERE = '10.0.0.1'
 
@@ -16,16 +16,27 @@ function overlay(change: Partial<Overlay> = {}): Overlay {
 }
 
 function open() {
-  const world = { overlay: overlay(), silent: new Set<string>(), nowMs: 0, probed: 0, takes: true, told: [] as OverlayReport[] }
+  const world = {
+    overlay: overlay(),
+    silent: new Set<string>(),
+    nowMs: 0,
+    probed: 0,
+    asked: [] as string[][],
+    way: 'plain' as 'plain' | 'encrypted' | 'refused',
+    takes: true,
+    told: [] as OverlayReport[],
+  }
   const place = { id: 'red', address: '10.64.1.2', interface: 'ens1' }
   const attachment = { workloadId: 'p0-1', places: [place], pid: 1, hostsPath: null }
   const checks = new ReachChecks({
     overlays: {
       inventory: { address: HERE, reason: null, encryption: 'none' },
+      wayTo: () => world.way,
       look: () => [{ overlay: world.overlay, members: [{ attachment, place }] }],
     },
     probe: async (_pid, addresses) => {
       world.probed += 1
+      world.asked.push([...addresses])
       return addresses.filter((address) => world.silent.has(address))
     },
     send: async (reports) => {
@@ -77,6 +88,24 @@ describe('whether members reach one another', () => {
     expect(world.told.slice(1)).toEqual([READY])
   })
 
+  test('[HOST-161] a pair that does not is told of the port of WireGuard, or that one host does not encrypt', async () => {
+    const { world, checks } = open()
+    checks.notePrepared('p0-1')
+    world.silent.add('10.64.1.3')
+    const reasons: string[] = []
+    for (const way of ['encrypted', 'refused'] as const) {
+      world.way = way
+      await checks.turn()
+      world.nowMs += 5_000
+      await checks.turn()
+      reasons.push(world.told.at(-1)?.gaps[0]?.reason.split(': ')[1] ?? '')
+    }
+    expect(reasons).toEqual([
+      'is UDP 51821 let through from 10.0.0.1 to 10.0.0.2 and back?',
+      'that host does not encrypt, and this one requires it',
+    ])
+  })
+
   test('[NET-45] is asked anew under another number, and when a member is elsewhere', async () => {
     const { world, checks } = open()
     checks.notePrepared('p0-1')
@@ -100,5 +129,19 @@ describe('whether members reach one another', () => {
     expect(world.told).toEqual([
       { overlayId: 'red', check: 1, ready: [], gaps: [{ from: 'p0', to: 'p1', reason: 'node-1 is on no host yet' }] },
     ])
+  })
+
+  test('[NET-50] whoever has answered is not asked again under the same question', async () => {
+    const { world, checks } = open()
+    const third = { podId: 'p2', address: '10.64.1.4', hostAddress: '10.0.0.3', names: ['node-2'] }
+    world.overlay = overlay({ members: [...overlay().members, third] })
+    checks.notePrepared('p0-1')
+    world.silent.add('10.64.1.4')
+    await checks.turn()
+    await checks.turn()
+    world.silent.clear()
+    await checks.turn()
+    expect(world.asked).toEqual([['10.64.1.3', '10.64.1.4'], ['10.64.1.4'], ['10.64.1.4']])
+    expect(world.told).toEqual([READY])
   })
 })

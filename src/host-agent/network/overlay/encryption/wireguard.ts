@@ -1,0 +1,89 @@
+import { WIREGUARD_PORT } from '../../../../host-protocol/overlays.ts'
+import type { RunProgram } from '../../run-program.ts'
+import type { Link } from '../ip-tools.ts'
+import type { HostKey } from './host-key.ts'
+import { routeTable, wireDevice } from './wire-names.ts'
+import { readPeers, rulesOf, type WirePeer, WireRoutes } from './wire-routes.ts'
+
+/** What WireGuard puts around every packet, at most. */
+export const WIREGUARD_BYTES = 80
+
+/** Who does the work: the kernel, or `wireguard-go` in its stead. */
+export type WireKind = 'kernel' | 'program'
+
+export interface WireGuardDeps {
+  /** The agent's. */
+  key: string
+  hostKey: HostKey
+  kind: WireKind
+  run: RunProgram
+}
+
+/**
+ * Encrypts what goes from this machine's tunnels to those of other hosts (HOST-161): packets to UDP 4789 of a host with a key are routed into a
+ * WireGuard interface, which sends them to the same host. Tunnels and their rules know nothing of it.
+ */
+export class WireGuard {
+  readonly device: string
+  readonly publicKey: string
+  private readonly deps: WireGuardDeps
+  private readonly routes: WireRoutes
+
+  constructor(deps: WireGuardDeps) {
+    this.deps = deps
+    this.device = wireDevice(deps.key)
+    this.publicKey = deps.hostKey.publicKey
+    this.routes = new WireRoutes(deps.key, deps.run)
+  }
+
+  /** Sees to it that exactly these hosts are sent to encrypted. `mtu`: of the interface. */
+  async keep(peers: readonly WirePeer[], links: readonly Link[], mtu: number): Promise<void> {
+    // First, so that nothing goes out in plain while the interface is made anew.
+    await this.routes.close(peers)
+    const found = links.find(({ ifname }) => ifname === this.device)
+    if (found === undefined) await makeWire(this.deps.run, this.deps.kind, this.device)
+    await this.keepPeers(peers)
+    if (found?.mtu !== mtu || !found.flags.includes('UP')) {
+      await this.deps.run('ip', ['link', 'set', this.device, 'mtu', String(mtu), 'addrgenmode', 'none', 'up'])
+    }
+    await this.routes.open(peers)
+  }
+
+  private async keepPeers(peers: readonly WirePeer[]): Promise<void> {
+    const { run, hostKey } = this.deps
+    const shown = readPeers(await run('wg', ['show', this.device, 'dump']))
+    if (shown.publicKey !== hostKey.publicKey || shown.port !== WIREGUARD_PORT) await setOwn(run, this.device, hostKey)
+    const wanted = new Map(peers.map(({ publicKey, address }) => [publicKey, address]))
+    const isKept = (peer: WirePeer) => wanted.get(peer.publicKey) === peer.address
+    const gone = shown.peers.filter((peer) => !isKept(peer)).flatMap(({ publicKey }) => ['peer', publicKey, 'remove'])
+    const known = new Set(shown.peers.filter(isKept).map(({ publicKey }) => publicKey))
+    const added = [...wanted]
+      .filter(([publicKey]) => !known.has(publicKey))
+      .flatMap(([publicKey, address]) => ['peer', publicKey, 'endpoint', `${address}:${WIREGUARD_PORT}`, 'allowed-ips', `${address}/32`])
+    // Apart: one command may not name a peer twice.
+    for (const change of [gone, added]) if (change.length > 0) await run('wg', ['set', this.device, ...change])
+  }
+
+  /** Nobody is sent to any more. */
+  async remove(links: readonly Link[]): Promise<void> {
+    await removeWire(this.deps.key, this.deps.run, links)
+  }
+}
+
+export async function makeWire(run: RunProgram, kind: WireKind, device: string): Promise<void> {
+  if (kind === 'kernel') await run('ip', ['link', 'add', device, 'type', 'wireguard'])
+  else await run('wireguard-go', [device])
+}
+
+/** The key and the port of this machine. */
+export async function setOwn(run: RunProgram, device: string, { privatePath }: HostKey): Promise<void> {
+  await run('wg', ['set', device, 'private-key', privatePath, 'listen-port', String(WIREGUARD_PORT)])
+}
+
+/** Takes away what an agent has of this kind on its machine. */
+export async function removeWire(key: string, run: RunProgram, links: readonly Link[]): Promise<void> {
+  for (const rule of rulesOf(key)) await run('ip', ['-4', 'rule', 'delete', ...rule]).catch(() => {})
+  await run('ip', ['-4', 'route', 'flush', 'table', String(routeTable(key))]).catch(() => {})
+  const device = wireDevice(key)
+  if (links.some(({ ifname }) => ifname === device)) await run('ip', ['link', 'delete', device])
+}
