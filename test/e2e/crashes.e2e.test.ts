@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { realTime } from '../support/time.ts'
 import { docker, findContainer } from './support/docker.ts'
 import { type EndpointOptions, GPU_ARGS, TestEndpoint } from './support/endpoint.ts'
+import { killPlane } from './support/kill-plane.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
@@ -48,11 +48,7 @@ describe('the plane is killed under load', () => {
       }
     }
     const killAndRestart = async () => {
-      const runtimes = childrenOf(plane.pid, 'workerd')
-      expect(runtimes.length).toBeGreaterThan(0)
-      const ended = plane.kill('SIGKILL')
-      for (const pid of runtimes) process.kill(pid, 'SIGKILL')
-      await ended
+      await killPlane(plane)
       plane = await plane.restart()
     }
     await Promise.all(Array.from({ length: CONCURRENT_SUBMITS }, submit))
@@ -121,11 +117,3 @@ describe('an agent is killed', () => {
     }
   }
 })
-
-/** Process ids of the children of a process that run this program. */
-function childrenOf(parent: number, program: string): number[] {
-  const lines = execFileSync('ps', ['-o', 'pid=,comm=', '--ppid', String(parent)], { encoding: 'utf8' })
-    .trim()
-    .split('\n')
-  return lines.map((line) => line.trim().split(/\s+/)).flatMap(([pid, name]) => (name === program ? [Number(pid)] : []))
-}

@@ -56,6 +56,7 @@ export interface Machine {
   overlay: 'local' | 'routed'
   gpus: number
   isUp: boolean
+  isDraining: boolean
   /** Members whose containers cannot start here. */
   refuses: Set<string>
   /** Containers, by `<member>/<generation>`. */
@@ -108,7 +109,7 @@ export class ClusterWorld {
   /** The hosts as placement sees them. */
   hosts(): PlacementHost[] {
     return this.machines
-      .filter(({ isUp }) => isUp)
+      .filter(({ isUp, isDraining }) => isUp && !isDraining)
       .map(({ id, dataCenterId, overlay, gpus }) => ({
         ...{ id, dataCenterId, overlay, online: true, cordoned: false, publicIp: null, cloud: 'SECURE' as const, runtimes: ['docker'] },
         ...{ sharedVolumes: null, runtimeClass: 'runc', requiredClasses: new Map(), heldBy: null, diskGbFree: 1_000 },
@@ -142,7 +143,8 @@ export class ClusterWorld {
   }
 
   members(): Member[] {
-    return this.rows.filter(({ status }) => status !== 'TERMINATED')
+    const live = this.rows.filter(({ status }) => status !== 'TERMINATED')
+    return live.map((row) => ({ ...row, hostDraining: this.machines.some(({ id, isDraining }) => id === row.hostId && isDraining) }))
   }
 
   state(): ClusterState {
@@ -193,7 +195,7 @@ export class ClusterWorld {
     if (!to) return false
     this.reserved.set(`${member.id}@${to.id}`, { memberId: member.id, hostId: to.id })
     this.decide(member.id, (now) => {
-      const { pod, usage } = decideElsewhere(now, now.changedAtMs, this.nowMs)
+      const { pod, usage } = decideElsewhere(now, now.hostLost ? now.changedAtMs : this.nowMs, this.nowMs)
       return { pod: { ...pod, hostId: to.id, dataCenterId: to.dataCenterId, triedHosts: triedAfter(member) }, usage }
     })
     return true

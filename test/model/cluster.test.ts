@@ -9,7 +9,7 @@ const MACHINES = 6
 
 type Operation =
   | { kind: 'look'; crash: Crash }
-  | { kind: 'work' | 'refuse' | 'accept' | 'lose' | 'come back'; machine: number; rank: number }
+  | { kind: 'work' | 'refuse' | 'accept' | 'lose' | 'come back' | 'drain' | 'open'; machine: number; rank: number }
   | { kind: 'break' | 'heal'; machine: number; other: number }
   | { kind: 'pass'; ms: number }
   | { kind: 'delete' }
@@ -21,7 +21,9 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 9,
     arbitrary: fc.record({
-      kind: fc.constantFrom(...(['work', 'work', 'work', 'work', 'refuse', 'accept', 'lose', 'come back', 'come back'] as const)),
+      kind: fc.constantFrom(
+        ...(['work', 'work', 'work', 'work', 'refuse', 'accept', 'lose', 'come back', 'come back', 'drain', 'open'] as const),
+      ),
       machine,
       rank: fc.nat(3),
     }),
@@ -42,7 +44,7 @@ const setting = fc.record({
 })
 
 describe('histories of a cluster', () => {
-  it('[CLU-14] [CLU-16] [CLU-17] [CLU-18] [CLU-19] [CLU-22] keep what is promised, and come to an end', () => {
+  it('[CLU-14] [CLU-16] [CLU-17] [CLU-18] [CLU-19] [CLU-22] [CLU-25] keep what is promised, and come to an end', () => {
     let created = 0
     let ran = 0
     fc.assert(
@@ -54,6 +56,7 @@ describe('histories of a cluster', () => {
             overlay: isLocal[index] === 0 ? 'local' : 'routed',
             gpus: count,
             isUp: true,
+            isDraining: false,
             refuses: new Set(),
             containers: new Map(),
           }),
@@ -91,6 +94,8 @@ function play(world: ClusterWorld, operation: Operation): void {
   if (operation.kind === 'accept') at.refuses.clear()
   if (operation.kind === 'lose' && at.isUp) world.lose(at)
   if (operation.kind === 'come back' && !at.isUp) world.comeBack(at)
+  if (operation.kind === 'drain') at.isDraining = true
+  if (operation.kind === 'open') at.isDraining = false
   if (operation.kind === 'work') world.work(at)
 }
 
@@ -133,9 +138,10 @@ class Watch {
     if (this.world.isLive(row)) expect([row.id, reserved.has(`${row.id}@${row.hostId}`)]).toEqual([row.id, true])
     if (before?.status === 'TERMINATED') expect(row).toEqual(before)
     expect((row.triedHosts ?? []).length).toBeLessThan(MAX_PLACES)
-    // Who has run stays where it is, unless its host is lost and it was to be replaced.
+    // Who has run stays where it is, unless its host is lost or being emptied and it was to be replaced.
     const hasMoved = before && before.hostId !== row.hostId
-    if (hasMoved && before.triedHosts === null) expect([before.hostLost, this.world.onHostLoss]).toEqual([true, 'REPLACE'])
+    const isEmptied = this.world.machines.some(({ id, isDraining }) => id === before?.hostId && isDraining)
+    if (hasMoved && before.triedHosts === null) expect([before.hostLost || isEmptied, this.world.onHostLoss]).toEqual([true, 'REPLACE'])
     if (row.readyGeneration > 0 && !this.released.has(`${row.id}/${row.readyGeneration}`)) {
       // Nobody may start of whom its host has not said that it reaches all others.
       expect(this.world.saidReady).toContain(`${row.id}/${row.hostId}/${row.readyGeneration}`)
@@ -157,6 +163,7 @@ function end(world: ClusterWorld, watch: Watch): void {
   world.broken.clear()
   for (const machine of world.machines) {
     machine.refuses.clear()
+    machine.isDraining = false
     if (!machine.isUp) world.comeBack(machine)
   }
   settle(world, watch)

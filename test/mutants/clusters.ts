@@ -54,9 +54,15 @@ export const CLUSTER_DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: "status === 'ERROR' && !hostLost\n}",
   },
   {
+    id: 'a drain moves members of clusters that wait for their hosts',
+    file: LIFE,
+    find: "decideLeaving(onHostLoss === 'REPLACE' ?",
+    replace: "decideLeaving(onHostLoss !== 'REPLACE' ?",
+  },
+  {
     id: 'a lost host counts as a failed start',
     file: LIFE,
-    find: 'return hostLost ? [...(triedHosts ?? [])]',
+    find: 'return hostLost || isLeaving(member) ? [...(triedHosts ?? [])]',
     replace: 'return !hostLost ? [...(triedHosts ?? [])]',
   },
   { id: 'a member goes back to where it failed', file: LIFE, find: ' || member.triedHosts?.includes(id)', replace: '' },

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { ClusterState, Member } from '../../domain/cluster/life.ts'
 import type { Database } from '../client.ts'
-import { allocations, clusters, overlays, pods } from '../schema.ts'
+import { allocations, clusters, hosts, overlays, pods } from '../schema.ts'
 
 /** What a cluster's object decides on; null: there is no such cluster. */
 export async function readClusterState(db: Database, id: string): Promise<{ cluster: ClusterState; members: Member[] } | null> {
@@ -19,12 +19,14 @@ export async function readClusterState(db: Database, id: string): Promise<{ clus
         generation: pods.generation,
         status: pods.status,
         hostLost: pods.hostLost,
+        hostDraining: hosts.draining,
         readyGeneration: pods.readyGeneration,
         triedHosts: pods.triedHosts,
         statusReason: pods.statusReason,
         changedAtMs: pods.changedAtMs,
       })
       .from(pods)
+      .leftJoin(hosts, eq(hosts.id, pods.hostId))
       .where(and(eq(pods.clusterId, id), sql`${pods.status} <> 'TERMINATED'`))
       .orderBy(pods.clusterRank),
     db
@@ -45,6 +47,9 @@ export async function readClusterState(db: Database, id: string): Promise<{ clus
   }
   return {
     cluster,
-    members: members.map((member) => ({ ...member, rank: member.rank ?? 0, readyGeneration: member.readyGeneration ?? 0 })),
+    members: members.map((member) => {
+      const { rank, readyGeneration, hostDraining } = member
+      return { ...member, rank: rank ?? 0, readyGeneration: readyGeneration ?? 0, hostDraining: hostDraining ?? false }
+    }),
   }
 }

@@ -16,6 +16,8 @@ export interface Member {
   generation: number
   status: PodStatus
   hostLost: boolean
+  /** Its host is being emptied. */
+  hostDraining: boolean
   /** The newest of its containers that may start; 0: none was yet. */
   readyGeneration: number
   /** Hosts on which it could not be started; null once it has run, or was given up. */
@@ -156,18 +158,23 @@ function isStillToStart(member: Member): boolean {
 function reasonOf(member: Member): string {
   return member.hostLost
     ? 'moved to another host: its own is lost'
-    : `moved to another host: ${member.statusReason ?? 'it could not start'}`
+    : `moved to another host: ${isLeaving(member) ? 'its own is being emptied' : (member.statusReason ?? 'it could not start')}`
+}
+
+/** It runs on a host that is being emptied. One that still waits starts first: with its start, nobody else's is put off. */
+function isLeaving(member: Member): boolean {
+  return member.hostDraining && member.status === 'RUNNING' && !isWaiting(member)
 }
 
 function decideStart(
-  { checkNumber }: ClusterState,
+  { checkNumber, onHostLoss }: ClusterState,
   live: readonly Member[],
   check: Check | null,
   answers: Answers,
   nowMs: number,
 ): Decision {
   const waiting = live.filter(isWaiting)
-  if (waiting.length === 0) return { steps: [], lookAtMs: nowMs + LOOK_LATER_MS }
+  if (waiting.length === 0) return decideLeaving(onHostLoss === 'REPLACE' ? live.filter(isLeaving) : [], nowMs)
   if (!check || waiting.some((member) => check.places[member.id] !== placeOf(member))) {
     return {
       steps: [{ kind: 'ask', check: ask(live, Math.max(checkNumber, check?.number ?? 0) + 1, nowMs) }],
@@ -179,6 +186,12 @@ function decideStart(
   if (ready.length === waiting.length) return { steps: [{ kind: 'release', members: waiting }], lookAtMs: nowMs + LOOK_SOON_MS }
   const isHeard = live.filter(isThere).every(({ hostId }) => heard.has(hostId))
   return isHeard ? decideTrouble(waiting, ready, check, heard, nowMs) : decideSilence(waiting, ready, check, nowMs)
+}
+
+/** One after the other: the next leaves when the one before it runs (CLU-25). */
+function decideLeaving([next]: readonly Member[], nowMs: number): Decision {
+  if (next === undefined) return { steps: [], lookAtMs: nowMs + LOOK_LATER_MS }
+  return { steps: [{ kind: 'move', member: next, reason: reasonOf(next) }], lookAtMs: nowMs + LOOK_SOON_MS }
 }
 
 // Who is not there need not be reached.
@@ -245,7 +258,8 @@ export function takesMember({ id, overlay }: Pick<PlacementHost, 'id' | 'overlay
   return overlay === 'routed' || (overlay === 'local' && others.every(({ hostId }) => hostId === id))
 }
 
-/** The hosts on which a member was tried, once it has left this one. A lost host has refused nothing. */
-export function triedAfter({ triedHosts, hostLost, hostId }: Member): string[] {
-  return hostLost ? [...(triedHosts ?? [])] : [...(triedHosts ?? []), hostId]
+/** The hosts on which a member was tried, once it has left this one. One that is lost or being emptied has refused nothing. */
+export function triedAfter(member: Member): string[] {
+  const { triedHosts, hostLost, hostId } = member
+  return hostLost || isLeaving(member) ? [...(triedHosts ?? [])] : [...(triedHosts ?? []), hostId]
 }

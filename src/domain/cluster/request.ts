@@ -34,6 +34,11 @@ export function memberRequest({ type: _type, compute, ...body }: CreateClusterRe
   }
 }
 
+/** Why no member can be, with the places of the cluster's own body. */
+export function inClusterBody({ errors, ...refusal }: Refusal): Refusal {
+  return errors === undefined ? refusal : { ...refusal, errors: errors.map((text) => text.replace('$.gpu.id:', '$.compute.gpuTypeId:')) }
+}
+
 /** What a member is called (CLU-10). */
 export function memberName(clusterName: string, rank: number): string {
   return `${clusterName}-${rank}`

@@ -117,7 +117,12 @@ const podsRoute = createRoute({
 export function registerClusters(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => {
     const ctx = verbContext(c)
-    return c.json({ clusters: await withSpend(ctx, 'CLUSTER', await clusters.listClusters(ctx)) }, 200)
+    const listed = await clusters.listClusters(ctx)
+    const silentSinceMs = await clusters.readSilentMembers(
+      ctx,
+      listed.map(({ id }) => id),
+    )
+    return c.json({ clusters: await withSpend(ctx, 'CLUSTER', listed, silentSinceMs) }, 200)
   })
   app.openapi(createClusterRoute, async (c) => {
     const body = c.req.valid('json')

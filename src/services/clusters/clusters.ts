@@ -8,7 +8,7 @@ import { type OwnCluster, own, ownMembers, ownMembersOf } from '../../objects/ow
 import { clusterStub } from '../../objects/stubs.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
-import { readLivePods } from '../pods/live-pods.ts'
+import { readLivePods, silencesOf } from '../pods/live-pods.ts'
 import { toPod } from '../pods/pod-view.ts'
 import { requireScope } from '../require-scope.ts'
 import { toCluster } from './cluster-view.ts'
@@ -19,6 +19,11 @@ export async function listClusters(ctx: VerbContext): Promise<Cluster[]> {
   const db = openRecords(ctx.env)
   const { teamId } = ctx.principal
   return (await table.viewClusters(db, teamId, await table.listClusters(db, teamId))).map(toCluster)
+}
+
+/** Members of clusters whose hosts are silent, and since when, by pod (BIL-30): one query, and a call for each host. */
+export async function readSilentMembers(ctx: VerbContext, ids: readonly string[]): Promise<Map<string, number>> {
+  return ids.length === 0 ? new Map() : silencesOf(await readLivePods(ctx.env, await ownMembersOf(ctx.env, ctx.principal, ids)))
 }
 
 /** One cluster as it is now. Throws 403, and 404 for an id that is unknown, deleted or another account's (AUT-5). */

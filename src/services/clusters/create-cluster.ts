@@ -6,7 +6,7 @@ import { sealMungeKey } from '../../db/clusters/munge-key.ts'
 import { isReferenceFailure, requireReferences } from '../../db/pods/pod-references.ts'
 import { specBytes } from '../../db/pods/pods.ts'
 import { runningNanos } from '../../domain/billing/pod-rates.ts'
-import { memberName, memberRequest, memberSpec, refuseCluster, refuseGang } from '../../domain/cluster/request.ts'
+import { inClusterBody, memberName, memberRequest, memberSpec, refuseCluster, refuseGang } from '../../domain/cluster/request.ts'
 import { describeConstraint } from '../../domain/host/constraint-text.ts'
 import { shownPrice } from '../../domain/pod/access.ts'
 import { type PodPlan, type PodReferences, planPod, refuseCreate } from '../../domain/pod/request.ts'
@@ -126,7 +126,7 @@ async function planOrThrow(ctx: VerbContext, body: CreateClusterRequest): Promis
   const template = references.template && { ...references.template, persistent: null }
   const known = { ...references, template }
   const result = planPod(catalog, request, known, newJupyterPassword(), ctx.nowMs)
-  if (!result.ok) throw problemOf(result.problem)
+  if (!result.ok) throw problemOf(inClusterBody(result.problem))
   await requireRegistry(ctx, result.plan.spec.container)
   return { plan: { ...result.plan, spec: memberSpec(result.plan.spec, body) }, references: known }
 }

@@ -24,6 +24,7 @@ function member(rank: number, change: Partial<Member> = {}): Member {
     generation: 1,
     status: 'PROVISIONING',
     hostLost: false,
+    hostDraining: false,
     readyGeneration: 0,
     triedHosts: [],
     statusReason: null,
@@ -178,6 +179,28 @@ describe('lost hosts', () => {
     const gaps = [{ from: 'm2', to: 'm1', reason: 'no answer' }]
     const there = members.filter(({ hostLost }) => !hostLost)
     expect(steps(state(), members, ask(members, 1, NOW), answers(there, 1, gaps))).toEqual([['release', 'm2']])
+  })
+})
+
+describe('hosts that are being emptied', () => {
+  const leaving = (rank: number) => running(rank, { hostDraining: true })
+  const REPLACE = state({ onHostLoss: 'REPLACE' })
+
+  it('[CLU-25] keep their members, unless the cluster replaces them: one after another, once nobody waits', () => {
+    const all = [running(0), leaving(1), leaving(2)]
+    expect(steps(state(), all, ask(all, 1, NOW))).toEqual([])
+    expect(steps(REPLACE, all, ask(all, 1, NOW))).toEqual([['move', 'm1']])
+    const moved = member(1, { generation: 2, hostId: 'h9' })
+    const now = [running(0), moved, leaving(2)]
+    expect(steps(REPLACE, now, ask(all, 1, NOW))).toEqual([['ask']])
+    expect(steps(REPLACE, now, ask(now, 2, NOW), answers(now, 2))).toEqual([['release', 'm1']])
+  })
+
+  it('[CLU-25] do not keep a start from happening, and have refused nobody', () => {
+    const all = [member(0), member(1, { hostDraining: true })]
+    expect(steps(REPLACE, all, ask(all, 1, NOW), answers(all))).toEqual([['release', 'm0', 'm1']])
+    expect(triedAfter(leaving(1))).toEqual([])
+    expect(triedAfter(member(1, { status: 'ERROR', hostDraining: true }))).toEqual(['h1'])
   })
 })
 

@@ -106,6 +106,32 @@ describe('lost hosts', () => {
   })
 })
 
+describe('hosts that are being emptied', () => {
+  it.for([
+    ['WAIT', 'STAYS', 'it is a member of cluster'],
+    ['REPLACE', 'MOVES', 'under its rank in cluster'],
+  ] as const)('[CLU-25] [DRY-4] %s: a member %s, as the plan of the drain has said', async ([onHostLoss, fate, why]) => {
+    const scene = await open(3)
+    const { id } = await scene.running({ onHostLoss })
+    const spare = await scene.addHost(networked('192.0.2.9'))
+    const before = await placesOf(scene, id)
+    const [, second] = await scene.members(id)
+    const path = `/admin/v1/hosts/${second?.host.id}/drain`
+    const { body: plan } = await admin().post(`${path}?dryRun=true`, {})
+    expect(plan.effects).toMatchObject([{ kind: fate, resource: { kind: 'pod', id: second?.id } }])
+    expect(plan.effects[0].what).toContain(`${why} ${id}`)
+    expect(await placesOf(scene, id)).toEqual(before)
+    await admin().post(path, {})
+    await scene.look(id)
+    const moves = (place: (typeof before)[number]) => fate === 'MOVES' && place.rank === 1
+    expect(await placesOf(scene, id)).toEqual(before.map((place) => (moves(place) ? { ...place, hostId: spare.id } : place)))
+    if (fate === 'STAYS') return
+    await scene.reach(id)
+    await scene.run(id)
+    expect((await scene.get(id)).pods.byStatus).toEqual({ RUNNING: 3 })
+  })
+})
+
 describe('whatever ends in the middle', () => {
   const STEPS: (keyof ClusterEffects)[] = ['publishCheck', 'release', 'move', 'terminate', 'drop']
 

@@ -24,6 +24,7 @@ describe('what a create takes', () => {
       [clusterBody({ compute: compute(1) }), 422, 'podCount'],
       [clusterBody({ compute: compute(251) }), 422, 'podCount'],
       [clusterBody({ compute: compute(2, 1, 'NVIDIA Nothing') }), 400, 'invalid GPU type id \\"NVIDIA Nothing\\"'],
+      [clusterBody({ compute: compute(2, 1, 'L4') }), 400, '$.compute.gpuTypeId: did you mean \\"NVIDIA L4\\"'],
       [clusterBody({ compute: compute(2, 99) }), 400, 'gpu.count 99'],
       [clusterBody({ type: 'MPI' }), 422, 'type'],
       [clusterBody({ registry: 'r' }), 400, 'registry'],
