@@ -1,12 +1,4 @@
-import {
-  emptyCounts,
-  RATE_WINDOWS,
-  type RateCounts,
-  type RateQuota,
-  type RateVerdict,
-  type RateWindowName,
-  takeRequest,
-} from '../src/domain/rate-limit.ts'
+import { emptyCounts, isAllowed, RATE_WINDOWS, type RateOutcome, type RateWindowName, spendOne } from '../src/domain/rate-limit.ts'
 import type { Env } from '../src/env.ts'
 import type { RateLimiterRpc } from '../src/objects/rate-limiter.ts'
 import { PlaneObject } from './plane-object.ts'
@@ -22,23 +14,23 @@ const WRITE_WITHIN_MS = 1_000
  * written within a second, because a write for each request would cost more than most requests (RATE-9).
  */
 export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
-  private counts: RateCounts
+  private readonly counts = emptyCounts()
   private isWriting = false
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     applySchema(ctx.storage, SCHEMA)
-    this.counts = this.load()
+    this.load()
   }
 
-  take(quota: RateQuota, nowMs = Date.now()): RateVerdict {
-    const verdict = takeRequest(this.counts, quota, nowMs)
-    if (verdict.allowed) this.keep(verdict.counts)
-    return verdict
+  take(minute: number, hour: number, day: number, nowMs = Date.now()): RateOutcome {
+    const outcome = spendOne(this.counts, { minute, hour, day }, nowMs)
+    // What was refused has changed no count: a flood of it writes nothing.
+    if (isAllowed(outcome)) this.keep()
+    return outcome
   }
 
-  private keep(counts: RateCounts): void {
-    this.counts = counts
+  private keep(): void {
     if (this.isWriting) return
     this.isWriting = true
     setTimeout(() => {
@@ -47,11 +39,9 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
     }, WRITE_WITHIN_MS)
   }
 
-  private load(): RateCounts {
-    const counts = emptyCounts()
+  private load(): void {
     const rows = this.ctx.storage.sql.exec<{ name: RateWindowName; start_ms: number; count: number }>('SELECT * FROM windows')
-    for (const row of rows) counts[row.name] = { startMs: row.start_ms, count: row.count }
-    return counts
+    for (const row of rows) this.counts[row.name] = { startMs: row.start_ms, count: row.count }
   }
 
   private save(): void {

@@ -26,6 +26,7 @@ const RESOURCE_KINDS = [
   'join-token',
   'host',
   'account',
+  'plan',
 ] as const
 export const EFFECT_KINDS = [
   'STARTS',

@@ -18,3 +18,9 @@ export function scopeNotHeld(grant: Grant, holds: ReadonlySet<string>, role: Rol
   }
   return null
 }
+
+/** Why a key that is good until `untilMs` (null: for ever) may not be made by one that is good until `ownUntilMs` (ACC-8); null: it may. */
+export function outlives(untilMs: number | null, ownUntilMs: number | null): string | null {
+  if (ownUntilMs === null || (untilMs !== null && untilMs <= ownUntilMs)) return null
+  return `the key that asks ends at ${new Date(ownUntilMs).toISOString()}: a key that it makes or rotates ends no later`
+}

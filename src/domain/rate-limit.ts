@@ -24,14 +24,18 @@ export interface RateWindowState {
   resetSeconds: number
 }
 
+/**
+ * What became of a request, as numbers, the least that can be said of it between two isolates: when it was, 1 for allowed, and the counts of
+ * minute, hour and day after it.
+ */
+export type RateOutcome = readonly number[]
+
 export interface RateVerdict {
   allowed: boolean
   /** When refused: the exceeded window with the longest wait (RATE-4). */
   exceeded: RateWindowName | null
   retryAfterSeconds: number
   windows: RateWindowState[]
-  /** Counts to keep. A refused request does not count (RATE-5). */
-  counts: RateCounts
 }
 
 /** Counts of a user that has not been seen. */
@@ -39,28 +43,46 @@ export function emptyCounts(): RateCounts {
   return { minute: { startMs: 0, count: 0 }, hour: { startMs: 0, count: 0 }, day: { startMs: 0, count: 0 } }
 }
 
-/** Decides one request at `nowMs` against what was spent before. */
-export function takeRequest(before: RateCounts, quota: RateQuota, nowMs: number): RateVerdict {
-  const current = RATE_WINDOWS.map(({ name, seconds }) => {
-    const startMs = Math.floor(nowMs / (seconds * 1000)) * seconds * 1000
-    const used = before[name].startMs === startMs ? before[name].count : 0
-    return { name, seconds, startMs, used, resetSeconds: Math.ceil((startMs + seconds * 1000 - nowMs) / 1000) }
-  })
-  const full = current.filter(({ name, used }) => used >= quota[name])
-  const allowed = full.length === 0
-  const longest = full.reduce((worst, window) => Math.max(worst, window.resetSeconds), 0)
-  const spent = allowed ? 1 : 0
-  return {
-    allowed,
-    exceeded: full.find(({ resetSeconds }) => resetSeconds === longest)?.name ?? null,
-    retryAfterSeconds: longest,
-    windows: current.map(({ name, seconds, used, resetSeconds }) => ({
-      name,
-      quota: quota[name],
-      windowSeconds: seconds,
-      remaining: Math.max(0, quota[name] - used - spent),
-      resetSeconds,
-    })),
-    counts: Object.fromEntries(current.map(({ name, startMs, used }) => [name, { startMs, count: used + spent }])) as RateCounts,
+/** Decides one request at `nowMs` against what was spent before, and counts it there. A refused request does not count (RATE-5). */
+export function spendOne(counts: RateCounts, { minute, hour, day }: RateQuota, nowMs: number): RateOutcome {
+  turn(counts.minute, 60_000, nowMs)
+  turn(counts.hour, 3_600_000, nowMs)
+  turn(counts.day, 86_400_000, nowMs)
+  const hasRoom = counts.minute.count < minute && counts.hour.count < hour && counts.day.count < day
+  if (hasRoom) {
+    counts.minute.count += 1
+    counts.hour.count += 1
+    counts.day.count += 1
   }
+  return [nowMs, hasRoom ? 1 : 0, counts.minute.count, counts.hour.count, counts.day.count]
+}
+
+/** Whether the request may be answered. */
+export function isAllowed([, allowed]: RateOutcome): boolean {
+  return allowed === 1
+}
+
+/** What an outcome means under the quota that it was decided by. */
+export function verdictOf(quota: RateQuota, outcome: RateOutcome): RateVerdict {
+  const [nowMs = 0, , ...used] = outcome
+  const allowed = isAllowed(outcome)
+  const windows = RATE_WINDOWS.map(({ name, seconds }, i) => ({
+    name,
+    quota: quota[name],
+    windowSeconds: seconds,
+    remaining: Math.max(0, quota[name] - (used[i] ?? 0)),
+    resetSeconds: seconds - Math.floor((nowMs % (seconds * 1000)) / 1000),
+  }))
+  // The last that is full waits longest: windows that end together are named by the shorter.
+  const full = allowed ? [] : windows.filter(({ remaining }) => remaining === 0)
+  const longest = full.reduce((worst, { resetSeconds }) => Math.max(worst, resetSeconds), 0)
+  const exceeded = full.find(({ resetSeconds }) => resetSeconds === longest)?.name ?? null
+  return { allowed, exceeded, retryAfterSeconds: longest, windows }
+}
+
+function turn(window: { startMs: number; count: number }, ms: number, nowMs: number): void {
+  const startMs = nowMs - (nowMs % ms)
+  if (window.startMs === startMs) return
+  window.startMs = startMs
+  window.count = 0
 }

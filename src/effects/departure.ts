@@ -2,9 +2,9 @@ import { openDatabase, openRecords } from '../db/client.ts'
 import { findEndpointConfig } from '../db/endpoints/endpoint-config.ts'
 import { listPlacementHosts } from '../db/hosts/capacity.ts'
 import { listWorkersOn } from '../db/hosts/host-cordon.ts'
-import { listPodsOfHost, listStoppedPodsOn } from '../db/pods/pods.ts'
+import { listPodsOfHost, listStoppedPodsOn, type PodRow } from '../db/pods/pods.ts'
 import type { Catalog } from '../domain/catalog/catalog.ts'
-import type { Departure, LeavingEndpoint } from '../domain/plan/departure.ts'
+import type { Departure, LeavingEndpoint, LeavingPod } from '../domain/plan/departure.ts'
 import { placementRequestOf } from '../domain/worker/shape.ts'
 import { type Env, readSettings } from '../env.ts'
 import { asPlane } from '../objects/ownership/as-plane.ts'
@@ -28,12 +28,18 @@ export async function readDeparture(env: Env, hostId: string): Promise<Departure
     loadCatalog(env),
   ])
   return {
-    pods: rows.map((row) => ({ ...row, isReplaceable: isReplaceable(row) })),
+    pods: rows.map(leavingPod),
     stopped,
     endpoints: await askEndpoints(env, catalog, [...workers]),
     others: hosts.filter(({ id }) => id !== hostId),
     strategy: readSettings(env).placementStrategy,
   }
+}
+
+// A member stays in the data center of its cluster (CLU-25).
+function leavingPod(row: PodRow): LeavingPod {
+  if (row.clusterId === null) return { ...row, isReplaceable: isReplaceable(row) }
+  return { ...row, spec: { ...row.spec, dataCenterIds: [row.dataCenterId] }, isReplaceable: row.spec.onHostLoss === 'REPLACE' }
 }
 
 async function askEndpoints(env: Env, catalog: Catalog, owners: readonly [string, string[]][]): Promise<LeavingEndpoint[]> {

@@ -1,7 +1,10 @@
-import type { RateQuota, RateVerdict } from '../domain/rate-limit.ts'
+import type { RateOutcome } from '../domain/rate-limit.ts'
 
-/** The object that counts the REST requests of one account, as everybody else knows it. */
+/** The object that counts the REST requests of one user, as everybody else knows it. */
 export interface RateLimiterRpc extends Rpc.DurableObjectBranded {
-  /** Spends one request if every window has room. `nowMs` is for tests; the object's own clock decides otherwise. */
-  take(quota: RateQuota, nowMs?: number): RateVerdict
+  /**
+   * Spends one request if every window has room. Numbers go there and back, because every request waits for this hop. `nowMs` is for
+   * tests; the object's own clock decides otherwise.
+   */
+  take(minute: number, hour: number, day: number, nowMs?: number): RateOutcome
 }

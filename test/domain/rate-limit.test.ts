@@ -1,7 +1,13 @@
-import { DEFAULT_QUOTA, emptyCounts, type RateCounts, takeRequest } from '../../src/domain/rate-limit.ts'
+import { DEFAULT_QUOTA, emptyCounts, type RateCounts, spendOne, verdictOf } from '../../src/domain/rate-limit.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const NOON = Date.UTC(2026, 5, 1, 12, 0, 0)
+
+/** Decides one request on a copy of the counts. */
+function takeRequest(before: RateCounts, quota: typeof DEFAULT_QUOTA, nowMs: number) {
+  const counts = structuredClone(before)
+  return { ...verdictOf(quota, spendOne(counts, quota, nowMs)), counts }
+}
 
 function spend(times: number, quota = DEFAULT_QUOTA, nowMs = NOON, counts: RateCounts = emptyCounts()) {
   let verdict = takeRequest(counts, quota, nowMs)

@@ -42,9 +42,10 @@ export type OrganizationSuspension = z.infer<typeof OrganizationSuspension>
 export const UserQuery = z.object({ email: z.string().optional().meta({ description: 'Only the user with this address.' }) })
 export const ListUsersResponse = z.object({ users: z.array(User) }).meta({ id: 'ListUsersResponse', example: { users: [] } })
 
-const Quota = z.number().int().min(1).max(MAX_QUOTA)
+/** Requests in a window. */
+export const RequestQuota = z.number().int().min(1).max(MAX_QUOTA)
 export const Quotas = z
-  .strictObject({ minute: Quota, hour: Quota, day: Quota, exempt: z.boolean() })
+  .strictObject({ minute: RequestQuota, hour: RequestQuota, day: RequestQuota, exempt: z.boolean() })
   .meta({ id: 'Quotas', description: 'REST requests per window (RATE-1).', example: { minute: 60, hour: 3000, day: 50000, exempt: false } })
 
 /** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-11). */

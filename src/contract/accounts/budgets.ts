@@ -9,6 +9,7 @@ const GIB = 2 ** 30
  * sets others for an account. `free` says how room is made.
  */
 export const BUDGETS = {
+  organizations: { bound: 10, unit: 'count', counts: 'organizations that the user owns', free: 'delete one or hand one over' },
   pods: { bound: 1_000, unit: 'count', counts: 'pods that are not terminated', free: 'terminate one' },
   clusters: { bound: 50, unit: 'count', counts: 'clusters that are not deleted', free: 'delete one' },
   stoppedPods: { bound: 500, unit: 'count', counts: 'pods that are EXITED or ERROR', free: 'terminate one' },
@@ -55,6 +56,22 @@ export const BUDGETS = {
 export type BudgetName = keyof typeof BUDGETS
 export const BUDGET_NAMES = Object.keys(BUDGETS) as BudgetName[]
 
+/**
+ * What an account and the organizations that its user has made count together, for as long as these have no plan of their own (PLN-7): more
+ * organizations are not more of it.
+ */
+export const SHARED_BUDGETS: ReadonlySet<BudgetName> = new Set([
+  'pods',
+  'clusters',
+  'stoppedPods',
+  'endpoints',
+  'gpus',
+  'storedBytes',
+  'secrets',
+  'secretBytes',
+  'queuedBytes',
+])
+
 /** What a refusal says: what there is, what was asked, the bound, and what to do. */
 export function describeExcess(name: BudgetName, used: number, more: number, bound: number): string {
   const { counts, free } = BUDGETS[name]
@@ -68,14 +85,38 @@ const forEach = <Value extends z.ZodType>(value: (name: BudgetName) => Value) =>
 const Bound = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 
 export const BudgetUse = z
-  .object({ used: z.number().int(), bound: z.number().int(), unit: z.enum(['count', 'bytes']) })
-  .meta({ id: 'BudgetUse', example: { used: 3, bound: 500, unit: 'count' } })
+  .object({
+    used: z.number().int(),
+    bound: z.number().int(),
+    unit: z.enum(['count', 'bytes']),
+    shared: z.boolean().meta({
+      description:
+        'Counted together with the own account of who made this organization, or with the organizations that this user has made.',
+    }),
+  })
+  .meta({ id: 'BudgetUse', example: { used: 3, bound: 500, unit: 'count', shared: true } })
 
-export const AccountLimits = z.object(forEach((name) => BudgetUse.meta({ description: BUDGETS[name].counts }))).meta({
-  id: 'AccountLimits',
-  description: 'What the account holds of each budget, and the most that it may.',
-  example: Object.fromEntries(BUDGET_NAMES.map((name) => [name, { used: 0, bound: BUDGETS[name].bound, unit: BUDGETS[name].unit }])),
-})
+export const AccountLimits = z
+  .object({
+    plan: z
+      .string()
+      .nullable()
+      .meta({ description: 'The plan that the operator gave the account, or the account whose budgets it shares; null: none.' }),
+    ...forEach((name) => BudgetUse.meta({ description: BUDGETS[name].counts })),
+  })
+  .meta({
+    id: 'AccountLimits',
+    description: 'What the account holds of each budget, and the most that it may.',
+    example: {
+      plan: 'research',
+      ...Object.fromEntries(
+        BUDGET_NAMES.map((name) => [
+          name,
+          { used: 0, bound: BUDGETS[name].bound, unit: BUDGETS[name].unit, shared: SHARED_BUDGETS.has(name) },
+        ]),
+      ),
+    },
+  })
 export type AccountLimits = z.infer<typeof AccountLimits>
 
 export const BudgetOverrides = z

@@ -1,7 +1,8 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import type { RateQuota } from '../../domain/rate-limit.ts'
+import { DEFAULT_QUOTA, type RateQuota } from '../../domain/rate-limit.ts'
 import type { Database, Statement } from '../client.ts'
 import { endpoints, memberships, quotas, teams, users } from '../schema.ts'
+import { findPlansOf } from './plans.ts'
 
 export type UserRow = typeof users.$inferSelect
 export type QuotaRow = RateQuota & { exempt: boolean }
@@ -72,13 +73,24 @@ export function listUsers(db: Database, limit: number): Promise<UserRow[]> {
   return db.select().from(users).where(isNull(users.deletedAt)).orderBy(users.email).limit(limit).all()
 }
 
-/** Request quotas set for a team, or undefined for the defaults. */
-export function findQuota(db: Database, teamId: string): Promise<QuotaRow | undefined> {
+/** Request quotas of a team (PLN-4): what was set for it, else those of its plan, else those of all accounts. */
+export async function findQuota(db: Database, teamId: string): Promise<QuotaRow> {
+  const [override, { plan, fallback }] = await Promise.all([findQuotaOverride(db, teamId), findPlansOf(db, teamId)])
+  return override ?? { ...(plan?.limits.requests ?? fallback.requests ?? DEFAULT_QUOTA), exempt: false }
+}
+
+/** Request quotas that were set for a team, or undefined. */
+export function findQuotaOverride(db: Database, teamId: string): Promise<QuotaRow | undefined> {
   return db
     .select({ minute: quotas.minute, hour: quotas.hour, day: quotas.day, exempt: quotas.exempt })
     .from(quotas)
     .where(eq(quotas.teamId, teamId))
     .get()
+}
+
+/** Forgets what was set for a team. */
+export async function deleteQuota(db: Database, teamId: string, note: Statement): Promise<void> {
+  await db.batch([db.delete(quotas).where(eq(quotas.teamId, teamId)), note])
 }
 
 /** Sets a team's quotas. */

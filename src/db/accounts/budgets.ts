@@ -1,5 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { BUDGETS, type BudgetName, type BudgetOverrides } from '../../contract/accounts/budgets.ts'
+import { DEFAULT_PLAN } from '../../contract/accounts/plans.ts'
 import { MAX_ANSWER_BYTES } from '../../domain/idempotency.ts'
 import type { Database, Statement } from '../client.ts'
 import { budgets } from '../tables/accounts/budgets.ts'
@@ -7,34 +8,40 @@ import { budgets } from '../tables/accounts/budgets.ts'
 /** What D1 knows the use of; what is under way in requests is known to the isolate alone. */
 export type StoredBudget = Exclude<BudgetName, 'inFlightBytes'>
 
-const USES: Record<StoredBudget, (teamId: string) => SQL> = {
-  pods: (teamId) => sql`(SELECT COUNT(*) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED')`,
-  clusters: (teamId) => sql`(SELECT COUNT(*) FROM clusters WHERE team_id = ${teamId} AND deleted_at IS NULL)`,
+/** A team by its id, or by a value of SQL. */
+type Team = string | SQL
+
+const USES: Record<StoredBudget, (teamId: Team) => SQL> = {
+  organizations: (teamId) => sql`(SELECT COUNT(*) FROM memberships own JOIN teams mine ON mine.id = own.team_id AND mine.kind = 'PERSONAL'
+    JOIN memberships m ON m.user_id = own.user_id AND m.role = 'OWNER'
+    JOIN teams o ON o.id = m.team_id AND o.kind = 'ORGANIZATION' AND o.deleted_at IS NULL WHERE own.team_id = ${teamId})`,
+  pods: (teamId) => sql`(SELECT COUNT(*) FROM pods WHERE ${isShared(teamId)} AND status <> 'TERMINATED')`,
+  clusters: (teamId) => sql`(SELECT COUNT(*) FROM clusters WHERE ${isShared(teamId)} AND deleted_at IS NULL)`,
   stoppedPods: (teamId) =>
-    sql`(SELECT COUNT(*) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED' AND status IN ('EXITED', 'ERROR'))`,
+    sql`(SELECT COUNT(*) FROM pods WHERE ${isShared(teamId)} AND status <> 'TERMINATED' AND status IN ('EXITED', 'ERROR'))`,
   formerPods: (teamId) => sql`(SELECT COUNT(*) FROM pods WHERE team_id = ${teamId} AND status = 'TERMINATED')`,
-  endpoints: (teamId) => sql`(SELECT COUNT(*) FROM endpoints WHERE team_id = ${teamId} AND deleted_at IS NULL)`,
+  endpoints: (teamId) => sql`(SELECT COUNT(*) FROM endpoints WHERE ${isShared(teamId)} AND deleted_at IS NULL)`,
   releasesPerEndpoint: (teamId) => sql`(SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM releases r
     JOIN endpoints e ON e.id = r.endpoint_id WHERE e.team_id = ${teamId} AND e.deleted_at IS NULL GROUP BY e.id))`,
   apiKeys: (teamId) => sql`(SELECT COUNT(*) FROM api_keys WHERE team_id = ${teamId} AND revoked_at IS NULL
     AND (expires_at IS NULL OR expires_at > CAST(unixepoch('subsec') * 1000 AS INTEGER)))`,
-  gpus: (teamId) => sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE team_id = ${teamId})`,
+  gpus: (teamId) => sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE ${isShared(teamId)})`,
   specBytesPerHost: (teamId) => sql`(SELECT COALESCE(MAX(bytes), 0) FROM (SELECT SUM(octet_length(spec)) AS bytes FROM pods
     WHERE team_id = ${teamId} AND status <> 'TERMINATED' GROUP BY host_id))`,
-  storedBytes: (teamId) => sql`((SELECT COALESCE(SUM(octet_length(config)), 0) FROM endpoints WHERE team_id = ${teamId})
-    + (SELECT COALESCE(SUM(octet_length(r.diff)), 0) FROM releases r JOIN endpoints e ON e.id = r.endpoint_id WHERE e.team_id = ${teamId})
-    + (SELECT COALESCE(SUM(octet_length(config)), 0) FROM templates WHERE team_id = ${teamId}))`,
+  storedBytes: (teamId) => sql`((SELECT COALESCE(SUM(octet_length(config)), 0) FROM endpoints WHERE ${isShared(teamId)})
+    + (SELECT COALESCE(SUM(octet_length(r.diff)), 0) FROM releases r JOIN endpoints e ON e.id = r.endpoint_id WHERE ${isShared(teamId, sql`e.team_id`)})
+    + (SELECT COALESCE(SUM(octet_length(config)), 0) FROM templates WHERE ${isShared(teamId)}))`,
   keptAnswers: (teamId) => sql`(SELECT COUNT(*) FROM idempotency_keys WHERE team_id = ${teamId})`,
   // A request that is under way may become the largest answer.
   keptAnswerBytes: (teamId) => sql`(SELECT COALESCE(SUM(COALESCE(octet_length(response), ${MAX_ANSWER_BYTES})), 0)
     FROM idempotency_keys WHERE team_id = ${teamId})`,
-  secrets: (teamId) => sql`(SELECT COUNT(*) FROM secrets WHERE team_id = ${teamId})`,
-  secretBytes: (teamId) => sql`(SELECT COALESCE(SUM(bytes), 0) FROM secrets WHERE team_id = ${teamId})`,
-  queuedBytes: (teamId) => sql`(SELECT COALESCE(SUM(granted_bytes), 0) FROM endpoints WHERE team_id = ${teamId} AND deleted_at IS NULL)`,
+  secrets: (teamId) => sql`(SELECT COUNT(*) FROM secrets WHERE ${isShared(teamId)})`,
+  secretBytes: (teamId) => sql`(SELECT COALESCE(SUM(bytes), 0) FROM secrets WHERE ${isShared(teamId)})`,
+  queuedBytes: (teamId) => sql`(SELECT COALESCE(SUM(granted_bytes), 0) FROM endpoints WHERE ${isShared(teamId)} AND deleted_at IS NULL)`,
 }
 
 /** A condition for the statement that takes `more` of a budget, so that requests at once cannot pass its bound together (PP-203). */
-export function withinBudget(teamId: string, name: StoredBudget, more: number | SQL, used = USES[name](teamId)): SQL {
+export function withinBudget(teamId: Team, name: StoredBudget, more: number | SQL, used = USES[name](teamId)): SQL {
   return sql`${used} + ${more} <= ${boundOf(teamId, name)}`
 }
 
@@ -43,9 +50,26 @@ export function specBytesOn(teamId: string, hostId: string | SQL): SQL {
   return sql`(SELECT COALESCE(SUM(octet_length(spec)), 0) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED' AND host_id = ${hostId})`
 }
 
-/** The bound of a team, as a value of SQL. */
-export function boundOf(teamId: string, name: BudgetName): SQL {
-  return sql`COALESCE((SELECT json_extract(bounds, ${`$.${name}`}) FROM budgets WHERE team_id = ${teamId}), ${BUDGETS[name].bound})`
+/**
+ * The bound of a team, as a value of SQL: what was set for it, else that of its plan, else of the plan `default`, else of the plane (PLN-4).
+ */
+export function boundOf(teamId: Team, name: BudgetName): SQL {
+  const path = sql.raw(`'$.${name}'`)
+  const inPlan = sql.raw(`'$.budgets.${name}'`)
+  return sql`COALESCE((SELECT COALESCE(json_extract(b.bounds, ${path}), json_extract(p.limits, ${inPlan}))
+    FROM teams t LEFT JOIN budgets b ON b.team_id = t.id LEFT JOIN plans p ON p.name = t.plan WHERE t.id = ${payerOf(teamId)}),
+    (SELECT json_extract(limits, ${inPlan}) FROM plans WHERE name = ${sql.raw(`'${DEFAULT_PLAN}'`)}), ${sql.raw(String(BUDGETS[name].bound))})`
+}
+
+/** The account whose bounds a team has, as a value of SQL: its own, or its maker's while it is an organization without a plan (PLN-7). */
+export function payerOf(teamId: Team): SQL {
+  return sql`(SELECT CASE WHEN plan IS NULL THEN COALESCE(maker_team_id, id) ELSE id END FROM teams WHERE id = ${teamId})`
+}
+
+/** A condition on rows of accounts: they are of the team, or of one that shares its budgets (PLN-7). */
+export function isShared(teamId: Team, column: SQL = sql`team_id`): SQL {
+  return sql`${column} IN (SELECT id FROM teams WHERE id = ${payerOf(teamId)}
+    UNION ALL SELECT id FROM teams WHERE maker_team_id = ${payerOf(teamId)} AND plan IS NULL)`
 }
 
 /** What a team holds of some budgets, and the most that it may. */
@@ -58,6 +82,12 @@ export async function readBudgets<Name extends StoredBudget>(
   const [row = []] = await db.values<number[]>(sql`SELECT ${sql.join(columns, sql`, `)}`)
   const entries = names.map((name, i) => [name, { used: Number(row[2 * i]), bound: Number(row[2 * i + 1]) }])
   return Object.fromEntries(entries) as Record<Name, { used: number; bound: number }>
+}
+
+/** The bound of a team. */
+export async function readBound(db: Database, teamId: string, name: BudgetName): Promise<number> {
+  const [row] = await db.values<[number]>(sql`SELECT ${boundOf(teamId, name)}`)
+  return Number(row?.[0])
 }
 
 /** What the operator set for a team; empty when that is nothing. */

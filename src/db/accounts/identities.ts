@@ -75,7 +75,9 @@ export async function signUp(db: Database, user: Omit<UserRow, 'deletedAt'>, ide
   // The team's id is new: if it is there, the statement before has made it.
   const isMade = sql`EXISTS (SELECT 1 FROM teams WHERE id = ${personalTeamId})`
   await db.batch([
-    db.insert(teams).select(sql`SELECT ${personalTeamId}, ${email}, 'PERSONAL', ${createdAt}, NULL, NULL, NULL WHERE ${isFree}`),
+    db
+      .insert(teams)
+      .select(sql`SELECT ${personalTeamId}, ${email}, 'PERSONAL', ${createdAt}, NULL, NULL, NULL, NULL, NULL WHERE ${isFree}`),
     db.insert(users).select(sql`SELECT ${id}, ${email}, ${personalTeamId}, ${createdAt}, NULL WHERE ${isMade}`),
     db.insert(memberships).select(sql`SELECT ${personalTeamId}, ${id}, 'OWNER', ${createdAt} WHERE ${isMade}`),
     insertIdentity(db, identity),

@@ -84,7 +84,7 @@ export async function wipeAccount(db: Database, { userId, teamId }: { userId: st
       .update(users)
       .set({ email: sql`'deleted-' || ${users.id}`, deletedAt: nowMs })
       .where(eq(users.id, userId)),
-    team: db.update(teams).set({ name: 'deleted', deletedAt: nowMs }).where(eq(teams.id, teamId)),
+    team: db.update(teams).set({ name: 'deleted', deletedAt: nowMs, plan: null }).where(eq(teams.id, teamId)),
   })
   const { secrets: values, templates: made, registries: logins } = changed
   return { secrets: values, templates: made, registries: logins, volumes: changed.networkVolumes + changed.globalVolumes }

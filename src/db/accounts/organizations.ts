@@ -1,7 +1,6 @@
 import { and, count, desc, eq, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Role } from '../../domain/access.ts'
-import { MAX_OWNED } from '../../domain/team/members.ts'
 import { KEPT_KINDS, type Kept } from '../../domain/team/organization.ts'
 import type { Database, Statement } from '../client.ts'
 import {
@@ -18,6 +17,7 @@ import {
   templates,
   users,
 } from '../schema.ts'
+import { boundOf } from './budgets.ts'
 import { type Actor, isStill } from './members.ts'
 
 /** Whose organizations are looked for: `boundTo` is the account of a key, which sees itself alone unless it is the user's own (TEAM-4). */
@@ -56,20 +56,20 @@ export async function isOwnAccount(db: Database, userId: string, teamId: string)
   return (await db.select({ id: users.id }).from(users).where(own).get()) !== undefined
 }
 
-/** How many organizations a user owns. */
-export async function countOwned(db: Database, userId: string): Promise<number> {
-  const [row] = await db.values<[number]>(sql`SELECT ${owned(userId)}`)
-  return Number(row?.[0])
+/** How many organizations a user owns, and may own. */
+export async function countOwned(db: Database, userId: string): Promise<{ owned: number; bound: number }> {
+  const [row] = await db.values<[number, number]>(sql`SELECT ${owned(userId)}, ${boundOf(ownTeamOf(userId), 'organizations')}`)
+  return { owned: Number(row?.[0]), bound: Number(row?.[1]) }
 }
 
 /** A condition of the statement that makes a user an owner: requests at once cannot pass the bound together (TEAM-3). */
 export function mayOwnOneMore(userId: string): SQL {
-  return sql`${owned(userId)} < ${MAX_OWNED}`
+  return sql`${owned(userId)} < ${boundOf(ownTeamOf(userId), 'organizations')}`
 }
 
 /**
  * Stores an organization with its first owner; false when he owns as many as he may. What the operator wants the user's containers to run in
- * holds for it too. `together` is for statements that look at whether it was stored.
+ * holds for it too, and it shares the budgets of the user's own account (PLN-7). `together` is for statements that look at whether it was stored.
  */
 export async function insertOrganization(
   db: Database,
@@ -79,9 +79,8 @@ export async function insertOrganization(
 ): Promise<boolean> {
   const runtimeClass = sql`(SELECT t.runtime_class FROM teams t JOIN users u ON u.personal_team_id = t.id WHERE u.id = ${userId})`
   const [result] = await db.batch([
-    db
-      .insert(teams)
-      .select(sql`SELECT ${id}, ${name}, 'ORGANIZATION', ${createdAt}, ${runtimeClass}, NULL, NULL WHERE ${mayOwnOneMore(userId)}`),
+    db.insert(teams).select(sql`SELECT ${id}, ${name}, 'ORGANIZATION', ${createdAt}, ${runtimeClass}, NULL, NULL, NULL, ${ownTeamOf(userId)}
+        WHERE ${mayOwnOneMore(userId)}`),
     db.insert(memberships).select(sql`SELECT ${id}, ${userId}, 'OWNER', ${createdAt} WHERE changes() > 0`),
     ...together,
   ])
@@ -124,7 +123,7 @@ export async function deleteOrganization(db: Database, id: string, actor: Actor,
   const [result] = await db.batch([
     db
       .update(teams)
-      .set({ deletedAt: nowMs })
+      .set({ deletedAt: nowMs, plan: null })
       .where(and(isLive(id), isStill(id, actor), ...isEmpty)),
     note,
     db
@@ -150,6 +149,10 @@ function selectSeen(db: Database, { userId, boundTo }: Seer, which: SQL | undefi
 function owned(userId: string): SQL {
   return sql`(SELECT COUNT(*) FROM memberships m JOIN teams t ON t.id = m.team_id
     WHERE m.user_id = ${userId} AND m.role = 'OWNER' AND t.kind = 'ORGANIZATION' AND t.deleted_at IS NULL)`
+}
+
+function ownTeamOf(userId: string): SQL {
+  return sql`(SELECT personal_team_id FROM users WHERE id = ${userId})`
 }
 
 function keptOf(id: string, userId: string, nowMs: number): Record<Kept, SQL> {

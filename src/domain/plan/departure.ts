@@ -13,6 +13,8 @@ export interface LeavingPod {
   name: string
   teamId: string
   spec: PodSpec
+  /** The cluster that it is a member of; null: none. */
+  clusterId: string | null
   /** It may go on elsewhere with an empty container disk. */
   isReplaceable: boolean
 }
@@ -82,19 +84,31 @@ function movePods(pods: readonly LeavingPod[], others: readonly PlacementHost[],
   const effects: ChangeEffect[] = []
   for (const pod of pods) {
     if (!pod.isReplaceable) {
-      effects.push(effect(ofPod(pod), 'STAYS', 'WARNING', 'it may not go on elsewhere, and runs on until its owner ends it'))
+      effects.push(effect(ofPod(pod), 'STAYS', 'WARNING', staysBecause(pod)))
       continue
     }
-    const [place] = rankHostsForPod(pod.teamId, pod.spec, left, strategy).candidates
+    const [place] = rankHostsForPod(pod.teamId, pod.spec, left.filter(takes(pod)), strategy).candidates
     if (!place) {
       effects.push(effect(ofPod(pod), 'WAITS', 'WARNING', 'no other machine has room for it: it runs on until one has'))
       continue
     }
-    const what = `it goes on on host ${place.hostId} with an empty container disk`
+    const rank = pod.clusterId === null ? '' : `, under its rank in cluster ${pod.clusterId}`
+    const what = `it goes on on host ${place.hostId} with an empty container disk${rank}`
     effects.push(effect(ofPod(pod), 'MOVES', 'LOSS', what))
     left = left.map((host) => (host.id === place.hostId ? without(host, { shape: place.shape, diskGb: podDiskGb(pod.spec) }) : host))
   }
   return { effects, left }
+}
+
+function staysBecause({ clusterId }: LeavingPod): string {
+  return clusterId === null
+    ? 'it may not go on elsewhere, and runs on until its owner ends it'
+    : `it is a member of cluster ${clusterId}, which waits for its hosts: it runs on until the cluster is deleted`
+}
+
+/** Members of clusters need a host that others reach (CLU-15). */
+function takes({ clusterId }: LeavingPod): (host: PlacementHost) => boolean {
+  return ({ overlay }) => clusterId === null || overlay === 'routed'
 }
 
 /** Whether the next worker of an endpoint would find a place on other machines. */

@@ -3,8 +3,6 @@ import { managesMembers, type Permission, ROLES, type Role, scopesOf, scopesWith
 
 /** Most members of an organization: their list is answered whole. */
 export const MAX_MEMBERS = 1000
-/** Most organizations that a user owns (TEAM-3). */
-export const MAX_OWNED = 10
 
 const BUT_OWNER = ROLES.filter((role) => role !== 'OWNER')
 /** The roles that a member of a role may give and take away (TEAM-5). */
@@ -26,6 +24,12 @@ export function mayManage(actor: Role, role: Role): boolean {
 /** Whether `role` grants all that `other` does. */
 export function isNotLower(role: Role, other: Role): boolean {
   return NOT_ABOVE[role].includes(other)
+}
+
+/** How many organizations a user owns, and may own (TEAM-3). */
+export interface Ownership {
+  owned: number
+  bound: number
 }
 
 /** Two members of an organization, one of whom does something to the other, or one who does it to himself. */
@@ -50,11 +54,11 @@ export function refuseManaging(actor: Role): Refusal | null {
   return managesMembers(actor) ? null : denied(`the role ${actor} manages neither members nor the organization`)
 }
 
-/** Why a member may not be given another role (TEAM-5, TEAM-6); null: he may. `owned` counts the organizations that he owns. */
-export function refuseRole(standing: Standing, to: Role, owned: number): Refusal | null {
+/** Why a member may not be given another role (TEAM-5, TEAM-6); null: he may. `ownership` is that of who becomes an owner. */
+export function refuseRole(standing: Standing, to: Role, ownership: Ownership): Refusal | null {
   const refused = refuseGift(standing.actor, standing.member) ?? refuseGift(standing.actor, to)
   if (refused || to === standing.member) return refused
-  if (to === 'OWNER') return refuseOwning(owned)
+  if (to === 'OWNER') return refuseOwning(ownership)
   return isLastOwner(standing) ? LAST_OWNER : null
 }
 
@@ -66,11 +70,11 @@ export function refuseRemoval(standing: Standing, heir: Heir | null): Refusal | 
   return heir && refuseHeir(standing, heir)
 }
 
-/** Why ownership may not be handed over to a member (TEAM-12); null: it may. `owned` as with `refuseRole`. */
-export function refuseHandOver(standing: Standing, owned: number): Refusal | null {
+/** Why ownership may not be handed over to a member (TEAM-12); null: it may. `ownership` as with `refuseRole`. */
+export function refuseHandOver(standing: Standing, ownership: Ownership): Refusal | null {
   if (standing.actor !== 'OWNER') return denied(`the role ${standing.actor} does not own the organization`)
   if (standing.isSelf) return { key: 'badRequest', detail: 'userId is your own: name the member who becomes the owner', code: 'RULE' }
-  return standing.member === 'OWNER' ? null : refuseOwning(owned)
+  return standing.member === 'OWNER' ? null : refuseOwning(ownership)
 }
 
 /** Why a role may not be given or taken away by a member (TEAM-5); null: it may. */
@@ -79,9 +83,10 @@ export function refuseGift(actor: Role, role: Role): Refusal | null {
 }
 
 /** Why a user may not own one more organization (TEAM-3); null: he may. */
-export function refuseOwning(owned: number): Refusal | null {
-  if (owned < MAX_OWNED) return null
-  return { key: 'badRequest', detail: `a user owns at most ${MAX_OWNED} organizations; delete one or hand one over first`, code: 'RULE' }
+export function refuseOwning({ owned, bound }: Ownership): Refusal | null {
+  if (owned < bound) return null
+  const detail = `the user may own ${bound} organizations and owns ${owned}; delete one or hand one over first, or ask the operator for more`
+  return { key: 'badRequest', detail, code: 'RULE' }
 }
 
 /**

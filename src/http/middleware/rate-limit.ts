@@ -1,7 +1,6 @@
 import type { Next } from 'hono'
-import { serializeList } from 'structured-headers'
 import { Problem } from '../../contract/problems.ts'
-import type { RateVerdict, RateWindowState } from '../../domain/rate-limit.ts'
+import type { RateVerdict } from '../../domain/rate-limit.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { spendRequest } from '../../services/accounts/rate-limit.ts'
 import type { AppContext } from '../app-env.ts'
@@ -32,7 +31,9 @@ export async function limitRate(c: AppContext, next: Next): Promise<void> {
     })
   }
   if (!overlaps) await next()
-  for (const [name, value] of Object.entries(headers ?? {})) c.res.headers.set(name, value)
+  if (!headers) return
+  c.res.headers.set('RateLimit', headers.RateLimit)
+  c.res.headers.set('RateLimit-Policy', headers['RateLimit-Policy'])
 }
 
 // A log goes on for as long as it is read, so it is not begun for a caller who may not.
@@ -40,14 +41,10 @@ function onlyReads({ req }: AppContext): boolean {
   return req.method === 'GET' && !req.path.endsWith('/logs')
 }
 
-/** The two header fields, members in the order minute, hour, day (RATE-2). */
+/** The two header fields, members in the order minute, hour, day (RATE-2): lists of RFC 9651 whose parameters are whole numbers. */
 export function rateLimitHeaders({ windows }: Pick<RateVerdict, 'windows'>): { RateLimit: string; 'RateLimit-Policy': string } {
   return {
-    RateLimit: members(windows, ({ remaining, resetSeconds }) => ({ r: remaining, t: resetSeconds })),
-    'RateLimit-Policy': members(windows, ({ quota, windowSeconds }) => ({ q: quota, w: windowSeconds })),
+    RateLimit: windows.map(({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`).join(', '),
+    'RateLimit-Policy': windows.map(({ name, quota, windowSeconds }) => `"${name}";q=${quota};w=${windowSeconds}`).join(', '),
   }
-}
-
-function members(windows: readonly RateWindowState[], parameters: (window: RateWindowState) => Record<string, number>): string {
-  return serializeList(windows.map((window) => [window.name, new Map(Object.entries(parameters(window)))]))
 }

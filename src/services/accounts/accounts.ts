@@ -5,7 +5,7 @@ import * as accounts from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
 import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
-import { noteByOperator } from '../audit.ts'
+import { DELETED, noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { forgetQuota } from './rate-limit.ts'
 
@@ -46,6 +46,14 @@ export async function setQuotas(ctx: OperatorContext, userId: string, quota: acc
   await accounts.upsertQuota(openDatabase(env.DB), user.personalTeamId, quota, nowMs, noteByOperator(ctx, user.personalTeamId, change))
   forgetQuota(user.personalTeamId)
   return quota
+}
+
+/** Takes that back: the account has the quotas of its plan again (PLN-4). Throws 404. */
+export async function resetQuotas(ctx: OperatorContext, userId: string): Promise<void> {
+  const { personalTeamId } = await findUserOrThrow(ctx.env, userId)
+  const change = { action: 'quotas.reset', resourceKind: 'user', resourceId: userId, ...DELETED }
+  await accounts.deleteQuota(openDatabase(ctx.env.DB), personalTeamId, noteByOperator(ctx, personalTeamId, change))
+  forgetQuota(personalTeamId)
 }
 
 /** The user of that id. Throws 404. */

@@ -1,7 +1,16 @@
-import { type AccountLimits, BUDGET_NAMES, BUDGETS, type BudgetOverrides, describeExcess } from '../../contract/accounts/budgets.ts'
+import {
+  type AccountLimits,
+  BUDGET_NAMES,
+  BUDGETS,
+  type BudgetName,
+  type BudgetOverrides,
+  describeExcess,
+  SHARED_BUDGETS,
+} from '../../contract/accounts/budgets.ts'
 import { Problem } from '../../contract/problems.ts'
 import { findUser } from '../../db/accounts/accounts.ts'
 import { findOverrides, readBudgets, type StoredBudget, upsertOverrides } from '../../db/accounts/budgets.ts'
+import { findPlansOf } from '../../db/accounts/plans.ts'
 import { openDatabase } from '../../db/client.ts'
 import { forgetInFlightBound, inFlightUse } from '../../effects/in-flight.ts'
 import type { Env } from '../../env.ts'
@@ -15,9 +24,15 @@ const STORED = BUDGET_NAMES.filter((name): name is StoredBudget => name !== 'inF
 export async function getLimits({ env, principal, nowMs }: VerbContext): Promise<AccountLimits> {
   requireScope(principal, 'account:read')
   const { teamId } = principal
+  const [uses, { plan }] = await Promise.all([readUses(env, teamId, nowMs), findPlansOf(openDatabase(env.DB), teamId)])
+  const limits = BUDGET_NAMES.map((name) => [name, { ...uses[name], unit: BUDGETS[name].unit, shared: SHARED_BUDGETS.has(name) }])
+  return { plan: plan?.name ?? null, ...(Object.fromEntries(limits) as Omit<AccountLimits, 'plan'>) }
+}
+
+/** What an account holds of every budget, and the bounds. */
+export async function readUses(env: Env, teamId: string, nowMs: number): Promise<Record<BudgetName, { used: number; bound: number }>> {
   const stored = await readBudgets(openDatabase(env.DB), teamId, STORED)
-  const uses = { ...stored, inFlightBytes: await inFlightUse(env, teamId, nowMs) }
-  return Object.fromEntries(BUDGET_NAMES.map((name) => [name, { ...uses[name], unit: BUDGETS[name].unit }])) as AccountLimits
+  return { ...stored, inFlightBytes: await inFlightUse(env, teamId, nowMs) }
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ApiKeyRow } from '../../db/accounts/api-keys.ts'
 import * as table from '../../db/accounts/own-keys.ts'
 import { openDatabase } from '../../db/client.ts'
 import { hasScope } from '../../domain/access.ts'
-import { type Grant, scopeNotHeld } from '../../domain/key-grant.ts'
+import { type Grant, outlives, scopeNotHeld } from '../../domain/key-grant.ts'
 import { noteChange } from '../audit.ts'
 import type { Principal, VerbContext } from '../context.ts'
 import { onceForKey } from '../idempotency.ts'
@@ -46,12 +46,16 @@ export async function createOwnKey(
   })
 }
 
-/** Who acts may make a key with that, for this account (TEAM-20, TEAM-21). Throws 400 and 403. */
-export async function requireMayGrant(ctx: VerbContext, asked: Partial<Pick<CreateKeyRequest, 'permission' | 'scopes'>>): Promise<void> {
-  const { permission, scopes } = asked
+/** Who acts may make a key with that, for this account (TEAM-20, TEAM-21, ACC-8). Throws 400 and 403. */
+export async function requireMayGrant(
+  ctx: VerbContext,
+  asked: Partial<Pick<CreateKeyRequest, 'permission' | 'scopes' | 'expiresAt'>>,
+): Promise<void> {
+  const { permission, scopes, expiresAt } = asked
   if (ctx.principal.via !== 'SESSION') requireScope(ctx.principal, 'account:write')
   requireScopesWithRestricted({ permission, scopes })
   await requireHeld(ctx, { permission: permission ?? 'ALL', scopes: scopes ?? [] })
+  await requireNoLonger(ctx, expiresAt === undefined ? null : Date.parse(expiresAt))
 }
 
 /**
@@ -63,6 +67,7 @@ export async function rotateOwnKey(ctx: VerbContext, id: string, { overlapSecond
   const former = await findOwnKey(ctx, id)
   if (former.userId !== principal.userId) throw new Problem('notFound')
   await requireHeld(ctx, former)
+  await requireNoLonger(ctx, former.expiresAt)
   const { row, key } = await newKey(env, former, nowMs)
   const shown = toAccountKey(row)
   const note = noteChange(ctx, { action: 'keys.rotate', resourceKind: 'key', resourceId: id, before: toAccountKey(former), after: shown })
@@ -100,6 +105,14 @@ async function requireHeld({ env, principal }: VerbContext, grant: Grant): Promi
   if (role === null) throw new Problem('accessDenied')
   const missing = scopeNotHeld(grant, principal.scopes, role)
   if (missing !== null) throw lacksScope(missing)
+}
+
+/** Throws 403 where a key that expires would leave one behind that is good for longer (ACC-8). */
+async function requireNoLonger({ env, principal }: VerbContext, expiresAtMs: number | null): Promise<void> {
+  if (principal.via !== 'KEY') return
+  const own = await table.findTeamKey(openDatabase(env.DB), principal.teamId, principal.credentialId)
+  const refused = own && outlives(expiresAtMs, own.expiresAt)
+  if (refused) throw new Problem('accessDenied', { errors: [refused] })
 }
 
 function toAccountKey(row: ApiKeyRow): AccountKey {

@@ -1,6 +1,6 @@
 import { findQuota, type QuotaRow } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
-import { DEFAULT_QUOTA, type RateVerdict } from '../../domain/rate-limit.ts'
+import { type RateVerdict, verdictOf } from '../../domain/rate-limit.ts'
 import type { Env } from '../../env.ts'
 import { ownUser } from '../../objects/ownership/own.ts'
 import { rateLimiterStub } from '../../objects/stubs.ts'
@@ -11,7 +11,6 @@ import type { Principal } from '../context.ts'
 /** How long a changed quota may stay unnoticed by another isolate. */
 const QUOTA_TTL_MS = 60_000
 const MAX_QUOTAS = 10_000
-const DEFAULT: QuotaRow = { ...DEFAULT_QUOTA, exempt: false }
 
 const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
 
@@ -25,7 +24,7 @@ export async function spendRequest(env: Env, principal: Principal, nowMs: number
   if (quota.exempt) return null
   const { minute, hour, day } = quota
   try {
-    return await rateLimiterStub(env, ownUser(principal)).take({ minute, hour, day })
+    return verdictOf(quota, await rateLimiterStub(env, ownUser(principal)).take(minute, hour, day))
   } catch (error) {
     logEvent('error', 'a request could not be counted', { userId: principal.userId, error })
     return null
@@ -42,10 +41,15 @@ export function forgetQuota(teamId: string): void {
   quotas.delete(teamId)
 }
 
+/** The same of all teams: a plan was changed here. */
+export function forgetQuotas(): void {
+  quotas.clear()
+}
+
 async function quotaOf(env: Env, teamId: string, nowMs: number): Promise<QuotaRow> {
   const known = quotas.get(teamId, nowMs)
   if (known) return known
-  const quota = (await findQuota(openDatabase(env.DB), teamId)) ?? DEFAULT
+  const quota = await findQuota(openDatabase(env.DB), teamId)
   quotas.set(teamId, quota, nowMs)
   return quota
 }

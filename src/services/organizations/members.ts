@@ -28,7 +28,7 @@ export async function changeRole(
   const db = openDatabase(ctx.env.DB)
   const changed = await decideAgain(NOUN, async () => {
     const { actor, member, standing } = await look(ctx, id, userId)
-    assertAllowed(refuseRole(standing, to, to === 'OWNER' ? await countOwned(db, userId) : 0))
+    assertAllowed(refuseRole(standing, to, await countOwned(db, userId)))
     const after = { ...member, role: to }
     if (to === member.role) return after
     const note = noteOf(ctx, id, userId, { action: 'members.change-role', before: { role: member.role }, after: { role: to } })

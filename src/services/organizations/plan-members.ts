@@ -22,7 +22,7 @@ export async function planChangeRole(ctx: VerbContext, id: string, userId: strin
   const db = openDatabase(ctx.env.DB)
   const { member, standing } = await look(ctx, id, userId)
   return planChange('members.change-role', memberOf(member), async () => {
-    assertAllowed(refuseRole(standing, to, to === 'OWNER' ? await countOwned(db, userId) : 0))
+    assertAllowed(refuseRole(standing, to, await countOwned(db, userId)))
     return planRole(memberOf(member), member.role, to, await listGoodKeys(db, id, userId, ctx.nowMs))
   })
 }

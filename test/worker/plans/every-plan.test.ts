@@ -16,6 +16,7 @@ const CHANGING = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
 const OTHER_SHAPES: Readonly<Record<string, string>> = {
   'post /v2/pods': 'where the pod would go',
   'post /v2/clusters': 'where the cluster would go',
+  'post /v2/serverless': 'where a worker would go',
   'post /v2/spend/stop': 'what would be stopped, with a planId to stop exactly that',
   'post /v2/{endpointId}/requests/cancel': 'which jobs match',
 }

@@ -1,4 +1,4 @@
-import { BUDGETS } from '../../../src/contract/accounts/budgets.ts'
+import { BUDGETS, type BudgetName, SHARED_BUDGETS } from '../../../src/contract/accounts/budgets.ts'
 import { gpus } from '../../support/gpus.ts'
 import {
   type Account,
@@ -35,9 +35,14 @@ const excess = (name: string, used: number, bound: number) =>
 describe('budgets', () => {
   it('[PP-203][PP-204] every budget is read with its use and its bound, which the operator sets and unsets', async () => {
     const account = await createAccount()
-    const defaults = Object.fromEntries(Object.entries(BUDGETS).map(([name, { bound, unit }]) => [name, { used: 0, bound, unit }]))
+    const defaults = Object.fromEntries(
+      Object.entries(BUDGETS).map(([name, { bound, unit }]) => [
+        name,
+        { used: 0, bound, unit, shared: SHARED_BUDGETS.has(name as BudgetName) },
+      ]),
+    )
     // The key that asks is one.
-    expect(await limitsOf(account)).toEqual({ ...defaults, apiKeys: { ...defaults.apiKeys, used: 1 } })
+    expect(await limitsOf(account)).toEqual({ plan: null, ...defaults, apiKeys: { ...defaults.apiKeys, used: 1 } })
     expect(await setBudgets(account, { gpus: 4, queuedBytes: 2 ** 40 })).toMatchObject({
       status: 200,
       body: { gpus: 4, queuedBytes: 2 ** 40 },

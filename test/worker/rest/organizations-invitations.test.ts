@@ -1,5 +1,5 @@
+import { BUDGETS } from '../../../src/contract/accounts/budgets.ts'
 import { MAX_OPEN_INVITATIONS } from '../../../src/domain/team/invitation.ts'
-import { MAX_OWNED } from '../../../src/domain/team/members.ts'
 import {
   type Account,
   api,
@@ -179,7 +179,7 @@ describe('an invitation', () => {
   })
 
   it('[TEAM-3] makes nobody the owner of more than he may own', async () => {
-    await Promise.all(Array.from({ length: MAX_OWNED }, () => createOrganization(guest.key)))
+    await Promise.all(Array.from({ length: BUDGETS.organizations.bound }, () => createOrganization(guest.key)))
     const { token } = await invite({ role: 'OWNER' })
     expect(await accept(token)).toMatchObject({ status: 400, body: { code: 'RULE' } })
     expect(await rolesNow()).toEqual({ [owner.userId]: 'OWNER' })

@@ -1,5 +1,5 @@
+import { BUDGETS } from '../../../src/contract/accounts/budgets.ts'
 import { ROLES, type Role } from '../../../src/domain/access.ts'
-import { MAX_OWNED } from '../../../src/domain/team/members.ts'
 import { authenticate } from '../../../src/services/accounts/authenticate.ts'
 import { VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
 import {
@@ -121,7 +121,7 @@ describe('roles', () => {
   })
 
   it('[TEAM-3] nobody is made the owner of more than he may own', async () => {
-    await Promise.all(Array.from({ length: MAX_OWNED }, () => createOrganization(member.key)))
+    await Promise.all(Array.from({ length: BUDGETS.organizations.bound }, () => createOrganization(member.key)))
     const before = await stateOf()
     for (const reply of [
       await api(owner.key).patch(memberPath(member), { role: 'OWNER' }),

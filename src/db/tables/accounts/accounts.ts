@@ -1,21 +1,37 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { type AnySQLiteColumn, check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { PlanLimits } from '../../../contract/accounts/plans.ts'
 import { ROLES } from '../../../domain/access.ts'
 import { RUNTIME_CLASSES } from '../../../host-protocol/messages.ts'
 
-/** Every account is a team; a user has a personal one. Everything ownable carries a `team_id`. Times are milliseconds since the epoch. */
-export const teams = sqliteTable('teams', {
-  id: text('id').primaryKey(),
-  name: text('name').notNull(),
-  kind: text('kind', { enum: ['PERSONAL', 'ORGANIZATION'] }).notNull(),
-  createdAt: integer('created_at').notNull(),
-  /** What the operator wants its containers to run in; null: whatever a host has. */
-  runtimeClass: text('runtime_class', { enum: RUNTIME_CLASSES }),
-  /** The operator has suspended it since then (PP-214); null: it works. */
-  suspendedAt: integer('suspended_at'),
-  /** Nothing of it works any more since then; the row stays for what billing must keep. Null: it lives. */
-  deletedAt: integer('deleted_at'),
+/** Limits that accounts have in common (PLN-3): what an account without a plan has is the one called `default`. */
+export const plans = sqliteTable('plans', {
+  name: text('name').primaryKey(),
+  limits: text('limits', { mode: 'json' }).$type<PlanLimits>().notNull(),
+  updatedAt: integer('updated_at').notNull(),
 })
+
+/** Every account is a team; a user has a personal one. Everything ownable carries a `team_id`. Times are milliseconds since the epoch. */
+export const teams = sqliteTable(
+  'teams',
+  {
+    id: text('id').primaryKey(),
+    name: text('name').notNull(),
+    kind: text('kind', { enum: ['PERSONAL', 'ORGANIZATION'] }).notNull(),
+    createdAt: integer('created_at').notNull(),
+    /** What the operator wants its containers to run in; null: whatever a host has. */
+    runtimeClass: text('runtime_class', { enum: RUNTIME_CLASSES }),
+    /** The operator has suspended it since then (PP-214); null: it works. */
+    suspendedAt: integer('suspended_at'),
+    /** Nothing of it works any more since then; the row stays for what billing must keep. Null: it lives. */
+    deletedAt: integer('deleted_at'),
+    /** The plan that the operator gave it; null: none. */
+    plan: text('plan').references(() => plans.name),
+    /** Of an organization the account of its maker, whose budgets it shares while it has no plan (PLN-7); of any other null. */
+    makerTeamId: text('maker_team_id').references((): AnySQLiteColumn => teams.id),
+  },
+  (t) => [index('teams_plan').on(t.plan), index('teams_maker').on(t.makerTeamId)],
+)
 
 export const users = sqliteTable(
   'users',

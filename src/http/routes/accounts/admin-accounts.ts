@@ -4,9 +4,9 @@ import { CreateUserRequest, ListUsersResponse, Quotas, QuotasOrChangePlan, User,
 import { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../../contract/accounts/keys.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import * as accounts from '../../../services/accounts/accounts.ts'
+import { planQuotas, planResetQuotas } from '../../../services/accounts/dry-runs/plan-account.ts'
+import { planRevokeKey } from '../../../services/accounts/dry-runs/plan-keys.ts'
 import * as keys from '../../../services/accounts/keys.ts'
-import { planQuotas } from '../../../services/accounts/plan-account.ts'
-import { planRevokeKey } from '../../../services/accounts/plan-keys.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
@@ -97,6 +97,17 @@ const setQuotasRoute = createRoute({
   },
 })
 
+const resetQuotasRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: '/admin/v1/users/{id}/quotas',
+  operationId: 'resetQuotas',
+  summary: "Forget a user's own request quotas: those of the plan hold again",
+  description: 'Felt within 60 seconds. Doing it again changes nothing.',
+  request: { params: Params, query: DryRunQuery },
+  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Forgotten.' }, ...problemResponses([401, 404, 422]) },
+})
+
 /** Registers users, keys and quotas of the operator API (AUT-4a). */
 export function registerAdminAccounts(app: OpenAPIHono<AppEnv>): void {
   app.openapi(createUserRoute, async (c) => c.json(await accounts.createUser(operatorContext(c), c.req.valid('json').email), 201))
@@ -115,5 +126,11 @@ export function registerAdminAccounts(app: OpenAPIHono<AppEnv>): void {
     const { id } = c.req.valid('param')
     if (c.req.valid('query').dryRun) return c.json(await planQuotas(operatorContext(c), id, c.req.valid('json')), 200)
     return c.json(await accounts.setQuotas(operatorContext(c), id, c.req.valid('json')), 200)
+  })
+  app.openapi(resetQuotasRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planResetQuotas(operatorContext(c), id), 200)
+    await accounts.resetQuotas(operatorContext(c), id)
+    return c.body(null, 204)
   })
 }

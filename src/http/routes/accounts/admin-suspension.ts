@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { OrganizationSuspensionOrChangePlan, SuspensionOrChangePlan } from '../../../contract/accounts/accounts.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
-import { planSuspendOrganization, planSuspendUser } from '../../../services/accounts/plan-end.ts'
+import { planSuspendOrganization, planSuspendUser } from '../../../services/accounts/dry-runs/plan-end.ts'
 import { resumeOrganization, resumeUser, suspendOrganization, suspendUser } from '../../../services/accounts/suspension.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'

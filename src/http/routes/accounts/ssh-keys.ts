@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { SshKeys, SshKeysOrChangePlan, UpdateSshKeysRequest } from '../../../contract/accounts/ssh-keys.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
-import { planPutSshKeys } from '../../../services/accounts/plan-keys.ts'
+import { planPutSshKeys } from '../../../services/accounts/dry-runs/plan-keys.ts'
 import { getSshKeys, putSshKeys } from '../../../services/accounts/ssh-keys.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'

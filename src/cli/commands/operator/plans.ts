@@ -1,0 +1,58 @@
+import type { Command } from 'commander'
+import { OperatorError } from '../../../node/fail.ts'
+import { type Call, parseBudgets, parseCount, userOf } from './call.ts'
+
+interface Planned {
+  plan?: boolean
+}
+
+interface PlanFlags extends Planned {
+  minute?: number
+  hour?: number
+  day?: number
+}
+
+/** Limits that accounts have in common (PLN-3). */
+export function addPlans(program: Command, call: Call): void {
+  const plans = program.command('plans').description('limits that accounts have in common')
+  plans
+    .command('list')
+    .description('list plans, and how many accounts have each')
+    .action(() => call((api) => api.listPlans()))
+  plans
+    .command('set <name> [budgets...]')
+    .description('make a plan or change one, such as research gpus=64 organizations=3; "default" is for accounts without one')
+    .option('--minute <n>', 'requests in a minute; all three or none', parseCount)
+    .option('--hour <n>', 'requests in an hour', parseCount)
+    .option('--day <n>', 'requests in a day', parseCount)
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((name: string, given: string[], flags: PlanFlags) => {
+      const body = { requests: requestsOf(flags), budgets: parseBudgets(given) }
+      return call((api) => api.setPlan({ path: { name }, query: { dryRun: flags.plan }, body }))
+    })
+  plans
+    .command('delete <name>')
+    .description('delete a plan that no account has')
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((name: string, { plan }: Planned) => call((api) => api.deletePlan({ path: { name }, query: { dryRun: plan } })))
+  plans
+    .command('give <plan> <account>')
+    .description('give a user (id or email) or, with --organization, an organization (id) a plan; "none" takes it away')
+    .option('--organization', 'the account is an organization')
+    .option('--plan', 'say what would happen, and change nothing')
+    .action((name: string, account: string, { organization, plan: dryRun }: Planned & { organization?: boolean }) =>
+      call(async (api) => {
+        const body = { plan: name === 'none' ? null : name }
+        if (organization) return api.setOrganizationPlan({ path: { id: account }, query: { dryRun }, body })
+        return api.setUserPlan({ path: await userOf(api, account), query: { dryRun }, body })
+      }),
+    )
+}
+
+function requestsOf({ minute, hour, day }: PlanFlags): { minute: number; hour: number; day: number } | undefined {
+  const given = [minute, hour, day].filter((value) => value !== undefined)
+  if (given.length === 0) return undefined
+  if (minute === undefined || hour === undefined || day === undefined)
+    throw new OperatorError('give --minute, --hour and --day, or none of them')
+  return { minute, hour, day }
+}

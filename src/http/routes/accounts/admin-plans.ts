@@ -1,0 +1,122 @@
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import {
+  AccountPlan,
+  AccountPlanOrChangePlan,
+  LimitsPlanOrChangePlan,
+  ListPlansResponse,
+  PlanLimits,
+  PlanName,
+} from '../../../contract/accounts/plans.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
+import { planAccountPlan, planDeletePlan, planSetPlan } from '../../../services/accounts/dry-runs/plan-plans.ts'
+import { deletePlan, getAccountPlan, listPlans, type PlanOwner, setAccountPlan, setPlan } from '../../../services/accounts/plans.ts'
+import { type AppEnv, operatorContext } from '../../app-env.ts'
+import { strictJson } from '../../middleware/strict-json.ts'
+import { problemResponses } from '../../openapi/openapi-app.ts'
+import { BEARER, operatorOkOrPlan, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
+
+const Named = z.object({ name: PlanName.meta({ param: { name: 'name', in: 'path' } }) })
+const Owned = z.object({
+  id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user, or of the organization.' }),
+})
+const common = { tags: ['Plans'], security: BEARER }
+
+const listRoute = createRoute({
+  ...common,
+  method: 'get',
+  path: '/admin/v1/plans',
+  operationId: 'listPlans',
+  summary: 'Plans: limits that accounts have in common',
+  description: 'The plan `default` holds for every account that has none. What no plan says is the default of the plane.',
+  responses: {
+    200: { description: 'All of them, by name.', content: { 'application/json': { schema: ListPlansResponse } } },
+    ...problemResponses([401]),
+  },
+})
+
+const setRoute = createRoute({
+  ...common,
+  middleware: strictJson,
+  method: 'put',
+  path: '/admin/v1/plans/{name}',
+  operationId: 'setPlan',
+  summary: 'Make a plan, or give one other limits; felt within 60 seconds',
+  description: 'What an account was given for itself goes before its plan. What is held already stays, even above a lower bound.',
+  request: { params: Named, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: PlanLimits } } } },
+  responses: { 200: operatorOkOrPlan('The plan.', LimitsPlanOrChangePlan), ...problemResponses([400, 401, 413, 415, 422]) },
+})
+
+const deleteRoute = createRoute({
+  ...common,
+  method: 'delete',
+  path: '/admin/v1/plans/{name}',
+  operationId: 'deletePlan',
+  summary: 'Delete a plan that no account has',
+  description: 'While accounts have it, it is 409 `IN_USE`. Without the plan `default` the defaults of the plane hold.',
+  request: { params: Named, query: DryRunQuery },
+  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Deleted.' }, ...problemResponses([401, 404, 409, 422]) },
+})
+
+const OWNERS = [
+  { kind: 'user', path: '/admin/v1/users/{id}/plan', noun: 'UserPlan', of: "a user's account" },
+  { kind: 'organization', path: '/admin/v1/organizations/{id}/plan', noun: 'OrganizationPlan', of: 'an organization' },
+] as const
+
+const getRouteOf = ({ path, noun, of }: (typeof OWNERS)[number]) =>
+  createRoute({
+    ...common,
+    method: 'get',
+    path,
+    operationId: `get${noun}`,
+    summary: `The plan of ${of}`,
+    description: 'Null where it has none of its own.',
+    request: { params: Owned },
+    responses: {
+      200: { description: 'The plan.', content: { 'application/json': { schema: AccountPlan } } },
+      ...problemResponses([401, 404]),
+    },
+  })
+
+const setRouteOf = ({ path, noun, of }: (typeof OWNERS)[number]) =>
+  createRoute({
+    ...common,
+    middleware: strictJson,
+    method: 'put',
+    path,
+    operationId: `set${noun}`,
+    summary: `Give ${of} a plan, or none; felt within 60 seconds`,
+    description: 'An organization without a plan shares the budgets of who made it; with one it is counted alone.',
+    request: { params: Owned, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: AccountPlan } } } },
+    responses: {
+      200: operatorOkOrPlan('The plan as it is now.', AccountPlanOrChangePlan),
+      ...problemResponses([400, 401, 404, 413, 415, 422]),
+    },
+  })
+
+/** Registers the operator's plans, and which account has which (PLN-3). */
+export function registerAdminPlans(app: OpenAPIHono<AppEnv>): void {
+  app.openapi(listRoute, async (c) => c.json({ plans: await listPlans(c.env) }, 200))
+  app.openapi(setRoute, async (c) => {
+    const { name } = c.req.valid('param')
+    const { dryRun } = c.req.valid('query')
+    return c.json(await (dryRun ? planSetPlan : setPlan)(operatorContext(c), name, c.req.valid('json')), 200)
+  })
+  app.openapi(deleteRoute, async (c) => {
+    const { name } = c.req.valid('param')
+    if (c.req.valid('query').dryRun) return c.json(await planDeletePlan(operatorContext(c), name), 200)
+    await deletePlan(operatorContext(c), name)
+    return c.body(null, 204)
+  })
+  for (const whose of OWNERS) registerOwner(app, whose)
+}
+
+function registerOwner(app: OpenAPIHono<AppEnv>, whose: (typeof OWNERS)[number]): void {
+  const ownerOf = (id: string): PlanOwner => ({ kind: whose.kind, id })
+  app.openapi(getRouteOf(whose), async (c) => c.json(await getAccountPlan(c.env, ownerOf(c.req.valid('param').id)), 200))
+  app.openapi(setRouteOf(whose), async (c) => {
+    const owner = ownerOf(c.req.valid('param').id)
+    const { dryRun } = c.req.valid('query')
+    return c.json(await (dryRun ? planAccountPlan : setAccountPlan)(operatorContext(c), owner, c.req.valid('json')), 200)
+  })
+}

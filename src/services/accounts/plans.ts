@@ -1,0 +1,113 @@
+import type { AccountPlan, LimitsPlan, PlanLimits } from '../../contract/accounts/plans.ts'
+import { Problem } from '../../contract/problems.ts'
+import { formatTime } from '../../contract/timestamps.ts'
+import { isLiveOrganization } from '../../db/accounts/organizations.ts'
+import * as table from '../../db/accounts/plans.ts'
+import { openDatabase } from '../../db/client.ts'
+import { forgetInFlightBounds } from '../../effects/in-flight.ts'
+import type { Env } from '../../env.ts'
+import { DELETED, noteByOperator } from '../audit.ts'
+import type { OperatorContext } from '../context.ts'
+import { decideAgain } from '../decide-again.ts'
+import { findUserOrThrow } from './accounts.ts'
+import { forgetQuotas } from './rate-limit.ts'
+
+// Plans: limits that accounts have in common (PLN-3). The route has checked that an operator calls.
+
+/** Whose plan it is. */
+export interface PlanOwner {
+  kind: 'user' | 'organization'
+  id: string
+}
+
+/** All plans by name. */
+export async function listPlans(env: Env): Promise<LimitsPlan[]> {
+  return (await table.listPlans(openDatabase(env.DB))).map(toPlan)
+}
+
+/** Makes a plan, or gives it other limits; felt within 60 s. */
+export async function setPlan(ctx: OperatorContext, name: string, limits: PlanLimits): Promise<LimitsPlan> {
+  const db = openDatabase(ctx.env.DB)
+  const [before] = await table.listPlans(db, name)
+  const change = {
+    action: 'plans.set',
+    resourceKind: 'plan',
+    resourceId: name,
+    before: before ? { limits: before.limits } : null,
+    after: { limits },
+  }
+  await table.upsertPlan(db, name, limits, ctx.nowMs, noteByOperator(ctx, null, change))
+  forgetLimits()
+  return toPlan({ name, limits, updatedAt: ctx.nowMs, accounts: before?.accounts ?? 0 })
+}
+
+/** Deletes a plan that no account has. Throws 404 and 409. */
+export async function deletePlan(ctx: OperatorContext, name: string): Promise<void> {
+  const db = openDatabase(ctx.env.DB)
+  const note = noteByOperator(ctx, null, { action: 'plans.delete', resourceKind: 'plan', resourceId: name, ...DELETED })
+  await decideAgain('plan', async () => {
+    refuseDeletion(await findPlanOrThrow(ctx.env, name))
+    return (await table.deletePlan(db, name, note)) || null
+  })
+  forgetLimits()
+}
+
+/** Throws 409 for a plan that accounts have. */
+export function refuseDeletion({ name, accounts }: table.PlanRow): void {
+  if (accounts === 0) return
+  const detail = `${accounts} ${accounts === 1 ? 'account has' : 'accounts have'} the plan ${name}: give them another first`
+  throw new Problem('conflict', { detail, code: 'IN_USE' })
+}
+
+/** The plan of that name. Throws 404. */
+export async function findPlanOrThrow(env: Env, name: string): Promise<table.PlanRow> {
+  const [plan] = await table.listPlans(openDatabase(env.DB), name)
+  if (!plan) throw new Problem('notFound')
+  return plan
+}
+
+/** The plan that an account was given. Throws 404. */
+export async function getAccountPlan(env: Env, owner: PlanOwner): Promise<AccountPlan> {
+  const { teamId } = await accountOfOwner(env, owner)
+  return { plan: (await table.findTeamPlan(openDatabase(env.DB), teamId)) ?? null }
+}
+
+/** Gives an account a plan, or none; felt within 60 s. Throws 400 for an unknown plan, and 404. */
+export async function setAccountPlan(ctx: OperatorContext, owner: PlanOwner, { plan }: AccountPlan): Promise<AccountPlan> {
+  const db = openDatabase(ctx.env.DB)
+  const { teamId } = await accountOfOwner(ctx.env, owner)
+  const before = { plan: (await table.findTeamPlan(db, teamId)) ?? null }
+  await requireKnown(ctx.env, plan)
+  const change = { action: `${owner.kind}s.set-plan`, resourceKind: owner.kind, resourceId: owner.id, before, after: { plan } }
+  if (!(await table.setTeamPlan(db, teamId, plan, noteByOperator(ctx, teamId, change)))) {
+    await requireKnown(ctx.env, plan)
+    throw new Problem('notFound')
+  }
+  forgetLimits()
+  return { plan }
+}
+
+/** Throws 400 for a plan that there is not. */
+export async function requireKnown(env: Env, plan: string | null): Promise<void> {
+  if (plan === null || (await table.listPlans(openDatabase(env.DB), plan)).length > 0) return
+  throw new Problem('badRequest', { detail: `plan: there is no plan ${plan}; make it first`, code: 'RULE' })
+}
+
+/** The account of a user, or an organization, and what it is called. Throws 404. */
+export async function accountOfOwner(env: Env, { kind, id }: PlanOwner): Promise<{ teamId: string; name: string | null }> {
+  if (kind === 'user') {
+    const { personalTeamId, email } = await findUserOrThrow(env, id)
+    return { teamId: personalTeamId, name: email }
+  }
+  if (!(await isLiveOrganization(openDatabase(env.DB), id))) throw new Problem('notFound')
+  return { teamId: id, name: null }
+}
+
+function forgetLimits(): void {
+  forgetQuotas()
+  forgetInFlightBounds()
+}
+
+function toPlan({ updatedAt, ...plan }: table.PlanRow): LimitsPlan {
+  return { ...plan, updatedAt: formatTime(updatedAt) }
+}
