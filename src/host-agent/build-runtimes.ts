@@ -2,7 +2,6 @@ import { existsSync, statfsSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Isolation } from '../host-protocol/messages.ts'
 import { OperatorError } from '../node/fail.ts'
 import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
 import { type BridgeAddress, findBridgeAddress } from './docker/bridge.ts'
@@ -23,17 +22,17 @@ import type { HeldVolumes } from './mounts/shared-volumes.ts'
 import { loadAgentKey } from './network/agent-key.ts'
 import { type HostNetwork, ownAddresses } from './network/host-network.ts'
 import type { HostOverlays } from './network/overlay/host-overlays.ts'
-import type { ReachChecks } from './network/overlay/reach-checks.ts'
+import type { ReachChecks } from './network/overlay/reach/reach-checks.ts'
 import type { PublishedPlace } from './network/published-address.ts'
 import type { AgentOptions } from './options.ts'
 import type { Confinement } from './process/confinement.ts'
 import { ProcessRuntime } from './process/runtime.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
-import { shareOf } from './pulls/space/image-shares.ts'
 import { isLoopback, RelayCallers } from './relay/door/callers.ts'
 import { type Relay, startRelay } from './relay/relay.ts'
 import type { Runtime, RuntimeName } from './runtime.ts'
 import type { EngineTrial } from './trial/engine-trial.ts'
+import { isAmongStrangers } from './workloads/fair-room.ts'
 
 export interface RuntimesContext {
   options: AgentOptions
@@ -119,7 +118,7 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
     const relay = await startKnownRelay(context, 'docker', bridge.listen, callers)
     relays.push(relay)
     await network.start({ address: bridge.listen, port: relay.port })
-    const ports = new HostPorts({ range: options.portRange })
+    const ports = new HostPorts({ range: options.portRange, isShared: () => isAmongStrangers(network.isolation) })
     const published = { publicIp: options.publicIp, httpIp: options.httpIp, ownAddresses: ownAddresses() }
     runtimes.push(
       new DockerRuntime({
@@ -132,7 +131,7 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         sandboxes: buildSandboxes(context, engine, { ports, ...published }),
         mounts: buildMountDrivers(options, context.volumes, context.held),
         trial: context.trial,
-        images: await imagePolicyOf(options, engine, network.isolation),
+        images: await imagePolicyOf(options, engine, network),
         stateDir: options.stateDir,
         ...published,
         log: context.log,
@@ -159,10 +158,10 @@ function buildSandboxes(
 }
 
 /** What the operator says about images. */
-async function imagePolicyOf(options: AgentOptions, engine: DockerEngine, isolation: Isolation): Promise<ImagePolicy> {
+async function imagePolicyOf(options: AgentOptions, engine: DockerEngine, network: HostNetwork): Promise<ImagePolicy> {
   const { allowedRegistries: allowed, localImages } = options
   const maxBytes = options.imageSpaceBytes ?? (await halfOfDisk(options, engine))
-  return { allowed, localImages, maxBytes, shareBytes: shareOf(maxBytes, isolation) }
+  return { allowed, localImages, maxBytes, isShared: () => isAmongStrangers(network.isolation) }
 }
 
 /** Of the disk that the engine's images lie on. */

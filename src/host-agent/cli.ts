@@ -48,6 +48,11 @@ export async function runCli(argv: readonly string[], command: readonly [string,
       '--overlay-address <address>',
       'IPv4 address of this machine at which other hosts reach it, for clusters and global networking (default: that of the default route)',
     )
+    .option(
+      '--overlay-encryption <mode>',
+      'auto: what goes to other hosts is encrypted where the kernel has WireGuard; require: wireguard-go does it elsewhere, and no host is sent to in plain; off',
+      'auto',
+    )
     .option('--allow-network <ranges...>', 'private IPv4 ranges that containers may reach, such as 10.1.2.0/24 (default: none)')
     .option('--trusted-tenants', 'take several accounts even where this machine cannot keep their containers apart')
     .option('--port-range <from-to>', 'host ports for the ports of containers', `${DEFAULT_PORT_RANGE.from}-${DEFAULT_PORT_RANGE.to}`)

@@ -9,7 +9,7 @@ if (verb === '__builtin') {
   const { runEngineClient } = await import('./engine/serve.ts')
   await runEngineClient()
 } else if (verb === '__reach') {
-  const { runReachProbe } = await import('./network/overlay/reach-probe.ts')
+  const { runReachProbe } = await import('./network/overlay/reach/reach-probe.ts')
   await runReachProbe()
 } else {
   const { runCli } = await import('./cli.ts')

@@ -7,6 +7,7 @@ import { ensureDir } from '../node/make-dir.ts'
 import { parseSimulatedGpus } from './gpus/simulated.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
+import { ENCRYPTION_MODES, type EncryptionMode } from './network/overlay/encryption/find-encryption.ts'
 import { formatSubnet, parseSubnet } from './network/subnets.ts'
 import { parsePlaneUrl } from './plane/http.ts'
 import { type AllowedRegistries, parseAllowedRegistries } from './pulls/allowed-registries.ts'
@@ -35,6 +36,7 @@ export interface Flags {
   publicIp?: string
   httpIp: string
   overlayAddress?: string
+  overlayEncryption: string
   allowNetwork?: string[]
   trustedTenants?: boolean
   portRange: string
@@ -74,6 +76,8 @@ export interface AgentOptions {
   httpIp: string
   /** Where other hosts reach this one; undefined: at the address of the interface with the default route. */
   overlayAddress: string | undefined
+  /** What is done so that nobody reads what goes between hosts. */
+  overlayEncryption: EncryptionMode
   /** Private ranges that containers may reach, `<cidr>`. */
   allowNetworks: string[]
   /** The accounts of this host trust one another: it takes several of them even where it cannot keep them apart. */
@@ -119,6 +123,7 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     publicIp: flags.publicIp === undefined ? null : parseIp('--public-ip', flags.publicIp),
     httpIp: parseIp('--http-ip', flags.httpIp),
     overlayAddress: flags.overlayAddress === undefined ? undefined : parseIpv4('--overlay-address', flags.overlayAddress),
+    overlayEncryption: oneOf('--overlay-encryption', flags.overlayEncryption, ENCRYPTION_MODES),
     allowNetworks: (flags.allowNetwork ?? []).flatMap((list) => list.split(',')).map((text) => parseAllowed(text.trim())),
     trustedTenants: flags.trustedTenants === true,
     portRange: parsePortRange(flags.portRange),

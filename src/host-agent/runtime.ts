@@ -102,6 +102,12 @@ export interface ExecOutput {
 /** Thrown where a command cannot begin, or nobody can say how it ended; the message is what the user reads. */
 export class ExecRefused extends Error {
   override readonly name = 'ExecRefused'
+  /** No later try is answered otherwise. */
+  readonly isForGood: boolean
+  constructor(message: string, { isForGood = false } = {}) {
+    super(message)
+    this.isForGood = isForGood
+  }
 }
 
 /** A command that runs in a workload. */

@@ -5,6 +5,7 @@ describe('flags', () => {
   const flags = {
     url: 'http://localhost:8787/',
     httpIp: '127.0.0.1',
+    overlayEncryption: 'auto',
     portRange: '30000-32767',
     onExit: 'keep',
     onLeaseLoss: 'stop',
@@ -76,6 +77,12 @@ describe('flags', () => {
     }
     const own = ['http://127.0.0.1:8787', 'http://127.1.2.3', 'http://localhost:1', 'http://[::1]:8787', 'http://plane.localhost']
     expect(own.map((url) => urlOf(url))).toEqual(own)
+  })
+
+  test('[HOST-160] what is done so that nobody reads along', ({ expect }) => {
+    const read = (overlayEncryption: string) => readOptions({ ...flags, overlayEncryption }, {}).overlayEncryption
+    expect(['auto', 'require', 'off'].map(read)).toEqual(['auto', 'require', 'off'])
+    expect(() => read('yes')).toThrow("--overlay-encryption 'yes' is unknown; use one of: auto, require, off")
   })
 
   test('[HOST-40] address and port range of the machine', ({ expect }) => {

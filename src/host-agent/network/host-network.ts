@@ -9,6 +9,7 @@ import type { AgentOptions } from '../options.ts'
 import { StartError } from '../runtime.ts'
 import { AccountNetworks } from './account-networks.ts'
 import { loadAgentKey } from './agent-key.ts'
+import { boundsOf } from './connection-bounds.ts'
 import { bridgeName } from './names.ts'
 import { NFT, type Nft } from './nft.ts'
 import { PacketFilter } from './packet-filter.ts'
@@ -29,6 +30,8 @@ const STILL_SHARED = "containers of before are on the container engine's own net
 /** The engine's own network. */
 const DEFAULT_NETWORK = 'bridge'
 const REASON_MAX_CHARS = 300
+/** How many connections the kernel keeps in mind, which an operator may have raised. */
+const CONNECTIONS_MAX = '/proc/sys/net/netfilter/nf_conntrack_max'
 
 /** What is known of containers that share the engine's own network; once there are none, there will be none. */
 interface Shared {
@@ -144,6 +147,7 @@ export class HostNetwork {
       nameServers: parseNameServers(RESOLVER_FILES.map(readText)),
       allowed: allowNetworks,
       published: isOwnPublic(publicIp) ? { address: publicIp, ...portRange } : undefined,
+      connections: boundsOf(readText(CONNECTIONS_MAX)),
     }
   }
 

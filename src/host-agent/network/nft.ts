@@ -10,7 +10,7 @@ export type TableFamily = 'inet' | 'netdev'
 export interface Nft {
   /** Carries out a script as a whole, or not at all. */
   apply(script: string): Promise<void>
-  /** A table as it is, without counters; undefined when there is none. */
+  /** A table as it is, without counters and what its sets have gathered; undefined when there is none. */
   show(table: string, family?: TableFamily): Promise<string | undefined>
 }
 
@@ -19,7 +19,7 @@ export const NFT: Nft = {
   apply: async (script) => void (await run(['-f', '-'], script)),
   show: async (table, family = 'inet') => {
     try {
-      return await run(['--stateless', 'list', 'table', family, table], '')
+      return await run(['--stateless', '--terse', 'list', 'table', family, table], '')
     } catch (error) {
       if (/No such file or directory|does not exist/i.test(errorText(error))) return undefined
       throw error

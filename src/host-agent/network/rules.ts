@@ -1,4 +1,5 @@
 import { VXLAN_PORT } from '../../host-protocol/overlays.ts'
+import { boundBegun, boundReceived, type ConnectionBounds, declareBounds } from './connection-bounds.ts'
 import { ANY_BRIDGE, bridgePrefix, tableName } from './names.ts'
 
 /** What containers reach beside the public internet. */
@@ -11,6 +12,8 @@ export interface Reach {
   allowed: readonly string[]
   /** Where ports of containers are published, on an address of this machine; containers reach them as everybody does. */
   published: { address: string; from: number; to: number } | undefined
+  /** What one account has of the kernel's table of connections; undefined: the kernel cannot count them. */
+  connections: ConnectionBounds | undefined
 }
 
 /**
@@ -48,14 +51,25 @@ export function buildRules(key: string, reach: Reach): string {
     `table ${table} {}`,
     `delete table ${table}`,
     `table ${table} {`,
+    ...(reach.connections === undefined ? [] : declareBounds().map((line) => `  ${line}`)),
     ...hook('input', `type filter hook input priority ${PRIORITY}; policy accept;`, [`iifname ${ours} jump to_host`]),
     ...hook('forward', `type filter hook forward priority ${PRIORITY}; policy accept;`, [
       `iifname ${ours} jump outward`,
       `oifname ${ours} jump inward`,
     ]),
-    ...hook('to_host', '', [...REPLIES, ...toRelay(reach), ...toNameServers(reach), ...toOpenHost(reach), ...toPublished(reach), REFUSE]),
+    ...hook('begin', '', reach.connections === undefined ? [] : boundBegun(reach.connections, REFUSE)),
+    ...hook('to_host', '', [
+      ...REPLIES,
+      NEW_BEGUN,
+      ...toRelay(reach),
+      ...toNameServers(reach),
+      ...toOpenHost(reach),
+      ...toPublished(reach),
+      REFUSE,
+    ]),
     ...hook('outward', '', [
       ...REPLIES,
+      NEW_BEGUN,
       // Containers have no IPv6 address of their own.
       `meta nfproto ipv6 ${REFUSE}`,
       // Behind this machine's address it would pass for this machine's own tunnels.
@@ -66,7 +80,8 @@ export function buildRules(key: string, reach: Reach): string {
       `ip daddr { ${NOT_PUBLIC.join(', ')} } ${REFUSE}`,
     ]),
     // Only published ports are for others: a neighbour could have a route to the container itself.
-    ...hook('inward', '', ['ct state established,related accept', 'ct status dnat accept', 'drop']),
+    ...hook('inward', '', ['ct state established,related accept', 'ct status dnat jump receive', 'drop']),
+    ...hook('receive', '', [...(reach.connections === undefined ? [] : boundReceived(reach.connections)), 'accept']),
     ...published(reach, ours),
     '}',
     '',
@@ -80,6 +95,9 @@ export function buildRemoval(key: string): string {
 
 /** Answers only: what a container began while the rules were away does not go on. */
 const REPLIES = ['ct direction reply ct state established,related accept']
+
+/** Counted before anything is let through: what is refused below is never in the kernel's table (NET-60). */
+const NEW_BEGUN = 'ct state new jump begin'
 
 function toRelay({ relay }: Reach): string[] {
   return relay === undefined ? [] : [`ip daddr ${relay.address} tcp dport ${relay.port} accept`]

@@ -7,6 +7,9 @@ const OUTPUT_MAX_BYTES = 16 * 2 ** 20
 /** Where distributions keep what sets up networks; the path of a user leaves these out. */
 const PROGRAM_DIRS = ['/usr/sbin', '/sbin', '/usr/local/sbin']
 
+/** Runs a program of the machine. */
+export type RunProgram = (program: string, args: readonly string[], input?: string) => Promise<string>
+
 /** What a program of the machine prints. When it fails, the error is the first line of what it says. */
 export function runProgram(program: string, args: readonly string[], input = ''): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -186,7 +186,7 @@ export class ProcessRuntime implements Runtime {
   }
 
   async exec(): Promise<ExecSession> {
-    throw new ExecRefused('this is a built-in program: it has no container to run a command in')
+    throw new ExecRefused('this is a built-in program: it has no container to run a command in', { isForGood: true })
   }
 
   async stop(id: string, graceMs: number): Promise<void> {

@@ -6,10 +6,10 @@ import { type FetchedLayer, fetchLayer, type Layer } from './layers/fetch-layer.
 import { digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
 import { pulledName } from './names.ts'
 import { plainConfig } from './plain-config.ts'
-import { PullError, tooLarge } from './pull-error.ts'
+import { overShare, PullError, tooLarge } from './pull-error.ts'
 import type { Reference } from './reference.ts'
 import { type RegistryClient, readBytes } from './registry-client.ts'
-import type { ImageShares } from './space/image-shares.ts'
+import type { ImageRoom, ImageShares } from './space/image-shares.ts'
 import type { ImageSpace } from './space/image-space.ts'
 import type { PulledImages } from './space/pulled-images.ts'
 
@@ -56,8 +56,7 @@ export async function findImage(client: RegistryClient, wanted: string): Promise
  */
 export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: FoundImage): Promise<void> {
   const { client, pulled, space, shares, account, reference } = deps
-  const packed = manifest.layers.reduce((sum, { size }) => sum + size, manifest.config.size)
-  if (packed > maxBytesOf(deps)) throw tooLarge('packed it has', packed, maxBytesOf(deps))
+  const room = await requireRoom(deps, manifest)
   const given = await readConfigBlob(client, manifest)
   const diffIds = readConfig(given, manifest, machinePlatform())
   const config = plainConfig(given)
@@ -65,13 +64,12 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
   const dir = mkdtempSync(join(deps.spoolDir, 'pull-'))
   try {
     const known = await deps.countKnown(diffIds)
-    const freeBytes = shares.maxBytes - (await shares.usedBytes(account))
-    await space.spooling(packed, { account, freeBytes }, async (onCome) => {
-      const layers = new LayerFetch(deps, manifest, { diffIds, proven, dir, onCome })
+    await space.spooling(account, room, async (onCome) => {
+      const layers = new LayerFetch(deps, manifest, { diffIds, proven, dir, maxBytes: room.maxBytes, onCome })
       await layers.fetch((index) => index >= known || !layers.isProven(index))
       await layers.requireProven()
       await shares.take(account, { digest, layers: layers.all() }, deps.signal)
-      await space.makeRoom(newBytes(layers.all(), pulled))
+      await space.makeRoom(newBytes(layers.all(), pulled), account)
       // Before it is loaded: an image that nobody remembers would never be collected.
       pulled.add(digest, layers.all(), deps.now())
       await pulled.whileLoading(digest, () => load(deps, layers, { config, digest, known }))
@@ -81,9 +79,16 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
   }
 }
 
-/** What a single image may take. */
-function maxBytesOf({ space, shares }: ImageFetchDeps): number {
-  return Math.min(space.maxBytes, shares.maxBytes)
+/** Judges an image by what its manifest says, before anything of it comes: what is not here yet has to fit into the share of its account. */
+async function requireRoom({ pulled, space, shares, account }: ImageFetchDeps, { config, layers }: Manifest): Promise<ImageRoom> {
+  const packed = layers.reduce((sum, { size }) => sum + size, config.size)
+  if (packed > space.maxBytes) throw tooLarge('packed it has', packed, space.maxBytes)
+  const room = await shares.roomOf(account)
+  const here = new Set(pulled.all().flatMap((image) => image.layers.map(({ digest }) => digest)))
+  const added = new Map(layers.filter(({ digest }) => !here.has(digest)).map(({ digest, size }) => [digest, size]))
+  const addedBytes = [...added.values()].reduce((sum, bytes) => sum + bytes, 0)
+  if (addedBytes > room.freeBytes(0)) throw overShare(room.usedBytes + addedBytes, room.maxBytes)
+  return room
 }
 
 async function load(deps: ImageFetchDeps, layers: LayerFetch, image: { config: Buffer; digest: string; known: number }): Promise<void> {
@@ -107,7 +112,9 @@ interface LayerContext {
   /** Layers that this registry has given before. */
   proven: ReadonlyMap<string, Layer>
   dir: string
-  onCome(bytes: number): void
+  /** What a single image may take unpacked. */
+  maxBytes: number
+  onCome(bytes: number): Promise<void>
 }
 
 class LayerFetch {
@@ -173,8 +180,11 @@ class LayerFetch {
 
   private count(bytes: number): void {
     this.unpackedBytes += bytes
-    const maxBytes = maxBytesOf(this.deps)
-    if (this.unpackedBytes > maxBytes) throw tooLarge('it unpacks to more than', maxBytes, maxBytes)
+    const { maxBytes } = this.context
+    if (this.unpackedBytes <= maxBytes) return
+    throw maxBytes < this.deps.space.maxBytes
+      ? overShare(this.unpackedBytes, maxBytes)
+      : tooLarge('it unpacks to more than', maxBytes, maxBytes)
   }
 }
 

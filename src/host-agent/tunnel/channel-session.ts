@@ -6,6 +6,7 @@ import {
   FLOW_WINDOW_BYTES,
   failure,
   MAX_CHANNEL_BYTES,
+  NOT_SUPPORTED,
 } from '../../host-protocol/tunnel/channels.ts'
 import { encodeRecord, RecordReader } from '../../host-protocol/tunnel/socket-records.ts'
 import type { TunnelStream } from '../../host-protocol/tunnel/stream.ts'
@@ -33,7 +34,9 @@ export async function serveChannels(stream: TunnelStream, start: () => Promise<E
   try {
     session = await start()
   } catch (error) {
-    await conversation.finish(failure(error instanceof ExecRefused ? error.message : 'the host of the pod could not start the command'))
+    const isKnown = error instanceof ExecRefused
+    const reason = isKnown && error.isForGood ? NOT_SUPPORTED : undefined
+    await conversation.finish(failure(isKnown ? error.message : 'the host of the pod could not start the command', reason))
     return
   }
   // Also when the client left while it began.

@@ -21,6 +21,9 @@ export const MAX_CHANNEL_BYTES = 32 * 1024
 export const SIGNALS = ['HUP', 'INT', 'QUIT', 'KILL', 'USR1', 'USR2', 'TERM', 'ABRT', 'ALRM', 'PIPE'] as const
 export type Signal = (typeof SIGNALS)[number]
 
+/** The reason of a failure that every later try has too. */
+export const NOT_SUPPORTED = 'NotSupported'
+
 /** How a command ended. `exitCode` is null when it was broken off or never began. */
 export const ExitStatus = z.object({
   status: z.enum(['Success', 'Failure']),
@@ -94,8 +97,8 @@ export function exited(exitCode: number): ExitStatus {
 }
 
 /** The status of one that could not begin, or was broken off. */
-export function failure(message: string): ExitStatus {
-  return { status: 'Failure', exitCode: null, reason: 'InternalError', message: message.slice(0, 1_000) }
+export function failure(message: string, reason = 'InternalError'): ExitStatus {
+  return { status: 'Failure', exitCode: null, reason, message: message.slice(0, 1_000) }
 }
 
 function bodyOf(message: ChannelMessage): Uint8Array {

@@ -6,8 +6,8 @@ import { ContainerImages, type ImagePolicy } from '../../../src/host-agent/docke
 import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/docker/engine/image-names.ts'
 import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
-import { shareOf } from '../../../src/host-agent/pulls/space/image-shares.ts'
 import { AGENT_VERSION } from '../../../src/host-agent/version.ts'
+import { isAmongStrangers } from '../../../src/host-agent/workloads/fair-room.ts'
 import { waitUntil } from '../../support/time.ts'
 import { FakeRegistry, imageOf, layerOf, rawLayer, sha256 } from '../support/fake-registry.ts'
 import { ImageStore } from '../support/image-store.ts'
@@ -51,7 +51,7 @@ function host(registries: readonly FakeRegistry[], policy: Partial<ImagePolicy> 
     return new ContainerImages({
       engine: store.engine,
       hostId: 'h1',
-      images: { allowed, localImages: false, maxBytes: 1e9, shareBytes: policy.maxBytes ?? 1e9, ...policy },
+      images: { allowed, localImages: false, maxBytes: 1e9, isShared: () => false, ...policy },
       log: createLog('debug', (line) => {
         log += line
       }),
@@ -443,7 +443,7 @@ describe('the space for images', () => {
     /** A host whose space of 1 MB is shared out; who runs what is said by the test. */
     async function shared() {
       const fake = await registry()
-      const machine = host([fake], { maxBytes: 1e6, shareBytes: 5e5 })
+      const machine = host([fake], { maxBytes: 1e6, isShared: () => true })
       const push = (name: string, bytes = 300 * KB) => fake.push(`a/${name}:1`, imageOf([layerOf(noise(name, bytes))]))
       const provide = (account: string, image: string) => machine.provide(image, undefined, undefined, account)
       const run = async (account: string, name: string) => {
@@ -511,6 +511,57 @@ describe('the space for images', () => {
       expect(await provide('eve', fake.push('a/plain:1', plain))).toMatch(/^the images that this account uses on this host leave no room/)
     })
 
+    test('[HOST-147] has less the more others have, and the next one finds room all the same', async () => {
+      const { clock, provide, push, run } = await shared()
+      await run('eve', 'first')
+      clock.nowMs += DAY_MS
+      await run('mallory', 'second')
+      clock.nowMs += DAY_MS
+      // 0.4 MB are left, and half of that is ada's.
+      expect(await provide('ada', push('large', 220 * KB))).toMatch(/^the images that .* with it they take 0\.2 MB or more of 0\.2 MB$/)
+      expect(await provide('ada', push('small', 150 * KB))).toMatch(/^sha256:/)
+    })
+
+    test('[HOST-101] is judged by the manifest before anything of an image comes', async () => {
+      const { fake, clock, provide, run } = await shared()
+      await run('eve', 'first')
+      clock.nowMs += DAY_MS
+      const image = fake.push('a/plain:1', imageOf([layerOf(noise('plain', 300 * KB), (bytes) => bytes)]))
+      const before = fake.paths('/blobs/').length
+      expect(await provide('eve', image)).toBe(REFUSED)
+      expect(fake.paths('/blobs/')).toHaveLength(before)
+    })
+
+    test('[HOST-149] that pulls one image after another removes its own, not what another has used before', async () => {
+      const { store, clock, provide, push } = await shared()
+      const ofAda = await provide('ada', push('of-ada'))
+      clock.nowMs += DAY_MS
+      let last = ''
+      for (const name of ['one', 'two', 'three', 'four']) {
+        last = await provide('eve', push(name))
+        clock.nowMs += DAY_MS
+      }
+      const kept = [...store.images.values()].map(({ id }) => id)
+      expect([kept[0], kept.at(-1)]).toEqual([ofAda, last])
+    })
+
+    test('[HOST-149] removes nothing by what a registry announces and does not send', async () => {
+      const { fake, store, clock, provide, push } = await shared()
+      const kept: string[] = []
+      for (const name of ['one', 'two', 'three']) {
+        kept.push(await provide('ada', push(name)))
+        clock.nowMs += DAY_MS
+      }
+      const image = push('announced', 400 * KB)
+      fake.override = (request, response) => {
+        if (!/blobs/.test(request.url ?? '')) return false
+        response.writeHead(404).end()
+        return true
+      }
+      expect(await provide('eve', image)).toBe('the image does not exist, or takes a credential')
+      expect([...store.images.values()].map(({ id }) => id)).toEqual(kept)
+    })
+
     test('is not looked at while all images take less than a share', async () => {
       const { store, provide, push } = await shared()
       await provide('eve', push('first'))
@@ -520,9 +571,9 @@ describe('the space for images', () => {
     })
 
     test('has all of a host for one account at a time, or of those who trust one another', () => {
-      expect(shareOf(100, { network: true, trustedTenants: false })).toBe(50)
-      expect(shareOf(100, { network: true, trustedTenants: true })).toBe(100)
-      expect(shareOf(100, { network: false, trustedTenants: false })).toBe(100)
+      expect(isAmongStrangers({ network: true, trustedTenants: false })).toBe(true)
+      expect(isAmongStrangers({ network: true, trustedTenants: true })).toBe(false)
+      expect(isAmongStrangers({ network: false, trustedTenants: false })).toBe(false)
     })
   })
 

@@ -73,22 +73,66 @@ describe('choosePorts', () => {
   })
 })
 
+const ask = (id: string, account = 'ada', wanted = ['22/tcp']) => ({ id, account, wanted, former: [] })
+
 describe('HostPorts', () => {
   test('[HOST-57] leaves out what others hold and what is taken, and gives it back', async ({ expect }) => {
     const ports = new HostPorts({ range: { from: 30_000, to: 30_002 }, random: () => 0, isFree: async (port) => port !== 30_000 })
-    const reserve = async (id: string) => (await ports.reserve(id, ['22/tcp'], [], new Set())).map((port) => port.public)
+    const reserve = async (id: string) => (await ports.reserve(ask(id), new Set())).map((port) => port.public)
     expect((await Promise.all([reserve('a'), reserve('b')])).flat().toSorted()).toEqual([30_001, 30_002])
     await expect(reserve('c')).rejects.toThrow('port 30000 is already taken on this host, and no other of 30000-30002 is free')
     ports.release('a')
     const [port = 0] = await reserve('c')
     ports.release('c')
-    ports.adopt('d', [{ private: 22, public: port, type: 'tcp' }])
+    ports.adopt('d', 'ada', [{ private: 22, public: port, type: 'tcp' }])
     await expect(reserve('e')).rejects.toThrow('port 30000 is already taken')
   })
 
   test('says so when all are in use by its own workloads', async ({ expect }) => {
     const ports = new HostPorts({ range: { from: 30_000, to: 30_000 }, isFree: async () => true })
-    await ports.reserve('a', ['22/tcp'], [], new Set())
-    await expect(ports.reserve('b', ['22/tcp'], [], new Set())).rejects.toThrow('no host port of 30000-30000 is free on this host')
+    await ports.reserve(ask('a'), new Set())
+    await expect(ports.reserve(ask('b'), new Set())).rejects.toThrow('no host port of 30000-30000 is free on this host')
+  })
+
+  describe('[HOST-148] an account among strangers', () => {
+    const several = (count: number) => Array.from({ length: count }, (_, index) => `${index + 1}/tcp`)
+    const open = (isShared: boolean) =>
+      new HostPorts({ range: { from: 30_000, to: 30_031 }, isShared: () => isShared, isFree: async () => true })
+    const REFUSED = 'the ports that this account uses on this host leave no room for it: with it they are'
+
+    test('takes as many ports as it leaves to others, so that the next one always finds some', async ({ expect }) => {
+      const ports = open(true)
+      await ports.reserve(ask('e1', 'eve', several(16)), new Set())
+      await expect(ports.reserve(ask('e2', 'eve', several(1)), new Set())).rejects.toThrow(`${REFUSED} 17, and 16 are for this account`)
+      await ports.reserve(ask('m1', 'mallory', several(8)), new Set())
+      await expect(ports.reserve(ask('m2', 'mallory', several(1)), new Set())).rejects.toThrow(`${REFUSED} 9, and 8 are for this account`)
+      await ports.reserve(ask('a1', 'ada', several(4)), new Set())
+      // Ports that were given back, and a start anew, are no more than before.
+      ports.release('e1')
+      await ports.reserve(ask('a2', 'ada', several(8)), new Set())
+      await ports.reserve(ask('m1', 'mallory', several(8)), new Set())
+    })
+
+    test('has those counted that a former agent gave out', async ({ expect }) => {
+      const ports = open(true)
+      ports.adopt(
+        'e1',
+        'eve',
+        Array.from({ length: 16 }, (_, index) => ({ private: index + 1, public: 30_000 + index, type: 'tcp' })),
+      )
+      await expect(ports.reserve(ask('e2', 'eve', several(1)), new Set())).rejects.toThrow(REFUSED)
+    })
+
+    test('may take all where accounts trust one another, and needs none for a workload without ports', async ({ expect }) => {
+      const ports = open(false)
+      await ports.reserve(ask('e1', 'eve', several(32)), new Set())
+      const full = open(true)
+      full.adopt(
+        'e1',
+        'eve',
+        Array.from({ length: 32 }, (_, index) => ({ private: index + 1, public: 30_000 + index, type: 'tcp' })),
+      )
+      expect(await full.reserve(ask('a1', 'ada', []), new Set())).toEqual([])
+    })
   })
 })

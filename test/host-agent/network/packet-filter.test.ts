@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { silentLog } from '../../../src/host-agent/log.ts'
+import { boundsOf } from '../../../src/host-agent/network/connection-bounds.ts'
 import { PacketFilter } from '../../../src/host-agent/network/packet-filter.ts'
 import type { Reach } from '../../../src/host-agent/network/rules.ts'
 import { FakeNft } from '../support/fake-nft.ts'
 
-const REACH: Reach = { relay: undefined, nameServers: [], allowed: [], published: undefined }
+const REACH: Reach = { relay: undefined, nameServers: [], allowed: [], published: undefined, connections: boundsOf('') }
 
 function open() {
   const nft = new FakeNft()
@@ -55,5 +56,18 @@ describe('[HOST-82] the rules in the packet filter', () => {
     const { nft, filter } = open()
     await filter.tryOut()
     expect([nft.applied, [...nft.tables]]).toEqual([1, []])
+  })
+
+  test('[NET-60] stand without a count of connections where the kernel has none', async () => {
+    const { nft, filter } = open()
+    const apply = nft.apply.bind(nft)
+    nft.apply = async (script) => {
+      if (script.includes('ct count')) throw new Error('No such file or directory')
+      await apply(script)
+    }
+    await filter.tryOut()
+    await filter.keep(REACH)
+    const rules = nft.tables.get('podplane-abcde')
+    expect([rules?.includes('chain to_host'), rules?.includes('@begun')]).toEqual([true, false])
   })
 })

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { boundsOf } from '../../../src/host-agent/network/connection-bounds.ts'
 import { agentKey, bridgeName, networkName } from '../../../src/host-agent/network/names.ts'
 import { parseNameServers } from '../../../src/host-agent/network/resolvers.ts'
 import { buildRemoval, buildRules, type Reach } from '../../../src/host-agent/network/rules.ts'
 
-const NOTHING: Reach = { relay: undefined, nameServers: [], allowed: [], published: undefined }
+const NOTHING: Reach = { relay: undefined, nameServers: [], allowed: [], published: undefined, connections: boundsOf('262144') }
 const REFUSE = 'reject with icmpx type admin-prohibited'
+const BEGIN = 'ct state new jump begin'
 
 /** The rules of a chain. */
 function chain(name: string, reach: Partial<Reach>): string[] {
@@ -32,7 +34,7 @@ describe('[HOST-82] the rules of an agent', () => {
   })
 
   test('open nothing of the host by themselves', () => {
-    expect(chain('to_host', {})).toEqual(['ct direction reply ct state established,related accept', REFUSE])
+    expect(chain('to_host', {})).toEqual(['ct direction reply ct state established,related accept', BEGIN, REFUSE])
   })
 
   test('open the relay, name servers, single addresses that were allowed, and what is published', () => {
@@ -45,6 +47,7 @@ describe('[HOST-82] the rules of an agent', () => {
     const names = 'ip daddr { 10.0.0.2, 169.254.169.253 } meta l4proto { tcp, udp } th dport 53 accept'
     expect(chain('to_host', reach)).toEqual([
       'ct direction reply ct state established,related accept',
+      BEGIN,
       'ip daddr 172.17.0.1 tcp dport 4000 accept',
       names,
       'ip daddr 10.9.9.9/32 accept',
@@ -53,6 +56,7 @@ describe('[HOST-82] the rules of an agent', () => {
     ])
     const outward = chain('outward', reach)
     expect(outward.slice(1, -1)).toEqual([
+      BEGIN,
       `meta nfproto ipv6 ${REFUSE}`,
       // [HOST-142]
       `udp dport 4789 ${REFUSE}`,
@@ -67,6 +71,29 @@ describe('[HOST-82] the rules of an agent', () => {
     expect(chain('published', reach)).toEqual([
       'type nat hook prerouting priority -110; policy accept;',
       'iifname "pp-abcde*" ip daddr 198.51.100.2 tcp dport 30000-32767 dnat ip to 198.51.100.2',
+    ])
+  })
+})
+
+describe('[NET-60] connections of an account', () => {
+  test('are a part of the kernel table, whatever its size', () => {
+    expect(boundsOf('262144\n')).toEqual({ open: 8_192, perSecond: 512, burst: 4_096 })
+    expect(boundsOf('1048576')).toEqual({ open: 32_768, perSecond: 2_048, burst: 16_384 })
+    expect(boundsOf('')).toEqual({ open: 2_048, perSecond: 128, burst: 1_024 })
+    expect(boundsOf('16')).toEqual({ open: 16, perSecond: 1, burst: 8 })
+  })
+
+  test('are counted by its network, those begun apart from those received, before any is let through', () => {
+    expect(chain('begin', {})).toEqual([
+      `meta l4proto tcp update @paced { iif limit rate over 512/second burst 4096 packets } ${REFUSE}`,
+      `add @begun { iif . th sport & 480 ct count over 512 } ${REFUSE}`,
+      'meta l4proto tcp ct timeout set "closed"',
+    ])
+    expect(chain('inward', {})).toEqual(['ct state established,related accept', 'ct status dnat jump receive', 'drop'])
+    expect(chain('receive', {})).toEqual([
+      'add @received { oif . th sport & 480 ct count over 512 } drop',
+      'meta l4proto tcp ct timeout set "closed"',
+      'accept',
     ])
   })
 })

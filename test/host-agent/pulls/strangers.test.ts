@@ -28,7 +28,7 @@ async function scene() {
   const images = new ContainerImages({
     engine: new ImageStore().engine,
     hostId: 'h1',
-    images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9, shareBytes: 1e9 },
+    images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9, isShared: () => true },
     log: createLog('debug', (line) => {
       log += line
     }),
@@ -183,7 +183,7 @@ describe('a registry that the operator has allowed', () => {
     const images = new ContainerImages({
       engine: new ImageStore().engine,
       hostId: 'h1',
-      images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9, shareBytes: 1e9 },
+      images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9, isShared: () => true },
       log: createLog('error', () => {}),
       stateDir: tempDir('inside'),
       egress,

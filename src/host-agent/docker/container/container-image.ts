@@ -36,8 +36,8 @@ export interface ImagePolicy {
   localImages: boolean
   /** What all images of this host may take. */
   maxBytes: number
-  /** What those may take that one account uses. */
-  shareBytes: number
+  /** Whether accounts that do not trust one another share that (HOST-101). */
+  isShared(): boolean
 }
 
 export interface ContainerImagesDeps {
@@ -76,8 +76,9 @@ export class ContainerImages {
     this.pulled = new PulledImages(deps.stateDir)
     const remove = (digest: string) => this.remove(digest)
     this.space = new ImageSpace({ pulled: this.pulled, maxBytes: deps.images.maxBytes, remove, log: deps.log, now: this.now })
-    const layersInUse = (account: string) => this.layersInUse(account)
-    this.shares = new ImageShares({ pulled: this.pulled, layersInUse, maxBytes: deps.images.shareBytes, now: this.now })
+    const { maxBytes, isShared } = deps.images
+    const layersInUse = () => this.layersInUse()
+    this.shares = new ImageShares({ pulled: this.pulled, layersInUse, maxBytes, isShared, now: this.now })
     this.spoolDir = join(deps.stateDir, 'pulls')
     // What a former process was about to load.
     rmSync(this.spoolDir, { recursive: true, force: true })
@@ -167,7 +168,7 @@ export class ContainerImages {
     const isWhole = facts?.layers.length === layers.length && facts.layers.every((diffId, index) => diffId === layers[index]?.diffId)
     if (facts === undefined || !isWhole) return undefined
     await this.shares.take(account, { digest, layers }, signal)
-    this.pulled.noteUse(digest, this.now())
+    this.pulled.noteUse(digest, account, this.now())
     return facts.id
   }
 
@@ -182,12 +183,14 @@ export class ContainerImages {
     return most
   }
 
-  private async layersInUse(account: string): Promise<string[]> {
+  /** The layers below the containers of each account. */
+  private async layersInUse(): Promise<Map<string, string[]>> {
     const { engine, hostId } = this.deps
-    const uses = (await engine.listUses(`${HOST_LABEL}=${hostId}`)).filter(({ labels }) => labels[ACCOUNT_LABEL] === account)
-    const layers: string[] = []
-    for (const image of new Set(uses.map(({ image }) => image))) layers.push(...((await engine.imageFacts(image))?.layers ?? []))
-    return layers
+    const uses = await engine.listUses(`${HOST_LABEL}=${hostId}`)
+    const layers = new Map<string, readonly string[]>()
+    for (const image of new Set(uses.map(({ image }) => image))) layers.set(image, (await engine.imageFacts(image))?.layers ?? [])
+    const byAccount = Map.groupBy(uses, ({ labels }) => labels[ACCOUNT_LABEL] ?? '')
+    return new Map([...byAccount].map(([account, own]) => [account, own.flatMap(({ image }) => layers.get(image) ?? [])]))
   }
 
   private factsOf(digest: string): Promise<ImageFacts | undefined> {

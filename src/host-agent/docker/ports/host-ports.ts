@@ -1,19 +1,38 @@
 import { createServer } from 'node:net'
 import type { PortRange } from '../../../host-protocol/messages.ts'
 import { type PublishedPort, StartError } from '../../runtime.ts'
+import { fairRoom } from '../../workloads/fair-room.ts'
 import { type AssignedPort, choosePorts } from './port-choice.ts'
+
+const OVER_SHARE = 'the ports that this account uses on this host leave no room for it'
 
 export interface HostPortsOptions {
   range: PortRange
+  /** Whether accounts that do not trust one another share the range (HOST-148). */
+  isShared?(): boolean
   /** Whether nothing on this machine listens on a port. */
   isFree?(port: number): Promise<boolean>
   random?(): number
 }
 
+interface Holder {
+  account: string
+  ports: readonly number[]
+}
+
+/** Who asks for ports: a workload of an account. */
+export interface PortAsker {
+  id: string
+  account: string
+  wanted: readonly string[]
+  /** What it had before. */
+  former: readonly PublishedPort[]
+}
+
 /** The host ports of this machine that workloads are published on. */
 export class HostPorts {
   private readonly options: HostPortsOptions
-  private readonly inUse = new Map<string, readonly number[]>()
+  private readonly inUse = new Map<string, Holder>()
 
   constructor(options: HostPortsOptions) {
     this.options = options
@@ -23,21 +42,31 @@ export class HostPorts {
    * Chooses and reserves host ports for a workload. `refused` holds those that the engine would not publish and gains those that are found
    * to be taken. Throws a `StartError` when no more are left.
    */
-  async reserve(id: string, wanted: readonly string[], former: readonly PublishedPort[], refused: Set<number>): Promise<AssignedPort[]> {
+  async reserve({ id, account, wanted, former }: PortAsker, refused: Set<number>): Promise<AssignedPort[]> {
     this.inUse.delete(id)
     for (;;) {
-      const avoid = new Set([...refused, ...[...this.inUse.values()].flat()])
+      const avoid = new Set([...refused, ...[...this.inUse.values()].flatMap(({ ports }) => ports)])
       const offset = (this.options.random ?? Math.random)()
       const chosen = choosePorts({ wanted, range: this.options.range, avoid, former, offset })
       if (chosen === undefined) throw new StartError(this.explain(refused))
       const numbers = [...new Set(chosen.map((port) => port.public))]
+      this.requireShare(account, numbers.length)
       // Reserved before anything is awaited, so that two starts at a time cannot choose the same.
-      this.inUse.set(id, numbers)
+      this.inUse.set(id, { account, ports: numbers })
       const taken = await filterAsync(numbers, async (port) => !(await (this.options.isFree ?? canListen)(port)))
       if (taken.length === 0) return chosen
       for (const port of taken) refused.add(port)
       this.inUse.delete(id)
     }
+  }
+
+  private requireShare(account: string, wanted: number): void {
+    if (wanted === 0 || this.options.isShared?.() !== true) return
+    const { from, to } = this.options.range
+    const taken = (isOwn: boolean) =>
+      [...this.inUse.values()].reduce((sum, holder) => ((holder.account === account) === isOwn ? sum + holder.ports.length : sum), 0)
+    const [own, room] = [taken(true) + wanted, fairRoom(to - from + 1, taken(false))]
+    if (own > room) throw new StartError(`${OVER_SHARE}: with it they are ${own}, and ${room} are for this account`)
   }
 
   private explain(refused: ReadonlySet<number>): string {
@@ -48,11 +77,8 @@ export class HostPorts {
   }
 
   /** Notes ports that a former agent process gave out. */
-  adopt(id: string, ports: readonly PublishedPort[]): void {
-    this.inUse.set(
-      id,
-      ports.map((port) => port.public),
-    )
+  adopt(id: string, account: string, ports: readonly PublishedPort[]): void {
+    this.inUse.set(id, { account, ports: [...new Set(ports.map((port) => port.public))] })
   }
 
   release(id: string): void {

@@ -1,5 +1,6 @@
 import type { Workload } from '../../../host-protocol/messages.ts'
 import { type PublishedPort, StartError, type StartHooks } from '../../runtime.ts'
+import { accountOf } from '../container/container-spec.ts'
 import { EngineClientEnded, engineText } from '../engine/engine-errors.ts'
 import type { HostPorts } from './host-ports.ts'
 import type { AssignedPort } from './port-choice.ts'
@@ -10,17 +11,18 @@ const PORT_TRIES = 5
 /** Starts something on the host ports of a workload, with other ones where the engine says that one is taken. Throws a `StartError`. */
 export async function withPorts<T>(
   hostPorts: HostPorts,
-  { id, ports: wanted }: Pick<Workload, 'id' | 'ports'>,
-  { formerPorts = [] }: Pick<StartHooks, 'formerPorts'>,
+  workload: Pick<Workload, 'id' | 'ports' | 'account'>,
+  { formerPorts: former = [] }: Pick<StartHooks, 'formerPorts'>,
   start: (ports: AssignedPort[]) => Promise<T>,
 ): Promise<T> {
   const refused = new Set<number>()
+  const asker = { id: workload.id, account: accountOf(workload), wanted: workload.ports, former }
   for (let attempt = 1; ; attempt += 1) {
-    const ports = await hostPorts.reserve(id, wanted, formerPorts, refused)
+    const ports = await hostPorts.reserve(asker, refused)
     try {
       return await start(ports)
     } catch (error) {
-      hostPorts.release(id)
+      hostPorts.release(workload.id)
       // Not this start's fault, or not for sure: once more, and no more often.
       if (error instanceof EngineClientEnded && attempt === 1) continue
       const port = takenPort(engineText(error), ports)

@@ -26,7 +26,7 @@ export interface LayerRequest {
   descriptor: Descriptor
   path: string
   /** Both are called with what has come, packed and unpacked, since they were called last; they throw when it is too much. */
-  onPacked(bytes: number): void
+  onPacked(bytes: number): Promise<void>
   onUnpacked(bytes: number): void
   signal: AbortSignal
 }
@@ -81,7 +81,7 @@ async function* packedPieces({ client, descriptor, onPacked, signal }: LayerRequ
       for await (const piece of body as AsyncIterable<Buffer>) {
         offset += piece.length
         if (offset > size) throw new PullError('unusable', `${digest} is longer than its manifest says`)
-        onPacked(piece.length)
+        await onPacked(piece.length)
         hash.update(piece)
         await writeAll(file, piece)
         yield piece

@@ -1,8 +1,7 @@
 import type { DockerEngine } from '../../docker/engine/engine.ts'
 import type { Layer } from '../layers/fetch-layer.ts'
 import { digestOfName, PULLED_REPOSITORY, pulledName } from '../names.ts'
-import { FRESH_MS } from './image-space.ts'
-import type { PulledImages } from './pulled-images.ts'
+import { FRESH_MS, type PulledImages } from './pulled-images.ts'
 
 export interface HeldImagesDeps {
   engine: Pick<DockerEngine, 'imageFacts' | 'listTags'>

@@ -1,32 +1,37 @@
-import type { Isolation } from '../../../host-protocol/messages.ts'
+import { fairRoom } from '../../workloads/fair-room.ts'
 import { overShare } from '../pull-error.ts'
 import { Turns } from '../turns.ts'
-import { FRESH_MS } from './image-space.ts'
-import type { PulledImage, PulledImages } from './pulled-images.ts'
+import { bytesOf, FRESH_MS, type PulledImage, type PulledImages } from './pulled-images.ts'
 
 /** Images that an account may take before containers are made of them. */
 const FRESH_MAX = 250
+/** Where all images take no more than one in so many of the space, no account can have too much of it, whoever else has the rest. */
+const NOBODY_HAS_TOO_MUCH = 3
 
 export interface ImageSharesDeps {
   pulled: PulledImages
-  /** The layers of each image that an account has containers of, also of those that go on with a disk that was made an image. */
-  layersInUse(account: string): Promise<string[]>
-  /** What the images that one account uses may take. */
+  /** The layers below the containers of each account, also of those that go on with a disk that was made an image. */
+  layersInUse(): Promise<Map<string, string[]>>
+  /** What the images of this host may take. */
   maxBytes: number
+  /** Whether accounts share it that do not trust one another. */
+  isShared(): boolean
   now(): number
 }
 
-/** What an account may fill of the space: all of it where it has the host to itself, or is trusted by the others (HOST-101). */
-export function shareOf(spaceBytes: number, isolation: Isolation): number {
-  return isolation.network === true && isolation.trustedTenants !== true ? Math.floor(spaceBytes / 2) : spaceBytes
+/** What an account has of the space, and what it may have in all. */
+export interface ImageRoom {
+  usedBytes: number
+  maxBytes: number
+  /** What is left for what it fetches, while others fetch so much. */
+  freeBytes(othersFetch: number): number
 }
 
 /**
- * Keeps the images that an account has containers of, which nobody can remove, within its share of the space (HOST-101). Images that it does not
- * use are in nobody's way.
+ * Keeps the images that an account has containers of, which nobody can remove, to as much of the space as it leaves to others (HOST-101). Images
+ * that it does not use are in nobody's way.
  */
 export class ImageShares {
-  readonly maxBytes: number
   private readonly deps: ImageSharesDeps
   /** Images for which containers are about to be made, by account: when they were taken. */
   private readonly taken = new Map<string, Map<string, number>>()
@@ -34,34 +39,53 @@ export class ImageShares {
 
   constructor(deps: ImageSharesDeps) {
     this.deps = deps
-    this.maxBytes = deps.maxBytes
   }
 
   /** Lets an account start from an image. Throws a `PullError`. */
   async take(account: string, { digest, layers }: Pick<PulledImage, 'digest' | 'layers'>, signal: AbortSignal): Promise<void> {
-    const { pulled, now } = this.deps
-    const known = new Map([...pulled.layerBytes(), ...layers.map(({ diffId, unpackedBytes }) => [diffId, unpackedBytes] as const)])
-    await this.oneEach.with(account, signal, async () => {
+    const { pulled, maxBytes, now } = this.deps
+    // In turns for all: two accounts that look at the same time would have the same room.
+    await this.oneEach.with('', signal, async () => {
+      const known = new Map([...pulled.layerBytes(), ...layers.map(({ diffId, unpackedBytes }) => [diffId, unpackedBytes] as const)])
       const fresh = this.freshOf(account)
-      const wanted = layers.map(({ diffId }) => diffId)
-      // As long as all images together take no more than a share, the engine need not be asked.
-      const bytes = sumOf(known) <= this.maxBytes ? 0 : bytesOf([...wanted, ...(await this.layersOf(account))], known)
-      if (bytes > this.maxBytes || fresh.size >= FRESH_MAX) throw overShare(bytes, this.maxBytes)
+      if (fresh.size >= FRESH_MAX && !fresh.has(digest)) throw overShare(0, maxBytes)
+      // The engine need not be asked.
+      if (bytesOf(known.keys(), known) > maxBytes / NOBODY_HAS_TOO_MUCH) {
+        const { usedBytes, maxBytes: room } = await this.roomOf(account, { layers: layers.map(({ diffId }) => diffId), known })
+        if (usedBytes > room) throw overShare(usedBytes, room)
+      }
       this.taken.set(account, fresh.set(digest, now()))
     })
   }
 
-  /** What the images take that an account uses. */
-  async usedBytes(account: string): Promise<number> {
-    const known = this.deps.pulled.layerBytes()
-    return sumOf(known) === 0 ? 0 : bytesOf(await this.layersOf(account), known)
+  /** What an account uses, with `layers` beside what it has. */
+  async roomOf(
+    account: string,
+    { layers, known }: { layers: readonly string[]; known: ReadonlyMap<string, number> } = {
+      layers: [],
+      known: this.deps.pulled.layerBytes(),
+    },
+  ): Promise<ImageRoom> {
+    const { maxBytes, isShared, layersInUse } = this.deps
+    const inUse = known.size === 0 ? new Map<string, string[]>() : await layersInUse()
+    const accounts = new Set([...inUse.keys(), ...this.taken.keys(), account])
+    const all = new Map([...accounts].map((one) => [one, [...(inUse.get(one) ?? []), ...this.freshLayers(one)]]))
+    const own = new Set([...layers, ...(all.get(account) ?? [])])
+    const usedBytes = bytesOf(own, known)
+    const others = [...all].flatMap(([one, theirs]) => (one === account ? [] : theirs)).filter((diffId) => !own.has(diffId))
+    const shareOf = (othersTake: number) => (isShared() ? fairRoom(maxBytes, othersTake) : maxBytes)
+    const othersUse = bytesOf(others, known)
+    return {
+      usedBytes,
+      maxBytes: shareOf(othersUse),
+      freeBytes: (othersFetch) => Math.max(0, shareOf(othersUse + othersFetch) - usedBytes),
+    }
   }
 
-  /** Layers below its containers, and of images taken a moment ago. */
-  private async layersOf(account: string): Promise<string[]> {
-    const { pulled, layersInUse } = this.deps
-    const fresh = [...this.freshOf(account).keys()].flatMap((digest) => pulled.get(digest)?.layers ?? [])
-    return [...fresh.map(({ diffId }) => diffId), ...(await layersInUse(account))]
+  /** Layers of images that an account has taken a moment ago. */
+  private freshLayers(account: string): string[] {
+    const fresh = [...this.freshOf(account).keys()].flatMap((digest) => this.deps.pulled.get(digest)?.layers ?? [])
+    return fresh.map(({ diffId }) => diffId)
   }
 
   private freshOf(account: string): Map<string, number> {
@@ -72,13 +96,4 @@ export class ImageShares {
     }
     return this.taken.get(account) ?? new Map()
   }
-}
-
-/** Of each layer once; what was not pulled is not of the images' space. */
-function bytesOf(layers: readonly string[], known: ReadonlyMap<string, number>): number {
-  return [...new Set(layers)].reduce((sum, diffId) => sum + (known.get(diffId) ?? 0), 0)
-}
-
-function sumOf(known: ReadonlyMap<string, number>): number {
-  return [...known.values()].reduce((sum, bytes) => sum + bytes, 0)
 }

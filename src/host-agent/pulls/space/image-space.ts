@@ -1,9 +1,9 @@
 import type { Log } from '../../log.ts'
 import { overShare, tooLarge } from '../pull-error.ts'
-import type { PulledImage, PulledImages } from './pulled-images.ts'
+import type { ImageRoom } from './image-shares.ts'
+import { FRESH_MS, type PulledImage, type PulledImages } from './pulled-images.ts'
+import { removalOrder } from './removal-order.ts'
 
-/** An image that was used so lately may be about to be started: nothing is made of it yet that would keep it. */
-export const FRESH_MS = 60_000
 /** Images that are kept, however small they are. */
 const IMAGES_MAX = 500
 
@@ -30,21 +30,17 @@ export class ImageSpace {
   }
 
   /**
-   * Makes room for what will come packed, and counts it as it comes: a registry that has announced much and sends nothing takes nothing from
-   * others. What one account fetches at a time stays within `freeBytes`, of its share. Throws a `PullError`.
+   * Counts what comes packed, and makes room for it as it comes: a registry that has announced much and sends nothing takes nothing from others.
+   * What one account fetches at a time stays within its share. Throws a `PullError`.
    */
-  async spooling<T>(
-    bytes: number,
-    { account, freeBytes }: { account: string; freeBytes: number },
-    act: (onCome: (bytes: number) => void) => Promise<T>,
-  ): Promise<T> {
-    await this.makeRoom(bytes)
+  async spooling<T>(account: string, room: ImageRoom, act: (onCome: (bytes: number) => Promise<void>) => Promise<T>): Promise<T> {
     let come = 0
-    const onCome = (more: number) => {
+    const onCome = async (more: number) => {
       come += more
       const own = this.addSpooled(account, more)
-      if (own > freeBytes) throw overShare(own, Math.max(0, freeBytes))
-      if (this.takenBytes() > this.maxBytes) throw tooLarge('packed it has', bytes, Math.max(0, this.maxBytes - this.takenBytes() + come))
+      const free = room.freeBytes(this.spooled() - own)
+      if (own > free) throw overShare(room.usedBytes + own, room.usedBytes + free)
+      if (this.takenBytes() > this.maxBytes) await this.makeRoom(0, account)
     }
     try {
       return await act(onCome)
@@ -53,16 +49,18 @@ export class ImageSpace {
     }
   }
 
-  /** Removes images until `bytes` more have room. Throws a `PullError` when they have none. */
-  async makeRoom(bytes: number): Promise<void> {
-    const { pulled, log, now, remove } = this.deps
-    for (const image of candidates(pulled.all(), now())) {
+  /** Removes images until `bytes` more have room for an account. Throws a `PullError` when they have none. */
+  async makeRoom(bytes: number, account: string): Promise<void> {
+    const { pulled, log, now, remove, maxBytes } = this.deps
+    const images = pulled.all()
+    const scene = { account, images, layerBytes: pulled.layerBytes(), maxBytes }
+    for (const image of this.hasRoom(bytes) ? [] : removalOrder(scene, images.filter(isStale(now())))) {
       if (this.hasRoom(bytes)) return
       if (!(await remove(image.digest))) continue
       pulled.forget(image.digest)
       log.info('an image was removed to make room', { image: image.publicTexts[0] ?? image.places[0] ?? image.digest })
     }
-    if (!this.hasRoom(bytes)) throw tooLarge('it takes', bytes, Math.max(0, this.maxBytes - this.takenBytes()))
+    if (!this.hasRoom(bytes)) throw tooLarge('it takes', bytes || this.spooled(), Math.max(0, this.maxBytes - pulled.usedBytes()))
   }
 
   private hasRoom(bytes: number): boolean {
@@ -77,12 +75,17 @@ export class ImageSpace {
     return own
   }
 
+  /** What has come and is not in the engine yet, of all accounts. */
+  private spooled(): number {
+    return [...this.spooledBytes.values()].reduce((sum, bytes) => sum + bytes, 0)
+  }
+
   private takenBytes(): number {
-    return [...this.spooledBytes.values()].reduce((sum, bytes) => sum + bytes, this.deps.pulled.usedBytes())
+    return this.spooled() + this.deps.pulled.usedBytes()
   }
 }
 
-/** What may go, the least recently used first. */
-function candidates(images: readonly PulledImage[], nowMs: number): PulledImage[] {
-  return images.filter(({ usedAtMs }) => usedAtMs <= nowMs - FRESH_MS).toSorted((a, b) => a.usedAtMs - b.usedAtMs)
+/** What may go. */
+function isStale(nowMs: number): (image: PulledImage) => boolean {
+  return ({ usedAtMs }) => usedAtMs <= nowMs - FRESH_MS
 }

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { readJsonFile, writeJsonFile } from '../../../node/json-file.ts'
 import type { Layer } from '../layers/fetch-layer.ts'
 
+/** An image that was used so lately may be about to be started: nothing is made of it yet that would keep it. */
+export const FRESH_MS = 60_000
 /** How exactly the time of its last use is kept: each time is a write of the whole file. */
 const USE_STEP_MS = 30_000
 /** References and places that are remembered of one image; more only cost a question to their registry. */
@@ -23,6 +25,8 @@ const PulledImage = z.object({
   places: z.array(z.string()),
   layers: z.array(LayerRecord),
   usedAtMs: z.number(),
+  /** Accounts that have started from it, the latest first. */
+  usedBy: z.array(z.string()).default([]),
 })
 export type PulledImage = z.infer<typeof PulledImage>
 
@@ -69,13 +73,13 @@ export class PulledImages {
 
   /** Bytes of all layers, each counted once. */
   usedBytes(): number {
-    return [...this.layerBytes().values()].reduce((sum, bytes) => sum + bytes, 0)
+    return sumOf(this.layerBytes())
   }
 
   /** Throws when it cannot be written: an image that nobody remembers is never collected. */
   add(digest: string, layers: readonly Layer[], nowMs: number): void {
     const known = this.images.get(digest)
-    this.put({ publicTexts: [], places: [], ...known, digest, layers: [...layers], usedAtMs: nowMs })
+    this.put({ publicTexts: [], places: [], usedBy: [], ...known, digest, layers: [...layers], usedAtMs: nowMs })
   }
 
   /** A registry has given an image under this reference. */
@@ -92,9 +96,10 @@ export class PulledImages {
     this.put({ ...image, places: remember(places, place), publicTexts: publicText ? remember(publicTexts, publicText) : publicTexts })
   }
 
-  noteUse(digest: string, nowMs: number): void {
+  noteUse(digest: string, account: string, nowMs: number): void {
     const image = this.images.get(digest)
-    if (image !== undefined && nowMs >= image.usedAtMs + USE_STEP_MS) this.put({ ...image, usedAtMs: nowMs })
+    if (image === undefined || (nowMs < image.usedAtMs + USE_STEP_MS && image.usedBy.includes(account))) return
+    this.put({ ...image, usedAtMs: nowMs, usedBy: remember(image.usedBy, account) })
   }
 
   /** Until it is done, an image that the engine does not have is not lost. One that fails may be there all the same (HOST-102). */
@@ -135,4 +140,13 @@ export class PulledImages {
 
 function remember(known: readonly string[], text: string): string[] {
   return [text, ...known.filter((other) => other !== text)].slice(0, REMEMBERED_MAX)
+}
+
+/** The bytes of some layers, each counted once; what was not pulled is not of the images' space. */
+export function bytesOf(layers: Iterable<string>, known: ReadonlyMap<string, number>): number {
+  return [...new Set(layers)].reduce((sum, diffId) => sum + (known.get(diffId) ?? 0), 0)
+}
+
+function sumOf(known: ReadonlyMap<string, number>): number {
+  return [...known.values()].reduce((sum, bytes) => sum + bytes, 0)
 }
