@@ -1,3 +1,4 @@
+import { Unheard } from '../src/domain/door/unheard.ts'
 import type { Env } from '../src/env.ts'
 import { TUNNEL_ABILITIES_HEADER } from '../src/host-protocol/tunnel/frames.ts'
 import type { TunnelStream } from '../src/host-protocol/tunnel/stream.ts'
@@ -13,6 +14,7 @@ import { OpenSlots } from './tunnel/open-slots.ts'
 export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
   private readonly connection: TunnelConnection
   private readonly slots: OpenSlots
+  private readonly unheard = new Unheard<WebSocket>()
   /** Milliseconds since the epoch; tests set their own clock. */
   now: () => number = () => Date.now()
 
@@ -51,7 +53,7 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
     const leave = () => stream.reset({ code: 'cancelled', detail: 'the client has left' })
     if (request.signal.aborted) leave()
     request.signal.addEventListener('abort', leave, { once: true })
-    return target.kind === 'http' ? carryHttp(stream, wanted, request.body) : carrySocket(stream, wanted)
+    return target.kind === 'http' ? carryHttp(stream, wanted, request.body) : carrySocket(stream, wanted, this.unheard)
   }
 
   private open({ target, needs, beside }: TunnelRequest): TunnelStream | TunnelFailure {

@@ -1,4 +1,5 @@
 import { headersForClient } from '../../src/domain/balancer/headers.ts'
+import type { Unheard } from '../../src/domain/door/unheard.ts'
 import { encodeRecord, RecordReader, type SocketRecord } from '../../src/host-protocol/tunnel/socket-records.ts'
 import type { TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
 import type { TunnelRequest } from '../../src/objects/tunnel/host-tunnel.ts'
@@ -13,9 +14,10 @@ const NO_CODE = 1005
 const TOO_LARGE = 1009
 const TRY_LATER = 1013
 const BROKEN = 1011
+const UNHEARD = 'the client has to say something from time to time: too much was told it since it did'
 
 /** A WebSocket of a client through a stream, message by message. */
-export async function carrySocket(stream: TunnelStream, request: TunnelRequest): Promise<Response> {
+export async function carrySocket(stream: TunnelStream, request: TunnelRequest, unheard: Unheard<WebSocket>): Promise<Response> {
   try {
     await stream.accepted
     const head = await stream.head
@@ -23,15 +25,43 @@ export async function carrySocket(stream: TunnelStream, request: TunnelRequest):
     const pair = new WebSocketPair()
     pair[1].binaryType = 'arraybuffer'
     pair[1].accept()
-    passUp(stream, pair[1])
-    void passDown(stream, pair[1])
+    const ear = new Ear(pair[1], request.target.workloadId, unheard)
+    passUp(stream, pair[1], ear)
+    void passDown(stream, pair[1], ear)
     return new Response(null, { status: SWITCHING, webSocket: pair[0], headers: headersForClient(head.headers, true) })
   } catch (error) {
     return failed(toFailure(error))
   }
 }
 
-function passUp(stream: TunnelStream, socket: WebSocket): void {
+/** What is known of whether a client reads what it is told (NET-51). */
+class Ear {
+  private readonly socket: WebSocket
+  private readonly workloadId: string
+  private readonly unheard: Unheard<WebSocket>
+
+  constructor(socket: WebSocket, workloadId: string, unheard: Unheard<WebSocket>) {
+    this.socket = socket
+    this.workloadId = workloadId
+    this.unheard = unheard
+  }
+
+  /** Closes who was told too much without a word, this client or another one of the workload. */
+  tell(bytes: number): void {
+    const gone = this.unheard.tell(this.workloadId, this.socket, bytes, Date.now())
+    if (gone !== null) close(gone, TRY_LATER, UNHEARD)
+  }
+
+  hear(): void {
+    this.unheard.hear(this.workloadId, this.socket)
+  }
+
+  leave(): void {
+    this.unheard.leave(this.workloadId, this.socket)
+  }
+}
+
+function passUp(stream: TunnelStream, socket: WebSocket, ear: Ear): void {
   let waiting = 0
   let writing = Promise.resolve()
   const say = (record: SocketRecord) => {
@@ -47,26 +77,34 @@ function passUp(stream: TunnelStream, socket: WebSocket): void {
     writing.catch(() => close(socket, BROKEN, 'the connection to the worker ended'))
   }
   socket.addEventListener('message', ({ data }) => {
+    ear.hear()
     if (typeof data === 'string') say({ kind: 'text', text: data })
     else if (data instanceof ArrayBuffer) say({ kind: 'binary', bytes: new Uint8Array(data) })
   })
   socket.addEventListener('close', ({ code, reason }) => {
+    ear.leave()
     say({ kind: 'close', code: code === NO_CODE ? NORMAL : code, reason })
     void writing.then(
       () => stream.end(),
       () => undefined,
     )
   })
-  socket.addEventListener('error', () => stream.reset({ code: 'cancelled', detail: 'the client has left' }))
+  socket.addEventListener('error', () => {
+    ear.leave()
+    stream.reset({ code: 'cancelled', detail: 'the client has left' })
+  })
 }
 
-async function passDown(stream: TunnelStream, socket: WebSocket): Promise<void> {
+async function passDown(stream: TunnelStream, socket: WebSocket, ear: Ear): Promise<void> {
   const reader = new RecordReader()
   try {
     for (let bytes = await stream.read(); bytes !== null; bytes = await stream.read()) {
       for (const record of reader.push(bytes)) {
         if (record.kind === 'close') close(socket, record.code, record.reason)
-        else socket.send(record.kind === 'text' ? record.text : record.bytes)
+        else {
+          socket.send(record.kind === 'text' ? record.text : record.bytes)
+          ear.tell(record.kind === 'text' ? record.text.length : record.bytes.length)
+        }
       }
     }
     close(socket, NORMAL, '')

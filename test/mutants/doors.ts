@@ -27,6 +27,18 @@ export const DOOR_WORKER_MUTANTS: readonly Mutant[] = [
     replace: 'false',
   },
   {
+    id: 'a client that reads nothing is told without end',
+    file: 'durable-objects/tunnel/carry-socket.ts',
+    find: 'if (gone !== null) close(gone',
+    replace: 'if (gone === undefined) close(this.socket',
+  },
+  {
+    id: 'a word of a client does not count',
+    file: 'durable-objects/tunnel/carry-socket.ts',
+    find: '    ear.hear()\n',
+    replace: '',
+  },
+  {
     id: 'a terminal stays open when its key is revoked',
     file: 'src/http/pod-doors/watched-socket.ts',
     find: 'if (good) return',

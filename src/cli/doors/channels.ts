@@ -10,6 +10,8 @@ export const MESSAGE_BYTES = 32 * 1024
 export interface ExitStatus {
   exitCode: number | null
   message?: string
+  /** The pod takes no commands, now or later. */
+  isRefused?: true
 }
 
 export function message(channel: keyof typeof CHANNELS, body: Uint8Array | string = ''): Uint8Array<ArrayBuffer> {
@@ -30,8 +32,12 @@ export function resizeMessage(rows: number, cols: number): Uint8Array<ArrayBuffe
 /** The status that a message of its channel says. */
 export function readStatus(body: Uint8Array): ExitStatus {
   try {
-    const { exitCode, message: text } = JSON.parse(Buffer.from(body).toString('utf8')) as { exitCode?: unknown; message?: unknown }
-    return { exitCode: typeof exitCode === 'number' ? exitCode : null, ...(typeof text === 'string' && { message: text }) }
+    const said = JSON.parse(Buffer.from(body).toString('utf8')) as { exitCode?: unknown; message?: unknown; reason?: unknown }
+    return {
+      exitCode: typeof said.exitCode === 'number' ? said.exitCode : null,
+      ...(typeof said.message === 'string' && { message: said.message }),
+      ...(said.reason === 'NotSupported' && { isRefused: true }),
+    }
   } catch {
     return { exitCode: null, message: 'the pod has said how it ended in words that are unknown here' }
   }

@@ -33,8 +33,9 @@ export async function execInPod(session: Session, podId: string, command: readon
 
 /** The exit code of the command; one that was broken off has none. */
 export function exitCodeOf(door: Pick<Door, 'status'>): number {
-  const { exitCode, message } = door.status
+  const { exitCode, message, isRefused } = door.status
   if (exitCode !== null) return exitCode
+  if (isRefused) throw new CliError(EXIT.REFUSED, 'not_supported', `the command was refused: ${message ?? 'the pod takes none'}`)
   throw new CliError(EXIT.UNREACHABLE, 'broken_off', `the command was broken off: ${message ?? 'nobody says why'}`)
 }
 

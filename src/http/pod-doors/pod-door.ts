@@ -10,7 +10,7 @@ import { findHttpDoor } from '../../services/pods/doors/http-door.ts'
 import { podProblem, within } from '../../services/pods/doors/pod-door.ts'
 import { clientAddress, clientSource } from '../client-address.ts'
 import { problemResponse } from '../problem-response.ts'
-import { requestIdOf } from '../request-id.ts'
+import { requestIdOf, withRequestId } from '../request-id.ts'
 import type { DoorCall } from './door-call.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT', 'MKCOL', 'COPY', 'MOVE']
@@ -28,19 +28,24 @@ interface Incoming {
   ctx: ExecutionContext
 }
 
+/** A request that is served, under the id that its pod, its client and the log are told. */
+interface Visit extends Incoming {
+  requestId: string
+}
+
 /** A request to an HTTP port of a pod, through the tunnel of its host (NET-1, NET-11 to NET-15). */
 export async function handleDoorCall(incoming: Incoming, call: DoorCall): Promise<Response> {
   const { request } = incoming
+  const requestId = requestIdOf(request)
   try {
-    return await visit(incoming, call)
+    return withRequestId(await visit({ ...incoming, requestId }, call), requestId)
   } catch (error) {
-    if (!(error instanceof Problem))
-      logEvent('error', 'request to a pod failed', { requestId: requestIdOf(request), podId: call.podId, error })
-    return problemResponse(error instanceof Problem ? error : new Problem('internal', { cause: error }))
+    if (!(error instanceof Problem)) logEvent('error', 'request to a pod failed', { requestId, podId: call.podId, error })
+    return withRequestId(problemResponse(error instanceof Problem ? error : new Problem('internal', { cause: error })), requestId)
   }
 }
 
-async function visit({ request, url, env }: Incoming, call: DoorCall): Promise<Response> {
+async function visit({ request, url, env, requestId }: Visit, call: DoorCall): Promise<Response> {
   if (!METHODS.includes(request.method)) throw new Problem('methodNotAllowed', { headers: { Allow: METHODS.join(', ') } })
   const pod = await findHttpDoor(env, call.podId, call.port, clientSource(request), Date.now())
   if ((announcedBytes(request.headers) ?? 0) > MAX_SERVED_BODY_BYTES) {
@@ -53,7 +58,7 @@ async function visit({ request, url, env }: Incoming, call: DoorCall): Promise<R
     port,
     method: request.method,
     path,
-    headers: podHeaders(request, url, prefix),
+    headers: podHeaders({ request, url, requestId }, prefix),
   } as const
   const answer = await sendToWorkload(env, pod.hostId, {
     target: within(pod, target),
@@ -72,11 +77,11 @@ async function visit({ request, url, env }: Incoming, call: DoorCall): Promise<R
 }
 
 // Under the plane's own name a browser would send along what is meant for the plane.
-function podHeaders(request: Request, url: URL, prefix: string | null): HeaderList {
+function podHeaders({ request, url, requestId }: Pick<Visit, 'request' | 'url' | 'requestId'>, prefix: string | null): HeaderList {
   const headers = headersForWorker(request.headers, {
     host: url.host,
     protocol: url.protocol.replace(':', ''),
-    requestId: requestIdOf(request),
+    requestId,
     clientAddress: clientAddress(request),
     prefix,
     isChunked: request.body !== null && announcedBytes(request.headers) === null,

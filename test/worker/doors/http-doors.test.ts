@@ -102,6 +102,38 @@ describe('an HTTP port of a pod', () => {
     answer.webSocket?.close()
   })
 
+  it('[NET-51] a client of a WebSocket that takes and says nothing is let go with a reason; one that says a word is not', async () => {
+    const MIB = 2 ** 20
+    const { id } = await runPod(async ({ stream }) => {
+      stream.accept()
+      stream.sendHead({ status: 101, headers: [] })
+      const record = encodeRecord({ kind: 'binary', bytes: new Uint8Array(MIB) })
+      for (let sent = 0; sent < 40 && record !== null; sent += 1) await stream.write(record)
+    })
+    const visit = async (talks: boolean) => {
+      const { webSocket: socket } = await send(`/proxy/${id}/8888/video`, { headers: { Upgrade: 'websocket' } })
+      if (!socket) throw new Error('no socket')
+      let taken = 0
+      const closed = new Promise<unknown>((resolve) => socket.addEventListener('close', ({ code, reason }) => resolve({ code, reason })))
+      const whole = new Promise<unknown>((resolve) => {
+        socket.addEventListener('message', () => {
+          taken += 1
+          if (talks && taken === 20) socket.send('go on')
+          if (taken === 40) resolve('all of it')
+        })
+      })
+      socket.accept()
+      const end = await Promise.race([closed, whole])
+      socket.close()
+      return { end, taken }
+    }
+    expect(await visit(false)).toEqual({
+      end: { code: 1013, reason: 'the client has to say something from time to time: too much was told it since it did' },
+      taken: 33,
+    })
+    expect(await visit(true)).toEqual({ end: 'all of it', taken: 40 })
+  })
+
   it('[NET-15] has a share of the tunnel of its host: visitors beyond it are told so, and its owner still gets in', async () => {
     const { id, tunnel } = await runPod(() => new Promise(() => undefined))
     const leave = new AbortController()
