@@ -1,4 +1,4 @@
-import { readEvents, readEventsOnce, type ServerEvent } from './events.ts'
+import { readEvents, readEventsOnce, type ServerEvent, type StreamOptions } from './events.ts'
 import type { AnswerOf, BodyOf, Method, Operation, PathOf } from './operation.ts'
 import { OPERATIONS } from './operations/operations.ts'
 import { type CallOptions, type Sent, Transport, type TransportOptions } from './transport.ts'
@@ -16,7 +16,7 @@ type Arguments<Op> = [keyof PathOf<Op> | BodyOf<Op>] extends [never]
   ? [given?: Given<Op>, options?: CallOptions]
   : [given: Given<Op>, options?: CallOptions]
 type Call<Op> = Op extends { by: 'events' }
-  ? (given: { path: PathOf<Op>; query?: Query }, options?: CallOptions & { lastEventId?: string }) => AsyncGenerator<ServerEvent>
+  ? (given: { path: PathOf<Op>; query?: Query }, options?: StreamOptions) => AsyncGenerator<ServerEvent>
   : Op extends { by: 'socket' }
     ? (given: { path: PathOf<Op>; query?: Query }) => URL
     : (...args: Arguments<Op>) => Promise<AnswerOf<Op>>
@@ -37,7 +37,7 @@ export interface ApiClient extends ApiCalls {
    * The events of an operation that answers with JSON unless asked otherwise. A GET that breaks off goes on behind its last event; anything else is
    * sent once.
    */
-  events(method: Method, path: string, body?: unknown, options?: CallOptions & { lastEventId?: string }): AsyncGenerator<ServerEvent>
+  events(method: Method, path: string, body?: unknown, options?: StreamOptions): AsyncGenerator<ServerEvent>
 }
 
 type AnyOperation = Pick<Operation, 'method' | 'path' | 'isCreate' | 'by'>
@@ -54,9 +54,10 @@ export function connect(options: TransportOptions): ApiClient {
   const calls = Object.entries<AnyOperation>(OPERATIONS).map(([id, operation]) => [id, callOf(transport, operation, options.url)])
   const request = (method: Method, path: string, body?: unknown, call: CallOptions = {}) =>
     transport.json({ ...call, method, path, ...(body === undefined ? {} : { body }) })
-  const events: ApiClient['events'] = (method, path, body, { lastEventId, ...call } = {}) => {
+  const events: ApiClient['events'] = (method, path, body, { lastEventId, onLink, ...call } = {}) => {
     const sent = { ...call, method, path, ...(body === undefined ? {} : { body }) }
-    return method === 'GET' ? readEvents(transport, sent, lastEventId) : readEventsOnce(transport, sent)
+    const given = { ...(lastEventId !== undefined && { lastEventId }), ...(onLink && { onLink }) }
+    return method === 'GET' ? readEvents(transport, sent, given) : readEventsOnce(transport, sent)
   }
   return { ...(Object.fromEntries(calls) as ApiCalls), request, events }
 }
@@ -67,11 +68,13 @@ export function createApiClient(url: string, key: string): ApiClient {
 }
 
 function callOf(transport: Transport, { method, path, isCreate, by }: AnyOperation, url: string) {
-  return ({ path: names = {}, query = {}, body }: AnyGiven = {}, options: CallOptions & { lastEventId?: string } = {}) => {
+  return ({ path: names = {}, query = {}, body }: AnyGiven = {}, { lastEventId, onLink, ...options }: StreamOptions = {}) => {
     const address = addressOf(path, names, query)
     if (by === 'socket') return new URL(address, url.replace(/^http/, 'ws'))
     const sent: Sent = { ...options, method, isCreate, path: address, ...(body === undefined ? {} : { body }) }
-    return by === 'events' ? readEvents(transport, sent, options.lastEventId) : transport.json(sent)
+    return by === 'events'
+      ? readEvents(transport, sent, { ...(lastEventId !== undefined && { lastEventId }), ...(onLink && { onLink }) })
+      : transport.json(sent)
   }
 }
 

@@ -38,8 +38,11 @@ export class ApiError extends Error {
 /** No answer came: nobody knows whether the request was carried out. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
+  /** `METHOD path`. */
+  readonly what: string
   constructor(what: string, cause: unknown) {
     super(`${what}: no answer (${reasonOf(cause)})`, { cause })
+    this.what = what
   }
 }
 

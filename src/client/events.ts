@@ -1,5 +1,5 @@
 import { ApiError, ConnectionError } from './errors.ts'
-import { pause, type Sent, type Transport } from './transport.ts'
+import { type CallOptions, pause, type Sent, type Transport } from './transport.ts'
 
 /** One event of a stream (WHATWG HTML, "event stream"). */
 export interface ServerEvent {
@@ -7,6 +7,13 @@ export interface ServerEvent {
   id: string
   event: string
   data: string
+}
+
+/** How a stream is read. */
+export interface StreamOptions extends CallOptions {
+  lastEventId?: string
+  /** Told when the stream opens, and when it breaks off and is opened again after a pause. */
+  onLink?: (isOpen: boolean) => void
 }
 
 /** A stream that has said nothing for this long is taken for broken: the plane sends comments in between. */
@@ -21,12 +28,17 @@ const LINE_END = /\r\n|\n|\r(?!$)/
  * The events of a stream until the plane ends it. One that breaks is opened again behind the last event that was seen, so none is missed and none
  * comes twice. Throws `ApiError` when the plane refuses, and the reason of the signal once it fires.
  */
-export async function* readEvents(transport: Transport, sent: Sent, lastEventId = ''): AsyncGenerator<ServerEvent> {
+export async function* readEvents(
+  transport: Transport,
+  sent: Sent,
+  { lastEventId = '', onLink }: Pick<StreamOptions, 'lastEventId' | 'onLink'> = {},
+): AsyncGenerator<ServerEvent> {
   let last = lastEventId
   for (let failed = 0; ; failed += 1) {
     try {
       const response = await transport.send({ ...sent, headers: { ...sent.headers, ...eventHeaders(last) }, timeoutMs: FOREVER_MS })
       if (!response.body) return
+      onLink?.(true)
       for await (const event of parseEvents(response.body)) {
         last = event.id
         failed = 0
@@ -37,6 +49,7 @@ export async function* readEvents(transport: Transport, sent: Sent, lastEventId 
       sent.signal?.throwIfAborted()
       if (error instanceof ApiError && !error.retryable) throw error
       if (!(error instanceof ApiError || error instanceof ConnectionError || error instanceof BrokenStream)) throw error
+      onLink?.(false)
       await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failed), sent.signal)
     }
   }

@@ -57,10 +57,15 @@ export class Transport {
    */
   async send(sent: Sent): Promise<Response> {
     const headers = this.headersOf(sent)
+    let isLost = false
     for (let tried = 1; ; tried += 1) {
       try {
         return await this.sendOnce(sent, headers)
       } catch (error) {
+        // An earlier try of this very call has deleted it, and its answer was lost.
+        if (isLost && sent.method === 'DELETE' && error instanceof ApiError && error.status === 404)
+          return new Response(null, { status: 204 })
+        isLost ||= error instanceof ConnectionError
         const pauseMs = tried < TRIES && !sent.signal?.aborted ? pauseBefore(error, sent, tried) : undefined
         if (pauseMs === undefined) throw error
         await (this.options.pause ?? pause)(pauseMs, sent.signal)

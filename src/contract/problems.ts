@@ -52,9 +52,9 @@ export interface Refusal extends ProblemOptions {
   key: ProblemKey
 }
 
-/** A request that cannot be done as it stands, and why. */
-export function badRequest(detail: string): Refusal {
-  return { key: 'badRequest', detail }
+/** A request that cannot be done as it stands, and why; `errors` say where, and what to do. */
+export function badRequest(detail: string, errors?: readonly string[]): Refusal {
+  return { key: 'badRequest', detail, ...(errors && { errors }) }
 }
 
 /** The one error type that becomes a response as it is. Throw by key; bodies are never built by hand. */

@@ -15,6 +15,7 @@ import { registerAdminBudgets } from './routes/accounts/admin-budgets.ts'
 import { registerAdminIdentities } from './routes/accounts/admin-identities.ts'
 import { registerAdminIsolation } from './routes/accounts/admin-isolation.ts'
 import { registerAdminOffboarding } from './routes/accounts/admin-offboarding.ts'
+import { registerAdminPlans } from './routes/accounts/admin-plans.ts'
 import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
 import { registerAdminSessions } from './routes/accounts/admin-sessions.ts'
 import { registerAdminSuspension } from './routes/accounts/admin-suspension.ts'
@@ -49,6 +50,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminIsolation(app)
   registerAdminOffboarding(app)
   registerAdminBudgets(app)
+  registerAdminPlans(app)
   registerAdminSpend(app)
   registerAdminAudit(app)
   registerAdminCatalog(app)

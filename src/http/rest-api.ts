@@ -47,7 +47,8 @@ const DOCUMENT_PATH = '/v2/openapi.json'
 const INFO = {
   title: 'podplane',
   version: '2',
-  description: 'Pods, Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC.',
+  description:
+    'Pods, Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC. Every answer has an `X-Request-ID`, your own where you send one: name it when you report a fault.',
 }
 
 const CREDENTIALS = [

@@ -74,7 +74,7 @@ export class Operations extends HeyApiClient {
     /**
      * Create an endpoint
      *
-     * Nothing runs before the first job, unless `workers.min` says so. A repeated `Idempotency-Key` gives the endpoint that the first call made.
+     * Nothing runs before the first job, unless `workers.min` says so. With `dryRun` nothing is made and the answer says where a worker would go. A repeated `Idempotency-Key` gives the endpoint that the first call made.
      */
     public createEndpoint<ThrowOnError extends boolean = true>(options: Options<CreateEndpointData, ThrowOnError>): RequestResult<CreateEndpointAnswers, CreateEndpointRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateEndpointAnswers, CreateEndpointRefusals, ThrowOnError, 'data'>({

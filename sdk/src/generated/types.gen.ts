@@ -30,7 +30,7 @@ export type Endpoint = {
     id: string;
     name: string;
     type: EndpointType;
-    requestUrls: QueueBasedRequestUrls | LoadBalancerRequestUrls;
+    requestUrls: QueueBasedRequestUrls | LoadBalancingRequestUrls;
     /**
      * Command in stored form.
      */
@@ -113,7 +113,7 @@ export type QueueBasedRequestUrls = {
 /**
  * Where requests are sent.
  */
-export type LoadBalancerRequestUrls = {
+export type LoadBalancingRequestUrls = {
     /**
      * Requests below it go to a worker, path and query included.
      */
@@ -220,6 +220,80 @@ export type ErrorResponse = {
      */
     code?: string;
 };
+
+/**
+ * Where a worker of an endpoint would go now, and what it would cost. Nothing is made or reserved.
+ */
+export type EndpointPlacementPreview = {
+    /**
+     * Whether a worker would find a place now, and the account may have it.
+     */
+    fits: boolean;
+    /**
+     * Where the first worker would go now; null: nowhere.
+     */
+    dataCenterId: string | null;
+    /**
+     * USD per hour of a worker: of the one that would start now, else of the cheapest that is asked for.
+     */
+    cost: number;
+    /**
+     * USD per hour without work: of `workers.min`.
+     */
+    costAtLeast: number;
+    /**
+     * USD per hour at most: of `workers.max`.
+     */
+    costAtMost: number;
+    /**
+     * What is missing for a worker, if none fits.
+     */
+    missing: Array<string>;
+    /**
+     * The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.
+     */
+    options: Array<WhyOption>;
+};
+
+/**
+ * A smallest change that would start it now, as placement itself says.
+ */
+export type WhyOption = {
+    kind: WhyOptionKind;
+    summary: string;
+    /**
+     * Who can do it.
+     */
+    who: 'YOU' | 'OPERATOR';
+    /**
+     * The call that does it; null: nothing is to be sent by you.
+     */
+    call: {
+        method: 'POST' | 'PATCH' | 'PUT';
+        path: string;
+        body: {
+            [key: string]: unknown;
+        };
+    } | null;
+    /**
+     * USD per hour of what starts, its disks included.
+     */
+    pricePerHour: number;
+    /**
+     * USD per hour, against what was asked for.
+     */
+    priceDifference: number;
+    /**
+     * Of `WAIT`: for how long.
+     */
+    waitSeconds: number | null;
+    /**
+     * Of `STOP`: what ends with it.
+     */
+    loses?: string;
+};
+
+export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'STOP' | 'TWO_CHANGES';
 
 /**
  * Exactly one of `gpu` and `cpu`; `image` unless `templateId` is set.
@@ -409,7 +483,7 @@ export type ChangePlan = {
 };
 
 export type ChangedResource = {
-    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'delegation' | 'api-key' | 'ssh-key' | 'member' | 'invitation' | 'organization' | 'join-token' | 'host' | 'account';
+    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'delegation' | 'api-key' | 'ssh-key' | 'member' | 'invitation' | 'organization' | 'join-token' | 'host' | 'account' | 'plan';
     id: string;
     name: string | null;
     /**
@@ -927,46 +1001,6 @@ export type WhyEvidence = {
      */
     at: string | null;
 };
-
-/**
- * A smallest change that would start it now, as placement itself says.
- */
-export type WhyOption = {
-    kind: WhyOptionKind;
-    summary: string;
-    /**
-     * Who can do it.
-     */
-    who: 'YOU' | 'OPERATOR';
-    /**
-     * The call that does it; null: nothing is to be sent by you.
-     */
-    call: {
-        method: 'POST' | 'PATCH' | 'PUT';
-        path: string;
-        body: {
-            [key: string]: unknown;
-        };
-    } | null;
-    /**
-     * USD per hour of what starts, its disks included.
-     */
-    pricePerHour: number;
-    /**
-     * USD per hour, against what was asked for.
-     */
-    priceDifference: number;
-    /**
-     * Of `WAIT`: for how long.
-     */
-    waitSeconds: number | null;
-    /**
-     * Of `STOP`: what ends with it.
-     */
-    loses?: string;
-};
-
-export type WhyOptionKind = 'START' | 'RECREATE' | 'GPU_TYPE' | 'GPU_COUNT' | 'CPU_SIZE' | 'DATA_CENTER' | 'CLOUD' | 'DISK' | 'VOLUME' | 'MEMORY' | 'VCPU' | 'CUDA' | 'GLOBAL_NETWORKING' | 'POD_COUNT' | 'WORKERS_MAX' | 'WORKERS_MIN' | 'SPEND_LIMIT' | 'QUOTA' | 'UNCORDON' | 'WAIT' | 'STOP' | 'TWO_CHANGES';
 
 /**
  * Why a cluster is where it is.
@@ -2473,12 +2507,24 @@ export type BudgetUse = {
     used: number;
     bound: number;
     unit: 'count' | 'bytes';
+    /**
+     * Counted together with the own account of who made this organization, or with the organizations that this user has made.
+     */
+    shared: boolean;
 };
 
 /**
  * What the account holds of each budget, and the most that it may.
  */
 export type AccountLimits = {
+    /**
+     * The plan that the operator gave the account, or the account whose budgets it shares; null: none.
+     */
+    plan: string | null;
+    /**
+     * organizations that the user owns
+     */
+    organizations: BudgetUse;
     /**
      * pods that are not terminated
      */
@@ -4390,7 +4436,12 @@ export type CreateEndpointData = {
         'Idempotency-Key'?: string;
     };
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Say where a worker would go, or what is missing, and what it costs; make nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/serverless';
 };
 
@@ -4440,6 +4491,10 @@ export type CreateEndpointRefusals = {
 export type CreateEndpointRefusal = CreateEndpointRefusals[keyof CreateEndpointRefusals];
 
 export type CreateEndpointAnswers = {
+    /**
+     * With `dryRun`: where a worker would go.
+     */
+    200: EndpointPlacementPreview;
     /**
      * The endpoint.
      */

@@ -11,6 +11,7 @@ import type { BudgetOverrides } from '../../contract/accounts/budgets.ts'
 import type { AccountIsolation } from '../../contract/accounts/isolation.ts'
 import type { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../contract/accounts/keys.ts'
 import type { Offboarding } from '../../contract/accounts/offboarding.ts'
+import type { AccountPlan, LimitsPlan, ListPlansResponse, PlanLimits } from '../../contract/accounts/plans.ts'
 import type { ResealRequest, ResealResponse } from '../../contract/accounts/secrets.ts'
 import type { SpendCeilings } from '../../contract/billing/spend.ts'
 import type { ChangePlan } from '../../contract/change-plan.ts'
@@ -37,6 +38,7 @@ export const OPERATOR_OPERATIONS = {
   listKeys: get('/admin/v1/users/{id}/keys', as<typeof ListKeysResponse>()),
   revokeKey: remove('/admin/v1/keys/{id}', as<typeof ChangePlan | undefined>()),
   setQuotas: put('/admin/v1/users/{id}/quotas', as<typeof Quotas>(), as<typeof Quotas>()),
+  resetQuotas: remove('/admin/v1/users/{id}/quotas', as<typeof ChangePlan | undefined>()),
   suspendUser: post('/admin/v1/users/{id}/suspend', as<typeof Suspension>()),
   resumeUser: post('/admin/v1/users/{id}/resume', as<typeof Suspension>()),
   suspendOrganization: post('/admin/v1/organizations/{id}/suspend', as<typeof OrganizationSuspension>()),
@@ -49,6 +51,13 @@ export const OPERATOR_OPERATIONS = {
   createSignInLink: post('/admin/v1/sign-in-links', as<typeof SignInLink>(), as<typeof CreateSignInLinkRequest>()),
   getBudgets: get('/admin/v1/users/{id}/budgets', as<typeof BudgetOverrides>()),
   setBudgets: put('/admin/v1/users/{id}/budgets', as<typeof BudgetOverrides>(), as<typeof BudgetOverrides>()),
+  listPlans: get('/admin/v1/plans', as<typeof ListPlansResponse>()),
+  setPlan: put('/admin/v1/plans/{name}', as<typeof LimitsPlan>(), as<typeof PlanLimits>()),
+  deletePlan: remove('/admin/v1/plans/{name}', as<typeof ChangePlan | undefined>()),
+  getUserPlan: get('/admin/v1/users/{id}/plan', as<typeof AccountPlan>()),
+  setUserPlan: put('/admin/v1/users/{id}/plan', as<typeof AccountPlan>(), as<typeof AccountPlan>()),
+  getOrganizationPlan: get('/admin/v1/organizations/{id}/plan', as<typeof AccountPlan>()),
+  setOrganizationPlan: put('/admin/v1/organizations/{id}/plan', as<typeof AccountPlan>(), as<typeof AccountPlan>()),
   getSpendCeilings: get('/admin/v1/users/{id}/spend-limits', as<typeof SpendCeilings>()),
   setSpendCeilings: put('/admin/v1/users/{id}/spend-limits', as<typeof SpendCeilings>(), as<typeof SpendCeilings>()),
   listAllAudit: get('/admin/v1/audit', as<typeof OperatorAuditResponse>()),

@@ -92,6 +92,13 @@ export function isValidVcpuCount(flavor: CpuFlavor, vcpuCount: number): boolean 
   return powerOfTwo && vcpuCount >= flavor.minVcpu && vcpuCount <= flavor.maxVcpu
 }
 
+/** The sizes that a flavor is sold at, the smallest first. */
+export function vcpuCountsOf(flavor: CpuFlavor): number[] {
+  const sizes: number[] = []
+  for (let size = 1; size <= flavor.maxVcpu; size *= 2) if (isValidVcpuCount(flavor, size)) sizes.push(size)
+  return sizes
+}
+
 /** A data center that the catalog names, or undefined. Others are known by the machines that joined in them (RES-2). */
 export function findListedDataCenter({ dataCenters }: Pick<Catalog, 'dataCenters'>, id: string): DataCenter | undefined {
   return dataCenters.find((dataCenter) => dataCenter.id === id)

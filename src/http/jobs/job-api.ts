@@ -16,7 +16,7 @@ import { authenticationProblem } from '../authentication-problem.ts'
 import { boundedFor } from '../bounded-look.ts'
 import { credentialOf, keepPrivate } from '../console/credential.ts'
 import { problemResponse } from '../problem-response.ts'
-import { requestIdOf } from '../request-id.ts'
+import { REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts'
 import { ACCOUNT_HEADER, accountToName, visitOf } from '../session-headers.ts'
 import { watchedByKey } from '../watched/watched-stream.ts'
 import { countBody } from './in-flight-body.ts'
@@ -29,6 +29,7 @@ interface Incoming {
   request: Request
   env: Env
   ctx: ExecutionContext
+  requestId: string
   /** Who calls, once that is known; a worker is nobody here. */
   principal: Principal | null
 }
@@ -39,14 +40,14 @@ interface Incoming {
  */
 export async function handleJobCall(request: Request, url: URL, env: Env, ctx: ExecutionContext): Promise<Response> {
   const call = parseJobCall(url)
-  const incoming: Incoming = { request, env, ctx, principal: null }
+  const incoming: Incoming = { request, env, ctx, requestId: requestIdOf(request), principal: null }
   try {
     const admitted = await admit(incoming, call)
     if (!call) throw new Problem('pathNotFound')
     const response = await callCounted(incoming, call, admitted)
     return labelled(watched(response, incoming), incoming)
   } catch (error) {
-    return labelled(refuse(request, call, error), incoming)
+    return labelled(refuse(incoming, call, error), incoming)
   }
 }
 
@@ -68,7 +69,8 @@ function labelled(response: Response, incoming: Incoming): Response {
 }
 
 // PP-225: what a worker made is shown as the type that it has, whatever it looks like.
-function setLabels(headers: Headers, { request, principal }: Incoming): void {
+function setLabels(headers: Headers, { request, requestId, principal }: Incoming): void {
+  headers.set(REQUEST_ID_HEADER, requestId)
   headers.set(NO_SNIFFING, 'nosniff')
   const account = accountToName(principal ?? undefined)
   if (account !== null) headers.set(ACCOUNT_HEADER, account)
@@ -104,7 +106,7 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
     caller: {
       userId: principal.userId,
       exempt: await isExempt(incoming.env, principal.teamId, Date.now()),
-      ...(call.route.isAudited && { cause: causeOf({ principal, requestId: requestIdOf(incoming.request) }) }),
+      ...(call.route.isAudited && { cause: causeOf({ principal, requestId: incoming.requestId }) }),
     },
   }
 }
@@ -138,10 +140,10 @@ function checkMethod(incoming: Incoming, call: JobCall): void {
   throw new Problem('methodNotAllowed', { headers: { Allow: methods.join(', ') } })
 }
 
-function refuse(request: Request, call: JobCall | null, error: unknown): Response {
+function refuse({ requestId }: Incoming, call: JobCall | null, error: unknown): Response {
   if (!(error instanceof Problem)) {
     logEvent('error', 'job call failed', {
-      requestId: requestIdOf(request),
+      requestId,
       operation: call?.operation,
       endpointId: call?.endpointId,
       error,

@@ -18,7 +18,7 @@ import { authenticationProblem } from '../authentication-problem.ts'
 import { boundedFor } from '../bounded-look.ts'
 import { clientAddress } from '../client-address.ts'
 import { problemResponse } from '../problem-response.ts'
-import { requestIdOf } from '../request-id.ts'
+import { requestIdOf, withRequestId } from '../request-id.ts'
 import { visitOf } from '../session-headers.ts'
 import { watchedSocket } from '../watched/watched-socket.ts'
 import { watchedByKey } from '../watched/watched-stream.ts'
@@ -39,6 +39,11 @@ interface Incoming {
   ctx: ExecutionContext
 }
 
+/** A request that is served, under the id that its worker, its client and the log are told. */
+interface Serving extends Incoming {
+  requestId: string
+}
+
 /**
  * A request to the workers of a load-balancing endpoint: key, endpoint and size are checked here, its endpoint's object names a worker with a
  * place, and the request goes through the tunnel of that worker's host, past every queue.
@@ -46,17 +51,17 @@ interface Incoming {
 export async function handleServedCall(incoming: Incoming, call: ServedCall): Promise<Response> {
   const { request } = incoming
   if (isPreflight(request)) return preflightAnswer(request)
+  const requestId = requestIdOf(request)
   try {
-    return await serve(incoming, call)
+    return withRequestId(await serve({ ...incoming, requestId }, call), requestId)
   } catch (error) {
-    if (!(error instanceof Problem)) {
-      logEvent('error', 'request to a worker failed', { requestId: requestIdOf(request), endpointId: call.endpointId, error })
-    }
-    return readableAnywhere(problemResponse(error instanceof Problem ? error : new Problem('internal', { cause: error }), 'jobApi'))
+    if (!(error instanceof Problem)) logEvent('error', 'request to a worker failed', { requestId, endpointId: call.endpointId, error })
+    const problem = error instanceof Problem ? error : new Problem('internal', { cause: error })
+    return withRequestId(readableAnywhere(problemResponse(problem, 'jobApi')), requestId)
   }
 }
 
-async function serve(incoming: Incoming, call: ServedCall): Promise<Response> {
+async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
   const { request, env } = incoming
   const principal = await callerOf(incoming)
   if (!METHODS.includes(request.method)) throw new Problem('methodNotAllowed', { headers: { Allow: METHODS.join(', ') } })
@@ -118,11 +123,11 @@ async function holdSmall(request: Request): Promise<ReadableStream | ArrayBuffer
   return request.body !== null && isSmall ? await request.arrayBuffer() : request.body
 }
 
-function workerHeaders({ request, url }: Incoming, call: ServedCall): HeaderList {
+function workerHeaders({ request, url, requestId }: Serving, call: ServedCall): HeaderList {
   const headers = headersForWorker(request.headers, {
     host: url.host,
     protocol: url.protocol.replace(':', ''),
-    requestId: requestIdOf(request),
+    requestId,
     clientAddress: clientAddress(request),
     prefix: call.prefix,
     isChunked: request.body !== null && announcedBytes(request.headers) === null,

@@ -3,7 +3,7 @@ import { logEvent, logs } from '../../platform/log.ts'
 import type { Operator, Principal } from '../../services/context.ts'
 import type { AppContext } from '../app-env.ts'
 import { keepPrivate } from '../console/credential.ts'
-import { requestIdOf } from '../request-id.ts'
+import { REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts'
 import { ACCOUNT_HEADER, accountToName } from '../session-headers.ts'
 
 const SERVER_FAULT = 500
@@ -17,7 +17,7 @@ export async function requestContext(c: AppContext, next: Next): Promise<void> {
   await next()
   // A switched protocol has no headers to add.
   if (c.res.status !== 101) {
-    c.res.headers.set('X-Request-ID', c.var.requestId)
+    c.res.headers.set(REQUEST_ID_HEADER, c.var.requestId)
     c.res.headers.set('X-Content-Type-Options', 'nosniff')
     const account = accountToName(principalOf(c))
     if (account !== null) c.res.headers.set(ACCOUNT_HEADER, account)

@@ -16,6 +16,7 @@ export const REST_TAGS = [
 
 export const ADMIN_TAGS = [
   { name: 'Accounts', description: 'Users, their keys, quotas and budgets.' },
+  { name: 'Plans', description: 'Limits that accounts have in common.' },
   { name: 'Hosts', description: 'Machines, and the tokens with which they join.' },
   { name: 'Volumes', description: 'What is left of volumes that were deleted.' },
   { name: 'Catalog', description: 'What the plane offers, where, and at what price.' },

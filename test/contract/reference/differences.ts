@@ -29,6 +29,3 @@ export const DELIBERATE: Readonly<Record<string, string>> = {
   'answer QueueBasedRequestUrls.cancel: format': 'PP-122',
   'answer QueueBasedRequestUrls.retry: format': 'PP-122',
 }
-
-/** What the plane does not have yet. Each row goes with the change that adds it. */
-export const NOT_YET: readonly string[] = ['answer LoadBalancingRequestUrls.base']

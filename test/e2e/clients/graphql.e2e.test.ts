@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callPlane, eventually, hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
 import { PublishedClient } from '../support/published-client.ts'
-import { BUILD_TIMEOUT_MS, dstackClient, pythonClient } from '../support/worker-image.ts'
+import { BUILD_TIMEOUT_MS, dstackClient, earlierSdk, pythonClient } from '../support/worker-image.ts'
 
 // Published clients that speak GraphQL, unmodified, against a running plane and its agent.
 
@@ -21,6 +21,7 @@ interface SdkPod extends Named {
 
 let plane: TestPlane
 let sdk: PublishedClient
+let earlier: PublishedClient
 let dstack: PublishedClient
 let catalog: PublishedClient
 beforeAll(async () => {
@@ -28,11 +29,13 @@ beforeAll(async () => {
   plane = await startPlane({ args: ['--simulate-gpus', `${GPU}:4`] })
   await hostIsOnline(plane)
   sdk = new PublishedClient(python, 'runpod', plane)
+  earlier = new PublishedClient(python, 'runpod', plane, await earlierSdk())
   dstack = new PublishedClient(ofDstack, 'dstack', plane)
   catalog = new PublishedClient(ofDstack, 'gpuhunt', plane)
 }, BUILD_TIMEOUT_MS)
 afterAll(async () => {
   sdk?.stop()
+  earlier?.stop()
   dstack?.stop()
   catalog?.stop()
   await plane?.stop()
@@ -113,6 +116,32 @@ describe('[GQL-67] the Python SDK', () => {
     expect(await sdk.call('update_container_registry_auth', [made.id, 'ada', 'other'])).toEqual(made)
     await sdk.call('delete_container_registry_auth', [made.id])
     expect(await get('/v2/registries')).toEqual({ registries: [] })
+  })
+
+  test('of an earlier generation, whose key goes into the address, does all of it, too', async () => {
+    expect(await earlier.call('version.get_version')).toBe('1.7.7')
+    expect(await earlier.call('get_gpus')).toContainEqual({ id: GPU, displayName: 'L4', memoryInGb: 24 })
+    const { id } = await earlier.call<Named>('create_pod', ['earlier', 'builtin/idle', GPU], { container_disk_in_gb: 5 })
+    expect(await earlier.call<SdkPod[]>('get_pods')).toMatchObject([{ id, name: 'earlier', desiredStatus: 'RUNNING' }])
+    expect(await earlier.call('stop_pod', [id])).toEqual({ id, desiredStatus: 'EXITED' })
+    await eventually('its container has ended', WAIT_MS, async () => (await get<{ status: string }>(`/v2/pods/${id}`)).status === 'EXITED')
+    expect(await earlier.call('resume_pod', [id, 1])).toMatchObject({ id, desiredStatus: 'RUNNING' })
+    expect(await earlier.call('terminate_pod', [id])).toBeNull()
+    const first = await earlier.call<Named>('create_template', ['first', 'builtin/echo'], { is_serverless: true })
+    const second = await earlier.call<Named>('create_template', ['second', 'builtin/echo'], { is_serverless: true })
+    const made = await earlier.call<Named>('create_endpoint', ['jobs', first.id, 'AMPERE_24'], { workers_max: 0 })
+    expect(await earlier.call<Named[]>('get_endpoints')).toContainEqual(
+      expect.objectContaining({ id: made.id, templateId: first.id, gpuIds: 'AMPERE_24' }),
+    )
+    expect(await earlier.call('update_endpoint_template', [made.id, second.id])).toEqual({ id: made.id, templateId: second.id })
+    const login = await earlier.call<Named>('create_container_registry_auth', ['hub', 'ada', 'secret'])
+    expect(await get('/v2/registries')).toMatchObject({ registries: [{ id: login.id, name: 'hub' }] })
+    expect(await earlier.call('update_user_settings', [KEY])).toMatchObject({ pubKey: KEY })
+    const left = [`serverless/${made.id}`, `templates/${first.id}`, `templates/${second.id}`, `registries/${login.id}`]
+    for (const path of left) await remove(`/v2/${path}`)
+    const stranger = new PublishedClient(await pythonClient(), 'runpod', { url: plane.url, apiKey: 'wrong' }, await earlierSdk())
+    await expect(stranger.call('get_pods')).rejects.toThrow('AuthenticationError: Unauthorized request')
+    stranger.stop()
   })
 
   test('knows a wrong key by its status', async () => {

@@ -15,15 +15,8 @@ const WAIT = 60_000
 /** Milliseconds for which a log is read; what stands in it comes at once. */
 const LOG_WAIT = 500
 
-const NO_CLUSTER = { status: 404, why: 'this machine builds no private networks, so no cluster is made' }
-const CLUSTER = { name: 'one', type: 'TRAINING', image: 'acme/train:1', compute: { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 100 } }
 /** Tools that have nothing to do here: with what they are called, the status that they get, and why. */
 const REFUSED: Readonly<Record<string, { args?: Record<string, unknown>; status: number | undefined; why: string }>> = {
-  'create-cluster': { args: { body: CLUSTER }, status: 400, why: 'four GPUs have no room for five members' },
-  'get-cluster': { args: { id: 'none' }, ...NO_CLUSTER },
-  'update-cluster': { args: { id: 'none', body: { name: 'two' } }, ...NO_CLUSTER },
-  'delete-cluster': { args: { id: 'none' }, ...NO_CLUSTER },
-  'list-cluster-pods': { args: { id: 'none' }, ...NO_CLUSTER },
   'deploy-hub-repo': { args: { repo: 'owner/name' }, status: undefined, why: 'no hub is here, so no repository has a listing' },
   'get-endpoint-build': { args: { id: 'none', buildId: 'none' }, status: 404, why: 'the plane builds no images, so no build has an id' },
 }
@@ -114,8 +107,20 @@ describe.concurrent('[PP-272] the tools of the MCP server', () => {
     expect(await mcp.call('list-delegations')).toEqual({ delegations: [] })
   })
 
-  test('list clusters', async () => {
-    expect(await mcp.call('list-clusters')).toEqual({ clusters: [] })
+  test('make, read, list, change and delete a cluster, and list its members', async () => {
+    const compute = { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 2 }
+    // Its members are containers; these have nothing to run.
+    const body = { name: 'one', type: 'TRAINING', image: 'registry.invalid/none:1', compute }
+    const { id } = await mcp.call<Named>('create-cluster', { body })
+    expect(await mcp.call('get-cluster', { id })).toMatchObject({ id, name: 'one', type: 'TRAINING', pods: { total: 2 } })
+    expect(idsOf((await mcp.call<{ clusters: Named[] }>('list-clusters')).clusters)).toContain(id)
+    const { pods } = await mcp.call<{ pods: Named[] }>('list-cluster-pods', { id })
+    expect(pods.map(({ name }) => name)).toEqual(['one-0', 'one-1'])
+    expect(await mcp.call('update-cluster', { id, body: { name: 'two' } })).toMatchObject({ id, name: 'two' })
+    await mcp.call('delete-cluster', { id })
+    expect(await isGone('get-cluster', id)).toBe(true)
+    const crowd = { ...body, compute: { ...compute, podCount: 100 } }
+    expect(await mcp.try('create-cluster', { body: crowd })).toMatchObject({ ok: false, status: 400 })
   })
 
   test('read and replace SSH keys', async () => {

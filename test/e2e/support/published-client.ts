@@ -13,13 +13,19 @@ export class PublishedClient {
   private readonly home: string
   private readonly ended: Promise<never>
 
-  constructor(python: string, client: 'runpod' | 'dstack' | 'gpuhunt', { url, apiKey }: Pick<TestPlane, 'url' | 'apiKey'>) {
+  /** `packages`: a folder whose packages come before those of the interpreter. */
+  constructor(
+    python: string,
+    client: 'runpod' | 'dstack' | 'gpuhunt',
+    { url, apiKey }: Pick<TestPlane, 'url' | 'apiKey'>,
+    packages?: string,
+  ) {
     // A home without stored credentials.
     this.home = mkdtempSync(join(tmpdir(), 'podplane-e2e-home-'))
     const settings = { RUNPOD_API_KEY: apiKey, RUNPOD_API_BASE_URL: url, RUNPOD_ENDPOINT_BASE_URL: `${url}/v2` }
     this.child = spawn(python, ['-u', join(import.meta.dirname, 'published_client.py'), client], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { PATH: process.env.PATH, HOME: this.home, PLANE: url, ...settings },
+      env: { PATH: process.env.PATH, HOME: this.home, PLANE: url, ...settings, ...(packages !== undefined && { PYTHONPATH: packages }) },
     })
     if (!this.child.stdout) throw new Error('the client has no output')
     this.lines = createInterface({ input: this.child.stdout })

@@ -5,6 +5,7 @@ The argument names the client. PLANE and RUNPOD_API_KEY say where the plane is a
 import json
 import os
 import sys
+from operator import attrgetter
 
 PLANE = os.environ["PLANE"]
 
@@ -52,7 +53,7 @@ client = CLIENTS[sys.argv[1]]()
 for line in sys.stdin:
     request = json.loads(line)
     try:
-        reply = {"result": getattr(client, request["call"])(*request["args"], **request["named"])}
+        reply = {"result": attrgetter(request["call"])(client)(*request["args"], **request["named"])}
     except Exception as error:
         reply = {"error": f"{type(error).__name__}: {error}"}
     print(json.dumps(reply), file=replies, flush=True)

@@ -46,7 +46,10 @@ describe('events of a stream', () => {
       { status: 503 },
       { status: 200, text: 'id: 9\ndata: c\n\n' },
     )
-    const events = await read(client.getPodLogs({ path: { id: 'p' } }, { lastEventId: '6' }))
+    const link: boolean[] = []
+    const onLink = (isOpen: boolean) => void link.push(isOpen)
+    const events = await read(client.getPodLogs({ path: { id: 'p' } }, { lastEventId: '6', onLink }))
+    expect(link).toEqual([true, false, true])
     expect(events.map(({ id, data }) => [id, data])).toEqual([
       ['7', 'a'],
       ['8', 'b'],

@@ -8,6 +8,7 @@ import {
   ListEndpointsResponse,
   UpdateEndpointRequest,
 } from '../../../contract/endpoints/endpoints.ts'
+import { CreateEndpointQuery, EndpointPlacementPreview } from '../../../contract/endpoints/placement-preview.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import { PageQuery } from '../../../contract/pagination.ts'
 import type { EndpointConfig } from '../../../domain/endpoint/record.ts'
@@ -17,6 +18,7 @@ import { withSpend } from '../../../services/billing/listed-spend.ts'
 import { type EndpointBases, toEndpoint } from '../../../services/endpoints/endpoint-view.ts'
 import * as endpoints from '../../../services/endpoints/endpoints.ts'
 import { planDeleteEndpoint, planUpdateEndpoint } from '../../../services/endpoints/plan-endpoint.ts'
+import { previewEndpoint } from '../../../services/endpoints/preview-endpoint.ts'
 import { type AppContext, type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
@@ -47,10 +49,11 @@ const createEndpointRoute = createRoute({
   operationId: 'createEndpoint',
   summary: 'Create an endpoint',
   description:
-    'Nothing runs before the first job, unless `workers.min` says so. A repeated `Idempotency-Key` gives the endpoint that the first call made.',
+    'Nothing runs before the first job, unless `workers.min` says so. With `dryRun` nothing is made and the answer says where a worker would go. A repeated `Idempotency-Key` gives the endpoint that the first call made.',
   ...scoped('serverless:write', [strictJson]),
-  request: { body: json(CreateEndpointRequest), headers: CreateHeaders },
+  request: { body: json(CreateEndpointRequest), query: CreateEndpointQuery, headers: CreateHeaders },
   responses: {
+    200: ok('With `dryRun`: where a worker would go.', EndpointPlacementPreview),
     201: ok('The endpoint.', Endpoint),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
@@ -108,7 +111,9 @@ export function registerServerless(app: OpenAPIHono<AppEnv>): void {
     return c.json({ endpoints: await withSpend(ctx, 'ENDPOINT', configs.map(await viewer(c))), pagination }, 200)
   })
   app.openapi(createEndpointRoute, async (c) => {
-    const config = await endpoints.createEndpoint(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key'])
+    const body = c.req.valid('json')
+    if (c.req.valid('query').dryRun) return c.json(await previewEndpoint(verbContext(c), body), 200)
+    const config = await endpoints.createEndpoint(verbContext(c), body, c.req.valid('header')['Idempotency-Key'])
     return c.json((await viewer(c))(config), 201)
   })
   app.openapi(getRoute, async (c) => {

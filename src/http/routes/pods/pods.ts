@@ -130,8 +130,8 @@ const deleteRoute = createRoute({
 export function registerPods(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => {
     const ctx = verbContext(c)
-    const { pods, pagination } = await listPods(ctx, c.req.valid('query'))
-    return c.json({ pods: await withSpend(ctx, 'POD', pods), pagination }, 200)
+    const { pods, pagination, silentSinceMs } = await listPods(ctx, c.req.valid('query'))
+    return c.json({ pods: await withSpend(ctx, 'POD', pods, silentSinceMs), pagination }, 200)
   })
   app.openapi(createPodRoute, async (c) => {
     const body = c.req.valid('json')

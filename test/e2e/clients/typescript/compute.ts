@@ -61,7 +61,10 @@ async function cluster(plane: Podplane) {
 }
 
 async function endpoint(plane: Podplane) {
-  const made = await plane.createEndpoint({ body: { name: 'one', image: 'builtin/probe', gpu: { pools: [POOL] }, workers: { max: 0 } } })
+  const body = { name: 'one', image: 'builtin/probe', gpu: { pools: [POOL] }, workers: { max: 0 } }
+  const preview = await plane.createEndpoint({ body, query: { dryRun: true } })
+  const made = await plane.createEndpoint({ body })
+  if (!('id' in made && 'fits' in preview)) throw new Error('an endpoint, and where its worker would go')
   const path = { id: made.id }
   const read = await plane.getEndpoint({ path })
   const { endpoints } = await plane.listEndpoints({ query: { limit: 1000 } })
@@ -92,7 +95,9 @@ async function endpoint(plane: Podplane) {
 
 async function jobs(plane: Podplane) {
   const body = { name: 'jobs', image: 'builtin/probe', gpu: { pools: [POOL] }, workers: { max: 1, idleTimeout: 300 } }
-  const { id: endpointId } = await plane.createEndpoint({ body })
+  const made = await plane.createEndpoint({ body })
+  if (!('id' in made)) throw new Error('an endpoint')
+  const endpointId = made.id
   const at = { endpointId }
   const run = (input: Record<string, unknown>) => plane.runJob({ path: at, body: { input } })
   const ended = (jobId: string) =>
