@@ -28,6 +28,12 @@ export const BILLING_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: 'if (isSame || before',
     replace: 'if (isSame || before.chargedFromMs === null || before',
   },
+  {
+    id: 'what stands on a silent host costs its rate',
+    file: 'src/domain/billing/spending.ts',
+    find: 'silentSinceMs.has(one.workloadId) ?',
+    replace: 'silentSinceMs.has("") ?',
+  },
   { id: 'a cell is a formula', file: CSV, find: "? `'${cell}` : cell", replace: '? cell : cell' },
 ]
 

@@ -83,8 +83,9 @@ function selectPods(db: Database, teamId: string, only?: SQL) {
       clusterName: sql<string | null>`${clusters.name}`.as('cluster_name'),
       isToRun: sql<number>`${IS_POD_TO_RUN}`.as('is_to_run'),
       startedAtMs: pods.startedAtMs,
-      nanosPerHour: sql<number>`${POD_NANOS}`.as('nanos'),
-      stoppedNanosPerHour: pods.stoppedDiskNanosPerHour,
+      // BIL-30: what stands on a lost host costs nothing, although the limits count it.
+      nanosPerHour: sql<number>`CASE WHEN ${pods.hostLost} THEN 0 ELSE ${POD_NANOS} END`.as('nanos'),
+      stoppedNanosPerHour: sql<number>`CASE WHEN ${pods.hostLost} THEN 0 ELSE ${pods.stoppedDiskNanosPerHour} END`.as('stopped'),
       closedMicros: closedMicros(sql`${pods.id}`, sql`${pods.startedAtMs}`).as('closed'),
     })
     .from(pods)

@@ -67,20 +67,30 @@ export interface Idling {
   wasteMicros: number
 }
 
+/** Last sign of life of the hosts that are silent, by the id of each workload there. */
+export type Silences = ReadonlyMap<string, number>
+
+/** Until when a workload has cost something: a silence of its host is charged to nobody (BIL-30). */
+export function chargedUntilMs(workloadId: string, silentSinceMs: Silences, nowMs: number): number {
+  return Math.min(nowMs, silentSinceMs.get(workloadId) ?? nowMs)
+}
+
 /**
  * All that costs something or runs, the dearest first (SPD-1). `intervals`: at least those that last; `spent`: what was charged by the id of the
- * thing.
+ * thing; what stands on a silent host costs nothing (BIL-30).
  */
 export function listSpending(
-  spenders: readonly Spender[],
+  all: readonly Spender[],
   intervals: readonly ChargedInterval[],
   spent: ReadonlyMap<string, Spent>,
+  silentSinceMs: Silences,
   nowMs: number,
 ): Spending[] {
+  const spenders = all.map((one) => (silentSinceMs.has(one.workloadId) ? { ...one, nanosPerHour: 0, stoppedNanosPerHour: 0 } : one))
   const lasting = new Map(intervals.filter(({ endedAtMs }) => endedAtMs === null).map((interval) => [interval.workloadId, interval]))
   const groups = Map.groupBy(spenders, ({ kind, id }) => `${kind} ${id}`)
   return [...groups.values()]
-    .map((group) => together(group, lasting, spent, nowMs))
+    .map((group) => together(group, lasting, spent, (id) => chargedUntilMs(id, silentSinceMs, nowMs)))
     .filter(({ nanosPerHour, runningCount }) => nanosPerHour > 0 || runningCount > 0)
     .toSorted((a, b) => b.nanosPerHour - a.nanosPerHour || (a.id < b.id ? -1 : 1))
 }
@@ -109,13 +119,13 @@ function together(
   group: readonly Spender[],
   lasting: ReadonlyMap<string, ChargedInterval>,
   spent: ReadonlyMap<string, Spent>,
-  nowMs: number,
+  untilMs: (workloadId: string) => number,
 ): Spending {
   const { kind, id, name } = group[0] as Spender
   const running = group.filter(({ isRunning }) => isRunning)
   const starts = running.map(({ startedAtMs }) => startedAtMs).filter((ms) => ms !== null)
   const parts = running.map(({ workloadId, nanosPerHour, closedMicros }) => {
-    return { workloadId, nanosPerHour, soFarMicros: closedMicros + lastingMicros(lasting.get(workloadId), nowMs) }
+    return { workloadId, nanosPerHour, soFarMicros: closedMicros + lastingMicros(lasting.get(workloadId), untilMs(workloadId)) }
   })
   const { todayMicros, monthMicros } = spent.get(id) ?? { todayMicros: 0, monthMicros: 0 }
   return {
@@ -133,9 +143,9 @@ function together(
   }
 }
 
-function lastingMicros(interval: ChargedInterval | undefined, nowMs: number): number {
-  if (!interval) return 0
-  const { gpuMicros, cpuMicros, diskMicros } = partAmounts(interval, interval.startedAtMs, { fromMs: interval.startedAtMs, toMs: nowMs })
+function lastingMicros(interval: ChargedInterval | undefined, untilMs: number): number {
+  if (!interval || untilMs <= interval.startedAtMs) return 0
+  const { gpuMicros, cpuMicros, diskMicros } = partAmounts(interval, interval.startedAtMs, { fromMs: interval.startedAtMs, toMs: untilMs })
   return gpuMicros + cpuMicros + diskMicros
 }
 

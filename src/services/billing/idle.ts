@@ -3,12 +3,18 @@ import { type OwnEndpoint, ownEndpoints, ownPods } from '../../objects/ownership
 import { endpointStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 import type { VerbContext } from '../context.ts'
-import { readLivePods } from '../pods/live-pods.ts'
+import { readLivePods, silencesOf } from '../pods/live-pods.ts'
 
 /** Pods that are asked whether they do nothing; one page of them. */
 const MAX_PODS = 1_000
 /** Endpoints that are asked, each with a call of its own. */
 const MAX_ENDPOINTS = 200
+
+/** By pod: since when it does nothing, and since when its host has not been heard of. */
+interface PodActivity {
+  idleSinceMs: Map<string, number>
+  silentSinceMs: Map<string, number>
+}
 
 /** Things whose pods or workers are asked about. */
 type Asked = readonly { kind: string; id: string }[]
@@ -18,23 +24,26 @@ type Asked = readonly { kind: string; id: string }[]
  * (HIS-8), workers as their queue knows it (SPD-7). Of whom nothing is known is left out.
  */
 export async function readIdle(ctx: VerbContext, things: Asked): Promise<Map<string, number>> {
-  const of = (kind: string) => things.filter((thing) => thing.kind === kind).map(({ id }) => id)
-  const [pods, workers] = await Promise.all([
-    readIdlePods(ctx, new Set([...of('POD'), ...of('CLUSTER')])),
-    readIdleWorkers(ctx, of('ENDPOINT')),
-  ])
-  return new Map([...pods, ...workers])
+  const [pods, workers] = await Promise.all([readPodActivity(ctx, things), readIdleWorkers(ctx, things)])
+  return new Map([...pods.idleSinceMs, ...workers])
 }
 
-async function readIdlePods(ctx: VerbContext, ids: ReadonlySet<string>): Promise<[string, number][]> {
-  if (ids.size === 0) return []
+/** What hosts say of the pods of such things, members of clusters too, in one statement: who does nothing, and who is not heard of (BIL-30). */
+export async function readPodActivity(ctx: VerbContext, things: Asked): Promise<PodActivity> {
+  const ids = new Set(things.filter(({ kind }) => kind === 'POD' || kind === 'CLUSTER').map(({ id }) => id))
+  if (ids.size === 0) return { idleSinceMs: new Map(), silentSinceMs: new Map() }
   const { pods } = await ownPods(ctx.env, ctx.principal, null, MAX_PODS)
   const asked = pods.filter(({ id, row }) => ids.has(row.clusterId ?? id))
-  const live = await readLivePods(ctx.env, asked)
-  return [...live].flatMap(([id, { idleSinceMs }]) => (idleSinceMs === null ? [] : [[id, idleSinceMs]]))
+  const live = [...(await readLivePods(ctx.env, asked))]
+  return {
+    idleSinceMs: new Map(live.flatMap(([id, { idleSinceMs }]) => (idleSinceMs === null ? [] : [[id, idleSinceMs]]))),
+    silentSinceMs: silencesOf(live),
+  }
 }
 
-async function readIdleWorkers(ctx: VerbContext, ids: readonly string[]): Promise<[string, number][]> {
+/** Workers that do nothing, and since when. */
+export async function readIdleWorkers(ctx: VerbContext, things: Asked): Promise<[string, number][]> {
+  const ids = things.filter(({ kind }) => kind === 'ENDPOINT').map(({ id }) => id)
   if (ids.length === 0) return []
   const endpoints = await ownEndpoints(ctx.env, ctx.principal, ids.slice(0, MAX_ENDPOINTS))
   const stakes = await Promise.all(endpoints.map((endpoint) => readStake(ctx, endpoint)))

@@ -6,10 +6,18 @@ import { type Charge, cutInterval, totalMicros } from '../../domain/billing/bill
 import type { Bucket } from '../../domain/billing/buckets.ts'
 import { usdOfMicros, usdOfNanos } from '../../domain/billing/money.ts'
 import { monthOf } from '../../domain/billing/spend.ts'
-import { type Idling, idlingOf, listSpending, type Spending, type Spent } from '../../domain/billing/spending.ts'
+import {
+  chargedUntilMs,
+  type Idling,
+  idlingOf,
+  listSpending,
+  type Silences,
+  type Spending,
+  type Spent,
+} from '../../domain/billing/spending.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
-import { readIdle } from './idle.ts'
+import { readIdleWorkers, readPodActivity } from './idle.ts'
 
 const DAY_MS = 86_400_000
 
@@ -22,14 +30,21 @@ export async function getSpend(ctx: VerbContext, { limit }: SpendQuery): Promise
   const today: Bucket = { startMs: dayStartMs, endMs: month.endMs }
   const buckets = dayStartMs === month.startMs ? [today] : [{ startMs: month.startMs, endMs: dayStartMs }, today]
   const rows = await readSpending(openDatabase(ctx.env.DB), ctx.principal.teamId, buckets)
-  const parts = rows.intervals.flatMap((interval) => cutInterval(interval, buckets, nowMs))
+  const { idleSinceMs, silentSinceMs } = await readPodActivity(
+    ctx,
+    rows.spenders.filter(({ isRunning }) => isRunning),
+  )
+  const parts = rows.intervals.flatMap((interval) =>
+    cutInterval(interval, buckets, chargedUntilMs(interval.workloadId, silentSinceMs, nowMs)),
+  )
   const spent = spentOf([...rows.totals, ...parts], dayStartMs)
-  const items = itemsOf(rows, parts, dayStartMs, nowMs)
+  const items = itemsOf(rows, parts, silentSinceMs, { dayStartMs, nowMs })
   const listed = items.slice(0, limit)
-  const sinceMs = await readIdle(
+  const idleWorkers = await readIdleWorkers(
     ctx,
     listed.filter(({ runningCount }) => runningCount > 0),
   )
+  const sinceMs = new Map([...idleSinceMs, ...idleWorkers])
   return {
     perHour: usdOfNanos(items.reduce((sum, { nanosPerHour }) => sum + nanosPerHour, 0)),
     stoppedPerHour: usdOfNanos(items.reduce((sum, { stoppedNanosPerHour }) => sum + stoppedNanosPerHour, 0)),
@@ -40,10 +55,15 @@ export async function getSpend(ctx: VerbContext, { limit }: SpendQuery): Promise
   }
 }
 
-function itemsOf({ spenders, charges, intervals }: SpendingRows, parts: readonly Charge[], dayStartMs: number, nowMs: number): Spending[] {
+function itemsOf(
+  { spenders, charges, intervals }: SpendingRows,
+  parts: readonly Charge[],
+  silentSinceMs: Silences,
+  { dayStartMs, nowMs }: { dayStartMs: number; nowMs: number },
+): Spending[] {
   const byResource = Map.groupBy([...charges, ...parts], ({ resourceId }) => resourceId)
   const spent = new Map([...byResource].map(([id, of]) => [id, spentOf(of, dayStartMs)]))
-  return listSpending(spenders, intervals, spent, nowMs)
+  return listSpending(spenders, intervals, spent, silentSinceMs, nowMs)
 }
 
 function spentOf(charges: readonly Charge[], dayStartMs: number): Spent {

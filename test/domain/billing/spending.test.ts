@@ -28,6 +28,7 @@ describe('what costs something', () => {
       ],
       [],
       new Map(),
+      new Map(),
       NOW_MS,
     )
     expect(listed.map(({ id }) => id)).toEqual(['dear', 'a', 'b', 'kept', 'free'])
@@ -40,7 +41,7 @@ describe('what costs something', () => {
       spender({ ...of, workloadId: 'w2', nanosPerHour: 8, startedAtMs: null }),
     ]
     const intervals = [lasting('w1', NOW_MS - 2 * HOUR_MS, 1_000_000), lasting('other', 0, 1_000_000)]
-    expect(listSpending(spenders, intervals, new Map([['ep', { todayMicros: 3, monthMicros: 4 }]]), NOW_MS)).toEqual([
+    expect(listSpending(spenders, intervals, new Map([['ep', { todayMicros: 3, monthMicros: 4 }]]), new Map(), NOW_MS)).toEqual([
       {
         ...of,
         nanosPerHour: 15,
@@ -56,6 +57,20 @@ describe('what costs something', () => {
         monthMicros: 4,
       },
     ])
+  })
+})
+
+describe('what stands on a silent host', () => {
+  it('[BIL-30] costs nothing from its last sign of life on; what else the thing has goes on', () => {
+    const of = { kind: 'CLUSTER' as const, id: 'ring', name: 'ring', stoppedNanosPerHour: 2 }
+    const spenders = [spender({ ...of, workloadId: 'heard', nanosPerHour: 7 }), spender({ ...of, workloadId: 'silent', nanosPerHour: 8 })]
+    const intervals = [lasting('heard', NOW_MS - 2 * HOUR_MS, 1_000_000), lasting('silent', NOW_MS - 2 * HOUR_MS, 1_000_000)]
+    const silent = new Map([['silent', NOW_MS - HOUR_MS]])
+    expect(listSpending(spenders, intervals, new Map(), silent, NOW_MS)).toMatchObject([
+      { nanosPerHour: 7, stoppedNanosPerHour: 2, runningCount: 2, soFarMicros: 3_000, parts: [{ nanosPerHour: 7 }, { nanosPerHour: 0 }] },
+    ])
+    const before = new Map([['silent', NOW_MS - 3 * HOUR_MS]])
+    expect(listSpending(spenders, intervals, new Map(), before, NOW_MS)).toMatchObject([{ soFarMicros: 2_000 }])
   })
 })
 

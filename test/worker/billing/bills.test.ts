@@ -98,6 +98,13 @@ describe('bills', () => {
       { ...range, networkVolumeId: 'f', totalAmount: 0.005, standardAmount: 0, highPerformanceAmount: 0.005 },
       { ...range, networkVolumeId: 'v', totalAmount: 0.005, standardAmount: 0.005, highPerformanceAmount: 0 },
     ])
+    const counted = async (path: string) => {
+      const { query: _query, totals: _totals, ...counts } = (await read(path)).metadata
+      return counts
+    }
+    expect(await counted('/serverless')).toEqual({ recordCount: 1, uniqueServerlessCount: 1 })
+    expect(await counted('/clusters')).toEqual({ recordCount: 1, uniqueClusterCount: 1 })
+    expect(await counted('/network-volumes')).toEqual({ recordCount: 2, uniqueNetworkVolumeCount: 2 })
     expect(await read('/endpoints')).toEqual({
       records: [],
       metadata: { query: { ...range, bucketSize: 'year' }, recordCount: 0, totals: { totalAmount: 0 } },
