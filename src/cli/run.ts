@@ -41,8 +41,12 @@ export async function runPodplane(argv: readonly string[], io: Io, interrupted?:
     return run.exitCode
   } catch (error) {
     if (error instanceof Error && error.name === 'Printed') return EXIT.OK
-    if (error instanceof CommanderError && error.code === 'commander.help') io.stderr.write(unsaid)
-    return tell(error, args, io)
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.OK
+    if (error instanceof CommanderError && error.code === 'commander.help') {
+      io.stderr.write(unsaid)
+      return EXIT.USAGE
+    }
+    return tell(error instanceof CommanderError ? misuse(error, program, args) : error, args, io)
   } finally {
     clearTimeout(timer)
     interrupted?.removeEventListener('abort', onInterrupt)
@@ -60,13 +64,23 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return await Promise.race([work, aborted])
 }
 
+/** A line that the grammar does not take, with the command whose help says what it takes. */
+function misuse(error: CommanderError, program: Command, args: readonly string[]): Error {
+  return usage(error.message.replace(/^error: /, ''), `see ${nameOf(program, args)} --help`)
+}
+
+/** The command that a line names, as far as there is one; values of options may stand between its words. */
+function nameOf(command: Command, args: readonly string[]): string {
+  for (const [index, word] of args.entries()) {
+    const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
+    if (next !== undefined) return `${command.name()} ${nameOf(next, args.slice(index + 1))}`
+  }
+  return command.name()
+}
+
 /** Says what went wrong: one object with `--json`, else a sentence and what to do about it (CL-3). */
 function tell(error: unknown, args: readonly string[], io: Io): number {
-  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.OK
-  if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.USAGE
-  const { hint, ...failure } = failureOf(
-    error instanceof CommanderError ? usage(error.message.replace(/^error: /, ''), 'add --help') : error,
-  )
+  const { hint, ...failure } = failureOf(error)
   if (args.some((word) => word === '--json' || word.startsWith('--json='))) {
     io.stderr.write(`${JSON.stringify(failure)}\n`)
     return failure.exitCode

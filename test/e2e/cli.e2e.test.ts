@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PROJECT_ROOT } from '../../src/local/paths.ts'
-import { startCreateDropper } from './support/create-dropper.ts'
+import { startFlakyProxy } from './support/flaky-proxy.ts'
 import { callPlane, eventually, hostIsOnline, startPlane, type TestPlane } from './support/plane.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
@@ -183,16 +183,58 @@ timeout = "60s"
     expect(endpoints.filter(({ name }) => name === 'hello')).toMatchObject([{ workers: { max: 4 } }])
   })
 
-  test('[CL-5] behind a slow proxy that drops answers, a create makes exactly one', async () => {
-    const proxy = await startCreateDropper(plane.url, { delayMs: 50, drops: 2 })
+  test('[CL-5, CL-47, CL-48] behind a slow proxy that loses the first answer to everything and breaks streams, each verb is done once and says so', async () => {
+    const proxy = await startFlakyProxy(plane.url, 30)
     const env = { PODPLANE_URL: proxy.url, PODPLANE_API_KEY: plane.apiKey }
-    const made = await podplane(['pods', 'create', '--image', 'builtin/idle', '--name', 'once', '--cpu', 'cpu3c', '-q'], { env })
-    await proxy.close()
-    expect(proxy.dropped()).toBe(2)
+    const behind = (...argv: string[]) => podplane(argv, { env })
+    const unsure = (what: string) => ({
+      code: 8,
+      stdout: '',
+      stderr: expect.stringContaining(`nobody knows whether ${what} was carried out`),
+    })
+    const made = await behind('pods', 'create', '--image', 'builtin/idle', '--name', 'once', '--cpu', 'cpu3c', '-q')
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\w+\n$/) })
+    const id = made.stdout.trim()
     const { pods } = await callPlane<{ pods: { id: string; name: string }[] }>(plane, plane.apiKey, 'GET', '/v2/pods')
-    expect(pods.filter(({ name }) => name === 'once').map(({ id }) => id)).toEqual([made.stdout.trim()])
-    await said('pods', 'delete', made.stdout.trim(), '--yes')
+    expect(pods.filter(({ name }) => name === 'once').map((pod) => pod.id)).toEqual([id])
+
+    // Reads and waits are asked again.
+    expect(await behind('pods', 'list', '-q')).toMatchObject({ code: 0, stdout: expect.stringContaining(id) })
+    expect(await behind('pods', 'wait', id)).toMatchObject({ code: 0 })
+    expect(await behind('pods', 'get', id, '--json', 'name')).toMatchObject({ code: 0, stdout: expect.stringContaining('once') })
+
+    // A log that is followed goes on behind the break: no line twice, none missing.
+    const following = spawn(process.execPath, [PROGRAM, 'logs', id, '-f', '--source', 'container'], {
+      cwd: directory,
+      env: environment(env),
+    })
+    let heard = ''
+    following.stdout.on('data', (part: Buffer) => (heard += part.toString()))
+    await eventually(
+      'the stream broke off and has gone on',
+      20_000,
+      async () => proxy.broken.length > 0 && heard.includes('running until SIGTERM'),
+    )
+    following.kill('SIGINT')
+    expect(await new Promise((resolve) => following.once('exit', resolve))).toBe(130)
+    expect(heard.match(/running until SIGTERM/g)).toHaveLength(1)
+
+    // What must not be sent twice is not: the program says that it does not know, and a look tells.
+    expect(await behind('pods', 'update', id, '--body', '{"name":"renamed"}')).toMatchObject(unsure(`PATCH /v2/pods/${id}`))
+    expect(await behind('pods', 'get', id, '--json', 'name')).toMatchObject({ code: 0, stdout: expect.stringContaining('renamed') })
+    // A pod of a built-in image takes no commands.
+    expect(await podplane(['exec', id, '--', 'true'])).toMatchObject({ code: 5, stderr: expect.stringContaining('built-in program') })
+    expect(await behind('pods', 'stop', id)).toMatchObject(unsure(`POST /v2/pods/${id}/action`))
+    expect(await behind('pods', 'stop', id)).toMatchObject({ code: 5, stderr: expect.stringContaining('EXITED') })
+
+    // A job is accepted once, whatever of it was lost.
+    const job = await behind('run', plane.endpointId, '{"n":3}', '--wait', '--json', 'status')
+    expect(job).toMatchObject({ code: 0, stdout: expect.stringContaining('COMPLETED') })
+
+    // What is gone behind a lost answer was deleted by this very command.
+    expect(await behind('pods', 'delete', id, '--yes')).toMatchObject({ code: 0 })
+    expect(proxy.lost).toEqual(expect.arrayContaining(['POST /v2/pods', 'GET /v2/pods', `GET /v2/pods/${id}`, `DELETE /v2/pods/${id}`]))
+    await proxy.close()
   })
 
   test('[CL-34] dev: a worker of the public SDK is built, run and tried', async () => {

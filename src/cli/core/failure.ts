@@ -65,13 +65,16 @@ export function failureOf(error: unknown): Failure & { hint?: string } {
   }
   if (error instanceof ApiError) return ofApi(error)
   if (error instanceof ConnectionError) {
-    const detail = `the plane does not answer: ${errorText(error.cause)}`
+    // Reads and what may be repeated were sent again, and are known to have no answer; for the rest, one try may have had its effect.
+    const isUnsure = /^(POST|PATCH) /.test(error.what) && !isRefusal(error.cause)
+    const doubt = isUnsure ? `; nobody knows whether ${error.what.split('?')[0]} was carried out` : ''
+    const detail = `the plane does not answer: ${errorText(error.cause)}${doubt}`
     return {
       detail,
       code: 'network_error',
       retryable: true,
       exitCode: EXIT.UNREACHABLE,
-      hint: 'is it running? podplane doctor looks further',
+      hint: isUnsure ? 'look at it before you send that again' : 'is it running? podplane doctor looks further',
     }
   }
   if (error instanceof Interrupted) return { detail: 'interrupted', code: 'interrupted', retryable: true, exitCode: EXIT.INTERRUPTED }
@@ -103,4 +106,10 @@ export function exitCodeOfStatus(status: number, code?: string): number {
   if (status === 402 || status === 429) return EXIT.NO_CAPACITY
   if (status >= 500) return EXIT.UNREACHABLE
   return EXIT.REFUSED
+}
+
+/** Nobody listened there, so nothing was sent. */
+function isRefusal(cause: unknown): boolean {
+  for (let at = cause; at instanceof Error; at = at.cause) if ((at as NodeJS.ErrnoException).code === 'ECONNREFUSED') return true
+  return false
 }

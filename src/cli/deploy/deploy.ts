@@ -107,6 +107,7 @@ async function apply({ api, out }: Session, step: Step, idOf: (reference: string
     return step.id
   }
   out.talk(`creating ${singular(step.kind)} ${step.name}`)
+  // As above: members of the API, with values for the plane to judge.
   const body = { ...(resolveReferences(step.declared.members, idOf) as object), name: step.name } as never
   if (step.kind === 'volumes') return (await api.createNetworkVolume({ body })).id
   if (step.kind === 'templates') return (await api.createTemplate({ body })).id

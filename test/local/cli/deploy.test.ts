@@ -133,6 +133,15 @@ describe('podplane deploy', () => {
         ],
       },
     },
+    'POST /v2/serverless?dryRun=true': {
+      body: {
+        fits: false,
+        cost: 0.9,
+        costAtMost: 1.8,
+        missing: ['needs 1 free NVIDIA L4'],
+        options: [{ summary: 'allow GPUs of AMPERE_24 too' }],
+      },
+    },
     'POST /v2/pods?dryRun=true': { body: { fits: false, cost: 0.44, hosts: [{ failed: ['needs 1 free NVIDIA L4'] }] } },
   }
   let cwd = ''
@@ -154,7 +163,7 @@ describe('podplane deploy', () => {
   const CHAT =
     '[endpoints.chat]\nimage = "chat:1"\ngpu = { pools = ["ADA_24"] }\nworkers = { max = 2 }\nenv = { PASSWORD = "correct horse" }\n'
 
-  it('[CL-22] --plan shows changes and prices, no values of variables, and does nothing', async () => {
+  it('[CL-22, DRY-19] --plan shows changes and prices, no values of variables, and does nothing', async () => {
     const toml = `${CHAT}[pods.lab]\nimage = "python:3"\ngpu = { id = "NVIDIA L4" }\n`
     const { code, stdout, stderr } = await run(toml, {}, '--plan', '--json')
     expect(code).toBe(0)
@@ -167,7 +176,7 @@ describe('podplane deploy', () => {
       applied: false,
       usdPerHour: 2.24,
       prices: [
-        [1.8, null],
+        [1.8, 'no worker would start now: needs 1 free NVIDIA L4; what would fit: allow GPUs of AMPERE_24 too'],
         [0.44, 'no host has room now: needs 1 free NVIDIA L4'],
       ],
     })

@@ -36,15 +36,16 @@ describe('exit codes', () => {
   })
 
   it('[CL-2] 2: a command line that is wrong', async () => {
-    for (const argv of [
-      ['pods', 'lst'],
-      ['pods', 'get'],
-      ['pods', 'list', '--nope'],
-      ['pods', 'list', '--timeout', 'soon'],
-    ]) {
-      const { code, stderr } = await podplane(argv)
+    for (const [argv, command] of [
+      [['pods', 'lst'], 'podplane pods'],
+      [['pod', 'get'], 'podplane pods get'],
+      [['--url', 'http://127.0.0.1:1', 'pods', 'list', '--nope'], 'podplane pods list'],
+      [['pods', 'list', '--timeout', 'soon'], 'podplane pods list'],
+      [['nothing'], 'podplane'],
+    ] as const) {
+      const { code, stderr } = await podplane([...argv])
       expect({ argv, code }).toEqual({ argv, code: EXIT.USAGE })
-      expect(stderr).toMatch(/^error: .+\n {2}add --help\n$/s)
+      expect(stderr).toMatch(new RegExp(`^error: .+\\n {2}see ${command} --help\\n$`, 's'))
     }
   })
 

@@ -292,6 +292,7 @@ describe('the plane itself', () => {
       'GET /admin/v1/waiting': { body: { waiting: [waiting], pagination: LAST } },
       'GET /admin/v1/users': { body: { users: [{ id: 'u1', email: 'ada@example.com' }] } },
       'PUT /admin/v1/users/u1/budgets': ({ body }) => ({ body }),
+      'GET /admin/v1/users/u1/plan': { body: { plan: 'research' } },
       'GET /admin/v1/users/u1/spend-limits': { body: { perHour: 5 } },
       'POST /admin/v1/join-tokens': ({ body }) => ({ status: 201, body: { token: 'ppj_x', ...(body as object) } }),
     })
@@ -299,6 +300,7 @@ describe('the plane itself', () => {
     expect(await run('plane', 'waiting')).toBe('e1\tchat\ta1\t2026-06-01T11:00:00Z\tneeds 2 free NVIDIA H200 (4 hosts)\n')
     expect(JSON.parse(await run('users', 'quota', 'ada@example.com', 'gpus=4', '--json'))).toEqual({
       id: 'u1',
+      plan: 'research',
       budgets: { gpus: 4 },
       spend: { perHour: 5 },
     })

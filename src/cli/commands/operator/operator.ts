@@ -4,6 +4,7 @@ import { addCatalogCommands } from './catalog.ts'
 import { addHosts } from './hosts.ts'
 import { addLimits } from './limits.ts'
 import { addAudit, addPlane } from './plane.ts'
+import { addPlans } from './plans.ts'
 import { addSealed } from './secrets.ts'
 import { addOrganizations, addUserKeys, addUsers } from './users.ts'
 
@@ -13,6 +14,7 @@ export function addOperatorCommands(program: Command, call: Call, print: (text: 
   addOrganizations(program, call)
   addUserKeys(program, call)
   addLimits(program, call)
+  addPlans(program, call)
   addCatalogCommands(program, call)
   addHosts(program, call)
   addPlane(program, call)

@@ -44,14 +44,15 @@ export function addUsers(program: Command, call: Call): void {
     )
   users
     .command('quota <user> [budgets...]')
-    .description('what a user (id or email) may hold and spend, where it is not the default; gpus=64 sets what may be held')
+    .description('the plan of a user (id or email), and what else the account may hold and spend; gpus=64 sets what may be held')
     .option('--plan', 'say what would happen, and change nothing')
     .action((user: string, given: string[], { plan }: Planned) =>
       call(async (api) => {
         const path = await userOf(api, user)
         if (plan) return api.setBudgets({ path, query: { dryRun: true }, body: parseBudgets(given) })
         const budgets = given.length === 0 ? await api.getBudgets({ path }) : await api.setBudgets({ path, body: parseBudgets(given) })
-        return { ...path, budgets, spend: await api.getSpendCeilings({ path }) }
+        const [{ plan: named }, spend] = await Promise.all([api.getUserPlan({ path }), api.getSpendCeilings({ path })])
+        return { ...path, plan: named, budgets, spend }
       }),
     )
   users
