@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { verdictOf } from '../../src/console/pages/endpoints/health.tsx'
 import { eventsBefore, eventWords, timeOf } from '../../src/console/pages/endpoints/history/moments.ts'
-import { EMPTY_ENDPOINT, endpointBody, missingOf } from '../../src/console/pages/endpoints/new/new-endpoint-form.ts'
+import { EMPTY_ENDPOINT, endpointBody, missingOf, takenFrom } from '../../src/console/pages/endpoints/new/new-endpoint-form.ts'
 import { rollbackTo } from '../../src/console/pages/endpoints/releases/rollback.ts'
 import { settingsChanges, settingsProblem, settingsText } from '../../src/console/pages/endpoints/settings/settings-form.ts'
 import { chatWords, readInput } from '../../src/console/pages/endpoints/try/try-input.ts'
@@ -192,6 +192,16 @@ describe('[UI-48] a new endpoint', () => {
       workers: { min: 0, max: 3 },
       scaling: { type: 'REQUEST_COUNT', requestCount: 4 },
     })
+  })
+
+  it('[DRY-19] takes what an option of its dry run changes, and nothing else', () => {
+    const text = { ...EMPTY_ENDPOINT, name: 'model', container, pool: 'ADA_24' }
+    const gpu = { count: 1, pools: ['ADA_24', 'AMPERE_24'] }
+    const other = { ...endpointBody(text), name: 'endpoint', gpu, dataCenterIds: ['EU-CZ-1'] }
+    const taken = takenFrom(text, other)
+    expect(taken).toEqual({ gpu, dataCenterIds: ['EU-CZ-1'] })
+    expect(endpointBody({ ...text, taken })).toEqual({ ...other, name: 'model' })
+    expect(takenFrom(text, { ...endpointBody(text), name: 'endpoint', gpu: { count: 1, pools: ['ADA_24'] } })).toEqual({})
   })
 
   it('says what is missing', () => {

@@ -9,14 +9,14 @@ describe('figures', () => {
   })
 
   it('durations have at most two units', () => {
-    const spans = [0, 999, 1_500, 59_000, 60_000, 3_725_000, 86_400_000, 90_000_000]
-    expect(spans.map(duration)).toEqual(['0 ms', '999 ms', '1.5 s', '59 s', '1 min', '1 h 2 min', '1 d', '1 d 1 h'])
+    const spans = [0, 999, 1_500, 5_000, 59_000, 60_000, 3_725_000, 86_400_000, 90_000_000]
+    expect(spans.map(duration)).toEqual(['0 ms', '999 ms', '1.5 s', '5 s', '59 s', '1 min', '1 h 2 min', '1 d', '1 d 1 h'])
   })
 
   it('ages look both ways', () => {
     const nowMs = Date.parse('2026-06-01T12:00:00Z')
-    const times = ['2026-06-01T12:00:00Z', '2026-06-01T09:00:00Z', '2026-06-01T12:20:00Z']
-    expect(times.map((at) => ago(at, nowMs))).toEqual(['now', '3 h ago', 'in 20 min'])
+    const times = ['2026-06-01T12:00:00Z', '2026-06-01T09:00:00Z', '2026-06-01T12:20:00Z', '2026-06-01T11:59:53.100Z']
+    expect(times.map((at) => ago(at, nowMs))).toEqual(['now', '3 h ago', 'in 20 min', '6 s ago'])
   })
 
   it('bytes and counts', () => {

@@ -255,6 +255,29 @@ describe('[UI-43] following a log', () => {
     await shows(follower, [1])
     follower.stop()
   })
+
+  it('[UI-56] says that its stream has broken off until it is open again', async () => {
+    const log = new FakeLog(1)
+    let link: (isOpen: boolean) => void = () => {}
+    const source = log.source()
+    const follower = new LogFollower({
+      ...source,
+      follow: (from, signal, onLink) => {
+        link = onLink
+        return source.follow(from, signal, onLink)
+      },
+    })
+    follower.start()
+    await shows(follower, [1])
+    const said = [true, false, true].map((isOpen) => {
+      link(isOpen)
+      return follower.snapshot().status
+    })
+    expect(said).toEqual(['following', 'broken', 'following'])
+    follower.stop()
+    link(false)
+    expect(follower.snapshot().status).toBe('paused')
+  })
 })
 
 describe('[UI-52] no line is missing that the plane has', () => {
@@ -309,7 +332,7 @@ describe('[UI-52] no line is missing that the plane has', () => {
     }
     const api = { listEndpointLogLines } as unknown as ApiClient
     const abort = new AbortController()
-    const follow = endpointLog('e1').follow(api, { lastId: null, newer: '>1780315200000.w1.9' }, abort.signal)
+    const follow = endpointLog('e1').follow(api, { lastId: null, newer: '>1780315200000.w1.9' }, abort.signal, () => undefined)
     expect(await follow.next()).toMatchObject({ done: false, value: [{ id: '1780315200250.w1.1' }] })
     const next = follow.next()
     await vi.advanceTimersByTimeAsync(2_000)

@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../src/client/errors.ts'
 import { askedBody, EMPTY_POD, missingOf, podBody } from '../../src/console/pages/pods/create/pod-form.ts'
 import { portAddress } from '../../src/console/pages/pods/pod/port-address.ts'
 import { changesOf, needsNewContainer, settingsText } from '../../src/console/pages/pods/pod/settings-form.ts'
 import { ACT_ORDER, whyNot } from '../../src/console/pages/pods/pod-acts.ts'
 import { heard, protocolsFor, resized, typed } from '../../src/console/pages/pods/terminal/channels.ts'
+import { Shell, type ShellState } from '../../src/console/pages/pods/terminal/shell.ts'
 import { readEnv, readPorts, writeEnv } from '../../src/console/parts/container/text-lists.ts'
 import { fieldErrors } from '../../src/console/parts/form/field-errors.ts'
 import { POD_EXAMPLE } from '../../src/contract/pods/pod-example.ts'
@@ -105,6 +106,35 @@ describe('[UI-24] a terminal', () => {
       words: 'The shell ended with exit code 5.',
     })
     expect(protocolsFor('acc')).toEqual(['v5.channel.k8s.io', 'account.podplane.acc'])
+  })
+})
+
+/** A socket that the test opens, and closes as a plane does that is gone. */
+class FakeSocket extends EventTarget {
+  static newest: FakeSocket
+  binaryType = 'blob'
+  readyState = 0
+  constructor() {
+    super()
+    FakeSocket.newest = this
+  }
+  happens(type: string, more: object = {}): void {
+    this.dispatchEvent(Object.assign(new Event(type), more))
+  }
+}
+
+describe('[UI-57] a terminal whose plane is gone', () => {
+  it.each([
+    { wasOpen: true, words: /^The connection to the plane is lost, and the shell with it\. .* connect again for a new shell\.$/ },
+    { wasOpen: false, words: /^The plane does not answer\. Connect again once it does\.$/ },
+  ])('says what happened and what to do, open before: $wasOpen', ({ wasOpen, words }) => {
+    vi.stubGlobal('WebSocket', FakeSocket)
+    const said: [ShellState, string][] = []
+    new Shell(new URL('ws://plane/v2/pods/p/exec'), null, { onOutput: () => undefined, onState: (...one) => said.push(one) })
+    if (wasOpen) FakeSocket.newest.happens('open')
+    FakeSocket.newest.happens('close', { reason: '' })
+    vi.unstubAllGlobals()
+    expect(said.at(-1)).toEqual(['ended', expect.stringMatching(words)])
   })
 })
 

@@ -52,11 +52,9 @@ export function Empty({ title, command, children }: { title: string; command?: s
 /** A line for a shell, with a button that copies it. */
 export function Command({ text }: { text: string }) {
   return (
-    <div className="bg-raised flex max-w-full items-start gap-2 rounded-md p-2">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <pre tabIndex={0} className="min-w-0 overflow-x-auto font-mono text-xs">
-        {text}
-      </pre>
+    <div className="bg-raised flex max-w-full items-center gap-2 rounded-md p-2">
+      {/* All of it is read before it is run, also on a phone. */}
+      <pre className="min-w-0 font-mono text-xs break-words whitespace-pre-wrap">{text}</pre>
       <CopyButton text={text} what="the command" />
     </div>
   )

@@ -25,10 +25,10 @@ const STEPS = [
   ['s', 1_000],
 ] as const
 
-/** The two largest units, such as `3 h 20 min`; below ten seconds with tenths. */
+/** The two largest units, such as `3 h 20 min`; below ten seconds with tenths, if there are any. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
-  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
+  if (ms < 10_000) return `${Math.round(ms / 100) / 10} s`
   const first = STEPS.findIndex(([, size]) => ms >= size)
   const [unit, size] = STEPS[first] ?? ['s', 1_000]
   const whole = Math.floor(ms / size)
@@ -37,10 +37,13 @@ export function duration(ms: number): string {
   return rest === 0 || next === undefined ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${next[0]}`
 }
 
-/** `3 h ago`, or `in 20 min`. */
+/** `3 h ago`, or `in 20 min`: an age in whole units. */
 export function ago(at: string, nowMs: number): string {
   const ms = nowMs - Date.parse(at)
-  const text = duration(Math.abs(ms)).split(' ').slice(0, 2).join(' ')
+  const text = duration(Math.floor(Math.abs(ms) / 1_000) * 1_000)
+    .split(' ')
+    .slice(0, 2)
+    .join(' ')
   if (Math.abs(ms) < 1_000) return 'now'
   return ms >= 0 ? `${text} ago` : `in ${text}`
 }

@@ -66,7 +66,7 @@ describe('pods', () => {
     await visitor.close()
   })
 
-  test('[UI-20, UI-25, UI-33] many are stopped at once, and terminating one asks first', async () => {
+  test('[UI-20, UI-25, UI-33, UI-58] many are stopped at once, and terminating one asks first', async () => {
     const made = await Promise.all(['one', 'two'].map((name) => TestPod.run(plane, podBody(image, STAY, { name }))))
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
@@ -75,6 +75,8 @@ describe('pods', () => {
     expect(await page.getByText('by-keyboard').count()).toBe(0)
     await page.getByRole('button', { name: 'Stop selected' }).click()
     await page.getByText('This saves $0.88/h').waitFor()
+    const effects = page.getByRole('dialog').getByRole('list', { name: 'What would happen' })
+    for (const name of ['one', 'two']) await effects.getByText(`pod ${name}`).first().waitFor()
     await visitor.expectAccessible('the stop of many')
     await page.getByRole('button', { name: 'Stop them' }).click()
     await Promise.all(made.map((pod) => pod.reaches('EXITED')))

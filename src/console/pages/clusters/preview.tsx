@@ -1,10 +1,9 @@
 import type { ClusterPlacementPreview, CreateClusterRequest } from '../../../contract/clusters/clusters.ts'
 import { type Live, useLive } from '../../app/live.ts'
 import { useSettled } from '../../app/settled.ts'
-import { Face } from '../../parts/faces.tsx'
 import { type FieldErrors, fieldErrors } from '../../parts/form/field-errors.ts'
 import { perHour } from '../../parts/format.ts'
-import { Panel } from '../../parts/page.tsx'
+import { Foretold, InTheWay } from '../../parts/why/foretold.tsx'
 import { Nearest } from '../../parts/why/nearest.tsx'
 import { type ClusterText, clusterBody, missingOfCluster } from './cluster-form.ts'
 
@@ -30,15 +29,9 @@ interface ClusterPreviewProps {
 /** What pressing the button would do, or what would fit instead. */
 export function ClusterPreview({ answer, missing, onTake }: ClusterPreviewProps) {
   return (
-    <Panel title="What would happen">
-      <div aria-live="polite">
-        {missing === undefined ? (
-          <Face of={answer}>{(of) => <Answer of={of} onTake={onTake} />}</Face>
-        ) : (
-          <p className="text-soft">{missing}</p>
-        )}
-      </div>
-    </Panel>
+    <Foretold answer={answer} missing={missing}>
+      {(of) => <Answer of={of} onTake={onTake} />}
+    </Foretold>
   )
 }
 
@@ -50,14 +43,7 @@ function Answer({ of, onTake }: { of: ClusterPlacementPreview; onTake: ClusterPr
         <p className="text-good">All members fit now in {of.dataCenterId}.</p>
       ) : (
         <>
-          <div>
-            <p className="text-bad mb-1">There is no room for all members now.</p>
-            <ul className="list-disc pl-5">
-              {of.missing.map((line) => (
-                <li key={line}>{line}</li>
-              ))}
-            </ul>
-          </div>
+          <InTheWay title="There is no room for all members now." lines={of.missing} />
           {/* An option of a dry run is the create with its whole body. */}
           <Nearest options={of.options} onTake={(body) => onTake(body as CreateClusterRequest)} />
         </>

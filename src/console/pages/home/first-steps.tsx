@@ -19,8 +19,11 @@ export function FirstSteps({ endpoints }: { endpoints: readonly Endpoint[] }) {
         <Command text={`podplane pods create --image docker.io/library/python:3.13 --gpu "NVIDIA L4" --ssh`} />
       </Step>
       <Step title="Deploy an example" link={<LinkButton to={paths.newEndpoint()}>New endpoint</LinkButton>}>
-        <p className="text-soft">A folder with a handler and a podplane.toml becomes an endpoint.</p>
-        <Command text="podplane init endpoint && podplane deploy --plan" />
+        <p className="text-soft">
+          A folder with a handler and a podplane.toml becomes an endpoint. In examples there are chat, embeddings, speech and a notebook,
+          with real models.
+        </p>
+        <Command text="podplane dev -f examples/chat/podplane.toml" />
       </Step>
     </section>
   )

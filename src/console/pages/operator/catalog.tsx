@@ -8,42 +8,89 @@ import { Button } from '../../parts/button.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { TextArea } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
+import { money } from '../../parts/format.ts'
 import { Dialog } from '../../parts/over/dialog.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 
 type Answer = { entries: CatalogItem[] }
+type InForce = CatalogItem['inForce']
 interface Kind {
   id: string
   title: string
+  /** What is in force, the foremost first. */
+  columns: readonly Column<CatalogItem>[]
   list: (api: ApiClient, signal: AbortSignal) => Promise<Answer>
   put: (api: ApiClient, id: string, body: object) => Promise<unknown>
+}
+
+/** Left out on narrow screens, where prices go before sizes. */
+const minor = (title: string, show: (inForce: InForce) => string): Column<CatalogItem> => ({
+  title,
+  isMinor: true,
+  show: ({ inForce }) => show(inForce),
+})
+const figure = (title: string, show: (inForce: InForce) => string): Column<CatalogItem> => ({
+  title,
+  isNumber: true,
+  show: ({ inForce }) => show(inForce),
+})
+const said = (value: unknown): string => (value === null || value === undefined ? '–' : String(value))
+const dollars = (value: unknown): string => (typeof value === 'number' ? money(value) : 'not sold')
+/** What is withdrawn runs on where it runs, and takes nothing new. */
+const OFFERED: Column<CatalogItem> = {
+  title: 'Offered',
+  isMinor: true,
+  show: ({ inForce }) => (inForce.offered === false ? <State value="WITHDRAWN" tone="warn" /> : 'yes'),
 }
 
 const KINDS: readonly Kind[] = [
   {
     id: 'gpus',
     title: 'GPUs',
+    columns: [
+      figure('Memory', ({ memoryGb }) => `${String(memoryGb)} GB`),
+      minor('Pool', ({ pool }) => said(pool)),
+      figure('Secure', ({ securePrice }) => dollars(securePrice)),
+      figure('Community', ({ communityPrice }) => dollars(communityPrice)),
+      figure('Serverless', ({ serverlessPrice }) => dollars(serverlessPrice)),
+      minor('At most', ({ maxCount }) => said(maxCount)),
+      OFFERED,
+    ],
     list: (api, signal) => api.listCatalogGpus({}, { signal }),
     put: (api, id, body) => api.putCatalogGpu({ path: { id }, body }),
   },
   {
     id: 'cpus',
     title: 'CPUs',
+    columns: [
+      minor('vCPUs', ({ minVcpu, maxVcpu }) => `${String(minVcpu)} to ${String(maxVcpu)}`),
+      minor('Memory of each', ({ ramGbPerVcpu }) => `${String(ramGbPerVcpu)} GB`),
+      figure('Secure, each', ({ securePricePerVcpu }) => dollars(securePricePerVcpu)),
+      figure('Serverless, each', ({ serverlessPricePerVcpu }) => dollars(serverlessPricePerVcpu)),
+      OFFERED,
+    ],
     list: (api, signal) => api.listCatalogCpus({}, { signal }),
     put: (api, id, body) => api.putCatalogCpu({ path: { id }, body }),
   },
   {
     id: 'datacenters',
     title: 'Data centers',
+    columns: [
+      minor('Name', ({ name }) => said(name)),
+      minor('Region', ({ region }) => said(region)),
+      minor('Country', ({ country }) => said(country)),
+      minor('Volumes', ({ networkVolumeTypes }) => (Array.isArray(networkVolumeTypes) ? networkVolumeTypes.join(', ') : '–')),
+    ],
     list: (api, signal) => api.listCatalogDataCenters({}, { signal }),
     put: (api, id, body) => api.putCatalogDataCenter({ path: { id }, body }),
   },
   {
     id: 'storage',
     title: 'Storage',
+    columns: [{ title: 'USD for one GB and month', show: ({ inForce }) => <Members of={inForce} /> }],
     list: (api, signal) => api.listCatalogStorages({}, { signal }),
     put: (api, id, body) => api.putCatalogStorage({ path: { id }, body }),
   },
@@ -76,7 +123,7 @@ function Entries({ of: kind }: { of: Kind }) {
             columns={[
               { title: 'Id', show: ({ id }) => id },
               { title: 'Origin', isMinor: true, show: ({ origin }) => <State value={origin} tone={origin === 'SEED' ? 'off' : 'info'} /> },
-              { title: 'In force', show: ({ inForce }) => <Members of={inForce} /> },
+              ...kind.columns,
               {
                 title: 'Actions',
                 show: (entry) => (

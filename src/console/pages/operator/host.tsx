@@ -79,6 +79,7 @@ function Details({ of: host }: { of: Host }) {
               'Networks apart',
               yesNo(host.isolation.network) + (host.isolation.networkReason === null ? '' : `: ${host.isolation.networkReason}`),
             ],
+            ['Private networks across hosts', privateNetworksText(host)],
             ['Its accounts trust one another', host.isolation.trustedTenants ? 'yes, its operator says' : 'no'],
           ]}
         />
@@ -97,4 +98,11 @@ function Details({ of: host }: { of: Host }) {
 function yesNo(value: boolean | null): string {
   if (value === null) return 'unknown'
   return value ? 'yes' : 'no'
+}
+
+function privateNetworksText({ privateNetworks: said }: Host): string {
+  if (said === null) return 'unknown'
+  if (said.address === null) return `no${said.reason === null ? '' : `: ${said.reason}`}`
+  const open = said.encryptionReason === null ? 'not encrypted' : `not encrypted: ${said.encryptionReason}`
+  return `at ${said.address}, ${said.encryption === 'none' ? open : `encrypted (${said.encryption})`}`
 }

@@ -6,6 +6,7 @@ import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { count, perHour } from '../../parts/format.ts'
 import { Confirm } from '../../parts/over/confirm.tsx'
+import { Plans } from '../../parts/plan/plan.tsx'
 import { whyNot } from './pod-acts.ts'
 
 /** Stops the pods that are chosen, after it has said which can be stopped and what that saves. */
@@ -48,13 +49,7 @@ export function BulkStop({ pods, onDone }: { pods: readonly Pod[]; onDone: () =>
           This saves {perHour(saved)}. Their disks are kept, and each can be started again
           {able.length < pods.length ? `; ${count(pods.length - able.length, 'pod')} cannot be stopped now and stays as it is` : ''}.
         </p>
-        <ul className="list-disc pl-5">
-          {able.map(({ id, name, cost }) => (
-            <li key={id}>
-              {name} ({perHour(cost)})
-            </li>
-          ))}
-        </ul>
+        <Plans of={able.map(({ id }) => ({ method: 'POST', path: `/v2/pods/${id}/action`, body: { action: 'stop' } }))} />
       </Confirm>
     </div>
   )

@@ -4,7 +4,7 @@ export const HOURS = [1, 2, 4, 8, 24, 72, 168] as const
 /** What the forms offer for `idleStop`, minutes. */
 export const IDLE_MINUTES = [10, 30, 60, 120, 240] as const
 
-const HOUR_MS = 3_600_000
+export const HOUR_MS = 3_600_000
 
 /** So many hours from now, for the API. */
 export function deadlineAt(hours: string, nowMs: number): string {

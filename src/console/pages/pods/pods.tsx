@@ -74,7 +74,7 @@ function PodTable({ pods }: { pods: readonly Pod[] }) {
     { title: 'Name', show: ({ id, name }) => <A to={paths.pod(id)}>{name}</A> },
     { title: 'State', show: ({ status }) => <State value={status} /> },
     { title: 'Hardware', isMinor: true, show: hardwareOf },
-    { title: 'Price', isNumber: true, show: ({ cost }) => perHour(cost) },
+    { title: 'Price', isMinor: true, isNumber: true, show: ({ cost }) => perHour(cost) },
     { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
     { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
     { title: 'Actions', show: (pod) => <Menu name={`Actions of ${pod.name}`} label="Actions" items={menuOf(pod)} /> },

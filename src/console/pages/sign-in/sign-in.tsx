@@ -63,7 +63,7 @@ export function SignIn({ ways }: { ways: SignInWays }) {
             required
             value={key}
             onChange={(event) => setKey(event.target.value)}
-            hint="It is exchanged for a session of 12 hours and not kept in this browser. npm start prints one."
+            hint="It is exchanged for a session of 12 hours and not kept in this browser. On one machine npm start prints one, and a link that signs you in."
           />
           <Button type="submit" kind={ways.oidc ? 'plain' : 'primary'} isBusy={isBusy}>
             Sign in

@@ -29,7 +29,7 @@ export function Costs() {
                 { title: 'Now', isNumber: true, show: (item) => perHour(item.perHour) },
                 { title: 'When stopped', isNumber: true, isMinor: true, show: (item) => perHour(item.stoppedPerHour) },
                 { title: 'Today', isNumber: true, show: (item) => money(item.costToday) },
-                { title: 'Running', isMinor: true, show: ({ runningSince }) => <Ago at={runningSince} /> },
+                { title: 'Since', isMinor: true, show: ({ runningSince }) => <Ago at={runningSince} /> },
                 { title: 'Idle', show: (item) => <Idle of={item} /> },
               ]}
             />

@@ -8,6 +8,8 @@ import { type ChartData, figure, summaryOf } from './figures.ts'
 const COLOURS = ['#6366f1', '#d97706', '#16a34a', '#dc2626', '#0891b2', '#9333ea', '#65a30d', '#db2777']
 const GREY = '#8b90a0'
 const HEIGHT = 160
+/** Steps of an axis that counts: half a job is none. */
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000]
 /** As many lines of a table as one reads. */
 const MOST_ROWS = 60
 
@@ -68,7 +70,10 @@ function optionsOf({ unit, lines }: ChartData, width: number): Uplot.Options {
     cursor: { show: false },
     legend: { show: false },
     scales: { y: { range: (_, __, most) => [0, unit === 'percent' ? 100 : Math.max(most, 1) * 1.05] } },
-    axes: [axis, { ...axis, size: 70, values: (_, values) => values.map((value) => figure(value, unit)) }],
+    axes: [
+      axis,
+      { ...axis, ...(unit === 'count' && { incrs: WHOLE }), size: 70, values: (_, values) => values.map((value) => figure(value, unit)) },
+    ],
     series: [{}, ...lines.map((_, index) => ({ stroke: COLOURS[index % COLOURS.length] ?? GREY, width: 1.5 }))],
   }
 }

@@ -7,7 +7,7 @@ interface FieldProps {
   error?: string | undefined
 }
 
-const BOX = 'border-line bg-panel w-full rounded-md border px-2.5 py-1.5 aria-invalid:border-bad'
+const BOX = 'border-line bg-panel min-h-8.5 w-full rounded-md border px-2.5 py-1.5 aria-invalid:border-bad'
 
 function Frame({ label, hint, error, id, children }: FieldProps & { id: string; children: ReactNode }) {
   return (

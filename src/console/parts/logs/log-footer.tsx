@@ -5,6 +5,7 @@ import type { LogState } from './reading/follower.ts'
 const WORDS: Record<LogState['status'], string> = {
   connecting: 'Connecting',
   following: 'Following',
+  broken: 'The connection broke off; it is opened again',
   paused: 'Paused',
   ended: 'All of it is shown',
   other: 'Another log is followed',
@@ -13,7 +14,7 @@ const WORDS: Record<LogState['status'], string> = {
 
 /** How a log is read now: whether it is followed, how many lines are shown, and what is not among them. */
 export function LogFooter({ state, onFollow, onPause }: { state: LogState; onFollow: () => void; onPause: () => void }) {
-  const isOn = state.status === 'connecting' || state.status === 'following'
+  const isOn = state.status === 'connecting' || state.status === 'following' || state.status === 'broken'
   return (
     <div className="text-soft flex flex-wrap items-center gap-3 text-xs">
       {state.status !== 'ended' && (

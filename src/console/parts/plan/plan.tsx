@@ -1,3 +1,4 @@
+import type { ApiClient } from '../../../client/client.ts'
 import type { ChangePlan } from '../../../contract/change-plan.ts'
 import { useLive } from '../../app/live.ts'
 import { Face } from '../faces.tsx'
@@ -11,22 +12,42 @@ export interface PlannedCall {
 }
 
 /** What a change would do, from a dry run of the very same call (DRY-1). */
-export function Plan({ of: { method, path, body } }: { of: PlannedCall }) {
-  const text = body === undefined ? undefined : JSON.stringify(body)
-  const dry = `${path}${path.includes('?') ? '&' : '?'}dryRun=true`
-  const plan = useLive(
-    ['plan', method, path, text ?? ''],
-    async (api, signal) => (await api.request(method, dry, text === undefined ? undefined : JSON.parse(text), { signal })) as ChangePlan,
-    { everyMs: 0 },
-  )
-  return <Face of={plan}>{(known) => <PlanText of={known} />}</Face>
+export function Plan({ of }: { of: PlannedCall }) {
+  return <Plans of={[of]} />
 }
 
-function PlanText({ of: { effects, refusal, inTheWay = [] } }: { of: ChangePlan }) {
-  if (refusal === null) return <Effects of={effects} />
+/** The same of several changes that are sent together. */
+export function Plans({ of }: { of: readonly PlannedCall[] }) {
+  const text = JSON.stringify(of)
+  const plans = useLive(
+    ['plan', text],
+    async (api, signal) =>
+      await Promise.all((JSON.parse(text) as PlannedCall[]).map(({ method, path, body }) => ask(api, signal, method, path, body))),
+    { everyMs: 0 },
+  )
+  return (
+    <Face of={plans}>
+      {(known) => (
+        <>
+          {known.some(({ refusal }) => refusal === null) && (
+            <Effects of={known.flatMap(({ refusal, effects }) => (refusal === null ? effects : []))} />
+          )}
+          {known.map((plan, index) => plan.refusal !== null && <Refused key={of[index]?.path} of={plan} />)}
+        </>
+      )}
+    </Face>
+  )
+}
+
+async function ask(api: ApiClient, signal: AbortSignal, method: PlannedCall['method'], path: string, body: unknown): Promise<ChangePlan> {
+  const dry = `${path}${path.includes('?') ? '&' : '?'}dryRun=true`
+  return (await api.request(method, dry, body, { signal })) as ChangePlan
+}
+
+function Refused({ of: { refusal, inTheWay = [] } }: { of: ChangePlan }) {
   return (
     <div className="text-bad">
-      <p>It would be refused: {refusal.detail}</p>
+      <p>It would be refused: {refusal?.detail}</p>
       {inTheWay.length > 0 && (
         <ul aria-label="Who uses it" className="list-disc pl-5">
           {inTheWay.map(({ kind, id, name }) => (

@@ -127,15 +127,3 @@ function poolsOf(gpus: readonly Gpu[]) {
     level: members.map(({ availability }) => availability ?? 'NONE').sort((a, b) => order.indexOf(b) - order.indexOf(a))[0] ?? 'NONE',
   }))
 }
-
-/** What one worker of it costs an hour; undefined while that is not known. */
-export function useWorkerPrice(text: EndpointText): number | undefined {
-  const { data: gpus } = useGpus(text)
-  const { data: cpus } = useCpus()
-  if (text.kind === 'cpu') {
-    const price = cpus?.cpus.find(({ id }) => id === text.cpuId)?.price.serverlessPerVcpu
-    return price === undefined ? undefined : price * Number(text.vcpuCount)
-  }
-  const price = poolsOf(gpus?.gpus ?? []).find(({ pool }) => pool === text.pool)?.price
-  return price === undefined ? undefined : price * Number(text.gpuCount)
-}

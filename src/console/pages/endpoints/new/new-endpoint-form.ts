@@ -14,6 +14,8 @@ export interface EndpointText extends ScalerText {
   cpuId: string
   vcpuCount: string
   container: ContainerText
+  /** Members that an option of the dry run has changed; another choice of hardware takes them back. */
+  taken: Partial<ApiBody<'createEndpoint'>>
 }
 
 export const EMPTY_ENDPOINT: EndpointText = {
@@ -26,6 +28,7 @@ export const EMPTY_ENDPOINT: EndpointText = {
   cpuId: '',
   vcpuCount: '2',
   container: EMPTY_CONTAINER,
+  taken: {},
   min: '0',
   max: '3',
   idleTimeout: '5',
@@ -46,7 +49,26 @@ export function endpointBody(text: EndpointText): ApiBody<'createEndpoint'> {
       : { cpu: [{ id: text.cpuId, vcpuCount: numberOf(text.vcpuCount) }] }),
     workers: { min: numberOf(text.min), max: numberOf(text.max), ...(isDelay && { idleTimeout: numberOf(text.idleTimeout) }) },
     scaling: scalingOf(text),
+    ...text.taken,
   }
+}
+
+/** What another create asks for that this one does not. */
+export function takenFrom(text: EndpointText, other: ApiBody<'createEndpoint'>): EndpointText['taken'] {
+  const own = endpointBody(text) as Record<string, unknown>
+  // The name of a dry run is nobody's.
+  const changed = Object.entries(other).filter(([member, value]) => member !== 'name' && !isSame(own[member], value))
+  return { ...text.taken, ...Object.fromEntries(changed) }
+}
+
+/** Members that the plane has filled in say nothing new. */
+function isSame(own: unknown, other: unknown): boolean {
+  if (typeof own !== 'object' || own === null || typeof other !== 'object' || other === null) return own === other
+  return JSON.stringify(sorted(own)) === JSON.stringify(sorted(other))
+}
+
+function sorted(value: object): unknown {
+  return Array.isArray(value) ? value : Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** What is still missing; undefined: it can be sent. */

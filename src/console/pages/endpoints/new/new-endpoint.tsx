@@ -10,11 +10,11 @@ import { containerProblems } from '../../../parts/container/container-form.ts'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
 import { Refusal } from '../../../parts/form/refusal.tsx'
-import { count, perHour } from '../../../parts/format.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
 import { ScalerFields } from '../scaler-fields.tsx'
-import { HardwareChoice, useWorkerPrice } from './hardware-choice.tsx'
-import { EMPTY_ENDPOINT, type EndpointText, endpointBody, missingOf } from './new-endpoint-form.ts'
+import { HardwareChoice } from './hardware-choice.tsx'
+import { EMPTY_ENDPOINT, type EndpointText, endpointBody, missingOf, takenFrom } from './new-endpoint-form.ts'
+import { EndpointPreview, useEndpointPreview } from './preview.tsx'
 
 const MAY_NOT = 'Your role in this account may not make endpoints.'
 
@@ -29,6 +29,8 @@ export function NewEndpointPage() {
   const { data: templates } = useLive(['templates', 'all'], (api, signal) => api.listTemplates({}, { signal }), { everyMs: 0 })
   const body = endpointBody(text)
   const isUnread = Object.keys(containerProblems(text.container)).length > 0
+  const missing = isUnread ? 'Some fields cannot be read.' : missingOf({ ...text, name: text.name || 'endpoint' })
+  const preview = useEndpointPreview(body, missing === undefined && may('serverless:write'))
   const reason = !may('serverless:write') ? MAY_NOT : isUnread ? 'Some fields cannot be read.' : missingOf(text)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
@@ -44,66 +46,64 @@ export function NewEndpointPage() {
       : set({ type: 'LOAD_BALANCER', scaler: 'REQUEST_COUNT', scalerValue: '4' })
   return (
     <Page title="New endpoint">
-      <form className="flex max-w-3xl flex-col gap-4" onSubmit={(event) => void submit(event)}>
-        <Refusal text={refusal} />
-        <Panel title="What it is">
-          <div className="flex flex-col gap-4">
-            <TextField
-              label="Name"
-              autoComplete="off"
-              value={text.name}
-              error={errors.of('name')}
-              onChange={({ target }) => set({ name: target.value })}
-            />
-            <SelectField label="Type" value={text.type} error={errors.of('type')} onChange={({ target }) => choose(target.value)}>
-              <option value="QUEUE">Queue: jobs wait for a worker</option>
-              <option value="LOAD_BALANCER">Load balancing: requests go straight to a worker</option>
-            </SelectField>
-            <SelectField
-              label="Template"
-              value={text.templateId}
-              error={errors.of('templateId')}
-              hint="Fills in what is left empty below."
-              onChange={({ target }) => set({ templateId: target.value })}
-            >
-              <option value="">None</option>
-              {templates?.templates
-                .filter(({ serverless }) => serverless)
-                .map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-            </SelectField>
-            <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={errors} />
+      <form className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]" onSubmit={(event) => void submit(event)}>
+        <div className="flex min-w-0 flex-col gap-4">
+          <Refusal text={refusal} />
+          <Panel title="What it is">
+            <div className="flex flex-col gap-4">
+              <TextField
+                label="Name"
+                autoComplete="off"
+                value={text.name}
+                error={errors.of('name')}
+                onChange={({ target }) => set({ name: target.value })}
+              />
+              <SelectField label="Type" value={text.type} error={errors.of('type')} onChange={({ target }) => choose(target.value)}>
+                <option value="QUEUE">Queue: jobs wait for a worker</option>
+                <option value="LOAD_BALANCER">Load balancing: requests go straight to a worker</option>
+              </SelectField>
+              <SelectField
+                label="Template"
+                value={text.templateId}
+                error={errors.of('templateId')}
+                hint="Fills in what is left empty below."
+                onChange={({ target }) => set({ templateId: target.value })}
+              >
+                <option value="">None</option>
+                {templates?.templates
+                  .filter(({ serverless }) => serverless)
+                  .map(({ id, name }) => (
+                    <option key={id} value={id}>
+                      {name}
+                    </option>
+                  ))}
+              </SelectField>
+              <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={errors} />
+            </div>
+          </Panel>
+          <Panel title="Hardware of a worker">
+            <HardwareChoice text={text} onChange={(part) => set({ ...part, taken: {} })} errors={errors} />
+          </Panel>
+          <Panel title="Workers">
+            <ScalerFields text={text} onChange={set} errors={errors} isQueue={text.type === 'QUEUE'} />
+          </Panel>
+        </div>
+        <div className="flex flex-col gap-4 lg:sticky lg:top-16 lg:self-start">
+          <EndpointPreview answer={preview} missing={missing} onTake={(asked) => set({ taken: takenFrom(text, asked) })} />
+          {Object.keys(text.taken).length > 0 && (
+            <div className="flex flex-wrap items-center gap-2">
+              <span>With what was taken from there: {Object.keys(text.taken).join(', ')}.</span>
+              <Button onClick={() => set({ taken: {} })}>Take it back</Button>
+            </div>
+          )}
+          <div className="flex flex-wrap gap-2">
+            <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
+              Create endpoint
+            </Button>
+            <CopyAs call={{ method: 'POST', path: '/v2/serverless', body }} />
           </div>
-        </Panel>
-        <Panel title="Hardware of a worker">
-          <HardwareChoice text={text} onChange={set} errors={errors} />
-        </Panel>
-        <Panel title="Workers">
-          <ScalerFields text={text} onChange={set} errors={errors} isQueue={text.type === 'QUEUE'} />
-        </Panel>
-        <Price text={text} />
-        <div className="flex flex-wrap gap-2">
-          <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
-            Create endpoint
-          </Button>
-          <CopyAs call={{ method: 'POST', path: '/v2/serverless', body }} />
         </div>
       </form>
     </Page>
-  )
-}
-
-/** From what it costs without work to what it can cost at most. */
-function Price({ text }: { text: EndpointText }) {
-  const each = useWorkerPrice(text)
-  const [min, max] = [Number(text.min), Number(text.max)]
-  if (each === undefined || Number.isNaN(min + max)) return null
-  return (
-    <output className="text-soft">
-      {perHour(each)} a worker: {perHour(each * min)} without work, at most {perHour(each * max)} with {count(max, 'worker')}.
-    </output>
   )
 }

@@ -8,6 +8,7 @@ import { Confirm } from '../../../parts/over/confirm.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { Keys } from './keys.tsx'
 import { Budgets, Ceilings, Quotas } from './limits.tsx'
+import { AccountPlan } from './plan.tsx'
 
 /** One user, as the operator sees it: keys, what the account may, and the switch that ends it. */
 export function AccountPage() {
@@ -18,6 +19,7 @@ export function AccountPage() {
     <Page title={email ?? id} actions={<Suspend id={id} name={email ?? id} />}>
       <Keys id={id} />
       <div className="grid gap-4 lg:grid-cols-2">
+        <AccountPlan id={id} />
         <Quotas id={id} />
         <Budgets id={id} />
         <Ceilings id={id} />

@@ -127,7 +127,7 @@ interface LimitsFormProps extends Pick<ReturnType<typeof useSubmit>, 'isBusy' | 
 }
 
 /** Asks before a limit is set, with what it would do to what the account has (DRY-17). */
-function LimitsForm({ title, path, body, save, isBusy, refusal, children }: LimitsFormProps) {
+export function LimitsForm({ title, path, body, save, isBusy, refusal, children }: LimitsFormProps) {
   const [asked, setAsked] = useState<{ body: unknown } | null>(null)
   const [unread, setUnread] = useState<string | null>(null)
   const ask = (event: FormEvent) => {

@@ -1,10 +1,9 @@
 import type { CreatePodRequest, PodPlacementPreview } from '../../../../contract/pods/pods.ts'
 import { type Live, useLive } from '../../../app/live.ts'
 import { useSettled } from '../../../app/settled.ts'
-import { Face } from '../../../parts/faces.tsx'
 import { type FieldErrors, fieldErrors } from '../../../parts/form/field-errors.ts'
 import { perHour } from '../../../parts/format.ts'
-import { Panel } from '../../../parts/page.tsx'
+import { Foretold } from '../../../parts/why/foretold.tsx'
 import { Nearest } from '../../../parts/why/nearest.tsx'
 import { Misfit } from './misfit.tsx'
 import { askedBody, missingOf, type PodText } from './pod-form.ts'
@@ -38,15 +37,9 @@ interface PreviewPanelProps {
 /** What pressing the button would do: where it goes and what that costs, or what is in its way and what would fit instead. */
 export function PreviewPanel({ preview: { answer }, missing, onTake }: PreviewPanelProps) {
   return (
-    <Panel title="What would happen">
-      <div aria-live="polite">
-        {missing === undefined ? (
-          <Face of={answer}>{(of) => <Answer of={of} onTake={onTake} />}</Face>
-        ) : (
-          <p className="text-soft">{missing}</p>
-        )}
-      </div>
-    </Panel>
+    <Foretold answer={answer} missing={missing}>
+      {(of) => <Answer of={of} onTake={onTake} />}
+    </Foretold>
   )
 }
 

@@ -12,6 +12,7 @@ interface ShellEvents {
 export class Shell {
   private readonly socket: WebSocket
   private isOver = false
+  private wasOpen = false
 
   constructor(address: URL, accountId: string | null, { onOutput, onState }: ShellEvents) {
     const end = (words: string) => {
@@ -22,14 +23,17 @@ export class Shell {
     onState('connecting', 'Connecting')
     this.socket = new WebSocket(address, protocolsFor(accountId))
     this.socket.binaryType = 'arraybuffer'
-    this.socket.addEventListener('open', () => onState('open', 'Connected'))
+    this.socket.addEventListener('open', () => {
+      this.wasOpen = true
+      onState('open', 'Connected')
+    })
     this.socket.addEventListener('message', ({ data }) => {
       if (!(data instanceof ArrayBuffer)) return
       const said = heard(new Uint8Array(data))
       if (said.kind === 'output') onOutput(said.bytes)
       if (said.kind === 'ended') end(said.words)
     })
-    this.socket.addEventListener('close', ({ reason }) => end(reason === '' ? 'The connection is closed.' : `Closed: ${reason}.`))
+    this.socket.addEventListener('close', ({ reason }) => end(endedBy(reason, this.wasOpen)))
   }
 
   type(text: string): void {
@@ -49,4 +53,12 @@ export class Shell {
   private send(bytes: Uint8Array<ArrayBuffer>): void {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(bytes)
   }
+}
+
+/** Why a shell is over that has said nothing of its end itself: the plane or the way to it is gone, or it never was there. */
+function endedBy(reason: string, wasOpen: boolean): string {
+  if (reason !== '') return `Closed: ${reason}.`
+  return wasOpen
+    ? 'The connection to the plane is lost, and the shell with it. What it wrote stays here; connect again for a new shell.'
+    : 'The plane does not answer. Connect again once it does.'
 }

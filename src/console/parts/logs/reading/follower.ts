@@ -22,8 +22,8 @@ export interface LogState {
   missed: number
   /** Lines that have come since the view was opened. */
   came: number
-  /** `ended`: all of it is shown. `other`: another view of this tab follows now. */
-  status: 'connecting' | 'following' | 'paused' | 'ended' | 'other' | 'failed'
+  /** `ended`: all of it is shown. `broken`: its stream has broken off, and is opened again. `other`: another view of this tab follows now. */
+  status: 'connecting' | 'following' | 'broken' | 'paused' | 'ended' | 'other' | 'failed'
   error: Error | null
   /** The cursors of what is before and behind what is shown; null: nothing, or what is followed. */
   older: string | null
@@ -37,7 +37,7 @@ export interface LogSource {
   /** Lines that are meant. */
   page: (query: Pick<PageQuery, 'cursor' | 'limit'> & { q?: string }, signal: AbortSignal) => Promise<LogPage>
   /** All lines behind some, and of a log that is numbered, all of a gap. */
-  follow: (from: FollowFrom, signal: AbortSignal) => AsyncGenerator<readonly ShownLine[]>
+  follow: (from: FollowFrom, signal: AbortSignal, onLink: (isOpen: boolean) => void) => AsyncGenerator<readonly ShownLine[]>
   all: (cursor: string, signal: AbortSignal) => Promise<LogPage>
   isMeant: (line: ShownLine) => boolean
   isNumbered: boolean
@@ -164,9 +164,13 @@ export class LogFollower {
   private async follow(signal: AbortSignal): Promise<void> {
     this.change({ status: 'following' })
     void this.gaps.fill(signal)
+    const onLink = (isOpen: boolean) => {
+      const status = isOpen ? 'following' : 'broken'
+      if (!signal.aborted && this.state.status !== status) this.change({ status })
+    }
     for (;;) {
       const from = this.position ?? { lastId: null, newer: '>0' }
-      for await (const lines of this.source.follow(from, signal)) {
+      for await (const lines of this.source.follow(from, signal, onLink)) {
         const last = lines.at(-1)
         if (last) this.position = { lastId: last.id, newer: this.source.isNumbered ? `>${last.place.n}` : `>${last.id}` }
         this.gaps.look(lines, signal)

@@ -49,8 +49,8 @@ export interface LogOrigin {
   page: (api: ApiClient, query: PageQuery, signal: AbortSignal) => Promise<LogPage>
   /** Of a line and its neighbours. */
   around: (api: ApiClient, id: string, query: PageQuery, signal: AbortSignal) => Promise<LogPage>
-  /** All lines as they come. */
-  follow: (api: ApiClient, from: FollowFrom, signal: AbortSignal) => AsyncGenerator<readonly ShownLine[]>
+  /** All lines as they come; `onLink` is told when a stream of them opens and breaks off. */
+  follow: (api: ApiClient, from: FollowFrom, signal: AbortSignal, onLink: (isOpen: boolean) => void) => AsyncGenerator<readonly ShownLine[]>
 }
 
 /** The log of a pod, also of its former containers. */
@@ -110,6 +110,7 @@ const TAIL_LINES = 5_000
 
 interface Followed {
   signal: AbortSignal
+  onLink: (isOpen: boolean) => void
   lastEventId?: string
 }
 
@@ -125,12 +126,13 @@ function numbered({ lines, events, ...rest }: Numbered): LogOrigin {
     isNumbered: true,
     page: async (api, query, signal) => shownPage(await lines(api, query, signal)),
     around: async (api, id, query, signal) => shownPage(await lines(api, { ...query, around: numberOf(id) }, signal)),
-    follow: async function* (api, { lastId, newer }, signal) {
+    follow: async function* (api, { lastId, newer }, signal, onLink) {
       const n = Number(newer.slice(1))
       // A stream goes on behind an event; a page may have ended behind a line that it does not show.
       const last = lastId ?? (n === 0 ? undefined : (await lines(api, { limit: 1, around: n }, signal)).lines.at(-1)?.id)
       for await (const event of events(api, last === undefined ? { tail: TAIL_LINES } : {}, {
         signal,
+        onLink,
         ...(last && { lastEventId: last }),
       })) {
         const line = readLine(event)

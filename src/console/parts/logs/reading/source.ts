@@ -51,7 +51,7 @@ export function sourceOf(api: ApiClient, of: LogOrigin, wanted: Wanted, nowMs: n
         : of.around(api, wanted.around, { ...query, limit: PAGE_LINES }, signal),
     page: (more, signal) => of.page(api, { ...query, ...more }, signal),
     all: (cursor, signal) => of.page(api, { cursor, limit: PAGE_LINES }, signal),
-    follow: (from, signal) => of.follow(api, from, signal),
+    follow: (from, signal, onLink) => of.follow(api, from, signal, onLink),
     isMeant: ({ source, line, ts }) =>
       (wanted.source === '' || source === wanted.source) &&
       (text === '' || line.toLowerCase().includes(text)) &&

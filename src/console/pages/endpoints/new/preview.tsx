@@ -1,0 +1,58 @@
+import type { CreateEndpointRequest } from '../../../../contract/endpoints/endpoints.ts'
+import type { EndpointPlacementPreview } from '../../../../contract/endpoints/placement-preview.ts'
+import { type Live, useLive } from '../../../app/live.ts'
+import { useSettled } from '../../../app/settled.ts'
+import { perHour } from '../../../parts/format.ts'
+import { Foretold, InTheWay } from '../../../parts/why/foretold.tsx'
+import { Nearest } from '../../../parts/why/nearest.tsx'
+
+/** What fits changes while one reads. */
+const EVERY_MS = 10_000
+
+/** Where a worker would go now: the create's own dry run, asked when one stops typing (DRY-18). */
+export function useEndpointPreview(body: CreateEndpointRequest, isComplete: boolean): Live<EndpointPlacementPreview> {
+  // Another name is no other question.
+  const text = useSettled(JSON.stringify({ ...body, name: 'endpoint' }))
+  return useLive(
+    ['endpoint-preview', text],
+    async (api, signal) =>
+      (await api.request('POST', '/v2/serverless?dryRun=true', JSON.parse(text), { signal })) as EndpointPlacementPreview,
+    { everyMs: EVERY_MS, isEnabled: isComplete },
+  )
+}
+
+interface EndpointPreviewProps {
+  answer: Live<EndpointPlacementPreview>
+  /** Why nothing is asked yet. */
+  missing: string | undefined
+  onTake: (body: CreateEndpointRequest) => void
+}
+
+/** What the first job would meet: a worker and its price, or what is in its way and what would fit instead. */
+export function EndpointPreview({ answer, missing, onTake }: EndpointPreviewProps) {
+  return (
+    <Foretold answer={answer} missing={missing}>
+      {(of) => <Answer of={of} onTake={onTake} />}
+    </Foretold>
+  )
+}
+
+function Answer({ of, onTake }: { of: EndpointPlacementPreview; onTake: EndpointPreviewProps['onTake'] }) {
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="text-lg font-semibold tabular-nums">{perHour(of.cost)} a worker</p>
+      <p className="text-soft tabular-nums">
+        {perHour(of.costAtLeast)} without work, at most {perHour(of.costAtMost)}.
+      </p>
+      {of.fits ? (
+        <p className="text-good">A worker fits now{of.dataCenterId === null ? '' : ` in ${of.dataCenterId}`}.</p>
+      ) : (
+        <>
+          <InTheWay title="No worker would start now. The endpoint can be made; its jobs would wait." lines={of.missing} />
+          {/* An option of a dry run is the create with its whole body. */}
+          <Nearest options={of.options} onTake={(body) => onTake(body as CreateEndpointRequest)} />
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,34 @@
+import type { ReactNode } from 'react'
+import type { Live } from '../../app/live.ts'
+import { Face } from '../faces.tsx'
+import { Panel } from '../page.tsx'
+
+interface ForetoldProps<Preview> {
+  answer: Live<Preview>
+  /** Why nothing is asked yet. */
+  missing: string | undefined
+  children: (of: Preview) => ReactNode
+}
+
+/** What pressing the button of a form would do, told while one types. */
+export function Foretold<Preview>({ answer, missing, children }: ForetoldProps<Preview>) {
+  return (
+    <Panel title="What would happen">
+      <div aria-live="polite">{missing === undefined ? <Face of={answer}>{children}</Face> : <p className="text-soft">{missing}</p>}</div>
+    </Panel>
+  )
+}
+
+/** What is in the way, a line each. */
+export function InTheWay({ title, lines }: { title: string; lines: readonly string[] }) {
+  return (
+    <div>
+      <p className="text-bad mb-1">{title}</p>
+      <ul className="list-disc pl-5">
+        {lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { router } from '../../src/console/app/router.tsx'
+import { pictureOf } from '../e2e/console/support/pictures.ts'
+
+const DOCS = resolve(import.meta.dirname, '../../docs')
+const MOST_BYTES = 40_000
+
+it('[UI-59] every page has a picture in docs/console.md, all of them are small, and none is of a page that is gone', () => {
+  const shown = [...readFileSync(join(DOCS, 'console.md'), 'utf8').matchAll(/\]\(images\/console\/([\w-]+)\.webp\)/g)].map(
+    ([, name]) => name ?? '',
+  )
+  const pages = Object.keys(router.routesByPath).filter((path) => path !== '/')
+  expect(pages.map(pictureOf).filter((name) => !shown.includes(name))).toEqual([])
+  const files = readdirSync(join(DOCS, 'images/console'))
+  expect(files.toSorted()).toEqual(shown.map((name) => `${name}.webp`).toSorted())
+  expect(files.filter((file) => statSync(join(DOCS, 'images/console', file)).size > MOST_BYTES)).toEqual([])
+})

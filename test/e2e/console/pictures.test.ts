@@ -1,0 +1,127 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { router } from '../../../src/console/app/router.tsx'
+import { PROJECT_ROOT } from '../../../src/local/paths.ts'
+import { waitUntil } from '../../support/time.ts'
+import { startPlane, type TestPlane } from '../support/plane.ts'
+import { openBrowser, Visitor } from './support/browser.ts'
+import { pictureOf } from './support/pictures.ts'
+import { makeScene, SCENE_GPUS, type Scene } from './support/scene.ts'
+
+// `npm run pictures`: every page of the console as docs/console.md shows it. Nothing of it is part of a test run.
+
+const INTO = join(PROJECT_ROOT, process.env.CONSOLE_PICTURES ?? 'docs/images/console')
+/** Text stays sharp in the first; a page that is full of it takes one of the next. */
+const LOOKS = [
+  { quality: 62, scale: 1 },
+  { quality: 40, scale: 1 },
+  { quality: 62, scale: 0.75 },
+  { quality: 40, scale: 0.6 },
+]
+const MOST_BYTES = 40_000
+/** Where pictures without loss go, for who looks at them closely. */
+const PNG = process.env.CONSOLE_PNG
+const WIDE = { width: 1280, height: 800 }
+const PHONE = { width: 390, height: 844 }
+/** Pages whose picture on a phone is shown too. */
+const ON_PHONES = ['home', 'pods-one', 'endpoint-waits', 'usage']
+const PATIENCE_MS = 20_000
+
+let plane: TestPlane
+let browser: Browser
+let visitor: Visitor
+let scene: Scene
+
+beforeAll(async () => {
+  rmSync(INTO, { recursive: true, force: true })
+  mkdirSync(INTO, { recursive: true })
+  ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', SCENE_GPUS] }), openBrowser()])
+  visitor = await Visitor.open(browser, plane)
+  await visitor.go('/console')
+  await visitor.heading('Sign in to podplane')
+  await keep(visitor.page, 'sign-in')
+  await visitor.page.goto(plane.output().match(/http\S+#link=\S+/)?.[0] ?? '')
+  await visitor.page.getByRole('navigation', { name: 'Main' }).waitFor()
+  await visitor.page.getByText('Run a job').first().waitFor()
+  await keep(visitor.page, 'home-first')
+  scene = await makeScene(plane)
+})
+afterAll(async () => {
+  await browser?.close()
+  await plane?.stop()
+})
+
+test('every page, wide and on a phone, in light and in dark', async () => {
+  const { page } = visitor
+  const large: string[] = []
+  for (const [index, [name, path]] of Object.entries(pagesOf(scene)).entries()) {
+    for (const shape of ['wide', 'phone'] as const) {
+      await page.setViewportSize(shape === 'wide' ? WIDE : PHONE)
+      // Every page in one of the two on each of the screens, so that all have been seen in both.
+      await page.emulateMedia({ colorScheme: (index % 2 === 0) === (shape === 'wide') ? 'light' : 'dark', reducedMotion: 'reduce' })
+      await visitor.go(path)
+      await page.locator('h1').waitFor()
+      await waitUntil(`${path} has read what it shows`, async () => (await page.getByText('Loading').count()) === 0, PATIENCE_MS)
+      await page.waitForLoadState('networkidle', { timeout: 1_500 }).catch(() => undefined)
+      const isShown = shape === 'wide' || ON_PHONES.includes(name)
+      const bytes = await keep(page, shape === 'wide' ? name : `phone-${name}`, isShown)
+      if (bytes > MOST_BYTES) large.push(`${name}, ${shape}: ${bytes} bytes`)
+    }
+  }
+  expect(large).toEqual([])
+  expect(visitor.complaints).toEqual([])
+}, 600_000)
+
+/** As small as pictures of text are: a tenth of what the browser would keep without loss. */
+async function keep(page: Page, name: string, isShown = true): Promise<number> {
+  const session = await page.context().newCDPSession(page)
+  let bytes = Buffer.alloc(MOST_BYTES + 1)
+  const at = { x: 0, y: 0, ...(page.viewportSize() ?? WIDE) }
+  for (const { quality, scale } of LOOKS) {
+    if (bytes.length <= MOST_BYTES) break
+    bytes = Buffer.from((await session.send('Page.captureScreenshot', { format: 'webp', quality, clip: { ...at, scale } })).data, 'base64')
+  }
+  await session.detach()
+  if (isShown) writeFileSync(join(INTO, `${name}.webp`), bytes)
+  if (PNG !== undefined) await page.screenshot({ path: join(PNG, `${name}.png`) })
+  return bytes.length
+}
+
+/** Every page of the router and the tabs of the large ones, by the name of its picture. */
+function pagesOf(at: Scene): Record<string, string> {
+  const ids: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    '/console/pods/$id': { id: at.pod },
+    '/console/clusters/$id': { id: at.cluster },
+    '/console/endpoints/$id': { id: at.endpoint },
+    '/console/endpoints/$id/jobs/$jobId': { id: at.endpoint, jobId: at.job },
+    '/console/endpoints/$id/workers/$workerId': { id: at.endpoint, workerId: at.worker },
+    '/console/templates/$id': { id: at.template },
+    '/console/operator/hosts/$id': { id: at.host },
+    '/console/operator/accounts/$id': { id: at.account },
+  }
+  const routes = Object.keys(router.routesByPath).filter((path) => path !== '/' && path !== '/console/sign-in')
+  const pages = routes.map((route): [string, string] => {
+    const name = pictureOf(route)
+    return [name, route.replaceAll(/\$(\w+)/g, (_, id: string) => ids[route]?.[id] ?? 'missing')]
+  })
+  const tabsOf = (name: string, path: string, tabs: readonly string[]) =>
+    tabs.map((tab): [string, string] => [`${name}-${tab}`, `${path}?tab=${tab}`])
+  return Object.fromEntries([
+    ...pages,
+    ['endpoint-waits', `/console/endpoints/${at.waiting}`],
+    ...tabsOf('pods-one', `/console/pods/${at.pod}`, ['connect', 'logs', 'terminal', 'metrics', 'settings']),
+    ...tabsOf('endpoints-one', `/console/endpoints/${at.endpoint}`, [
+      'jobs',
+      'workers',
+      'logs',
+      'try',
+      'history',
+      'releases',
+      'scaling',
+      'settings',
+    ]),
+    ['logs-of-pod', `/console/logs?of=pod%2F${at.pod}`],
+  ])
+}
