@@ -14,6 +14,7 @@ import { handleJobCall } from './http/jobs/job-api.ts'
 import { isJobPath } from './http/jobs/job-path.ts'
 import { handleServedCall } from './http/load-balancer/load-balancer.ts'
 import { parseServedCall } from './http/load-balancer/served-call.ts'
+import { slowRefusal } from './http/middleware/slow-refusals.ts'
 import { parseDoorCall } from './http/pod-doors/door-call.ts'
 import { handleDoorCall } from './http/pod-doors/pod-door.ts'
 import { problemResponse } from './http/problem-response.ts'
@@ -22,7 +23,7 @@ import { logEvent, setLogLevel } from './platform/log.ts'
 const app = createApp()
 
 export default {
-  fetch(request, env, ctx) {
+  async fetch(request, env, ctx) {
     const fault = setUp(env)
     if (fault !== null) return problemResponse(new Problem('unavailable', { detail: fault }))
     const url = new URL(request.url)
@@ -31,7 +32,8 @@ export default {
     if (served !== null) return handleServedCall({ request, url, env, ctx }, served)
     const door = parseDoorCall(url, settings.podProxyDomain)
     if (door !== null) return handleDoorCall({ request, url, env, ctx }, door)
-    return withCliVersion(request, () => (isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx)))
+    const answer = () => (isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx))
+    return slowRefusal(request, await withCliVersion(request, answer))
   },
 } satisfies ExportedHandler<Env>
 

@@ -1,5 +1,5 @@
 // Entry for drizzle-kit and for the typed client: every table of D1, one file a resource.
-import { apiKeys, identities, memberships, quotas, teams, users } from './tables/accounts/accounts.ts'
+import { apiKeys, identities, memberships, plans, quotas, teams, users } from './tables/accounts/accounts.ts'
 import { audit } from './tables/accounts/audit.ts'
 import { budgets } from './tables/accounts/budgets.ts'
 import { consoleSessions, deviceLogins, signInLinks } from './tables/accounts/console.ts'
@@ -43,6 +43,7 @@ export {
   memberships,
   networkVolumes,
   overlays,
+  plans,
   pods,
   quotas,
   registries,

@@ -1,5 +1,4 @@
-import { BUDGETS } from '../contract/accounts/budgets.ts'
-import { findOverrides } from '../db/accounts/budgets.ts'
+import { readBound } from '../db/accounts/budgets.ts'
 import { openDatabase } from '../db/client.ts'
 import type { Env } from '../env.ts'
 import { ExpiringCache } from '../platform/expiring-cache.ts'
@@ -54,7 +53,7 @@ const drained = new RecentBytes()
 /** Bytes of bodies that a team has sent through this isolate within the last seconds, and the most that it may (PP-207). */
 export async function inFlightUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
   const known = bounds.get(teamId, nowMs)
-  const bound = known ?? (await findOverrides(openDatabase(env.DB), teamId)).inFlightBytes ?? BUDGETS.inFlightBytes.bound
+  const bound = known ?? (await readBound(openDatabase(env.DB), teamId, 'inFlightBytes'))
   bounds.set(teamId, bound, nowMs)
   return { used: taken.of(teamId, nowMs), bound }
 }
@@ -87,4 +86,9 @@ export async function drainRefused(body: ReadableStream<Uint8Array> | null, team
 /** Forgets a bound in this isolate, after it was changed here. */
 export function forgetInFlightBound(teamId: string): void {
   bounds.delete(teamId)
+}
+
+/** The same of all teams: a plan was changed here. */
+export function forgetInFlightBounds(): void {
+  bounds.clear()
 }

@@ -12,19 +12,23 @@ import type { WebhookSenderRpc } from './webhook-sender.ts'
 // Every name of a Durable Object, in one place: sharding an endpoint or a team later means changing the name here. There is no stub for a bare id:
 // `own` proves that a request's id is the caller's, and `asPlane` says what the plane does for itself (PP-190).
 
-// Deriving an id hashes the name; the job API does it for every call.
-const endpointObjectIds = new Map<string, DurableObjectId>()
+// Deriving an id hashes the name; the job API and the limiter of REST do it for every call.
 const MAX_KNOWN_IDS = 10_000
+const endpointIds = new Map<string, DurableObjectId>()
+const limiterIds = new Map<string, DurableObjectId>()
+
+function knownId(known: Map<string, DurableObjectId>, objects: DurableObjectNamespace, name: string): DurableObjectId {
+  const before = known.get(name)
+  if (before !== undefined) return before
+  if (known.size >= MAX_KNOWN_IDS) known.clear()
+  const id = objects.idFromName(name)
+  known.set(name, id)
+  return id
+}
 
 /** The object that holds one endpoint's queue. */
-export function endpointStub(env: Env, { id: endpointId }: Owned<'endpoint'>): DurableObjectStub<EndpointRpc> {
-  let id = endpointObjectIds.get(endpointId)
-  if (!id) {
-    if (endpointObjectIds.size >= MAX_KNOWN_IDS) endpointObjectIds.clear()
-    id = env.ENDPOINT.idFromName(endpointId)
-    endpointObjectIds.set(endpointId, id)
-  }
-  return env.ENDPOINT.get(id)
+export function endpointStub(env: Env, { id }: Owned<'endpoint'>): DurableObjectStub<EndpointRpc> {
+  return env.ENDPOINT.get(knownId(endpointIds, env.ENDPOINT, id))
 }
 
 /** The object that holds one machine's link and desired state. */
@@ -44,7 +48,7 @@ export function clusterStub(env: Env, { id }: Owned<'cluster'>): DurableObjectSt
 
 /** The object that counts one user's REST requests. */
 export function rateLimiterStub(env: Env, { id }: Owned<'user'>): DurableObjectStub<RateLimiterRpc> {
-  return env.RATE_LIMITER.get(env.RATE_LIMITER.idFromName(id))
+  return env.RATE_LIMITER.get(knownId(limiterIds, env.RATE_LIMITER, id))
 }
 
 /** The object that delivers one team's webhooks. */

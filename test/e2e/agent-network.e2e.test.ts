@@ -207,6 +207,17 @@ describe('[M1] containers on one machine', () => {
     await expectMatrix()
   })
 
+  test('[NET-60] a container that opens all connections it can leaves most of the table to others', async () => {
+    const { max } = await machine.connections()
+    await machine.floodWith(mine.pid, PUBLIC, max / 8)
+    const { count } = await machine.connections()
+    expect(count).toBeGreaterThan(max / 40)
+    expect(count).toBeLessThan(max / 24)
+    const internet = { tcp: ['tcp', PUBLIC, PORT], udp: ['udp', PUBLIC, PORT] } as const
+    expect(await machine.askWith(other.pid, internet)).toEqual({ tcp: true, udp: true })
+    expect(await machine.askFromWorld({ published: ['tcp', MACHINE, hostPort(mine, 'tcp')] })).toEqual({ published: true })
+  })
+
   test('[HOST-81] a network goes with the last container of its account', async () => {
     const [first] = agents as [PodAgent]
     const networks = async () => (await engine.docker('network', 'ls', '--filter', 'label=podplane.account=bob', '--quiet')) !== ''

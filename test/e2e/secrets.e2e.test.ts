@@ -117,12 +117,27 @@ async function plant(): Promise<Canaries> {
   const { token } = await call('POST', '/admin/v1/join-tokens', { name: 'never used' })
   const signing = (await call('GET', '/v2/webhooks/signing-secret')).secret
   const nextSigning = (await call('POST', '/v2/webhooks/signing-secret/rotate')).secret
+  const around = await plantAround(own('alert'), userId)
   expect([ofPod.QUIET, ofWorker.QUIET, ofPod.P, ofWorker.E]).toEqual([secret, secret, podEnv, endpointEnv])
   const { JUPYTER_PASSWORD: jupyter = '', RUNPOD_API_KEY: podKey = '' } = ofPod
   const workerKey = ofWorker.RUNPOD_AI_API_KEY ?? ''
   const ofTenant = { secret, former, podEnv, endpointEnv, templateEnv, userName, password, onceEnv, ...s3Config }
   const given = { jupyter, podKey, workerKey, key, token, signing, nextSigning }
-  return new Map(Object.entries({ ...ofTenant, ...given }))
+  return new Map(Object.entries({ ...ofTenant, ...given, ...around }))
+}
+
+/** What an account, its members and its devices are given beside workloads, each with the answer that is kept for a repeat. */
+async function plantAround(alert: string, userId: string): Promise<Record<string, string>> {
+  const once = () => ({ 'Idempotency-Key': crypto.randomUUID() })
+  await call('PATCH', '/v2/billing/limits', { webhook: `https://hooks.example.com/x?key=${alert}` })
+  const { id, key: ownKey } = await call('POST', '/v2/account/keys', { name: 'own' }, once())
+  const { key: rotated } = await call('POST', `/v2/account/keys/${id}/rotate`, {}, once())
+  const organization = await call('POST', '/v2/organizations', { name: 'Acme' })
+  const guest = { email: 'guest@example.com', role: 'DEV' }
+  const { token: invitation } = await call('POST', `/v2/organizations/${organization.id}/invitations`, guest, once())
+  const { link } = await call('POST', '/admin/v1/sign-in-links', { userId })
+  const { device_code: device } = await call('POST', '/console/device', { name: 'laptop' })
+  return { alert, ownKey, rotated, invitation, link, device }
 }
 
 /** Where the contract shows one: env to whoever may read it, what is shown once, the signing secret. */
@@ -134,6 +149,11 @@ const SHOWN: Record<string, RegExp> = {
   templateEnv: / \/v2\/templates/,
   key: /^POST \/admin\/v1\/users\/[^/]+\/keys /,
   token: /^POST \/admin\/v1\/join-tokens /,
+  ownKey: /^POST \/v2\/account\/keys /,
+  rotated: /^POST \/v2\/account\/keys\/[^/]+\/rotate /,
+  invitation: /^POST \/v2\/organizations\/[^/]+\/invitations /,
+  link: /^POST \/admin\/v1\/sign-in-links /,
+  device: /^POST \/console\/device /,
   signing: / \/v2\/webhooks\/signing-secret/,
   nextSigning: / \/v2\/webhooks\/signing-secret/,
 }
@@ -142,12 +162,17 @@ const READS = [
   '/v2/account/secrets',
   '/v2/account/secrets?name=QUIET',
   '/v2/account/limits',
+  '/v2/account/keys',
+  '/v2/audit',
+  '/v2/billing/limits',
+  '/v2/organizations',
   '/v2/registries',
   '/v2/templates',
   '/v2/pods',
   '/v2/serverless',
   '/v2/webhooks/signing-secret',
   '/v2/webhooks/deliveries',
+  '/admin/v1/audit',
   '/admin/v1/users',
   '/admin/v1/hosts',
   '/admin/v1/join-tokens',

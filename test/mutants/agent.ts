@@ -80,16 +80,40 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: 'if (shown !== undefined) return',
   },
   {
+    id: 'plain packets of a host that encrypts are let in',
+    file: 'src/host-agent/network/overlay/overlay-rules.ts',
+    find: '...(encrypted.peers.length > 0 ?',
+    replace: '...(encrypted.peers.length > 999 ?',
+  },
+  {
+    id: 'a host without a key is sent to in plain where that is refused',
+    file: 'src/host-agent/network/overlay/peers.ts',
+    find: 'plain: isPlainRefused ? [] : withoutKey',
+    replace: 'plain: withoutKey',
+  },
+  {
+    id: 'the way to a host is open while nothing encrypts',
+    file: 'src/host-agent/network/overlay/encryption/wire-routes.ts',
+    find: 'route add prohibit ${address}',
+    replace: 'route add unicast ${address}',
+  },
+  {
     id: 'a tunnel takes packets of any host',
     file: 'src/host-agent/network/overlay/overlay-rules.ts',
-    find: "` ip saddr != { ${peers.join(', ')} }`",
-    replace: "` ip saddr { ${peers.join(', ')} }`",
+    find: "` ip saddr != { ${hosts.join(', ')} }`",
+    replace: "` ip saddr { ${hosts.join(', ')} }`",
   },
   {
     id: 'a member is ready that reaches only some others',
-    file: 'src/host-agent/network/overlay/reach-checks.ts',
+    file: 'src/host-agent/network/overlay/reach/reach-checks.ts',
     find: 'if (unreached.length === 0) asked.ready.add(self.podId)',
     replace: 'if (unreached.length < others.length) asked.ready.add(self.podId)',
+  },
+  {
+    id: 'members of a large network are asked by some hosts only',
+    file: 'src/host-agent/network/overlay/reach/whom-to-ask.ts',
+    find: '% own.length === turn)',
+    replace: '% 32 === turn)',
   },
   {
     id: 'a name of a member stays where the engine led it',
@@ -271,8 +295,8 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a layer unpacks without bound',
     file: 'src/host-agent/pulls/pull-image.ts',
-    find: 'if (this.unpackedBytes > maxBytes) throw',
-    replace: 'if (this.unpackedBytes > maxBytes * 2 ** 20) throw',
+    find: 'if (this.unpackedBytes <= maxBytes) return',
+    replace: 'if (this.unpackedBytes <= maxBytes * 2 ** 20) return',
   },
   {
     id: 'a sparse file passes',
@@ -319,8 +343,8 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'an account has all of the space',
     file: 'src/host-agent/pulls/space/image-shares.ts',
-    find: 'if (bytes > this.maxBytes || fresh.size',
-    replace: 'if (fresh.size',
+    find: 'if (usedBytes > room) throw',
+    replace: 'if (usedBytes < 0) throw',
   },
   {
     id: 'an image that was taken a moment ago is of nobody’s share',
@@ -329,15 +353,39 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: 'this.taken.set(account, fresh)',
   },
   {
+    id: 'who pulls much removes what others have',
+    file: 'src/host-agent/pulls/space/removal-order.ts',
+    find: 'a.rank - b.rank ||',
+    replace: '',
+  },
+  {
+    id: 'what one account takes leaves nothing to the next',
+    file: 'src/host-agent/workloads/fair-room.ts',
+    find: '(total - othersTake) / 2',
+    replace: 'total - othersTake',
+  },
+  {
+    id: 'one account may take all ports of a host',
+    file: 'src/host-agent/docker/ports/host-ports.ts',
+    find: 'if (own > room) throw',
+    replace: 'if (own < 0) throw',
+  },
+  {
+    id: 'connections of one account fill the table of the kernel',
+    file: 'src/host-agent/network/connection-bounds.ts',
+    find: 'ct count over ${open / LISTS} } ${refuse}',
+    replace: 'ct count over 0 } accept',
+  },
+  {
     id: 'what an account fetches is not of its share',
     file: 'src/host-agent/pulls/space/image-space.ts',
-    find: 'if (own > freeBytes) throw',
+    find: 'if (own > free) throw',
     replace: 'if (own < 0) throw',
   },
   {
     id: 'one host port for two workloads',
     file: 'src/host-agent/docker/ports/host-ports.ts',
-    find: 'new Set([...refused, ...[...this.inUse.values()].flat()])',
+    find: 'new Set([...refused, ...[...this.inUse.values()].flatMap(({ ports }) => ports)])',
     replace: 'new Set([...refused])',
   },
   {

@@ -77,6 +77,12 @@ export const GRAPHQL_WORKER_MUTANTS: readonly Mutant[] = [
     replace: 'gpuCompute(catalog, { id: typeId, count, ...cuda }',
   },
   {
+    id: 'a resume reads every machine',
+    file: 'src/db/hosts/capacity.ts',
+    find: "and(eq(hosts.id, hostId), eq(hosts.status, 'ONLINE'))",
+    replace: "eq(hosts.status, 'ONLINE')",
+  },
+  {
     id: 'the own key of a pod starts it with more GPUs',
     file: 'src/services/pods/resume-count.ts',
     find: "requireScope(principal, 'pods:write')",

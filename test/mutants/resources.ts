@@ -114,6 +114,12 @@ export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
   { id: 'what is counted is not taken', file: AVAILABILITY, find: 'free: one.free - gpu.count', replace: 'free: one.free' },
   { id: 'three placements are many', file: AVAILABILITY, find: 'const MEDIUM_FROM = 4', replace: 'const MEDIUM_FROM = 3' },
+  {
+    id: 'a part of a word is suggested before the word',
+    file: 'src/domain/catalog/unknown.ts',
+    find: 'whole.length > 0 ? whole : within',
+    replace: 'within',
+  },
   { id: 'what is withdrawn is sold', file: CATALOG, find: 'if (!type.offered) return null', replace: '' },
   { id: 'a volume has one price', file: STORAGE, find: 'const FIRST_TIER_GB = 1_000', replace: 'const FIRST_TIER_GB = 100_000' },
   { id: 'four fast data centers', file: CENTERS, find: 'storage < HIGH_PERFORMANCE_COUNT', replace: 'storage <= HIGH_PERFORMANCE_COUNT' },

@@ -12,6 +12,12 @@ export const REST_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'a bracket closes a brace', file: FAULT, find: "if (open.at(-1) !== '[' || (", replace: 'if ((' },
   { id: 'columns count from the start of the text', file: FAULT, find: 'column: at - lineStart + 1', replace: 'column: at + 1' },
   {
+    id: 'a flood is refused as fast as it asks',
+    file: 'src/domain/refusals.ts',
+    find: '? REFUSAL_WAIT_MS : 0',
+    replace: '? 0 : 0',
+  },
+  {
     id: 'a constraint without words shows its figures',
     file: 'src/domain/host/constraint-text.ts',
     find: '?? name',
@@ -62,6 +68,12 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     file: 'src/domain/session/accounts.ts',
     find: 'if (askedTeam !== null && asked) return { teamId: askedTeam, membership: asked }',
     replace: "if (askedTeam !== null) return { teamId: askedTeam, membership: asked ?? { role: 'OWNER', isSuspended: false } }",
+  },
+  {
+    id: 'an answer of the job API has no id of its request',
+    file: 'src/http/jobs/job-api.ts',
+    find: '  headers.set(REQUEST_ID_HEADER, requestId)\n',
+    replace: '',
   },
   {
     id: 'an answer tells more than its document',
@@ -122,6 +134,18 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
+    id: 'a key that expires makes one that does not',
+    file: 'src/domain/key-grant.ts',
+    find: 'ownUntilMs === null || (untilMs',
+    replace: 'untilMs === null || (untilMs',
+  },
+  {
+    id: 'one request more than a minute has',
+    file: 'src/domain/rate-limit.ts',
+    find: 'counts.minute.count < minute',
+    replace: 'counts.minute.count <= minute',
+  },
+  {
     id: 'members of an account share their limit',
     file: 'src/services/accounts/rate-limit.ts',
     find: 'rateLimiterStub(env, ownUser(principal))',
@@ -144,6 +168,30 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     file: 'src/db/endpoints/granted-bytes.ts',
     find: '${bytes} <= granted_bytes OR ',
     replace: '1 OR ',
+  },
+  {
+    id: 'organizations multiply the budgets of who makes them',
+    file: 'src/db/accounts/budgets.ts',
+    find: 'WHERE maker_team_id = ${payerOf(teamId)} AND plan IS NULL)',
+    replace: 'WHERE FALSE)',
+  },
+  {
+    id: 'an organization with a plan is counted with its maker',
+    file: 'src/db/accounts/budgets.ts',
+    find: 'WHEN plan IS NULL THEN COALESCE',
+    replace: 'WHEN TRUE THEN COALESCE',
+  },
+  {
+    id: 'a plan goes before what an account was given',
+    file: 'src/db/accounts/budgets.ts',
+    find: 'COALESCE(json_extract(b.bounds, ${path}), json_extract(p.limits, ${inPlan}))',
+    replace: 'COALESCE(json_extract(p.limits, ${inPlan}), json_extract(b.bounds, ${path}))',
+  },
+  {
+    id: 'a plan is deleted under its accounts',
+    file: 'src/db/accounts/plans.ts',
+    find: 'WHERE teams.plan = plans.name)',
+    replace: 'WHERE FALSE)',
   },
   { id: 'verdicts are kept by the header', file: KEY_CALLERS, find: 'keys.keepGood(key,', replace: 'keys.keepGood(`${key} ${nowMs}`,' },
   {

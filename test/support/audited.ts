@@ -2,7 +2,19 @@ import { adminDocument } from '../../src/http/admin-api.ts'
 import { Browser } from './browser.ts'
 import { ClusterScene } from './cluster-scene.ts'
 import { FakeHost } from './fake-host.ts'
-import { type Account, admin, api, createAccount, createKey, createOrganization, env, joinTeam, teamOf } from './harness.ts'
+import {
+  type Account,
+  admin,
+  api,
+  createAccount,
+  createKey,
+  createOrganization,
+  createPlan,
+  env,
+  joinTeam,
+  newPlanName,
+  teamOf,
+} from './harness.ts'
 import { DOCUMENTED, documentedIn, type Operation } from './operations.ts'
 import { VICTIMS, type Victim } from './victims.ts'
 
@@ -87,10 +99,23 @@ const SPECIAL: Readonly<Record<string, () => Promise<Call>>> = {
     params: {},
     body: { userId: (await createAccount()).userId },
   }),
+  'put /admin/v1/plans/{name}': async () => ({ key: env.OPERATOR_KEY, params: { name: newPlanName() } }),
+  'delete /admin/v1/plans/{name}': async () => ({ key: env.OPERATOR_KEY, params: { name: await createPlan() } }),
+  'put /admin/v1/users/{id}/plan': async () => planned((await createAccount()).userId),
+  'put /admin/v1/organizations/{id}/plan': async () => planned(await createOrganization((await createAccount()).key)),
+  // What was never set cannot be forgotten.
+  'delete /admin/v1/users/{id}/quotas': async () => {
+    const { userId } = await createAccount({ exempt: true })
+    return { key: env.OPERATOR_KEY, params: { id: userId } }
+  },
   'post /v2/pods': async () => {
     await FakeHost.join()
     return ownCall()
   },
+}
+
+async function planned(id: string): Promise<Call> {
+  return { key: env.OPERATOR_KEY, params: { id }, body: { plan: await createPlan() } }
 }
 
 async function invited(): Promise<Call> {

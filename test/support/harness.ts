@@ -163,6 +163,16 @@ export async function createKeyIn(teamId: string, { userId }: Pick<Account, 'use
   return key
 }
 
+export const newPlanName = (): string => `plan-${crypto.randomUUID()}`
+
+/** Makes a plan and returns its name (PLN-3). */
+export async function createPlan(limits: object = {}): Promise<string> {
+  const name = newPlanName()
+  const reply = await admin().put(`/admin/v1/plans/${name}`, limits)
+  if (reply.status !== 200) throw new Error(`no plan: ${reply.status}`)
+  return name
+}
+
 /** A create body that is accepted. */
 export function endpointBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return { name: 'echo', image: 'builtin/echo', gpu: { pools: ['ADA_24'] }, ...changes }

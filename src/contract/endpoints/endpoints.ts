@@ -123,13 +123,13 @@ const QueueBasedRequestUrls = z
     example: QUEUE_URLS,
   })
 
-const LoadBalancerRequestUrls = z
-  .object({
+const LoadBalancingRequestUrls = z
+  .strictObject({
     base: url.meta({ description: 'Requests below it go to a worker, path and query included.' }),
     health: url.meta({ description: 'The health check path of a worker.' }),
   })
   .meta({
-    id: 'LoadBalancerRequestUrls',
+    id: 'LoadBalancingRequestUrls',
     description: 'Where requests are sent.',
     example: { base: 'https://4k8h2m9x7q1w3e.lb.example.com', health: 'https://4k8h2m9x7q1w3e.lb.example.com/ping' },
   })
@@ -139,7 +139,7 @@ export const Endpoint = z
     id: z.string(),
     name: z.string(),
     type: EndpointType,
-    requestUrls: z.union([QueueBasedRequestUrls, LoadBalancerRequestUrls]),
+    requestUrls: z.union([QueueBasedRequestUrls, LoadBalancingRequestUrls]),
     ...containerResponseFields,
     // A named schema that may be null is written as a union: `.nullable()` would make the shared component itself nullable.
     gpu: z.union([EndpointGpuConfig, z.null()]).meta({ description: 'Null on CPU endpoints.' }),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
 import { CLOUDS, HOST_HEALTHS } from '../enums.ts'
 import { DataCenterId, Name, Note, Timestamp } from '../fields.ts'
+import { HostPrivateNetworks, PRIVATE_NETWORKS } from './private-networks.ts'
 
 /** Data center of a machine whose operator names none. */
 export const DEFAULT_DATA_CENTER_ID = 'LOCAL-1'
@@ -151,6 +152,9 @@ export const Host = z
     isolation: HostIsolation.meta({
       description: 'How far workloads are kept from the machine and from one another; null in it: its agent does not say.',
     }),
+    privateNetworks: HostPrivateNetworks.nullable().meta({
+      description: 'Its part in clusters and global networking; null: its agent does not say.',
+    }),
     gpuProblems: z.array(Problem),
     publicIp: z.string().nullable(),
     portRange: z
@@ -183,6 +187,7 @@ export const Host = z
       sharedVolumes: ['network'],
       sizesEnforced: ['persistent', 'network'],
       isolation: ISOLATION,
+      privateNetworks: PRIVATE_NETWORKS,
       gpuProblems: [],
       publicIp: '203.0.113.7',
       portRange: { from: 30_000, to: 32_767 },

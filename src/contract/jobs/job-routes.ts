@@ -16,7 +16,18 @@ export interface JobRoute {
 }
 
 /** Operations with a limit of their own. */
-export const LIMIT_BUCKETS = ['run', 'runsync', 'status', 'stream', 'cancel', 'purge-queue', 'openai', 'requests', 'load-balancer'] as const
+export const LIMIT_BUCKETS = [
+  'run',
+  'runsync',
+  'status',
+  'stream',
+  'cancel',
+  'purge-queue',
+  'openai',
+  'requests',
+  'health',
+  'load-balancer',
+] as const
 export type LimitBucket = (typeof LIMIT_BUCKETS)[number]
 
 /** A thousand ids and more. */
@@ -61,7 +72,7 @@ export const JOB_ROUTES = {
   },
   explain: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'requests' },
   timeline: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'requests' },
-  health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: null },
+  health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: 'health' },
   requests: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: 'requests' },
   'requests/cancel': {
     methods: ['POST'],

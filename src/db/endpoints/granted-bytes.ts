@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { readBudgets, withinBudget } from '../accounts/budgets.ts'
+import { isShared, readBudgets, withinBudget } from '../accounts/budgets.ts'
 import type { Database } from '../client.ts'
 import { endpoints } from '../tables/workloads/endpoints.ts'
 
@@ -12,7 +12,7 @@ export type Grant = { ok: true } | { ok: false; used: number; bound: number }
  */
 export async function grantBytes(db: Database, teamId: string, endpointId: string, bytes: number): Promise<Grant> {
   const others = sql`(SELECT COALESCE(SUM(granted_bytes), 0) FROM endpoints
-    WHERE team_id = ${teamId} AND deleted_at IS NULL AND id <> ${endpointId})`
+    WHERE ${isShared(teamId)} AND deleted_at IS NULL AND id <> ${endpointId})`
   const hasRoom = sql`(${bytes} <= granted_bytes OR ${withinBudget(teamId, 'queuedBytes', bytes, others)})`
   const result = await db
     .update(endpoints)

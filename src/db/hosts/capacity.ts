@@ -42,9 +42,19 @@ export interface Allocation {
 }
 
 /** Hosts that may be given work, with what is free on them; on request also those that are offline at the moment. */
-export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OFFLINE')[] = ['ONLINE']): Promise<PlacementHost[]> {
+export function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OFFLINE')[] = ['ONLINE']): Promise<PlacementHost[]> {
+  return readPlacementHosts(db, inArray(hosts.status, statuses))
+}
+
+/** One of them, read by its key however many others there are; null: it is not online, or there is none. */
+export async function findPlacementHost(db: Database, hostId: string): Promise<PlacementHost | null> {
+  const [host] = await readPlacementHosts(db, and(eq(hosts.id, hostId), eq(hosts.status, 'ONLINE')))
+  return host ?? null
+}
+
+async function readPlacementHosts(db: Database, which: SQL | undefined): Promise<PlacementHost[]> {
   const [rows, gpus, holders, requirements] = await db.batch([
-    db.select().from(hosts).where(inArray(hosts.status, statuses)),
+    db.select().from(hosts).where(which),
     db
       .select({
         hostId: hostGpus.hostId,
@@ -55,8 +65,8 @@ export async function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OF
       })
       .from(hostGpus)
       .innerJoin(hosts, eq(hosts.id, hostGpus.hostId))
-      .where(inArray(hosts.status, statuses)),
-    selectHolders(db, statuses),
+      .where(which),
+    selectHolders(db, which),
     selectRequirements(db),
   ])
   const requiredClasses = new Map(requirements.map(({ teamId, runtimeClass }) => [teamId, runtimeClass ?? DEFAULT_CLASS]))

@@ -1,4 +1,4 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { allocations, hosts } from '../tables/hosts/hosts.ts'
 
@@ -14,11 +14,11 @@ export function takesAccount(hostId: string | SQL, teamId: string): SQL {
   return sql`(${TAKES_SEVERAL} OR NOT EXISTS (SELECT 1 FROM allocations held WHERE held.host_id = ${hostId} AND held.team_id <> ${teamId}))`
 }
 
-/** For each host that takes one account at a time, those that hold anything there. A statement of a batch. */
-export function selectHolders(db: Database, statuses: readonly ('ONLINE' | 'OFFLINE')[]) {
+/** For each of some hosts that takes one account at a time, those that hold anything there. A statement of a batch. */
+export function selectHolders(db: Database, which: SQL | undefined) {
   return db
     .selectDistinct({ hostId: hosts.id, teamId: allocations.teamId })
     .from(hosts)
     .leftJoin(allocations, eq(allocations.hostId, hosts.id))
-    .where(and(inArray(hosts.status, [...statuses]), sql`NOT COALESCE(${TAKES_SEVERAL}, 0)`))
+    .where(and(which, sql`NOT COALESCE(${TAKES_SEVERAL}, 0)`))
 }

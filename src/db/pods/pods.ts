@@ -3,7 +3,7 @@ import { runningRates, stoppedRates } from '../../domain/billing/pod-rates.ts'
 import { specLeaving } from '../../domain/pod/former.ts'
 import { podDiskGb } from '../../domain/pod/placement.ts'
 import { TO_RUN, type UsageInterval } from '../../domain/pod/pod.ts'
-import { specBytesOn, withinBudget } from '../accounts/budgets.ts'
+import { isShared, specBytesOn, withinBudget } from '../accounts/budgets.ts'
 import { isActive } from '../accounts/suspension.ts'
 import { runNamed } from '../batch.ts'
 import { NO_DEMAND, type SpendDemand, withinSpend } from '../billing/spend.ts'
@@ -212,7 +212,7 @@ async function updateWithAllocation(
   const hasGpus = held.gpuTypeId
     ? sql` AND EXISTS (SELECT 1 FROM host_gpus WHERE host_id = ${before.hostId} AND gpu_type_id = ${held.gpuTypeId})`
     : sql``
-  const others = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE team_id = ${before.teamId} AND id <> ${before.id})`
+  const others = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE ${isShared(before.teamId)} AND id <> ${before.id})`
   const hasBudget = held.gpuCount ? sql` AND ${withinBudget(before.teamId, 'gpus', Number(held.gpuCount), others)}` : sql``
   const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus}${hasBudget}
     AND ${isActive(before.teamId)} AND ${withinSpend(before.teamId, spend)}`

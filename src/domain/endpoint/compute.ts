@@ -9,6 +9,7 @@ import {
   isGpuPool,
   isValidVcpuCount,
 } from '../catalog/catalog.ts'
+import { unknownCpuFlavor, unknownGpuPool, unsoldSize } from '../catalog/unknown.ts'
 import type { CpuCompute, GpuCompute } from './record.ts'
 
 type GpuRequest = NonNullable<UpdateEndpointRequest['gpu']>
@@ -52,7 +53,7 @@ export function cpuMemoryGb(catalog: Catalog, id: string, vcpuCount: number): nu
 /** Why GPU compute cannot be: an unknown pool, exclusions that do not fit, or two CUDA limits at once (END-4, POD-7). */
 export function refuseGpuCompute(catalog: Catalog, compute: GpuCompute): Refusal | null {
   const unknown = compute.pools.find((pool) => !isGpuPool(catalog, pool))
-  if (unknown !== undefined) return badRequest(`gpu pool ${unknown} not found`)
+  if (unknown !== undefined) return unknownGpuPool(catalog, unknown, `$.gpu.pools[${compute.pools.indexOf(unknown)}]`)
   const offered = gpuTypesOfPools(catalog, compute.pools, [])
   const foreign = compute.excludedTypes.find((type) => !offered.includes(type))
   if (foreign !== undefined) return badRequest(`excluded type ${foreign} is not in the chosen pools`)
@@ -67,10 +68,11 @@ export function refuseGpuCompute(catalog: Catalog, compute: GpuCompute): Refusal
 
 /** Why CPU compute cannot be: an unknown flavor, a size it is not sold at, or too much disk for it (POD-8). */
 export function refuseCpuCompute(catalog: Catalog, compute: CpuCompute, diskGb: number): Refusal | null {
-  for (const option of compute.options) {
+  for (const [index, option] of compute.options.entries()) {
+    const at = `$.cpu[${index}]`
     const flavor = findCpuFlavor(catalog, option.id)
-    if (!flavor) return badRequest(`cpu flavor ${option.id} not found`)
-    if (!isValidVcpuCount(flavor, option.vcpuCount)) return badRequest(`vcpuCount ${option.vcpuCount} is not valid for ${option.id}`)
+    if (!flavor) return unknownCpuFlavor(catalog, option.id, `${at}.id`, `cpu flavor ${option.id} not found`)
+    if (!isValidVcpuCount(flavor, option.vcpuCount)) return unsoldSize(flavor, option.vcpuCount, `${at}.vcpuCount`)
     const maxDiskGb = option.vcpuCount * CPU_DISK_GB_PER_VCPU
     if (diskGb > maxDiskGb) return badRequest(`disk ${diskGb} is above ${maxDiskGb} GB, the most for ${option.vcpuCount} vCPUs`)
   }

@@ -29,6 +29,8 @@ export const DEFAULT_JOB_LIMITS: JobLimitSettings = {
     'purge-queue': { rate: 2, concurrent: null },
     openai: { rate: 2000, concurrent: 400 },
     requests: { rate: 10, concurrent: 2 },
+    // SEC-12: what has no bound of its own is all that a neighbour leaves.
+    health: { rate: 2000, concurrent: 400 },
     // Requests to the workers of a load-balancing endpoint (LB-10).
     'load-balancer': { rate: 2000, concurrent: 400 },
   },

@@ -10,6 +10,7 @@ import {
   podCpuPrice,
   podGpuPrice,
 } from '../catalog/catalog.ts'
+import { unknownCpuFlavor, unknownGpuType, unsoldSize } from '../catalog/unknown.ts'
 import type { PodCpu, PodGpu } from './record.ts'
 
 export type ComputeResult = { ok: true; compute: PodGpu | PodCpu; pricePerHour: number } | { ok: false; problem: Refusal }
@@ -17,7 +18,7 @@ export type ComputeResult = { ok: true; compute: PodGpu | PodCpu; pricePerHour: 
 /** The GPUs that a create asks for and what they cost together (POD-7, POD-9, POD-19). `templateCuda` holds unless the body names CUDA. */
 export function gpuCompute(catalog: Catalog, asked: PodGpuRequest, cloud: Cloud, templateCuda: readonly string[]): ComputeResult {
   const type = findGpuType(catalog, asked.id)
-  if (!type) return refused(`invalid GPU type id "${asked.id}"`)
+  if (!type) return { ok: false, problem: unknownGpuType(catalog, asked.id, '$.gpu.id') }
   const price = podGpuPrice(type, cloud)
   if (price === null) return refused(`gpu.id ${type.id} is not sold in cloud ${cloud}`)
   const count = asked.count ?? 1
@@ -40,10 +41,10 @@ export function gpuCompute(catalog: Catalog, asked: PodGpuRequest, cloud: Cloud,
 export function cpuCompute(catalog: Catalog, asked: PodCpuRequest, cloud: Cloud): ComputeResult {
   const { id, vcpuCount, memory } = asked
   const flavor = findCpuFlavor(catalog, id)
-  if (!flavor) return refused(`invalid CPU flavor id "${id}"`)
+  if (!flavor) return { ok: false, problem: unknownCpuFlavor(catalog, id, '$.cpu.id', `invalid CPU flavor id "${id}"`) }
   const price = podCpuPrice(flavor, cloud)
   if (price === null) return refused(`cpu.id ${id} is not sold in cloud ${cloud}`)
-  if (!isValidVcpuCount(flavor, vcpuCount)) return refused(`vcpuCount ${vcpuCount} is not valid for ${id}`)
+  if (!isValidVcpuCount(flavor, vcpuCount)) return { ok: false, problem: unsoldSize(flavor, vcpuCount, '$.cpu.vcpuCount') }
   const memoryGb = flavor.ramGbPerVcpu * vcpuCount
   if (memory !== undefined && memory !== memoryGb)
     return refused(`memory ${memory} is not valid for ${id}: ${vcpuCount} vCPUs have ${memoryGb} GB`)

@@ -25,7 +25,7 @@ export type CountResult<Pod> = { ok: true; pod: Pod } | { ok: false; problem: Re
 export function withGpuCount<Pod extends CountedPod>(
   pod: Pod,
   count: number,
-  { catalog, host, held }: { catalog: Catalog; host: PlacementHost | undefined; held: RoomAllocation | undefined },
+  { catalog, host, held }: { catalog: Catalog; host: PlacementHost | null; held: RoomAllocation | undefined },
 ): CountResult<Pod> {
   const { teamId, spec } = pod
   const { compute, cloud } = spec

@@ -77,6 +77,8 @@ export async function drainPods(env: Env, here: PodHost, lastHeardMs: number): P
   let waiting = 0
   for (const pod of await listPodsOfHost(openRecords(env), here.hostId)) {
     if (isToRun(pod) && isReplaceable(pod) && !(await replacePod(env, here, pod, lastHeardMs, DRAINED))) waiting += 1
+    // Its cluster decides, which it is a member of (CLU-25).
+    await tellCluster(env, pod.clusterId)
   }
   return waiting
 }
@@ -159,7 +161,8 @@ export async function moveMemberPod(
   for (const candidate of roomy.slice(0, MAX_TRIES)) {
     const { vcpus, memoryMb } = pod
     const shape = { ...candidate.shape, vcpus, memoryMb }
-    const change = decideElsewhere(pod, pod.changedAtMs, Date.now())
+    const nowMs = Date.now()
+    const change = decideElsewhere(pod, pod.hostLost ? pod.changedAtMs : nowMs, nowMs)
     const after = { ...change.pod, ...grantedBy({ ...candidate, shape }), triedHosts, statusReason }
     if (await moveTo(env, podHost(env, pod.hostId), pod, after, change.usage, { ...shape, diskGb: podDiskGb(pod.spec) })) return true
   }

@@ -47,12 +47,7 @@ export async function createEndpoint(ctx: VerbContext, body: CreateEndpointReque
 
 async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, store: StoreAnswer<EndpointConfig>): Promise<EndpointConfig> {
   const { teamId } = ctx.principal
-  const [catalog, filled] = await Promise.all([loadCatalog(ctx.env), filledCreate(ctx, body)])
-  const result = createEndpointConfig(catalog, filled, { id: newResourceId(), teamId }, ctx.nowMs)
-  if (!result.ok) throw problemOf(result.problem)
-  await claimRegistry(ctx, result.config.container)
-  await requireDataCenters(ctx.env, body.dataCenterIds)
-  const config = await withVolumes(ctx, result.config)
+  const config = await draftEndpoint(ctx, body, claimRegistry)
   const wanted = { endpoints: 1, storedBytes: table.configBytes(config) }
   await requireBudget(ctx.env, teamId, wanted)
   const first = release(ctx, config, [])
@@ -64,6 +59,17 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   }
   await endpointStub(ctx.env, ownNewEndpoint(config)).configure(config)
   return config
+}
+
+/** The endpoint that a create would make; throws what refuses it. `claim` has the last word about its registry credential. */
+export async function draftEndpoint(ctx: VerbContext, body: CreateEndpointRequest, claim: typeof claimRegistry): Promise<EndpointConfig> {
+  const { teamId } = ctx.principal
+  const [catalog, filled] = await Promise.all([loadCatalog(ctx.env), filledCreate(ctx, body)])
+  const result = createEndpointConfig(catalog, filled, { id: newResourceId(), teamId }, ctx.nowMs)
+  if (!result.ok) throw problemOf(result.problem)
+  await claim(ctx, result.config.container)
+  await requireDataCenters(ctx.env, body.dataCenterIds)
+  return await withVolumes(ctx, result.config)
 }
 
 /** One endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */

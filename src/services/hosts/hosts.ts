@@ -149,6 +149,7 @@ function toHost({ host, gpus, workloads }: HostRecord, presence: Presence): Host
     sharedVolumes: inventory.sharedVolumes ?? null,
     sizesEnforced: inventory.sizesEnforced ?? null,
     isolation: toIsolation(inventory.isolation),
+    privateNetworks: toPrivateNetworks(inventory.overlay),
     gpuProblems: host.gpuProblems.map(({ index, problem }) => ({ gpu: index, problem })),
     publicIp: host.publicIp,
     portRange: inventory.portRange ?? DEFAULT_PORT_RANGE,
@@ -166,6 +167,12 @@ function toIsolation(said: HostRecord['host']['inventory']['isolation']): Host['
     trustedTenants: said?.trustedTenants ?? false,
     missing: said?.missing ?? [],
   }
+}
+
+function toPrivateNetworks(said: HostRecord['host']['inventory']['overlay']): Host['privateNetworks'] {
+  if (said === undefined) return null
+  const { address, reason, encryption, encryptionReason = null, mtu = null } = said
+  return { address, reason, encryption, encryptionReason, mtu }
 }
 
 function toStatusReason(presence: Presence): string | null {

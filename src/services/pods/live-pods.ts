@@ -32,6 +32,11 @@ export async function readLivePods(env: Env, pods: readonly OwnPod[]): Promise<M
   return new Map(told.flat())
 }
 
+/** Of such pods, those whose hosts are silent, and since when. */
+export function silencesOf(live: Iterable<readonly [string, LivePod]>): Map<string, number> {
+  return new Map([...live].flatMap(([id, { silentSinceMs }]) => (silentSinceMs === null ? [] : [[id, silentSinceMs]])))
+}
+
 /** Pods of one host. */
 async function readFromHost(env: Env, pods: readonly OwnPod[]): Promise<[string, LivePod][]> {
   const [first] = pods

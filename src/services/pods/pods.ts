@@ -6,7 +6,7 @@ import { type OwnPod, own, ownPods } from '../../objects/ownership/own.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { requireScope } from '../require-scope.ts'
-import { readLivePods } from './live-pods.ts'
+import { readLivePods, silencesOf } from './live-pods.ts'
 import { toPod } from './pod-view.ts'
 
 const LIST_BINDING = 'listPods'
@@ -17,11 +17,18 @@ export interface TaggedPod {
   etag: string
 }
 
+/** Pods of a list, and since when the hosts of some have been silent. */
+export interface PodPage {
+  pods: Pod[]
+  pagination: Pagination
+  silentSinceMs: ReadonlyMap<string, number>
+}
+
 /**
  * A page of the account's live pods, newest first, cut short where it gets large (POD-1, PAG-1 to PAG-3, PP-97). Members of clusters are
  * taken out after the page is cut (PAG-7). Throws 403, and 422 for a cursor of another list.
  */
-export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<{ pods: Pod[]; pagination: Pagination }> {
+export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<PodPage> {
   requireScope(ctx.principal, 'pods:read')
   const binding = `${LIST_BINDING} ${query.includeClusterPods}`
   const after = decodeCursor(binding, query.cursor)
@@ -31,7 +38,7 @@ export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<
   const pods = query.includeClusterPods ? shown : shown.filter(({ row }) => row.clusterId === null)
   const live = await readLivePods(ctx.env, pods)
   const settings = readSettings(ctx.env)
-  return { pods: pods.map(({ id, row }) => toPod(row, settings, ctx.nowMs, live.get(id))), pagination }
+  return { pods: pods.map(({ id, row }) => toPod(row, settings, ctx.nowMs, live.get(id))), pagination, silentSinceMs: silencesOf(live) }
 }
 
 /** One pod as it is now. Throws 403, and 404 for an id that is unknown, terminated or another account's (POD-12, AUT-5). */

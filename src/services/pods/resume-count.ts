@@ -1,6 +1,6 @@
 import { problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
-import { listPlacementHosts } from '../../db/hosts/capacity.ts'
+import { findPlacementHost } from '../../db/hosts/capacity.ts'
 import { listRoomAllocations } from '../../db/hosts/room.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { withGpuCount } from '../../domain/pod/gpu-count.ts'
@@ -17,12 +17,11 @@ export async function countedForStart({ env, principal }: VerbContext, before: P
   if (count === undefined || compute.kind === 'cpu' || compute.count === count) return before
   requireScope(principal, 'pods:write')
   const db = openDatabase(env.DB)
-  const [catalog, hosts, allocations] = await Promise.all([
+  const [catalog, host, allocations] = await Promise.all([
     loadCatalog(env),
-    listPlacementHosts(db),
+    findPlacementHost(db, before.hostId),
     listRoomAllocations(db, [before.hostId]),
   ])
-  const host = hosts.find(({ id }) => id === before.hostId)
   const counted = withGpuCount(before, count, { catalog, host, held: allocations.find(({ id }) => id === before.id) })
   if (!counted.ok) throw problemOf(counted.problem)
   return counted.pod

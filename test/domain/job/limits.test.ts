@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { JOB_ROUTES } from '../../../src/contract/jobs/job-routes.ts'
 import { DEFAULT_JOB_LIMITS, describeRefusal, judgeCall, readJobLimits, windowOf } from '../../../src/domain/job/limits.ts'
 
 const LIMIT = { rate: 3, concurrent: 2 }
@@ -65,4 +66,9 @@ describe('settings', () => {
     expect(readJobLimits('{', 'many').requestsPerWorker).toBe(100)
     expect(readJobLimits('', '0').requestsPerWorker).toBe(0)
   })
+})
+
+test('[SEC-12] every call of a client has a limit', () => {
+  const unlimited = Object.entries(JOB_ROUTES).filter(([, { caller, bucket }]) => caller === 'client' && bucket === null)
+  expect(unlimited).toEqual([])
 })

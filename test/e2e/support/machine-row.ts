@@ -5,11 +5,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { z } from 'zod'
 import type { Cell } from './network-machine.ts'
 import { PrivateEngine } from './private-engine.ts'
 
 const run = promisify(execFile)
+/** A machine's interface on the network between them. */
+export const UPLINK = 'net0'
+const Sniffed = z.object({ ports: z.array(z.number()), seen: z.boolean() })
 const PROBE = join(import.meta.dirname, 'network-probe.py')
 /** Passes connections on to the file system's side, which all namespaces share. */
 const PASS_ON = `require('node:net').createServer((c) => { const s = require('node:net').connect(process.argv[1]); c.on('error', () => s.destroy()); s.on('error', () => c.destroy()); c.pipe(s); s.pipe(c) }).listen(Number(process.argv[2]), '127.0.0.1', () => console.log('passing'))`
@@ -42,10 +47,10 @@ export class MachineRow {
     for (let number = 1; number <= count; number += 1) {
       const address = `10.88.0.${number}`
       const namespace = await this.addNamespace(String(number))
-      await run('ip', ['-n', middle, 'link', 'add', `to${number}`, 'type', 'veth', 'peer', 'name', 'net0', 'netns', namespace])
+      await run('ip', ['-n', middle, 'link', 'add', `to${number}`, 'type', 'veth', 'peer', 'name', UPLINK, 'netns', namespace])
       await run('ip', ['-n', middle, 'link', 'set', `to${number}`, 'master', 'switch', 'up'])
-      await run('ip', ['-n', namespace, 'addr', 'add', `${address}/24`, 'dev', 'net0'])
-      await run('ip', ['-n', namespace, 'link', 'set', 'net0', 'up'])
+      await run('ip', ['-n', namespace, 'addr', 'add', `${address}/24`, 'dev', UPLINK])
+      await run('ip', ['-n', namespace, 'link', 'set', UPLINK, 'up'])
       await run('ip', ['-n', namespace, 'route', 'add', 'default', 'via', '10.88.0.254'])
       const engine = new PrivateEngine('--live-restore')
       engine.within = enter(namespace)
@@ -104,6 +109,17 @@ export class MachineRow {
     return JSON.parse((await asking).stdout) as Record<string, boolean>
   }
 
+  /** Reads what a machine's interface carries while `act` goes on: the ports of UDP, and whether a text was seen. */
+  async sniff({ inside }: RowMachine, text: string, act: () => Promise<void>): Promise<{ ports: number[]; seen: boolean }> {
+    const [program = '', ...before] = inside
+    const child = spawn(program, [...before, 'python3', PROBE, 'sniff', UPLINK, text], { stdio: ['pipe', 'pipe', 'inherit'] })
+    this.children.push(child)
+    await once(child.stdout, 'data')
+    const found = json(child.stdout)
+    await act().finally(() => child.stdin.end())
+    return Sniffed.parse(await found)
+  }
+
   async close(): Promise<void> {
     for (const child of this.children) {
       if (child.exitCode !== null || child.signalCode !== null) continue
@@ -112,6 +128,11 @@ export class MachineRow {
     }
     for (const server of this.servers) server.close()
     for (const { engine } of this.machines) await engine.close()
+    for (const machine of this.machines) {
+      // A program holds it, and would outlive the namespace.
+      const left = /pw-\w+/.exec(await this.run(machine, 'ip', '-o', 'link', 'show'))
+      if (left !== null) await this.run(machine, 'ip', 'link', 'delete', left[0])
+    }
     for (const name of this.namespaces) await run('ip', ['netns', 'del', name]).catch(() => {})
     rmSync(this.dir, { recursive: true, force: true })
   }

@@ -19,6 +19,8 @@ export const SUITE = 'bookworm'
 export const MIRROR = 'http://deb.debian.org/debian'
 /** The public SDK, unmodified: its worker goes into the image and its client into a virtual environment. */
 const SDK = 'runpod==1.12.0'
+/** The last of its generation: its key goes into the address of GraphQL. */
+const EARLIER_SDK = 'runpod==1.7.7'
 const OPENAI = 'openai==2.9.0'
 const GENERATOR = 'openapi-python-client==0.29.1'
 /** dstack and its catalog, without the dozens of packages that its client of this API does not import. */
@@ -72,6 +74,14 @@ export function pythonClient(): Promise<string> {
   return pythonWith('client', SDK)
 }
 
+/** A folder with an earlier SDK alone, for an interpreter that has the packages of the present one. */
+export async function earlierSdk(): Promise<string> {
+  const python = await pythonClient()
+  return once(`python-${hashOf(EARLIER_SDK)}`, async (directory) => {
+    await run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--target', directory, EARLIER_SDK)
+  })
+}
+
 /** The Python interpreter of a virtual environment that holds a program which makes clients of OpenAPI documents. */
 export function pythonClientGenerator(): Promise<string> {
   return pythonWith('generator', GENERATOR)
@@ -89,16 +99,23 @@ export function openaiClient(): Promise<string> {
 
 /** The Python interpreter of a virtual environment with what pip is told to install, kept under its name and versions. */
 async function pythonWith(name: string, ...requirements: string[]): Promise<string> {
-  const directory = join(CACHE, `python-${name}-${hashOf(requirements.join(' '))}`)
-  const python = join(directory, 'bin/python')
+  const directory = await once(`python-${name}-${hashOf(requirements.join(' '))}`, async (made) => {
+    await run('python3', '-m', 'venv', made)
+    await run(join(made, 'bin/python'), '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements)
+  })
+  return join(directory, 'bin/python')
+}
+
+/** A folder of the cache, filled where that has not been finished before. */
+async function once(name: string, fill: (directory: string) => Promise<void>): Promise<string> {
+  const directory = join(CACHE, name)
   const finished = join(directory, 'finished')
-  if (existsSync(finished)) return python
+  if (existsSync(finished)) return directory
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(CACHE, { recursive: true })
-  await run('python3', '-m', 'venv', directory)
-  await run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements)
+  await fill(directory)
   mkdirSync(finished)
-  return python
+  return directory
 }
 
 /** The smallest image that can run anything: one static binary. `command`: what it runs when nobody says. */

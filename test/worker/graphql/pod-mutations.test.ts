@@ -2,8 +2,9 @@ import { createApp } from '../../../src/app.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import { graphql } from '../../support/graphql.ts'
-import { api, createAccount, createExecutionContext, describe, env, expect, it, ORIGIN } from '../../support/harness.ts'
+import { api, createAccount, createExecutionContext, describe, env, expect, it, ORIGIN, vi } from '../../support/harness.ts'
 import { PODS, podScene } from '../../support/pod-scene.ts'
+import { watchDatabase } from '../../support/watch-database.ts'
 
 const DEPLOY = `mutation($input: PodFindAndDeployOnDemandInput!) { podFindAndDeployOnDemand(input: $input) {
   id name imageName desiredStatus costPerHr containerDiskInGb volumeInGb volumeMountPath gpuCount memoryInGb vcpuCount ports env podType machine { podHostId } } }`
@@ -62,6 +63,63 @@ describe('creating pods', () => {
       machine: { secureCloud: false },
     })
     host.leave()
+  })
+
+  it('[GQL-47] [PP-250] with times at which it stops and ends, however it is created; one that is past is refused', async () => {
+    const scene = await podScene(gpus(4))
+    const call = graphql(scene.account.key)
+    const hours = (count: number) => `${new Date(Date.now() + count * 3_600_000).toISOString().slice(0, 19)}Z`
+    const times = { stopAfter: hours(1), terminateAfter: hours(2) }
+    const creates = [
+      ['podFindAndDeployOnDemand', 'PodFindAndDeployOnDemandInput', {}],
+      ['podRentInterruptable', 'PodRentInterruptableInput', { bidPerGpu: 0.1 }],
+      ['deployCpuPod', 'DeployCpuPodInput', { gpuTypeId: null, instanceId: 'cpu3c-2-4', volumeInGb: 0 }],
+    ] as const
+    const create = async ([mutation, type, more]: (typeof creates)[number], changes: object) => {
+      const input = { ...ON_DEMAND, gpuCount: 1, name: mutation, ...more, ...changes }
+      return (await call(`mutation($input: ${type}!) { ${mutation}(input: $input) { id } }`, { input })).body
+    }
+    for (const one of creates) {
+      const { errors, data } = await create(one, times)
+      expect(errors).toBeUndefined()
+      expect(await scene.get(data[one[0]].id)).toMatchObject(times)
+      const { errors: refused } = await create(one, { ...times, name: 'late', stopAfter: hours(-1) })
+      expect(refused[0].message).toContain('stopAfter')
+    }
+    expect((await scene.call.get(PODS)).body.pods).toHaveLength(creates.length)
+    scene.leave()
+  })
+
+  it('[GQL-47] a list of types is tried in its order, and a mount of an object store is one of a global volume', async () => {
+    const scene = await podScene(gpus(1))
+    const call = graphql(scene.account.key)
+    const { id: objectStoreId } = (await scene.call.post('/v2/global-volumes', { name: 'shared' })).body
+    const wanted = { gpuTypeId: 'NVIDIA H200', gpuTypeIdList: ['NVIDIA A30', 'NVIDIA L4'], gpuCount: 1, volumeInGb: 0 }
+    const input = { ...ON_DEMAND, ...wanted, objectMounts: [{ objectStoreId, mountPath: '/shared' }] }
+    const { body } = await call(DEPLOY, { input })
+    expect(body.errors).toBeUndefined()
+    expect(await scene.get(body.data.podFindAndDeployOnDemand.id)).toMatchObject({
+      gpu: { id: 'NVIDIA L4', count: 1 },
+      mounts: { global: [{ volumeId: objectStoreId, path: '/shared' }] },
+    })
+    scene.leave()
+  })
+
+  it('[GQL-47] what the schema takes without effect changes nothing of a pod', async () => {
+    const scene = await podScene(gpus(4))
+    const call = graphql(scene.account.key)
+    const nothing = {
+      ...{ supportPublicIp: true, bidPerGpu: 0.01, deployCost: 0.01, minDownload: 9_999, minUpload: 9_999, minDisk: 9_999 },
+      volumeKey: 'key',
+    }
+    const shown = async (name: string, more: object) => {
+      const { body } = await call(DEPLOY, { input: { ...ON_DEMAND, name, ...more } })
+      expect(body.errors).toBeUndefined()
+      const { id: _id, name: _name, createdAt: _at, ssh: _ssh, ...same } = await scene.get(body.data.podFindAndDeployOnDemand.id)
+      return same
+    }
+    expect(await shown('with', nothing)).toEqual(await shown('without', {}))
+    scene.leave()
   })
 
   it('[GQL-36] a CPU pod by its instance, from the template that clients name', async () => {
@@ -184,6 +242,32 @@ describe('acting on pods', () => {
     expect((await scene.get(id)).status).toBe('EXITED')
     expect(await resume(2)).toEqual({ gpuCount: 2 })
     expect((await scene.get(other.id)).gpu.count).toBe(2)
+    scene.leave()
+  })
+
+  it('[GQL-46] resuming one with another number reads its own machine by its key, whatever others there are', async () => {
+    const scene = await podScene(gpus(2))
+    const { id } = await scene.create()
+    await scene.run(id)
+    await scene.act(id, 'stop')
+    await scene.host.report(`${id}-1`, { state: 'exited', exitCode: 0 })
+    const calls = watchDatabase()
+    const { body } = await graphql(scene.account.key)(`mutation { podResume(input: {podId: "${id}", gpuCount: 2}) { gpuCount } }`)
+    const statements = calls.flat().filter((text) => /^\s*select\b/i.test(text))
+    vi.restoreAllMocks()
+    expect(body).toEqual({ data: { podResume: { gpuCount: 2 } } })
+    const ofMachines = statements.filter((text) => /from "host/.test(text))
+    expect(ofMachines.length).toBeGreaterThan(2)
+    const plans = await Promise.all(
+      ofMachines.map(async (text) => {
+        const nothing = Array.from(text.matchAll(/\?/g), () => null)
+        const { results } = await env.DB.prepare(`EXPLAIN QUERY PLAN ${text}`)
+          .bind(...nothing)
+          .all<{ detail: string }>()
+        return results.map(({ detail }) => detail).filter((detail) => / host(s|_gpus)\b/.test(detail))
+      }),
+    )
+    expect(plans.flat().filter((detail) => !/^SEARCH .*\((host_)?id=\?/.test(detail))).toEqual([])
     scene.leave()
   })
 

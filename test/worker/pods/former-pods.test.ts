@@ -110,7 +110,7 @@ describe('a terminated pod', () => {
       await scene.end(id)
     }
     expect(await idsOf(await scene.team())).toEqual(ids.slice(-2))
-    expect((await scene.call.get('/v2/account/limits')).body.formerPods).toEqual({ used: 2, bound: 2, unit: 'count' })
+    expect((await scene.call.get('/v2/account/limits')).body.formerPods).toEqual({ used: 2, bound: 2, unit: 'count', shared: false })
     const stranger = await createAccount()
     expect(await teamOf(stranger)).not.toBe(await scene.team())
     expect((await api(stranger.key).get('/v2/account/limits')).body.formerPods.used).toBe(0)

@@ -1,7 +1,9 @@
+import { CLUSTERS, ClusterScene } from '../../support/cluster-scene.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import {
   afterEach,
+  api,
   beforeEach,
   createAccount,
   describe,
@@ -28,7 +30,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: nowMs })
 })
 afterEach(() => {
-  host.leave()
+  host?.leave()
   vi.restoreAllMocks()
   vi.useRealTimers()
 })
@@ -88,10 +90,52 @@ describe('a pod whose host is silent', () => {
     const statusReason = `its host has not been heard of since ${timeOf(heardAtMs)}; nothing is charged until it is`
     const silent = { ...heard, statusReason, runtime: null, cost: 0 }
     expect(await scene.get(id)).toEqual(silent)
-    // What its run was charged counts up to now until the silence is over (BIL-13, PP-133).
-    const listed = { ...silent, spend: expect.objectContaining({ costSoFar: expect.any(Number) }) }
+    const listed = { ...silent, spend: expect.objectContaining({ perHour: 0 }) }
     expect((await scene.call.get('/v2/pods')).body.pods.filter((pod: PodBody) => pod.id === id)).toEqual([listed])
     expect(await readPod(id)).toEqual(row)
+  })
+
+  it('[BIL-30] costs nothing an hour in every list, and its run what it came to by then; so does what a lost host had', async () => {
+    const { scene, id } = await runningPod()
+    const spent = async () => {
+      const [pod] = (await scene.call.get('/v2/pods')).body.pods.filter((one: PodBody) => one.id === id)
+      const { perHour, items } = (await scene.call.get('/v2/spend')).body
+      const { perHour: ofItem, costSoFar, costToday, runningCount } = items[0]
+      return { cost: pod.cost, listed: pod.spend, perHour, item: { perHour: ofItem, costSoFar }, costToday, runningCount }
+    }
+    const heard = await spent()
+    const rate = heard.perHour
+    expect(rate).toBeGreaterThanOrEqual(0.44)
+    expect(heard).toMatchObject({ cost: 0.44, item: heard.listed, listed: { perHour: rate }, runningCount: 1 })
+    pass(SILENT_AFTER_MS)
+    const silent = await spent()
+    const nothing = { perHour: 0, costSoFar: heard.listed.costSoFar }
+    expect(silent).toEqual({ ...heard, cost: 0, listed: nothing, perHour: 0, item: nothing })
+    await scene.host.beat()
+    await look(scene)
+    expect(await spent()).toMatchObject({ cost: 0.44, listed: { perHour: rate }, perHour: rate })
+    pass(OFFLINE_AFTER_MS)
+    await look(scene)
+    pass(LOST_AFTER_MS)
+    await look(scene)
+    expect(await spent()).toMatchObject({ cost: 0, listed: { perHour: 0 }, perHour: 0, item: { perHour: 0 } })
+    // It may be back at any time, so the limits count it.
+    expect((await scene.call.get('/v2/billing/summary')).body.rate.perHour).toBe(rate)
+  })
+
+  it('[BIL-30] a member of a cluster, too', async () => {
+    const cluster = await ClusterScene.open(3)
+    await cluster.running()
+    const call = api(cluster.account.key)
+    const rates = async () => [(await call.get(CLUSTERS)).body.clusters[0].spend.perHour, (await call.get('/v2/spend')).body.perHour]
+    const [rate] = await rates()
+    expect(rate).toBeGreaterThan(0)
+    pass(SILENT_AFTER_MS)
+    expect(await rates()).toEqual([0, 0])
+    const [first] = cluster.hosts
+    await first?.beat()
+    expect(await rates()).toEqual([expect.closeTo(rate / 3, 6), expect.closeTo(rate / 3, 6)])
+    cluster.leave()
   })
 
   it('[POD-23] [PP-132] says so while it starts, too', async () => {

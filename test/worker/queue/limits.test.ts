@@ -266,3 +266,25 @@ it('[STA-1] a record too large for an RPC is read all the same, and counted once
   await worker.done(jobId, { output: { data } })
   expect((await queue.get(`/status/${jobId}`)).body.output.data).toBe(data)
 })
+
+it('[SEC-12] /health has a limit of its own', async () => {
+  const { account, endpointId } = await setUpLimited()
+  const health = () => api(account.key).get(`/v2/${endpointId}/health`)
+  expect((await health()).status).toBe(200)
+  const { rate } = DEFAULT_JOB_LIMITS.limits.health
+  const spend = (calls: number) =>
+    runInDurableObject(endpointStub(env, endpointId), ({ core }) => {
+      for (let call = 0; call < calls; call += 1) {
+        const entry = core.limits.enter('health', account.userId, core.now(), () => 0)
+        if (!entry.refusal) entry.release()
+      }
+    })
+  await spend(rate - 2)
+  expect((await health()).status).toBe(200)
+  const refused = await health()
+  expect([refused.status, refused.body.detail]).toEqual([
+    429,
+    'rate limit exceeded for /health: 2000 requests per 10 seconds on this endpoint',
+  ])
+  expect((await api(account.key).get(`/v2/${endpointId}/status/unknown`)).status).toBe(404)
+})

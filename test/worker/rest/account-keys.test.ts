@@ -1,4 +1,5 @@
 import { forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
+import { Browser } from '../../support/browser.ts'
 import { type Account, admin, api, createAccount, createKey, describe, env, expect, it, joinTeam, teamOf } from '../../support/harness.ts'
 
 const PATH = '/v2/account/keys'
@@ -82,6 +83,39 @@ describe('keys of an account', () => {
     expect((await asked(['jobs:write@e1'])).status).toBe(201)
   })
 
+  it('[ACC-8] a key that expires leaves none behind that is good for longer, by itself or in a browser', async () => {
+    const owner = await createAccount()
+    const [early, late] = ['2099-01-01T00:00:00Z', '2100-01-01T00:00:00Z']
+    const mine = await createKey(owner.userId, { expiresAt: early })
+    const browser = await Browser.signedIn(mine.key)
+    const before = (await api(owner.key).get(PATH)).body.keys
+    const refused = { status: 403, body: { errors: [expect.stringContaining('ends at 2099-01-01T00:00:00.000Z')] } }
+    for (const reply of [
+      await api(mine.key).post(PATH, { name: 'for ever' }),
+      await api(mine.key).post(PATH, { name: 'longer', expiresAt: late }),
+      await api(mine.key).post(`${PATH}/${owner.keyId}/rotate`, {}),
+      await browser.page('POST', PATH, { name: 'for ever' }),
+    ]) {
+      expect(reply).toMatchObject(refused)
+    }
+    const unused = (keys: object[]) => keys.map((key) => ({ ...key, lastUsedAt: null }))
+    expect(unused((await api(owner.key).get(PATH)).body.keys)).toEqual(unused(before))
+    expect((await api(mine.key).post(PATH, { name: 'as long', expiresAt: early })).status).toBe(201)
+    expect((await api(mine.key).post(`${PATH}/${mine.id}/rotate`, {})).body.expiresAt).toBe(early)
+    expect((await api(owner.key).post(PATH, { name: 'for ever' })).status).toBe(201)
+  })
+
+  it('[ACC-8] a key that was rotated away rotates nothing that outlives it', async () => {
+    const owner = await createAccount()
+    const next = (await api(owner.key).post(`${PATH}/${owner.keyId}/rotate`, { overlapSeconds: 3600 })).body
+    expect((await api(owner.key).get(PATH)).status).toBe(200)
+    expect((await api(owner.key).post(`${PATH}/${next.id}/rotate`, {})).status).toBe(403)
+    expect((await api(next.key).get(PATH)).body.keys.find(({ id }: { id: string }) => id === next.id)).toMatchObject({
+      replacedBy: null,
+      expiresAt: null,
+    })
+  })
+
   it('[TEAM-22] a rotated key is good for as long as was asked, and no longer than it was', async () => {
     const owner = await createAccount()
     const rotated = await api(owner.key).post(`${PATH}/${owner.keyId}/rotate`, { overlapSeconds: 3600 })
@@ -112,7 +146,7 @@ describe('keys of an account', () => {
     const replies = await Promise.all(Array.from({ length: 6 }, (_, n) => api(owner.key).post(PATH, { name: `k${n}` })))
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400, 400, 400])
     expect(replies.find(({ status }) => status === 400)?.body.detail).toContain('budget apiKeys')
-    expect((await api(owner.key).get('/v2/account/limits')).body.apiKeys).toEqual({ used: 3, bound: 3, unit: 'count' })
+    expect((await api(owner.key).get('/v2/account/limits')).body.apiKeys).toEqual({ used: 3, bound: 3, unit: 'count', shared: false })
   })
 
   it('[AUD-1] making, rotating and revoking are noted, without the secret', async () => {

@@ -149,7 +149,7 @@ describe('join tokens', () => {
 })
 
 describe('hosts', () => {
-  it('[AUT-4a] lists, reads and removes one that holds nothing; refuses while it holds a workload', async () => {
+  it('[AUT-4a] [HOST-163] lists, reads and removes one that holds nothing; refuses while it holds a workload', async () => {
     const id = `host${crypto.randomUUID().slice(0, 8)}`
     await insertHost(id)
     const read = await admin().get(`/admin/v1/hosts/${id}`)
@@ -173,6 +173,7 @@ describe('hosts', () => {
       sharedVolumes: null,
       sizesEnforced: null,
       isolation: { runtimeClass: null, userNamespaces: null, network: null, networkReason: null, trustedTenants: false, missing: [] },
+      privateNetworks: null,
       gpuProblems: [],
       publicIp: null,
       portRange: { from: 30_000, to: 32_767 },
@@ -182,6 +183,13 @@ describe('hosts', () => {
     })
     expect(Host.parse(read.body)).toEqual(read.body)
     expect((await admin().get('/admin/v1/hosts')).body.hosts).toContainEqual(read.body)
+
+    // As its agent says it, without what only other hosts need.
+    const overlay = { address: '10.1.2.3', reason: null, encryption: 'none', encryptionReason: 'the kernel has no WireGuard', mtu: 1_450 }
+    await env.DB.prepare("UPDATE hosts SET inventory = json_set(inventory, '$.overlay', json(?)) WHERE id = ?")
+      .bind(JSON.stringify({ ...overlay, publicKey: `${'a'.repeat(43)}=` }), id)
+      .run()
+    expect((await admin().get(`/admin/v1/hosts/${id}`)).body.privateNetworks).toEqual(overlay)
 
     await env.DB.prepare(
       "INSERT INTO allocations (id, team_id, host_id, kind, owner_id, gpu_count, vcpu, memory_mb, disk_gb, created_at) VALUES ('a1', 't', ?, 'worker', 'e', 1, 1, 1, 1, 1)",

@@ -188,7 +188,7 @@ describe('Idempotency-Key of every create', () => {
     expect((await post('g', WITH('bound-g'))).body.detail).toContain('budget keptAnswerBytes')
     const { keptAnswers, keptAnswerBytes } = (await api(account.key).get('/v2/account/limits')).body
     expect({ keptAnswers, isSmall: keptAnswerBytes.used > 0 && keptAnswerBytes.used < 2_000 }).toEqual({
-      keptAnswers: { used: 2, bound: 5_000, unit: 'count' },
+      keptAnswers: { used: 2, bound: 5_000, unit: 'count', shared: false },
       isSmall: true,
     })
     // What has had its day takes no room.

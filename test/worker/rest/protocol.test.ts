@@ -145,6 +145,42 @@ describe('request id', () => {
     expect(await id(null)).toMatch(/^[0-9a-f-]{36}$/)
     expect(await id('mine', PATH)).toBe('mine')
   })
+
+  it('[PP-291] stands on what other interfaces answer, too: jobs, GraphQL, workers of endpoints and doors of pods', async () => {
+    const { key } = await createAccount()
+    const endpointId = await createEndpoint(key, { workers: { min: 0, max: 0 } })
+    const asked = async (path: string, init: RequestInit = {}, authorization = `Bearer ${key}`) => {
+      const headers = { Authorization: authorization, 'Content-Type': 'application/json', 'X-Request-ID': 'mine' }
+      const response = await send(path, { ...init, headers })
+      await response.body?.cancel()
+      return [response.status, response.headers.get('x-request-id')]
+    }
+    const job = { method: 'POST', body: '{"input":{}}' }
+    const none = '/v2/nosuchendpoint'
+    expect({
+      accepted: await asked(`/v2/${endpointId}/run`, job),
+      health: await asked(`/v2/${endpointId}/health`),
+      unknownJob: await asked(`/v2/${endpointId}/status/none`),
+      badBody: await asked(`/v2/${endpointId}/run`, { ...job, body: '{' }),
+      unknown: await asked(`${none}/run`, job),
+      noKey: await asked(`${none}/run`, job, 'Bearer wrong'),
+      noWorker: await asked(`${none}/job-take/none`, {}, 'wrong'),
+      document: await asked('/graphql', { method: 'POST', body: '{"query":"{ myself { id } }"}' }),
+      noServer: await asked(`/lb/${endpointId}/`),
+      noDoor: await asked('/proxy/nosuchpod/8888/'),
+    }).toEqual({
+      accepted: [200, 'mine'],
+      health: [200, 'mine'],
+      unknownJob: [404, 'mine'],
+      badBody: [400, 'mine'],
+      unknown: [404, 'mine'],
+      noKey: [401, 'mine'],
+      noWorker: [429, 'mine'],
+      document: [200, 'mine'],
+      noServer: [400, 'mine'],
+      noDoor: [404, 'mine'],
+    })
+  })
 })
 
 describe('documents', () => {

@@ -2,7 +2,19 @@ import { openRecords } from '../../../src/db/client.ts'
 import { findEndpoint } from '../../../src/db/endpoints/endpoints.ts'
 import { findPod } from '../../../src/db/pods/pods.ts'
 import { vaultOf } from '../../../src/platform/seal.ts'
-import { admin, api, createKey, describe, endpointBody, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { Browser } from '../../support/browser.ts'
+import {
+  admin,
+  api,
+  createKey,
+  createOrganization,
+  describe,
+  endpointBody,
+  env,
+  expect,
+  it,
+  runInDurableObject,
+} from '../../support/harness.ts'
 import { podBody, podScene } from '../../support/pod-scene.ts'
 import { setUpQueue } from '../../support/queue.ts'
 import { endpointStub, hostStub, webhookSenderStub } from '../../support/stubs.ts'
@@ -28,6 +40,24 @@ function objectRows(stub: Parameters<typeof runInDurableObject>[0]): Promise<str
     const values = tables.toArray().flatMap(({ name }) => sql.exec(`SELECT * FROM "${name}"`).toArray().flatMap(Object.values))
     return values.map((value) => (value instanceof ArrayBuffer ? new TextDecoder().decode(value) : String(value))).join('\n')
   })
+}
+
+/** What an account, its members and its browsers are given or leave beside workloads, each where its answer is kept too. */
+async function plantAround({ call, account }: Awaited<ReturnType<typeof podScene>>) {
+  const once = () => ({ 'Idempotency-Key': crypto.randomUUID() })
+  const alert = 'plant-alert-hook'
+  const set = await call.patch('/v2/billing/limits', { webhook: `https://hooks.example.com/x?key=${alert}` })
+  const ownKey = (await call.post('/v2/account/keys', { name: 'own' }, once())).body
+  const rotated = (await call.post(`/v2/account/keys/${ownKey.id}/rotate`, {}, once())).body
+  const path = `/v2/organizations/${await createOrganization(account.key)}/invitations`
+  const invitation = (await call.post(path, { email: 'guest@example.com', role: 'DEV' }, once())).body.token
+  const { link } = (await admin().post('/admin/v1/sign-in-links', { userId: account.userId })).body
+  const device = (await api(null).post('/console/device', { name: 'laptop' })).body
+  const cookie = (await Browser.signedIn(account.key)).secret
+  const member = (await createKey(account.userId)).key
+  expect(set).toMatchObject({ status: 200 })
+  const codes = { deviceCode: device.device_code, userCode: device.user_code }
+  return { alert, ownKey: ownKey.key, rotated: rotated.key, invitation, link, ...codes, cookie, member }
 }
 
 /** Plants a secret wherever a tenant may leave one, and says what each is and where rows of it lie. */
@@ -77,9 +107,12 @@ async function plant() {
 
 describe('secrets at rest', () => {
   it('[M4][PP-211] of all kinds that a tenant plants, none stands in a row of D1 or of an object', async () => {
-    const { scene, queue, pod, secrets, made } = await plant()
+    const { scene, queue, pod, secrets: ofWorkloads, made } = await plant()
+    const around = Object.values(await plantAround(scene))
+    expect(around).not.toContain(undefined)
+    const secrets = [...ofWorkloads, ...around]
     expect(Object.values(made)).not.toContain(undefined)
-    expect(new Set(secrets).size).toBeGreaterThanOrEqual(17)
+    expect(new Set(secrets).size).toBeGreaterThanOrEqual(26)
     const team = await env.DB.prepare('SELECT team_id FROM endpoints WHERE id = ?').bind(queue.endpointId).first<string>('team_id')
     const rows = [
       await d1Rows(),

@@ -258,8 +258,8 @@ describe('budgets', () => {
     expect(together.map(({ status }) => status).sort()).toEqual([201, 400, 400])
     const { secrets, secretBytes } = (await api(account.key).get('/v2/account/limits')).body
     expect([secrets, secretBytes]).toEqual([
-      { used: 2, bound: 2, unit: 'count' },
-      { used: 8, bound: 10, unit: 'bytes' },
+      { used: 2, bound: 2, unit: 'count', shared: true },
+      { used: 8, bound: 10, unit: 'bytes', shared: true },
     ])
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { secretBytes: 3 })
     expect((await api(account.key).patch(`${PATH}/${id}`, { value: '12345' })).status).toBe(200)

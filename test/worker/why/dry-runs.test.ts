@@ -1,9 +1,13 @@
+import { EndpointPlacementPreview } from '../../../src/contract/endpoints/placement-preview.ts'
 import { WhyOptions } from '../../../src/contract/why/options.ts'
+import { forgetWhy } from '../../../src/effects/why/memory.ts'
 import { CLUSTERS, networked } from '../../support/cluster-scene.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import { admin, afterEach, api, createAccount, describe, expect, it } from '../../support/harness.ts'
 import { PODS, podBody } from '../../support/pod-scene.ts'
+
+const ENDPOINTS = '/v2/serverless'
 
 let hosts: FakeHost[] = []
 afterEach(() => {
@@ -42,6 +46,39 @@ describe('[WHY-12] a dry run that finds no place', () => {
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { gpus: 4, pods: 1 })
     await api(account.key).post(PODS, { ...body, gpu: { id: 'NVIDIA L4', count: 1 } })
     expect((await api(account.key).post(`${PODS}?dryRun=true`, body)).status).toBe(400)
+  })
+
+  it('[DRY-18] of an endpoint: where a worker would go and what it costs, or what is missing and what would fit; nothing is made', async () => {
+    await join(gpus(2), { dataCenterId: 'EU-SE-1' })
+    forgetWhy()
+    const { key } = await createAccount()
+    const ask = async (body: object) => (await api(key).post(`${ENDPOINTS}?dryRun=true`, body)).body
+    const gpu = { pools: ['AMPERE_24'], count: 4, allowedCudaVersions: ['12.8'] }
+    const body = { name: 'captions', image: 'acme/worker:1', gpu, dataCenterIds: ['EU-SE-1'], workers: { min: 1, max: 3 } }
+    const refused = await ask(body)
+    expect(EndpointPlacementPreview.strict().parse(refused)).toEqual(refused)
+    expect(refused).toMatchObject({ fits: false, dataCenterId: null, missing: expect.arrayContaining(['needs 4 free NVIDIA L4']) })
+    expect(refused.costAtMost).toBeCloseTo(3 * refused.cost, 9)
+    const fewer = refused.options.find(({ kind }: { kind: string }) => kind === 'GPU_COUNT')
+    expect(fewer.call).toEqual({ method: 'POST', path: ENDPOINTS, body: { ...body, gpu: { ...gpu, count: 2 } } })
+    expect(await ask(fewer.call.body)).toMatchObject({ fits: true, dataCenterId: 'EU-SE-1', missing: [], options: [] })
+    expect(await ask({ ...body, networkVolumes: ['nothere'] })).toMatchObject({ status: 400 })
+    expect((await api(key).get(ENDPOINTS)).body.endpoints).toEqual([])
+    expect((await api(key).post(ENDPOINTS, fewer.call.body)).status).toBe(201)
+  })
+
+  it('[DRY-18, WHY-6] of an endpoint whose worker the account could not have says that, and offers nothing', async () => {
+    await join(gpus(2), { dataCenterId: 'EU-RO-1' })
+    forgetWhy()
+    const account = await createAccount()
+    await admin().put(`/admin/v1/users/${account.userId}/budgets`, { gpus: 1 })
+    const body = { name: 'captions', image: 'acme/worker:1', gpu: { pools: ['AMPERE_24'], count: 2 }, dataCenterIds: ['EU-RO-1'] }
+    expect((await api(account.key).post(`${ENDPOINTS}?dryRun=true`, body)).body).toMatchObject({
+      fits: false,
+      dataCenterId: 'EU-RO-1',
+      missing: [expect.stringContaining('GPU')],
+      options: [],
+    })
   })
 
   it('of a cluster: as many members, or GPUs each, as there is room for', async () => {
