@@ -20,7 +20,7 @@ copyFileSync(REDOC, join(REFERENCE, 'redoc.standalone.js'))
 copyFileSync(join(dirname(REDOC), '../LICENSE'), join(REFERENCE, 'redoc.LICENSE.txt'))
 
 await buildSite({ configFile: join(PROJECT_ROOT, 'src/console/vite.config.ts') })
-// For the asset service of the network, which serves these without the Worker; src/http/console-page.ts says the same of them elsewhere.
+// For the asset service of the network, which serves these without the Worker; src/http/pages/console-page.ts says the same of them elsewhere.
 writeFileSync(
   join(ASSETS, '_headers'),
   '/console/assets/*\n  Cache-Control: public, max-age=31536000, immutable\n  X-Content-Type-Options: nosniff\n',

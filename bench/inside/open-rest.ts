@@ -4,7 +4,7 @@ import type { AppEnv } from '../../src/http/app-env.ts'
 import { requestContext } from '../../src/http/middleware/request-context.ts'
 import { openApiApp } from '../../src/http/openapi/openapi-app.ts'
 import { registerTemplates } from '../../src/http/routes/templates.ts'
-import { visitOf } from '../../src/http/session-headers.ts'
+import { visitOf } from '../../src/http/callers/session-headers.ts'
 import { authenticate } from '../../src/services/accounts/authenticate.ts'
 import type { Principal } from '../../src/services/context.ts'
 

@@ -16,7 +16,7 @@ import { takeOverlayReports } from '../services/hosts/take-overlay-reports.ts'
 import { takeReports } from '../services/hosts/take-reports.ts'
 import { takeLogs } from '../services/logs/take-logs.ts'
 import type { AppContext, AppEnv } from './app-env.ts'
-import { clientAddress } from './client-address.ts'
+import { clientAddress } from './callers/client-address.ts'
 
 /** Largest body an agent may send, bytes: 128 reports with their reasons fit many times, and agents bound their logs to half of it. */
 const MAX_BODY_BYTES = 1024 * 1024

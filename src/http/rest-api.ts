@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { RESERVED_WORDS } from '../contract/reserved-words.ts'
+import { unmatched } from './answers/unmatched.ts'
 import type { AppEnv } from './app-env.ts'
 import { registerJobDocumentation } from './jobs/documented-jobs.ts'
 import { requireCaller } from './middleware/authentication.ts'
@@ -41,7 +42,6 @@ import { registerPods } from './routes/pods/pods.ts'
 import { registerRegistries } from './routes/registries.ts'
 import { registerTemplates } from './routes/templates.ts'
 import { registerWebhooks } from './routes/webhooks.ts'
-import { unmatched } from './unmatched.ts'
 
 const DOCUMENT_PATH = '/v2/openapi.json'
 const INFO = {

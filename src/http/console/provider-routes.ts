@@ -4,8 +4,8 @@ import { SIGN_IN_TTL_MS, type SignInFailure } from '../../domain/session/code-fl
 import { readSettings } from '../../env.ts'
 import { beginSignIn, completeSignIn } from '../../services/sessions/code-flow.ts'
 import type { AppContext, AppEnv } from '../app-env.ts'
+import { visitOf } from '../callers/session-headers.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { visitOf } from '../session-headers.ts'
 import { ownCookie, publicUrl, setOwnCookie } from './credential.ts'
 import { endFormer, giveSession } from './session-routes.ts'
 

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/problems.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
-import { clientSource } from '../client-address.ts'
+import { clientSource } from '../callers/client-address.ts'
 
 const WINDOW_MS = 60_000
 /** Requests without a key that one address has a minute. */

@@ -1,10 +1,10 @@
 import type { Next } from 'hono'
 import { logEvent, logs } from '../../platform/log.ts'
 import type { Operator, Principal } from '../../services/context.ts'
+import { REQUEST_ID_HEADER, requestIdOf } from '../answers/request-id.ts'
 import type { AppContext } from '../app-env.ts'
+import { ACCOUNT_HEADER, accountToName } from '../callers/session-headers.ts'
 import { keepPrivate } from '../console/credential.ts'
-import { REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts'
-import { ACCOUNT_HEADER, accountToName } from '../session-headers.ts'
 
 const SERVER_FAULT = 500
 /** Asked every few seconds by whoever watches the plane. */

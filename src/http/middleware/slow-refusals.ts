@@ -1,6 +1,6 @@
 import { readBearer } from '../../domain/session/bearer.ts'
 import { holdRefusal } from '../../services/accounts/refusals.ts'
-import { clientSource } from '../client-address.ts'
+import { clientSource } from '../callers/client-address.ts'
 
 const UNAUTHENTICATED = 401
 const TOO_MANY = 429

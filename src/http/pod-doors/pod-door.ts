@@ -8,9 +8,9 @@ import { failureOf, sendToWorkload } from '../../objects/tunnel/host-tunnel-call
 import { logEvent } from '../../platform/log.ts'
 import { findHttpDoor } from '../../services/pods/doors/http-door.ts'
 import { podProblem, within } from '../../services/pods/doors/pod-door.ts'
-import { clientAddress, clientSource } from '../client-address.ts'
-import { problemResponse } from '../problem-response.ts'
-import { requestIdOf, withRequestId } from '../request-id.ts'
+import { problemResponse } from '../answers/problem-response.ts'
+import { requestIdOf, withRequestId } from '../answers/request-id.ts'
+import { clientAddress, clientSource } from '../callers/client-address.ts'
 import type { DoorCall } from './door-call.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT', 'MKCOL', 'COPY', 'MOVE']

@@ -1,4 +1,4 @@
-import { OLDEST_CLI } from '../../../src/http/cli-version.ts'
+import { OLDEST_CLI } from '../../../src/http/callers/cli-version.ts'
 import { VERSION } from '../../../src/platform/version.ts'
 import worker from '../../../src/worker.ts'
 import { api, createAccount, createEndpoint, createExecutionContext, env, expect, it, ORIGIN, send } from '../../support/harness.ts'

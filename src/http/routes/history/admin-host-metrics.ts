@@ -2,10 +2,10 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { IfNoneMatchHeaders, MetricsQuery, MetricsResponse } from '../../../contract/metrics.ts'
 import { getHostMetrics } from '../../../services/hosts/host-metrics.ts'
+import { answerTagged, ETAG_HEADER, NOT_MODIFIED } from '../../answers/tagged-answer.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
 import { BEARER } from '../../openapi/rest-components.ts'
-import { answerTagged, ETAG_HEADER, NOT_MODIFIED } from '../../tagged-answer.ts'
 
 const metricsRoute = createRoute({
   tags: ['Hosts'],

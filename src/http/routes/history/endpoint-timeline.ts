@@ -4,11 +4,11 @@ import { EndpointTimeline, TimelineQuery } from '../../../contract/endpoints/tim
 import { IfNoneMatchHeaders, MetricsQuery, MetricsResponse } from '../../../contract/metrics.ts'
 import { getTimeline } from '../../../services/endpoints/timeline.ts'
 import { getWorkerMetrics } from '../../../services/history/metrics.ts'
+import { answerTagged, ETAG_HEADER, NOT_MODIFIED } from '../../answers/tagged-answer.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
 import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
-import { answerTagged, ETAG_HEADER, NOT_MODIFIED } from '../../tagged-answer.ts'
 
 const id = z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' })
 const common = { tags: ['Serverless'], security: BEARER, ...scoped('serverless:read', []) }

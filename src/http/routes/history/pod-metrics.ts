@@ -2,11 +2,11 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { IfNoneMatchHeaders, MetricsQuery, MetricsResponse } from '../../../contract/metrics.ts'
 import { getPodMetrics } from '../../../services/history/metrics.ts'
+import { answerTagged, ETAG_HEADER, NOT_MODIFIED } from '../../answers/tagged-answer.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
 import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
-import { answerTagged, ETAG_HEADER, NOT_MODIFIED } from '../../tagged-answer.ts'
 
 const series = ok('The series.', MetricsResponse)
 

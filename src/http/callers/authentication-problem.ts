@@ -1,5 +1,5 @@
-import { Problem } from '../contract/problems.ts'
-import type { Refused } from '../services/credentials/authentication.ts'
+import { Problem } from '../../contract/problems.ts'
+import type { Refused } from '../../services/credentials/authentication.ts'
 import { ACCOUNT_HEADER } from './session-headers.ts'
 
 /**

@@ -1,7 +1,7 @@
-import type { Principal } from '../services/context.ts'
-import type { Visit } from '../services/credentials/authentication.ts'
+import type { Principal } from '../../services/context.ts'
+import type { Visit } from '../../services/credentials/authentication.ts'
+import { accountAmongProtocols } from '../pod-doors/authorization.ts'
 import { clientSource } from './client-address.ts'
-import { accountAmongProtocols } from './pod-doors/authorization.ts'
 
 /** Names the account that a session's request ran for (AUT-7). */
 export const ACCOUNT_HEADER = 'X-Account-Id'

@@ -1,5 +1,5 @@
 import { accepts } from 'hono/accepts'
-import type { AppContext } from './app-env.ts'
+import type { AppContext } from '../app-env.ts'
 
 const REFERENCE_PATH = '/docs'
 /** References, so that they hold behind every name under which the plane is reached. */

@@ -1,4 +1,4 @@
-import type { AppContext } from './app-env.ts'
+import type { AppContext } from '../app-env.ts'
 
 /** Where the build puts the console among the static assets, and where its page looks for the rest of it. */
 const PAGE = '/console/index.html'

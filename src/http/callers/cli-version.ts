@@ -1,7 +1,7 @@
-import { Problem } from '../contract/problems.ts'
-import { compareVersions } from '../domain/text/versions.ts'
-import { VERSION } from '../platform/version.ts'
-import { problemResponse } from './problem-response.ts'
+import { Problem } from '../../contract/problems.ts'
+import { compareVersions } from '../../domain/text/versions.ts'
+import { VERSION } from '../../platform/version.ts'
+import { problemResponse } from '../answers/problem-response.ts'
 
 /** The oldest `podplane` that this plane serves; raised when what an older one sends would be misread. */
 export const OLDEST_CLI = '0.1.0'

@@ -1,4 +1,4 @@
-import type { AppContext } from './app-env.ts'
+import type { AppContext } from '../app-env.ts'
 
 /** Where the build puts the page's script among the static assets. */
 const SCRIPT_PATH = '/reference/redoc.standalone.js'

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { Problem } from '../contract/problems.ts'
-import type { AppContext, AppEnv } from './app-env.ts'
+import { Problem } from '../../contract/problems.ts'
+import type { AppContext, AppEnv } from '../app-env.ts'
 
 interface KnownPath {
   pattern: RegExp

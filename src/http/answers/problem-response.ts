@@ -1,8 +1,8 @@
 import { HTTPException } from 'hono/http-exception'
-import { type ProblemForm, problemReply } from '../contract/problem-body.ts'
-import { Problem, type ProblemKey } from '../contract/problems.ts'
-import { logEvent } from '../platform/log.ts'
-import type { AppContext } from './app-env.ts'
+import { type ProblemForm, problemReply } from '../../contract/problem-body.ts'
+import { Problem, type ProblemKey } from '../../contract/problems.ts'
+import { logEvent } from '../../platform/log.ts'
+import type { AppContext } from '../app-env.ts'
 
 const SERVER_FAULT = 500
 

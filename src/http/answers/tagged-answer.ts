@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import { isKnown } from '../domain/text/etag.ts'
-import type { AppEnv } from './app-env.ts'
+import { isKnown } from '../../domain/text/etag.ts'
+import type { AppEnv } from '../app-env.ts'
 
 /** The headers of an answer that says what it is (HIS-9), for its route. */
 export const ETAG_HEADER = {

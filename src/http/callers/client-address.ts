@@ -1,4 +1,4 @@
-import { parseIp } from '../domain/webhook/ip-address.ts'
+import { parseIp } from '../../domain/webhook/ip-address.ts'
 
 /** An IPv6 customer has at least a network of this many bits: their addresses are one. */
 const IPV6_NETWORK_BITS = 64n
