@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
-import { WRANGLER_ENV } from '../src/local/wrangler.ts'
+import { WRANGLER_ENV } from '../src/local/plane/wrangler.ts'
 
 // Everything about the sources that a machine can judge, one line a step. CI runs exactly this. None of it needs a network, once the
 // tools of the SDK are installed.

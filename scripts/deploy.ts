@@ -1,4 +1,4 @@
-import { runWrangler } from '../src/local/wrangler.ts'
+import { runWrangler } from '../src/local/plane/wrangler.ts'
 
 // Migrations first: the new Worker must never meet the old tables. Arguments, such as `--env staging`, go to both steps.
 

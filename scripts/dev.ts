@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadSecrets, openDataDir } from '../src/local/data-dir.ts'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
-import { runWrangler } from '../src/local/wrangler.ts'
+import { runWrangler } from '../src/local/plane/wrangler.ts'
 
 // `wrangler dev`: the Worker alone, reloaded when a source changes. For the whole product use `npm start`.
 

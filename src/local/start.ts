@@ -22,7 +22,7 @@ import {
 import { createConsoleLink, createJoinToken, ensureDemoAccount, hostIsKnown, notEnforcedBy, waitForHost } from './demo.ts'
 import { type DataDirLock, lockDataDir } from './lock.ts'
 import { type LogFile, openLogFile } from './log-file.ts'
-import { type Plane, startPlane } from './plane.ts'
+import { type Plane, startPlane } from './plane/plane.ts'
 import { claimPort, LOOPBACK } from './port.ts'
 import { readStartSettings, type StartSettings } from './settings.ts'
 

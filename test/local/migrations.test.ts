@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { applyMigrations, type MigrationDatabase, splitStatements } from '../../src/local/migrations.ts'
+import { applyMigrations, type MigrationDatabase, splitStatements } from '../../src/local/plane/migrations.ts'
 import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
 
 interface Statement {

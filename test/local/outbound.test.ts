@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { Request } from 'miniflare'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OUTBOUND_ERROR_HEADER, parseAllowList } from '../../src/domain/webhook/url.ts'
-import { createOutbound } from '../../src/local/outbound.ts'
-import { watchOwnPorts } from '../../src/local/own-ports.ts'
+import { createOutbound } from '../../src/local/plane/outbound.ts'
+import { watchOwnPorts } from '../../src/local/plane/own-ports.ts'
 
 const REFUSED = 'not sent: the host resolves to an address that is private, loopback, link-local or reserved'
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadBundle, type WorkerBundle } from '../../src/local/bundle.ts'
-import { applyMigrations } from '../../src/local/migrations.ts'
 import { PROJECT_ROOT } from '../../src/local/paths.ts'
+import { loadBundle, type WorkerBundle } from '../../src/local/plane/bundle.ts'
+import { applyMigrations } from '../../src/local/plane/migrations.ts'
 
 // One plane in two isolates of the real runtime: one database, one set of objects, and what each of them remembers is its own.
 

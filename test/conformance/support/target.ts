@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { loadSecrets, openDataDir } from '../../../src/local/data-dir.ts'
-import { startPlane } from '../../../src/local/plane.ts'
+import { startPlane } from '../../../src/local/plane/plane.ts'
 import { claimPort } from '../../../src/local/port.ts'
 
 /** The deployment that is checked. */

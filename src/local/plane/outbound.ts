@@ -5,9 +5,9 @@ import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { type Request, Response } from 'miniflare'
-import { parseIp, parseUrlHost } from '../domain/webhook/ip-address.ts'
-import { mayConnect, OUTBOUND_ERROR_HEADER, parseAllowList, type WebhookAllowList } from '../domain/webhook/url.ts'
-import { hasCode } from '../node/fail.ts'
+import { parseIp, parseUrlHost } from '../../domain/webhook/ip-address.ts'
+import { mayConnect, OUTBOUND_ERROR_HEADER, parseAllowList, type WebhookAllowList } from '../../domain/webhook/url.ts'
+import { hasCode } from '../../node/fail.ts'
 
 /** Without a byte in either direction for this long a connection is given up. */
 const IDLE_TIMEOUT_MS = 60_000

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { OperatorError } from '../node/fail.ts'
+import { OperatorError } from '../../node/fail.ts'
 
 /** The part of D1 that applying migrations needs. */
 export interface MigrationDatabase<Statement> {

@@ -2,14 +2,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { join } from 'node:path'
 // Not in package.json, on purpose: it has to be the very Miniflare of the pinned wrangler, which brings the same workerd.
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, Response } from 'miniflare'
-import { parseAllowList } from '../domain/webhook/url.ts'
+import { parseAllowList } from '../../domain/webhook/url.ts'
+import { PROJECT_ROOT } from '../paths.ts'
+import { LOOPBACK } from '../port.ts'
 import { serveAsset } from './assets.ts'
 import { loadBundle, type WorkerBundle } from './bundle.ts'
 import { applyMigrations } from './migrations.ts'
 import { createOutbound } from './outbound.ts'
 import { type OwnPorts, watchOwnPorts } from './own-ports.ts'
-import { PROJECT_ROOT } from './paths.ts'
-import { LOOPBACK } from './port.ts'
 
 export interface PlaneOptions {
   /** Directory of D1 and Durable Object storage. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { PROJECT_ROOT } from './paths.ts'
+import { PROJECT_ROOT } from '../paths.ts'
 
 /** Wrangler must neither report usage, nor look for updates, nor ask where on earth this machine is. */
 export const WRANGLER_ENV = {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { z } from 'zod'
-import { hasCode, OperatorError } from '../node/fail.ts'
-import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
-import { PROJECT_ROOT } from './paths.ts'
+import { hasCode, OperatorError } from '../../node/fail.ts'
+import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
+import { PROJECT_ROOT } from '../paths.ts'
 import { captureWrangler, WRANGLER_ENV } from './wrangler.ts'
 
 const WorkerSettings = z.object({
@@ -30,7 +30,7 @@ export interface WorkerBundle {
 }
 
 /** Files that change the bundle without being part of it. */
-const BUILD_FILES = ['wrangler.toml', 'package-lock.json', 'src/local/bundle.ts']
+const BUILD_FILES = ['wrangler.toml', 'package-lock.json', 'src/local/plane/bundle.ts']
 const CACHE_DIR = join(PROJECT_ROOT, 'dist/local')
 
 /** The Worker as wrangler bundles it for deployment. Building takes two seconds, so the result is kept until an input changes. */
