@@ -6,7 +6,7 @@ import { reasonsOf } from '../../src/console/pages/pods/create/reasons.ts'
 import type { CreatePodRequest } from '../../src/contract/pods/pods.ts'
 import { SEED_CATALOG } from '../../src/domain/catalog/seed.ts'
 import type { PlacementHost } from '../../src/domain/host/placement.ts'
-import { type PodReferences, planPod } from '../../src/domain/pod/request.ts'
+import { type PodReferences, planPod } from '../../src/domain/pod/request/request.ts'
 import { podLadders } from '../../src/domain/why/pod-changes.ts'
 
 const REFERENCES: PodReferences = {

@@ -90,7 +90,7 @@ export const GRAPHQL_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a pod resumes with GPUs that its machine does not have',
-    file: 'src/domain/pod/gpu-count.ts',
+    file: 'src/domain/pod/place/gpu-count.ts',
     find: 'one.free + gpu.count',
     replace: 'one.free + 64',
   },

@@ -4,7 +4,7 @@ import type { Mutant } from './table.ts'
 
 const POD = 'src/domain/pod/pod.ts'
 const WORKLOADS = 'src/domain/pod/workloads.ts'
-const PLACEMENT = 'src/domain/pod/placement.ts'
+const PLACEMENT = 'src/domain/pod/place/placement.ts'
 const LOG_STREAM = 'src/domain/text/log-stream.ts'
 
 /** Killed by the unit tests of the pure rules. */

@@ -2,11 +2,11 @@ import type { Mutant } from './table.ts'
 
 // Bugs of /v2/pods: what a request comes to, and how it is written.
 
-const REQUEST = 'src/domain/pod/request.ts'
-const PATCH = 'src/domain/pod/patch.ts'
-const MOUNTS = 'src/domain/pod/mounts.ts'
-const COMPUTE = 'src/domain/pod/compute.ts'
-const CONTAINER = 'src/domain/pod/container.ts'
+const REQUEST = 'src/domain/pod/request/request.ts'
+const PATCH = 'src/domain/pod/request/patch.ts'
+const MOUNTS = 'src/domain/pod/request/mounts.ts'
+const COMPUTE = 'src/domain/pod/request/compute.ts'
+const CONTAINER = 'src/domain/pod/request/container.ts'
 const ACCESS = 'src/domain/pod/access.ts'
 const DEADLINES = 'src/domain/pod/deadlines.ts'
 const IDLE_STOP = 'src/domain/pod/idle-stop.ts'
@@ -60,13 +60,13 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'volumes of another data center are offered here',
-    file: 'src/domain/pod/placement.ts',
+    file: 'src/domain/pod/place/placement.ts',
     find: 'dataCenterIds.includes(host.dataCenterId))',
     replace: 'host.online)',
   },
   {
     id: 'no host at all is a lack of volumes',
-    file: 'src/domain/pod/placement.ts',
+    file: 'src/domain/pod/place/placement.ts',
     find: 'if (near.length === 0) return null',
     replace: '',
   },

@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
 import { runningRates, stoppedRates } from '../../domain/billing/pod-rates.ts'
 import { specLeaving } from '../../domain/pod/former.ts'
-import { podDiskGb } from '../../domain/pod/placement.ts'
+import { podDiskGb } from '../../domain/pod/place/placement.ts'
 import { TO_RUN, type UsageInterval } from '../../domain/pod/pod.ts'
 import { isShared, specBytesOn, withinBudget } from '../accounts/budgets.ts'
 import { isActive } from '../accounts/suspension.ts'

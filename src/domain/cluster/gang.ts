@@ -1,6 +1,6 @@
 import { without } from '../catalog/availability.ts'
 import type { ComputeShape, PlacementHost, PlacementStrategy, UnfitHost } from '../host/placement.ts'
-import { type PodCandidate, podDiskGb, rankHostsForPod } from '../pod/placement.ts'
+import { type PodCandidate, podDiskGb, rankHostsForPod } from '../pod/place/placement.ts'
 import type { PodSpec } from '../pod/record.ts'
 
 /** All members of a cluster into one data center, with the rules that place a pod applied again and again on copies of the hosts (CLU-8). Pure. */

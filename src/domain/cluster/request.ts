@@ -2,8 +2,8 @@ import type { CreateClusterRequest } from '../../contract/clusters/clusters.ts'
 import { CLUSTER_DEFAULTS } from '../../contract/defaults.ts'
 import type { CreatePodRequest } from '../../contract/pods/pods.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
+import { refuseCapacity } from '../pod/place/refusal.ts'
 import type { PodSpec } from '../pod/record.ts'
-import { refuseCapacity } from '../pod/refusal.ts'
 import type { Gang } from './gang.ts'
 
 /** What a body of a create asks for. Pure. */

@@ -1,7 +1,7 @@
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
 import { without } from '../catalog/availability.ts'
 import { type PlacementHost, type PlacementRequest, type PlacementStrategy, rankHosts } from '../host/placement.ts'
-import { podDiskGb, rankHostsForPod } from '../pod/placement.ts'
+import { podDiskGb, rankHostsForPod } from '../pod/place/placement.ts'
 import type { PodSpec } from '../pod/record.ts'
 import { effect, jobsEffect } from './effect.ts'
 

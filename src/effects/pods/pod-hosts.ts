@@ -5,7 +5,7 @@ import { findDeparture } from '../../db/hosts/host-cordon.ts'
 import { findPodForHost, listPodsOfHost, movePod, type PodRow } from '../../db/pods/pods.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import { noteOfTransition } from '../../domain/pod/note.ts'
-import { podDiskGb } from '../../domain/pod/placement.ts'
+import { podDiskGb } from '../../domain/pod/place/placement.ts'
 import {
   decideElsewhere,
   decideHeardAgain,

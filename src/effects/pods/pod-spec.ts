@@ -1,5 +1,5 @@
 import type { PodRow } from '../../db/pods/pods.ts'
-import { envOf } from '../../domain/pod/container.ts'
+import { envOf } from '../../domain/pod/request/container.ts'
 import { type DesiredContainer, workloadIdOf } from '../../domain/pod/workloads.ts'
 import { decodeArgs, withoutPlatformNames } from '../../domain/resources/container.ts'
 import type { Env } from '../../env.ts'

@@ -1,4 +1,4 @@
-import type { PodPlan } from '../../domain/pod/request.ts'
+import type { PodPlan } from '../../domain/pod/request/request.ts'
 import type { PodDraft } from '../../effects/pods/place-pod.ts'
 import type { VerbContext } from '../context.ts'
 

@@ -1,7 +1,7 @@
 import type { CreatePodRequest } from '../../contract/pods/pods.ts'
 import type { WhyOption } from '../../contract/why/options.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
-import type { PodReferences } from '../../domain/pod/request.ts'
+import type { PodReferences } from '../../domain/pod/request/request.ts'
 import { holderAdvice } from '../../domain/why/holders.ts'
 import { refuseMeans } from '../../domain/why/means.ts'
 import { type Advice, ownOption } from '../../domain/why/option.ts'

@@ -14,7 +14,7 @@ import {
 import { mergeCatalog } from '../../../src/domain/catalog/merge.ts'
 import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
 import { type PlacementHost, rankHosts } from '../../../src/domain/host/placement.ts'
-import { podDiskGb, rankHostsForPod } from '../../../src/domain/pod/placement.ts'
+import { podDiskGb, rankHostsForPod } from '../../../src/domain/pod/place/placement.ts'
 import type { PodSpec } from '../../../src/domain/pod/record.ts'
 import { placementRequestOf } from '../../../src/domain/worker/shape.ts'
 import { describe, expect, it } from '../../support/unit.ts'

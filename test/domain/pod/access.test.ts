@@ -1,6 +1,6 @@
 import type { PodStatus } from '../../../src/contract/enums.ts'
 import { costOf, portsView, type ReachablePod, sshOf } from '../../../src/domain/pod/access.ts'
-import { refuseCapacity, refuseStart } from '../../../src/domain/pod/refusal.ts'
+import { refuseCapacity, refuseStart } from '../../../src/domain/pod/place/refusal.ts'
 import { isWaitOver } from '../../../src/domain/pod/wait.ts'
 import { etagOf, matchesVersion } from '../../../src/domain/text/etag.ts'
 import { describe, expect, it } from '../../support/unit.ts'

@@ -1,5 +1,5 @@
-import { createMounts, mountsView, patchMounts, sameMountPaths } from '../../../src/domain/pod/mounts.ts'
 import type { PodMounts } from '../../../src/domain/pod/record.ts'
+import { createMounts, mountsView, patchMounts, sameMountPaths } from '../../../src/domain/pod/request/mounts.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 // Kinds, combinations and schema are covered cell by cell in test/worker/rest/pods-mount-matrix.test.ts.

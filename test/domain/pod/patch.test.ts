@@ -1,8 +1,8 @@
 import type { UpdatePodRequest } from '../../../src/contract/pods/pods.ts'
-import { envOf } from '../../../src/domain/pod/container.ts'
-import { type PatchedPod, planPatch } from '../../../src/domain/pod/patch.ts'
 import type { PodSpec } from '../../../src/domain/pod/record.ts'
-import type { PodReferences } from '../../../src/domain/pod/request.ts'
+import { envOf } from '../../../src/domain/pod/request/container.ts'
+import { type PatchedPod, planPatch } from '../../../src/domain/pod/request/patch.ts'
+import type { PodReferences } from '../../../src/domain/pod/request/request.ts'
 import type { TemplateConfig } from '../../../src/domain/resources/record.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 

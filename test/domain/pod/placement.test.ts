@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PlacementHost } from '../../../src/domain/host/placement.ts'
-import { findMissingVolumes, podDiskGb, rankHostsForPod } from '../../../src/domain/pod/placement.ts'
+import { findMissingVolumes, podDiskGb, rankHostsForPod } from '../../../src/domain/pod/place/placement.ts'
 import type { PodGpu, PodSpec } from '../../../src/domain/pod/record.ts'
 
 const L4 = 'NVIDIA L4'

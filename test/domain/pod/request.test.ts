@@ -1,7 +1,7 @@
 import type { CreatePodRequest } from '../../../src/contract/pods/pods.ts'
 import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
-import { envOf } from '../../../src/domain/pod/container.ts'
-import { type PodReferences, planPod, refuseCreate } from '../../../src/domain/pod/request.ts'
+import { envOf } from '../../../src/domain/pod/request/container.ts'
+import { type PodReferences, planPod, refuseCreate } from '../../../src/domain/pod/request/request.ts'
 import type { TemplateConfig } from '../../../src/domain/resources/record.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 

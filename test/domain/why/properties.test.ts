@@ -9,7 +9,7 @@ import { memberRequest, memberSpec, refuseCluster } from '../../../src/domain/cl
 import { createEndpointConfig, patchEndpointConfig } from '../../../src/domain/endpoint/config.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 import { type PlacementHost, rankHosts } from '../../../src/domain/host/placement.ts'
-import { type PodReferences, planPod } from '../../../src/domain/pod/request.ts'
+import { type PodReferences, planPod } from '../../../src/domain/pod/request/request.ts'
 import { clusterOptions } from '../../../src/domain/why/cluster-options.ts'
 import { endpointOptions, endpointTrial } from '../../../src/domain/why/endpoint-options.ts'
 import { type Holder, holderAdvice } from '../../../src/domain/why/holders.ts'

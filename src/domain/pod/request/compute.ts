@@ -1,6 +1,6 @@
-import type { Cloud } from '../../contract/enums.ts'
-import type { PodCpuRequest, PodGpuRequest } from '../../contract/pods/pod-parts.ts'
-import { badRequest, type Refusal } from '../../contract/problems.ts'
+import type { Cloud } from '../../../contract/enums.ts'
+import type { PodCpuRequest, PodGpuRequest } from '../../../contract/pods/pod-parts.ts'
+import { badRequest, type Refusal } from '../../../contract/problems.ts'
 import {
   type Catalog,
   CPU_DISK_GB_PER_VCPU,
@@ -9,9 +9,9 @@ import {
   isValidVcpuCount,
   podCpuPrice,
   podGpuPrice,
-} from '../catalog/catalog.ts'
-import { unknownCpuFlavor, unknownGpuType, unsoldSize } from '../catalog/unknown.ts'
-import type { PodCpu, PodGpu } from './record.ts'
+} from '../../catalog/catalog.ts'
+import { unknownCpuFlavor, unknownGpuType, unsoldSize } from '../../catalog/unknown.ts'
+import type { PodCpu, PodGpu } from '../record.ts'
 
 export type ComputeResult = { ok: true; compute: PodGpu | PodCpu; pricePerHour: number } | { ok: false; problem: Refusal }
 

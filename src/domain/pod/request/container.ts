@@ -1,9 +1,9 @@
-import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
-import type { CreatePodRequest } from '../../contract/pods/pods.ts'
-import { badRequest, type Refusal } from '../../contract/problems.ts'
-import type { ContainerSpec } from '../resources/container.ts'
-import { decodeArgs, mergeArgs } from '../resources/container.ts'
-import type { PodSpec } from './record.ts'
+import { MAX_REST_BODY_BYTES } from '../../../contract/limits.ts'
+import type { CreatePodRequest } from '../../../contract/pods/pods.ts'
+import { badRequest, type Refusal } from '../../../contract/problems.ts'
+import type { ContainerSpec } from '../../resources/container.ts'
+import { decodeArgs, mergeArgs } from '../../resources/container.ts'
+import type { PodSpec } from '../record.ts'
 
 /** Container disk when nobody says, GB (POD-6). */
 export const DEFAULT_POD_DISK_GB = 10

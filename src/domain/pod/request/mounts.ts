@@ -1,6 +1,6 @@
-import type { PodMountsRequest, PodMountsView } from '../../contract/pods/mounts.ts'
-import { badRequest, type Refusal } from '../../contract/problems.ts'
-import type { PodMounts } from './record.ts'
+import type { PodMountsRequest, PodMountsView } from '../../../contract/pods/mounts.ts'
+import { badRequest, type Refusal } from '../../../contract/problems.ts'
+import type { PodMounts } from '../record.ts'
 
 /** Where a global volume is mounted when nobody says (MNT-3). */
 const DEFAULT_GLOBAL_PATH = '/workspace-global'

@@ -1,6 +1,6 @@
-import type { Refusal } from '../../contract/problems.ts'
-import { countConstraints } from '../host/constraint-text.ts'
-import type { UnfitHost } from '../host/placement.ts'
+import type { Refusal } from '../../../contract/problems.ts'
+import { countConstraints } from '../../host/constraint-text.ts'
+import type { UnfitHost } from '../../host/placement.ts'
 import type { MissingVolumes } from './placement.ts'
 
 /** Constraints that one refusal names. */

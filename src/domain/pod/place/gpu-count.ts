@@ -1,10 +1,10 @@
-import type { Refusal } from '../../contract/problems.ts'
-import type { Catalog } from '../catalog/catalog.ts'
-import type { PlacementHost } from '../host/placement.ts'
-import type { RoomAllocation } from '../host/room.ts'
-import { gpuCompute } from './compute.ts'
+import type { Refusal } from '../../../contract/problems.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { PlacementHost } from '../../host/placement.ts'
+import type { RoomAllocation } from '../../host/room.ts'
+import type { PodSpec } from '../record.ts'
+import { gpuCompute } from '../request/compute.ts'
 import { rankHostsForPod } from './placement.ts'
-import type { PodSpec } from './record.ts'
 import { refuseCount } from './refusal.ts'
 
 /** What of a pod another number of GPUs changes. */

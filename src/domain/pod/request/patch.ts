@@ -1,10 +1,10 @@
-import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
-import type { Refusal } from '../../contract/problems.ts'
+import type { UpdatePodRequest } from '../../../contract/pods/pods.ts'
+import type { Refusal } from '../../../contract/problems.ts'
+import { planDeadlines } from '../deadlines.ts'
+import { planIdleStop } from '../idle-stop.ts'
+import type { PodSpec } from '../record.ts'
 import { patchContainer, refuseSize, runsAlike } from './container.ts'
-import { planDeadlines } from './deadlines.ts'
-import { planIdleStop } from './idle-stop.ts'
 import { patchMounts, sameMountPaths } from './mounts.ts'
-import type { PodSpec } from './record.ts'
 import { type PodReferences, refuseRegistry, refuseSpec } from './request.ts'
 
 /** What a PATCH reads and writes of a pod. */

@@ -8,9 +8,9 @@ import {
   type PlacementStrategy,
   type SharedVolumeKind,
   type UnfitHost,
-} from '../host/placement.ts'
-import { runtimeOfImage } from '../worker/shape.ts'
-import type { PodGpu, PodSpec } from './record.ts'
+} from '../../host/placement.ts'
+import { runtimeOfImage } from '../../worker/shape.ts'
+import type { PodGpu, PodSpec } from '../record.ts'
 
 /** A host that a pod fits on, and what it would be given there. */
 export interface PodCandidate {
