@@ -203,7 +203,7 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   { id: 'unknown keys are looked up again', file: KEY_CALLERS, find: 'if (keys.badOf(key, nowMs)) return', replace: 'if (false) return' },
   {
     id: 'unknown keys of an address are not counted',
-    file: 'src/services/accounts/lookups.ts',
+    file: 'src/services/credentials/lookups.ts',
     find: '  if (found === null) misses.set',
     replace: '  if (found === undefined) misses.set',
   },

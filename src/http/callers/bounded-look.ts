@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/problems.ts'
 import type { BoundedLook } from '../../objects/ownership/own-queue.ts'
-import { lookUpFor } from '../../services/accounts/lookups.ts'
 import type { Principal } from '../../services/context.ts'
+import { lookUpFor } from '../../services/credentials/lookups.ts'
 
 /** Endpoints that a key has called are not looked for, so its other calls go on. */
 export function boundedFor({ via, credentialId }: Principal): BoundedLook {

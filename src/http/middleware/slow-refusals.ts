@@ -1,5 +1,5 @@
 import { readBearer } from '../../domain/session/bearer.ts'
-import { holdRefusal } from '../../services/accounts/refusals.ts'
+import { holdRefusal } from '../../services/credentials/refusals.ts'
 import { clientSource } from '../callers/client-address.ts'
 
 const UNAUTHENTICATED = 401

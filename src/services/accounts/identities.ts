@@ -4,7 +4,7 @@ import { deleteIdentities, listIdentities } from '../../db/accounts/identities.t
 import { openDatabase } from '../../db/client.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
-import { forgetVerdicts } from './authenticate.ts'
+import { forgetVerdicts } from '../credentials/authenticate.ts'
 
 /** Forgets as whom a user has signed in at any provider (SES-15): at once here, within 60 s everywhere. Repeatable. Throws 404. */
 export async function freeIdentities(ctx: OperatorContext, userId: string): Promise<void> {

@@ -10,10 +10,10 @@ import { logEvent } from '../../platform/log.ts'
 import { noteByOperator } from '../audit.ts'
 import { deleteCluster } from '../clusters/clusters.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
+import { forgetVerdicts } from '../credentials/authenticate.ts'
 import { deleteEndpoint } from '../endpoints/endpoints.ts'
 import { actOnPod, updatePod } from '../pods/change-pod.ts'
 import { findUserOrThrow } from './accounts.ts'
-import { forgetVerdicts } from './authenticate.ts'
 
 /**
  * Deletes a user with the personal account (TEAM-23): keys first, so that nothing new begins, then what works, then what is kept. What billing

@@ -17,10 +17,10 @@ import {
 import type { Env } from '../../env.ts'
 import { hashKeySecret } from '../../platform/crypto.ts'
 import { newSessionSecret } from '../../platform/ids.ts'
-import { lookUpFor } from '../accounts/lookups.ts'
 import { createOwnKey, requireMayGrant } from '../accounts/own-keys.ts'
 import { noteChange } from '../audit.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
+import { lookUpFor } from '../credentials/lookups.ts'
 
 /** Far more random bytes than a code needs. */
 const USER_CODE_BYTES = 64

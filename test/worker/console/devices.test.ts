@@ -1,5 +1,5 @@
 import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.ts'
-import { forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
 import { auditRows } from '../../support/audited.ts'
 import { Browser } from '../../support/browser.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Role } from '../../../src/domain/access.ts'
 import { formatApiKey } from '../../../src/domain/key-text.ts'
-import { authenticate, forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
+import { authenticate, forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
 import { VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
 import {
   type Account,
@@ -60,7 +60,7 @@ describe('bearer token', () => {
     ['fifteen-letters', 'invalidToken'],
     ['sixteen-letters-', null],
   ])('[KEY-3] an operator key %j: %s', async (key, problem) => {
-    const { authenticateOperator } = await import('../../../src/services/accounts/authenticate.ts')
+    const { authenticateOperator } = await import('../../../src/services/credentials/authenticate.ts')
     expect(await authenticateOperator({ ...env, OPERATOR_KEY: key }, `Bearer ${key}`)).toBe(key === '' ? 'missingToken' : problem)
   })
 

@@ -1,5 +1,5 @@
 import { issueWorkerToken } from '../../../src/effects/workers/worker-token.ts'
-import { forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import {

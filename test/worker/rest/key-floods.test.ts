@@ -1,7 +1,7 @@
 import { formatApiKey } from '../../../src/domain/key-text.ts'
 import { MAX_MISSES, MISS_WINDOW_MS } from '../../../src/domain/misses.ts'
 import { clientSource } from '../../../src/http/callers/client-address.ts'
-import { authenticate, forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
+import { authenticate, forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
 import type { Visit } from '../../../src/services/credentials/authentication.ts'
 import { rememberedKeys } from '../../../src/services/credentials/key-callers.ts'
 import { VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'

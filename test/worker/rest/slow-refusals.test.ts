@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest'
 import { formatApiKey } from '../../../src/domain/key-text.ts'
 import { PROMPT_REFUSALS, REFUSAL_WAIT_MS } from '../../../src/domain/refusals.ts'
-import { forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
-import { forgetRefusals } from '../../../src/services/accounts/refusals.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { forgetRefusals } from '../../../src/services/credentials/refusals.ts'
 import { api, beforeEach, createAccount, describe, expect, it, vi } from '../../support/harness.ts'
 
 const MANY = PROMPT_REFUSALS + 20

@@ -1,5 +1,5 @@
 import { STREAM_CHECKS } from '../../../src/http/watched/watched-stream.ts'
-import { authenticate, forgetVerdicts, isStillGood } from '../../../src/services/accounts/authenticate.ts'
+import { authenticate, forgetVerdicts, isStillGood } from '../../../src/services/credentials/authenticate.ts'
 import { EventReader } from '../../support/event-reader.ts'
 import {
   admin,

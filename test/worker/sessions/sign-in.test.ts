@@ -1,4 +1,4 @@
-import { authenticate, forgetVerdicts } from '../../../src/services/accounts/authenticate.ts'
+import { authenticate, forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
 import { auditRows } from '../../support/audited.ts'
 import {

@@ -3,7 +3,7 @@ import { openDatabase } from '../../../db/client.ts'
 import { findPodDoor, type PodDoor } from '../../../db/pods/pod-doors.ts'
 import type { Env } from '../../../env.ts'
 import { ExpiringCache } from '../../../platform/expiring-cache.ts'
-import { lookUpFor } from '../../accounts/lookups.ts'
+import { lookUpFor } from '../../credentials/lookups.ts'
 
 /** A pod that has just stopped may be asked so long by whoever reached it before. */
 const REMEMBERED_MS = 3_000

@@ -2,10 +2,10 @@ import { type CookieShown, readBearer, type Shown } from '../../domain/session/b
 import type { Env } from '../../env.ts'
 import { sameSecret } from '../../platform/crypto.ts'
 import type { Operator, Principal } from '../context.ts'
-import { type Authentication, INVALID, type KeyProblem, type Refused, type Visit } from '../credentials/authentication.ts'
-import { authenticateKey, forgetKeys, isKeyStillGood } from '../credentials/key-callers.ts'
 import { authenticateByCookie, forgetConsoleSessions, isCookieStillGood, operatorByCookie } from '../sessions/console-callers.ts'
 import { authenticateSession, forgetSessions, isSessionStillGood } from '../sessions/session-callers.ts'
+import { type Authentication, INVALID, type KeyProblem, type Refused, type Visit } from './authentication.ts'
+import { authenticateKey, forgetKeys, isKeyStillGood } from './key-callers.ts'
 import { forgetMisses } from './lookups.ts'
 
 /** An operator key shorter than this is taken as "not set": an empty or toy secret must not open the operator API. */
