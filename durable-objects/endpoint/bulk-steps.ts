@@ -1,7 +1,7 @@
 import { type JobFilter, matchesFilter } from '../../src/domain/job/job-filter.ts'
 import { bulkStep } from '../../src/queue/bulk.ts'
 import type { Tx } from '../../src/queue/tx.ts'
-import type { Bulk, BulkWant } from './store/bulk-store.ts'
+import type { Bulk, BulkWant } from './store/jobs/bulk-store.ts'
 import type { SqlState } from './store/sql-state.ts'
 
 /** Jobs of one step: a commit of a few milliseconds, so that others have their turn in between. */

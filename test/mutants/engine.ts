@@ -364,13 +364,13 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
 export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a job is remembered as it was before it was written',
-    file: 'durable-objects/endpoint/store/job-store.ts',
+    file: 'durable-objects/endpoint/store/jobs/job-store.ts',
     find: '    if (before.state !== job.state) this.held = null\n    this.recent.keep(job)\n',
     replace: '    if (before.state !== job.state) this.held = null\n',
   },
   {
     id: 'a job that was rolled back is remembered',
-    file: 'durable-objects/endpoint/store/job-store.ts',
+    file: 'durable-objects/endpoint/store/jobs/job-store.ts',
     find: '    this.recent.clear()\n',
     replace: '',
   },

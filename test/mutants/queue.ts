@@ -139,7 +139,7 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
 ]
 
-const JOBS = 'durable-objects/endpoint/store/job-store.ts'
+const JOBS = 'durable-objects/endpoint/store/jobs/job-store.ts'
 const META = 'durable-objects/endpoint/store/meta-store.ts'
 const PARKING = 'durable-objects/endpoint/parking.ts'
 const CLIENT = 'durable-objects/endpoint/client/client-operations.ts'

@@ -378,7 +378,7 @@ const SEND = 'durable-objects/webhook/post.ts'
 const SENDER = 'durable-objects/webhook-sender.ts'
 const EVENT_REPLY = 'durable-objects/endpoint/client/event-reply.ts'
 const OPENAI_STREAM = 'durable-objects/endpoint/openai/openai-stream.ts'
-const JOBS = 'durable-objects/endpoint/store/job-store.ts'
+const JOBS = 'durable-objects/endpoint/store/jobs/job-store.ts'
 const CAPACITY = 'src/effects/capacity.ts'
 const POD_LOG = 'durable-objects/pod-log.ts'
 
@@ -394,7 +394,7 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a chunk number is given twice',
-    file: 'durable-objects/endpoint/store/job-row.ts',
+    file: 'durable-objects/endpoint/store/jobs/job-row.ts',
     find: 'chunks: Number(row.chunks ?? 0)',
     replace: 'chunks: 0',
   },

@@ -4,7 +4,7 @@ import type { Cause } from '../../../src/objects/cause.ts'
 import type { BulkAction } from '../../../src/queue/bulk.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
 import type { EndpointCore } from '../core.ts'
-import type { Bulk } from '../store/bulk-store.ts'
+import type { Bulk } from '../store/jobs/bulk-store.ts'
 
 /** Notes in the transaction of a change that somebody made it (AUD-1). */
 export function note(core: EndpointCore, tx: Tx, cause: Cause, change: Change): void {

@@ -10,7 +10,7 @@ import { type BulkAction, mayChange, refusalOf } from '../../../src/queue/bulk.t
 import type { Tx } from '../../../src/queue/tx.ts'
 import type { EndpointCore } from '../core.ts'
 import { problemReply, readText } from '../replies.ts'
-import type { Bulk, BulkWant } from '../store/bulk-store.ts'
+import type { Bulk, BulkWant } from '../store/jobs/bulk-store.ts'
 import { bulkStarted, note } from './audit-notes.ts'
 import { rangeOf } from './job-list.ts'
 import { estimateUsd } from './timeline.ts'

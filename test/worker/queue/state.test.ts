@@ -1,5 +1,5 @@
 import type { EndpointCore } from '../../../durable-objects/endpoint/core.ts'
-import { RecentJobs } from '../../../durable-objects/endpoint/store/recent-jobs.ts'
+import { RecentJobs } from '../../../durable-objects/endpoint/store/jobs/recent-jobs.ts'
 import { finishJob, leaseJob, submitJob } from '../../../src/domain/job/job.ts'
 import { EVERY_JOB } from '../../../src/domain/job/job-filter.ts'
 import { createAccount, createEndpoint, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'

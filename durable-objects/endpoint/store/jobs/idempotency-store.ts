@@ -1,5 +1,5 @@
-import { IDEMPOTENCY_KEEP_MS, type KeyRecord } from '../../../src/domain/idempotency.ts'
-import type { KeyRows } from '../../../src/queue/state.ts'
+import { IDEMPOTENCY_KEEP_MS, type KeyRecord } from '../../../../src/domain/idempotency.ts'
+import type { KeyRows } from '../../../../src/queue/state.ts'
 
 /** Expired keys removed with each new one, so that the table shrinks faster than it grows. */
 const SWEEP_ROWS = 20

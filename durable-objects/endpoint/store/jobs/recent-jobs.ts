@@ -1,4 +1,4 @@
-import type { Job } from '../../../src/domain/job/job.ts'
+import type { Job } from '../../../../src/domain/job/job.ts'
 
 const MAX_JOBS = 1_000
 /** Jobs whose texts are longer are read from their row: what is kept here is to stay below a few megabytes. */

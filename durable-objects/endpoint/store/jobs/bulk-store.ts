@@ -1,5 +1,5 @@
-import type { JobState } from '../../../src/contract/enums.ts'
-import type { BulkAction, BulkCounts, LeftJob } from '../../../src/queue/bulk.ts'
+import type { JobState } from '../../../../src/contract/enums.ts'
+import type { BulkAction, BulkCounts, LeftJob } from '../../../../src/queue/bulk.ts'
 
 /** Many jobs that are cancelled or queued again, step by step. */
 export interface Bulk extends BulkCounts {

@@ -1,5 +1,5 @@
-import { JOB_STATES, type JobState } from '../../../src/contract/enums.ts'
-import type { Job } from '../../../src/domain/job/job.ts'
+import { JOB_STATES, type JobState } from '../../../../src/contract/enums.ts'
+import type { Job } from '../../../../src/domain/job/job.ts'
 
 /** How a state is written in the `jobs` table. */
 export const STATE_CODES = Object.fromEntries(JOB_STATES.map((state, code) => [state, code])) as Record<JobState, number>

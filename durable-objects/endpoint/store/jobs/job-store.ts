@@ -1,5 +1,5 @@
-import { dueAtMs, type Job } from '../../../src/domain/job/job.ts'
-import type { JobRows } from '../../../src/queue/state.ts'
+import { dueAtMs, type Job } from '../../../../src/domain/job/job.ts'
+import type { JobRows } from '../../../../src/queue/state.ts'
 import { STATE_CODES, toJob } from './job-row.ts'
 import { RecentJobs } from './recent-jobs.ts'
 

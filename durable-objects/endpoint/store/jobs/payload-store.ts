@@ -1,5 +1,5 @@
-import { OUTPUT, type PayloadKind, type PayloadRows } from '../../../src/queue/state.ts'
-import { encodePieces } from '../../piece-store.ts'
+import { OUTPUT, type PayloadKind, type PayloadRows } from '../../../../src/queue/state.ts'
+import { encodePieces } from '../../../piece-store.ts'
 
 /** Texts up to this many UTF-16 units fit one row whatever they hold (at most 3 bytes each in UTF-8). */
 const SMALL_TEXT_UNITS = 256 * 1024

@@ -1,6 +1,6 @@
-import type { JobState } from '../../../src/contract/enums.ts'
-import type { Job } from '../../../src/domain/job/job.ts'
-import type { SeqRange } from '../../../src/domain/job/job-filter.ts'
+import type { JobState } from '../../../../src/contract/enums.ts'
+import type { Job } from '../../../../src/domain/job/job.ts'
+import type { SeqRange } from '../../../../src/domain/job/job-filter.ts'
 import { STATE_CODES, toJob } from './job-row.ts'
 
 /** What people ask of the `jobs` table: pages, counts and places of jobs. The queue needs none of it, and none of it changes a row. */

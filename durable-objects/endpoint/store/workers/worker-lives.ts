@@ -1,5 +1,5 @@
-import type { WorkerLife } from '../../../src/domain/job/timeline.ts'
-import type { Worker } from '../../../src/domain/worker/worker.ts'
+import type { WorkerLife } from '../../../../src/domain/job/timeline.ts'
+import type { Worker } from '../../../../src/domain/worker/worker.ts'
 
 /** No record of a job is older than its longest ttl, a week. */
 const REMEMBERED_MS = 8 * 24 * 3_600_000

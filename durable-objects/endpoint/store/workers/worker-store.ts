@@ -1,7 +1,7 @@
-import type { ReadyWorker, Worker, WorkerPhase } from '../../../src/domain/worker/worker.ts'
-import type { StopOrder, WorkerRows } from '../../../src/queue/state.ts'
+import type { ReadyWorker, Worker, WorkerPhase } from '../../../../src/domain/worker/worker.ts'
+import type { StopOrder, WorkerRows } from '../../../../src/queue/state.ts'
+import type { TimelineStore } from '../timeline-store.ts'
 import { FormerWorkers } from './former-workers.ts'
-import type { TimelineStore } from './timeline-store.ts'
 import { WorkerLives } from './worker-lives.ts'
 
 type Row = Record<string, SqlStorageValue>

@@ -1,5 +1,5 @@
-import type { PastAttempt, PastOutcome } from '../../../src/domain/job/timeline.ts'
-import type { AttemptRows } from '../../../src/queue/state.ts'
+import type { PastAttempt, PastOutcome } from '../../../../src/domain/job/timeline.ts'
+import type { AttemptRows } from '../../../../src/queue/state.ts'
 
 /** Attempts of jobs that were queued again. The last attempt of a job stands in its own row, so that a job that runs once costs none here. */
 export class AttemptStore implements AttemptRows {
