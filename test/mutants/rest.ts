@@ -52,8 +52,8 @@ const KEY_CALLERS = 'src/services/credentials/key-callers.ts'
 const VERIFY_TOKEN = 'src/services/sessions/verify-token.ts'
 const VERDICTS = 'src/services/credentials/verdicts.ts'
 
-const MEMBERS = 'src/db/accounts/members.ts'
-const INVITATIONS = 'src/db/accounts/invitations.ts'
+const MEMBERS = 'src/db/organizations/members.ts'
+const INVITATIONS = 'src/db/organizations/invitations.ts'
 
 /** Killed by the tests against the real Worker. */
 export const REST_WORKER_MUTANTS: readonly Mutant[] = [

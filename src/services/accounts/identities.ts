@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/problems.ts'
 import { findUser } from '../../db/accounts/accounts.ts'
-import { deleteIdentities, listIdentities } from '../../db/accounts/identities.ts'
 import { openDatabase } from '../../db/client.ts'
+import { deleteIdentities, listIdentities } from '../../db/sessions/identities.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { forgetVerdicts } from '../credentials/authenticate.ts'

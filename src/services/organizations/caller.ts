@@ -1,6 +1,6 @@
 import { Problem, problemOf, type Refusal } from '../../contract/problems.ts'
-import { findOrganization, isOwnAccount, type OrganizationRow, type Seer } from '../../db/accounts/organizations.ts'
 import { openDatabase } from '../../db/client.ts'
+import { findOrganization, isOwnAccount, type OrganizationRow, type Seer } from '../../db/organizations/organizations.ts'
 import type { Scope } from '../../domain/access.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'

@@ -5,9 +5,9 @@ import type {
   UpdateMemberRequest,
 } from '../../contract/organizations/organizations.ts'
 import { Problem } from '../../contract/problems.ts'
-import * as table from '../../db/accounts/members.ts'
-import { countOwned, mayOwnOneMore } from '../../db/accounts/organizations.ts'
 import { openDatabase, type Statement } from '../../db/client.ts'
+import * as table from '../../db/organizations/members.ts'
+import { countOwned, mayOwnOneMore } from '../../db/organizations/organizations.ts'
 import { refuseHandOver, refuseManaging, refuseRemoval, refuseRole, type Standing } from '../../domain/team/members.ts'
 import { type Change, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'

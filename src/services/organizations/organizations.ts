@@ -6,9 +6,9 @@ import type {
   UpdateOrganizationRequest,
 } from '../../contract/organizations/organizations.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import { listMembers, type MemberRow } from '../../db/accounts/members.ts'
-import * as table from '../../db/accounts/organizations.ts'
 import { openDatabase } from '../../db/client.ts'
+import { listMembers, type MemberRow } from '../../db/organizations/members.ts'
+import * as table from '../../db/organizations/organizations.ts'
 import { refuseManaging, refuseOwning } from '../../domain/team/members.ts'
 import { refuseDeletion } from '../../domain/team/organization.ts'
 import { newResourceId } from '../../platform/ids.ts'

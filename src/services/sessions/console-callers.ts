@@ -1,5 +1,5 @@
-import { type FoundSession, findConsoleSession, touchConsoleSession } from '../../db/accounts/console-sessions.ts'
 import { openDatabase } from '../../db/client.ts'
+import { type FoundSession, findConsoleSession, touchConsoleSession } from '../../db/sessions/console-sessions.ts'
 import type { CookieShown } from '../../domain/session/bearer.ts'
 import { SEEN_EVERY_MS } from '../../domain/session/console.ts'
 import { type Env, readSettings } from '../../env.ts'

@@ -1,7 +1,7 @@
 import type { SignedIn } from '../../contract/console/session.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import * as table from '../../db/accounts/console-sessions.ts'
 import { openDatabase } from '../../db/client.ts'
+import * as table from '../../db/sessions/console-sessions.ts'
 import { scopesOfRole } from '../../domain/access.ts'
 import type { CookieShown } from '../../domain/session/bearer.ts'
 import { CONSOLE_SESSION_TTL_MS } from '../../domain/session/console.ts'

@@ -1,9 +1,9 @@
 import type { ApproveDeviceRequest, DeviceToken, WaitingDevice } from '../../contract/console/device.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import * as table from '../../db/accounts/device-logins.ts'
 import { findRole } from '../../db/accounts/own-keys.ts'
 import { openDatabase } from '../../db/client.ts'
+import * as table from '../../db/sessions/device-logins.ts'
 import { scopesOfRole } from '../../domain/access.ts'
 import {
   DEVICE_LOGIN_TTL_MS,

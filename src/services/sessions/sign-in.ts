@@ -1,6 +1,6 @@
 import { findUserByEmail } from '../../db/accounts/accounts.ts'
-import { findSignedIn, hasIdentityAt, linkIdentity, type SignedIn, signUp } from '../../db/accounts/identities.ts'
 import { openDatabase } from '../../db/client.ts'
+import { findSignedIn, hasIdentityAt, linkIdentity, type SignedIn, signUp } from '../../db/sessions/identities.ts'
 import { type Claims, judgeFirstSight } from '../../domain/session/claims.ts'
 import type { Provider } from '../../domain/session/settings.ts'
 import type { Env } from '../../env.ts'

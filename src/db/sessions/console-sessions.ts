@@ -2,9 +2,9 @@ import { and, count, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'driz
 import type { Role } from '../../domain/access.ts'
 import type { Accounts } from '../../domain/session/accounts.ts'
 import { MAX_CONSOLE_SESSIONS } from '../../domain/session/console.ts'
+import { accountsOf } from '../accounts/live-accounts.ts'
 import type { Database, Statement } from '../client.ts'
 import { consoleSessions, memberships, teams, users } from '../schema.ts'
-import { accountsOf } from './live-accounts.ts'
 
 export type ConsoleSessionRow = typeof consoleSessions.$inferSelect
 

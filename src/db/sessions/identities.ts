@@ -1,11 +1,11 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Accounts } from '../../domain/session/accounts.ts'
+import type { UserRow } from '../accounts/accounts.ts'
+import { accountsOf } from '../accounts/live-accounts.ts'
 import { type AuditRow, insertAuditRow } from '../audit.ts'
 import type { Database, Statement } from '../client.ts'
 import { identities, memberships, teams, users } from '../schema.ts'
-import type { UserRow } from './accounts.ts'
 import { endProviderSessions } from './console-sessions.ts'
-import { accountsOf } from './live-accounts.ts'
 
 type IdentityRow = typeof identities.$inferSelect
 

@@ -2,6 +2,7 @@ import { and, count, desc, eq, isNull, ne, or, type SQL, sql } from 'drizzle-orm
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Role } from '../../domain/access.ts'
 import { KEPT_KINDS, type Kept } from '../../domain/team/organization.ts'
+import { boundOf } from '../accounts/budgets.ts'
 import type { Database, Statement } from '../client.ts'
 import {
   apiKeys,
@@ -17,7 +18,6 @@ import {
   templates,
   users,
 } from '../schema.ts'
-import { boundOf } from './budgets.ts'
 import { type Actor, isStill } from './members.ts'
 
 /** Whose organizations are looked for: `boundTo` is the account of a key, which sees itself alone unless it is the user's own (TEAM-4). */
