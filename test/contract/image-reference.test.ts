@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { isImageReference, MAX_IMAGE_LENGTH } from '../../src/contract/image-reference.ts'
+import { computesForMs } from '../support/time.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const DIGEST = `sha256:${'a'.repeat(64)}`
@@ -106,9 +107,7 @@ describe('[PP-161] image references', () => {
   })
 
   it('answers long texts at once', () => {
-    const startedAt = performance.now()
-    for (const text of ['a-'.repeat(5_000_000), 'a'.repeat(10_000_000), `${'a.'.repeat(130)}!`, `${'a_'.repeat(250)}/`])
-      isImageReference(text)
-    expect(performance.now() - startedAt).toBeLessThan(1_000)
+    const texts = ['a-'.repeat(5_000_000), 'a'.repeat(10_000_000), `${'a.'.repeat(130)}!`, `${'a_'.repeat(250)}/`]
+    expect(computesForMs(() => texts.map(isImageReference))).toBeLessThan(1_000)
   })
 })

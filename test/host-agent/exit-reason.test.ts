@@ -1,5 +1,6 @@
 import { describe, test } from 'vitest'
 import { describeExit } from '../../src/host-agent/exit-reason.ts'
+import { computesForMs } from '../support/time.ts'
 
 describe('exit reasons', () => {
   const facts = { exitCode: 1, signal: null, outOfMemory: false, tail: [] as string[] }
@@ -34,10 +35,11 @@ describe('exit reasons', () => {
   })
 
   test('[HOST-106] are found in last words of any kind while nobody else waits', ({ expect }) => {
-    const startedAtMs = performance.now()
-    for (const word of ['-eyJ', 'eyJaaaaaaaa', 'a.', 'Bearer ', '-ppw_', ' ', '\u001b[']) {
-      describeExit({ ...facts, tail: [word.repeat((64 * 1_024) / word.length)] })
-    }
-    expect(performance.now() - startedAtMs).toBeLessThan(1_000)
+    const ms = computesForMs(() => {
+      for (const word of ['-eyJ', 'eyJaaaaaaaa', 'a.', 'Bearer ', '-ppw_', ' ', '\u001b[']) {
+        describeExit({ ...facts, tail: [word.repeat((64 * 1_024) / word.length)] })
+      }
+    })
+    expect(ms).toBeLessThan(1_000)
   })
 })

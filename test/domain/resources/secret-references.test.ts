@@ -1,4 +1,5 @@
 import { fillReferences, referencedSecrets, refuseFilled, refuseFilling } from '../../../src/domain/resources/secret-references.ts'
+import { computesForMs } from '../../support/time.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const fill = (value: string, values: Record<string, string>) => fillReferences({ V: value }, new Map(Object.entries(values)))
@@ -28,9 +29,8 @@ describe('[ACC-6] names of secrets in env', () => {
   })
 
   it('are found in a text of nothing but beginnings within a moment', () => {
-    const startMs = performance.now()
-    referencedSecrets({ A: '{{ '.repeat(30_000), B: `{{${' '.repeat(90_000)}`, C: '{{ RUNPOD_SECRET_a '.repeat(5_000) })
-    expect(performance.now() - startMs).toBeLessThan(500)
+    const env = { A: '{{ '.repeat(30_000), B: `{{${' '.repeat(90_000)}`, C: '{{ RUNPOD_SECRET_a '.repeat(5_000) }
+    expect(computesForMs(() => referencedSecrets(env))).toBeLessThan(500)
   })
 })
 
