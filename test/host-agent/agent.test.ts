@@ -8,11 +8,15 @@ import { UNCONFINED } from '../../src/host-agent/process/confinement.ts'
 import { ProcessRecord } from '../../src/host-agent/process/record.ts'
 import { ProcessRuntime } from '../../src/host-agent/process/runtime.ts'
 import { RelayCallers } from '../../src/host-agent/relay/door/callers.ts'
-import { waitUntil } from '../support/time.ts'
+import { waitUntil as waitFor } from '../support/time.ts'
 import { FakeEngine, sendJson, sendZeros } from './support/fake-engine.ts'
 import { FakePlane } from './support/fake-plane.ts'
 import { installProgram } from './support/fake-program.ts'
 import { makeWorkload, workerEnv } from './support/workload.ts'
+
+/** Each test starts programs, which take many seconds where others have the processor. */
+const SLOW_START_MS = 100_000
+const waitUntil = <T>(what: string, probe: Parameters<typeof waitFor<T>>[1]) => waitFor(what, probe, SLOW_START_MS)
 
 const ENTRY = join(import.meta.dirname, '../../src/host-agent/main.ts')
 
@@ -22,7 +26,7 @@ interface Agent {
   exit: Promise<number | null>
 }
 
-describe('agent against a plane', () => {
+describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
   let plane: FakePlane
   let url: string
   let stateDir: string
@@ -148,7 +152,7 @@ describe('agent against a plane', () => {
       const images = ['https://docker.io/library/nginx:latest', 'a/../../b', 'file:///etc/passwd', 'get?names=secbig:1&x=', 'moved', 'huge']
       const odd = images.map((image, index) => makeWorkload({ id: `odd${index}`, image }))
       plane.want(...odd, makeWorkload({ id: 'good' }))
-      for (const { id } of odd) await waitUntil('an error', () => plane.last(id)?.state === 'error', 20_000)
+      for (const { id } of odd) await waitUntil('an error', () => plane.last(id)?.state === 'error')
       await waitUntil('the others run', () => plane.last('good')?.state === 'running')
       expect(odd.map(({ id }) => plane.last(id)?.reason)).toEqual([
         ...images.slice(0, 4).map((image) => expect.stringContaining(`image '${image}' cannot be had: want an image reference`)),

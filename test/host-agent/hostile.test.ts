@@ -134,7 +134,8 @@ const answer = fc.record({
   ),
 })
 
-describe('[HOST-74] [C2] nothing that a tenant, an engine or a plane says ends the agent', () => {
+// Thousands of requests, a sample of them against programs.
+describe('[HOST-74] [C2] nothing that a tenant, an engine or a plane says ends the agent', { timeout: 120_000 }, () => {
   const uncaught: unknown[] = []
   const onUncaught = (error: unknown) => void uncaught.push(error)
 

@@ -100,10 +100,16 @@ export function inside<T>(queue: Pick<QueueSetup, 'endpointId'>, look: (object: 
   return runInDurableObject(endpointStub(env, queue.endpointId), look)
 }
 
+/** Open for as long as the file's tests run. */
+const held: Response[] = []
+
 /** Stops the endpoint's clock, so that only `advance` moves it: for tests of exact moments. */
 export async function freezeClock(endpointId: string): Promise<void> {
-  await runInDurableObject(endpointStub(env, endpointId), (object) => {
+  const answer = await runInDurableObject(endpointStub(env, endpointId), (object) => {
     const nowMs = object.core.now()
     object.core.now = () => nowMs
+    return new Response(new TransformStream().readable)
   })
+  // An object that nobody uses for ten seconds, which pass soon on a busy machine, is put away and comes back with the machine's clock.
+  held.push(answer)
 }

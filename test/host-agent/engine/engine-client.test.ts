@@ -36,7 +36,8 @@ const FACTS = {
   hostsPath: null,
 }
 
-describe('[HOST-70] the process that speaks to the engine', () => {
+// It is started and killed again and again, which takes its time on a busy machine.
+describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }, () => {
   let fake: FakeEngine
   let client: EngineClient
   const said: string[] = []

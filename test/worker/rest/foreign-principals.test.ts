@@ -232,6 +232,8 @@ async function objects(): Promise<unknown> {
   const lists = await Promise.all([
     listDurableObjectIds(env.ENDPOINT),
     listDurableObjectIds(env.HOST),
+    listDurableObjectIds(env.HOST_TUNNEL),
+    listDurableObjectIds(env.CLUSTER),
     listDurableObjectIds(env.WEBHOOK_SENDER),
     listDurableObjectIds(env.POD_LOG),
   ])
