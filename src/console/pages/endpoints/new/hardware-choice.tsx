@@ -2,6 +2,7 @@ import { useLive } from '../../../app/live.ts'
 import { Face } from '../../../parts/faces.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
 import type { FieldErrors } from '../../../parts/form/field-errors.ts'
+import { KindChoice } from '../../../parts/form/kind-choice.tsx'
 import { perHour } from '../../../parts/format.ts'
 import type { EndpointText } from './new-endpoint-form.ts'
 
@@ -19,15 +20,7 @@ interface HardwareChoiceProps {
 export function HardwareChoice({ text, onChange, errors }: HardwareChoiceProps) {
   return (
     <div className="flex flex-col gap-4">
-      <fieldset className="flex gap-4">
-        <legend className="sr-only">GPU or CPU</legend>
-        {(['gpu', 'cpu'] as const).map((kind) => (
-          <label key={kind} className="flex items-center gap-2">
-            <input type="radio" name="kind" className="size-4" checked={text.kind === kind} onChange={() => onChange({ kind })} />
-            {kind.toUpperCase()}
-          </label>
-        ))}
-      </fieldset>
+      <KindChoice kind={text.kind} onChange={(kind) => onChange({ kind })} />
       <div className="grid gap-4 sm:grid-cols-2">
         {text.kind === 'gpu' ? (
           <Gpus text={text} onChange={onChange} errors={errors} />

@@ -5,6 +5,7 @@ import { Button } from '../../../parts/button.tsx'
 import { Face } from '../../../parts/faces.tsx'
 import { CheckField, SelectField, TextField } from '../../../parts/form/field.tsx'
 import type { FieldErrors } from '../../../parts/form/field-errors.ts'
+import { KindChoice } from '../../../parts/form/kind-choice.tsx'
 import { money } from '../../../parts/format.ts'
 import { Level } from '../../../parts/level.tsx'
 import { Table } from '../../../parts/table.tsx'
@@ -23,15 +24,7 @@ interface HardwareFieldsProps {
 export function HardwareFields({ text, onChange, errors }: HardwareFieldsProps) {
   return (
     <div className="flex flex-col gap-4">
-      <fieldset className="flex gap-4">
-        <legend className="sr-only">GPU or CPU</legend>
-        {(['gpu', 'cpu'] as const).map((kind) => (
-          <label key={kind} className="flex items-center gap-2">
-            <input type="radio" name="kind" className="size-4" checked={text.kind === kind} onChange={() => onChange({ kind })} />
-            {kind.toUpperCase()}
-          </label>
-        ))}
-      </fieldset>
+      <KindChoice kind={text.kind} onChange={(kind) => onChange({ kind })} />
       {text.kind === 'gpu' ? (
         <Gpus text={text} onChange={onChange} errors={errors} />
       ) : (
