@@ -1,5 +1,9 @@
 import type { Role } from '../../domain/access.ts'
 import type { Accounts } from '../../domain/session/accounts.ts'
+import { memberships, teams } from '../schema.ts'
+
+/** What a look for a user selects of each of their memberships, for `accountsOf`. */
+export const MEMBERSHIP = { teamId: teams.id, role: memberships.role, suspendedAt: teams.suspendedAt }
 
 /** What a look for a user tells of one membership; null where there is no live one. */
 interface MembershipRow {

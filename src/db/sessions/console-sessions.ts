@@ -2,7 +2,7 @@ import { and, count, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'driz
 import type { Role } from '../../domain/access.ts'
 import type { Accounts } from '../../domain/session/accounts.ts'
 import { MAX_CONSOLE_SESSIONS } from '../../domain/session/console.ts'
-import { accountsOf } from '../accounts/live-accounts.ts'
+import { accountsOf, MEMBERSHIP } from '../accounts/live-accounts.ts'
 import type { Database, Statement } from '../client.ts'
 import { consoleSessions, memberships, teams, users } from '../schema.ts'
 
@@ -25,9 +25,7 @@ export async function findConsoleSession(db: Database, id: string): Promise<Foun
       email: users.email,
       own: users.personalTeamId,
       deletedAt: users.deletedAt,
-      teamId: teams.id,
-      role: memberships.role,
-      suspendedAt: teams.suspendedAt,
+      ...MEMBERSHIP,
     })
     .from(consoleSessions)
     .leftJoin(users, eq(users.id, consoleSessions.userId))

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Accounts } from '../../domain/session/accounts.ts'
 import type { UserRow } from '../accounts/accounts.ts'
-import { accountsOf } from '../accounts/live-accounts.ts'
+import { accountsOf, MEMBERSHIP } from '../accounts/live-accounts.ts'
 import { type AuditRow, insertAuditRow } from '../audit.ts'
 import type { Database, Statement } from '../client.ts'
 import { identities, memberships, teams, users } from '../schema.ts'
@@ -26,9 +26,7 @@ export async function findSignedIn(db: Database, issuer: string, subject: string
       userId: users.id,
       own: users.personalTeamId,
       deletedAt: users.deletedAt,
-      teamId: teams.id,
-      role: memberships.role,
-      suspendedAt: teams.suspendedAt,
+      ...MEMBERSHIP,
     })
     .from(identities)
     .innerJoin(users, eq(users.id, identities.userId))

@@ -12,7 +12,7 @@ import { isExempt } from '../../services/accounts/rate-limit.ts'
 import { causeOf } from '../../services/audit.ts'
 import type { Principal } from '../../services/context.ts'
 import { authenticate } from '../../services/credentials/authenticate.ts'
-import { problemResponse } from '../answers/problem-response.ts'
+import { problemResponse, toProblem } from '../answers/problem-response.ts'
 import { REQUEST_ID_HEADER, requestIdOf } from '../answers/request-id.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { boundedFor } from '../callers/bounded-look.ts'
@@ -155,6 +155,5 @@ function refuse({ requestId }: Incoming, call: JobCall | null, error: unknown): 
     const detail = error instanceof Problem ? error.detail : 'the endpoint cannot answer right now'
     return problemResponse(new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } }), 'jobApi')
   }
-  const problem = error instanceof Problem ? error : new Problem('internal', { cause: error })
-  return problemResponse(problem, call?.operation === 'openai' ? 'openai' : 'jobApi')
+  return problemResponse(toProblem(error), call?.operation === 'openai' ? 'openai' : 'jobApi')
 }

@@ -4,18 +4,16 @@ import { hasScope } from '../../domain/access.ts'
 import { headersForWorker } from '../../domain/balancer/headers.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import { enterInFlight, inFlightUse } from '../../effects/in-flight.ts'
-import type { Env } from '../../env.ts'
 import type { HeaderList, RequestTarget } from '../../host-protocol/tunnel/frames.ts'
 import { ownQueue } from '../../objects/ownership/own-queue.ts'
 import type { TunnelFailure } from '../../objects/tunnel/host-tunnel.ts'
 import { failureOf, sendToWorkload } from '../../objects/tunnel/host-tunnel-calls.ts'
 import { takeSlot } from '../../objects/tunnel/served-request.ts'
-import { logEvent } from '../../platform/log.ts'
 import { isExempt } from '../../services/accounts/rate-limit.ts'
 import type { Principal } from '../../services/context.ts'
 import { authenticate } from '../../services/credentials/authenticate.ts'
 import { problemResponse } from '../answers/problem-response.ts'
-import { requestIdOf, withRequestId } from '../answers/request-id.ts'
+import { answerOfWorkload, type Incoming, type Serving } from '../answers/workload-answer.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { boundedFor } from '../callers/bounded-look.ts'
 import { clientAddress } from '../callers/client-address.ts'
@@ -32,33 +30,15 @@ const MAX_TRIES = 3
 const MAX_COUNTED_BYTES = 2 ** 20
 const RETRY_SECONDS = '10'
 
-interface Incoming {
-  request: Request
-  url: URL
-  env: Env
-  ctx: ExecutionContext
-}
-
-/** A request that is served, under the id that its worker, its client and the log are told. */
-interface Serving extends Incoming {
-  requestId: string
-}
-
 /**
  * A request to the workers of a load-balancing endpoint: key, endpoint and size are checked here, its endpoint's object names a worker with a
  * place, and the request goes through the tunnel of that worker's host, past every queue.
  */
 export async function handleServedCall(incoming: Incoming, call: ServedCall): Promise<Response> {
-  const { request } = incoming
-  if (isPreflight(request)) return preflightAnswer(request)
-  const requestId = requestIdOf(request)
-  try {
-    return withRequestId(await serve({ ...incoming, requestId }, call), requestId)
-  } catch (error) {
-    if (!(error instanceof Problem)) logEvent('error', 'request to a worker failed', { requestId, endpointId: call.endpointId, error })
-    const problem = error instanceof Problem ? error : new Problem('internal', { cause: error })
-    return withRequestId(readableAnywhere(problemResponse(problem, 'jobApi')), requestId)
-  }
+  if (isPreflight(incoming.request)) return preflightAnswer(incoming.request)
+  const refuse = (problem: Problem) => readableAnywhere(problemResponse(problem, 'jobApi'))
+  const worker = { what: 'worker', of: { endpointId: call.endpointId }, refuse } as const
+  return answerOfWorkload(incoming, worker, (serving) => serve(serving, call))
 }
 
 async function serve(incoming: Serving, call: ServedCall): Promise<Response> {

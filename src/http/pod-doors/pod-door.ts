@@ -2,14 +2,12 @@ import { MAX_SERVED_BODY_BYTES } from '../../contract/endpoints/serving.ts'
 import { Problem } from '../../contract/problems.ts'
 import { headersForWorker } from '../../domain/balancer/headers.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
-import type { Env } from '../../env.ts'
 import type { HeaderList } from '../../host-protocol/tunnel/frames.ts'
 import { failureOf, sendToWorkload } from '../../objects/tunnel/host-tunnel-calls.ts'
-import { logEvent } from '../../platform/log.ts'
 import { findHttpDoor } from '../../services/pods/doors/http-door.ts'
 import { podProblem, within } from '../../services/pods/doors/pod-door.ts'
 import { problemResponse } from '../answers/problem-response.ts'
-import { requestIdOf, withRequestId } from '../answers/request-id.ts'
+import { answerOfWorkload, type Incoming, type Serving } from '../answers/workload-answer.ts'
 import { clientAddress, clientSource } from '../callers/client-address.ts'
 import type { DoorCall } from './door-call.ts'
 
@@ -21,31 +19,13 @@ const MAX_VISITS = 128
 /** Its scripts run, as of no origin: they reach nothing of the plane, and nothing of another pod. */
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads'
 
-interface Incoming {
-  request: Request
-  url: URL
-  env: Env
-  ctx: ExecutionContext
-}
-
-/** A request that is served, under the id that its pod, its client and the log are told. */
-interface Visit extends Incoming {
-  requestId: string
-}
-
 /** A request to an HTTP port of a pod, through the tunnel of its host (NET-1, NET-11 to NET-15). */
 export async function handleDoorCall(incoming: Incoming, call: DoorCall): Promise<Response> {
-  const { request } = incoming
-  const requestId = requestIdOf(request)
-  try {
-    return withRequestId(await visit({ ...incoming, requestId }, call), requestId)
-  } catch (error) {
-    if (!(error instanceof Problem)) logEvent('error', 'request to a pod failed', { requestId, podId: call.podId, error })
-    return withRequestId(problemResponse(error instanceof Problem ? error : new Problem('internal', { cause: error })), requestId)
-  }
+  const pod = { what: 'pod', of: { podId: call.podId }, refuse: problemResponse } as const
+  return answerOfWorkload(incoming, pod, (serving) => visit(serving, call))
 }
 
-async function visit({ request, url, env, requestId }: Visit, call: DoorCall): Promise<Response> {
+async function visit({ request, url, env, requestId }: Serving, call: DoorCall): Promise<Response> {
   if (!METHODS.includes(request.method)) throw new Problem('methodNotAllowed', { headers: { Allow: METHODS.join(', ') } })
   const pod = await findHttpDoor(env, call.podId, call.port, clientSource(request), Date.now())
   if ((announcedBytes(request.headers) ?? 0) > MAX_SERVED_BODY_BYTES) {
@@ -77,7 +57,7 @@ async function visit({ request, url, env, requestId }: Visit, call: DoorCall): P
 }
 
 // Under the plane's own name a browser would send along what is meant for the plane.
-function podHeaders({ request, url, requestId }: Pick<Visit, 'request' | 'url' | 'requestId'>, prefix: string | null): HeaderList {
+function podHeaders({ request, url, requestId }: Pick<Serving, 'request' | 'url' | 'requestId'>, prefix: string | null): HeaderList {
   const headers = headersForWorker(request.headers, {
     host: url.host,
     protocol: url.protocol.replace(':', ''),
