@@ -9,7 +9,7 @@ import { PROJECT_ROOT } from '../../../src/local/paths.ts'
 import { claimPort } from '../../../src/local/port.ts'
 import { waitUntil } from '../../support/time.ts'
 
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 100_000
 const STOP_TIMEOUT_MS = 60_000
 const POLL_MS = 25
 
