@@ -46,6 +46,11 @@ export class ConnectionError extends Error {
   }
 }
 
+/** Nothing that was asked is wrong: the plane, or the way to it, does not answer now. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof ApiError && error.retryable)
+}
+
 // Problem documents carry `detail`, `title` and, when input was refused, `errors`; anything else (a proxy's page, say) is shown as the start of its text.
 function readProblem(text: string): { words: string; title: string | undefined; code: string | undefined; errors: string[] } {
   const plain = { words: text.trim().slice(0, TEXT_SHOWN) || 'without a reason', title: undefined, code: undefined, errors: [] }

@@ -56,15 +56,27 @@ export class Transport {
    * once it fires.
    */
   async send(sent: Sent): Promise<Response> {
+    return await this.attempt(sent, async (response) => response)
+  }
+
+  /** The parsed answer; undefined when it has no body. */
+  async json(sent: Sent): Promise<unknown> {
+    const text = await this.attempt(sent, (response) => response.text())
+    return text === '' ? undefined : JSON.parse(text)
+  }
+
+  private async attempt<Answer>(sent: Sent, read: (response: Response) => Promise<Answer>): Promise<Answer> {
     const headers = this.headersOf(sent)
     let isLost = false
     for (let tried = 1; ; tried += 1) {
       try {
-        return await this.sendOnce(sent, headers)
+        const response = await this.sendOnce(sent, headers)
+        // One that broke off in its middle is no answer.
+        return await read(response).catch((error: unknown) => lost(sent, error))
       } catch (error) {
         // An earlier try of this very call has deleted it, and its answer was lost.
         if (isLost && sent.method === 'DELETE' && error instanceof ApiError && error.status === 404)
-          return new Response(null, { status: 204 })
+          return await read(new Response(null, { status: 204 }))
         isLost ||= error instanceof ConnectionError
         const pauseMs = tried < TRIES && !sent.signal?.aborted ? pauseBefore(error, sent, tried) : undefined
         if (pauseMs === undefined) throw error
@@ -73,15 +85,8 @@ export class Transport {
     }
   }
 
-  /** The parsed answer; undefined when it has no body. */
-  async json(sent: Sent): Promise<unknown> {
-    const response = await this.send(sent)
-    const text = await response.text()
-    return text === '' ? undefined : JSON.parse(text)
-  }
-
-  private async sendOnce({ method, path, body, signal, timeoutMs = TIMEOUT_MS }: Sent, headers: Headers): Promise<Response> {
-    const what = `${method} ${path}`
+  private async sendOnce(sent: Sent, headers: Headers): Promise<Response> {
+    const { method, path, body, signal, timeoutMs = TIMEOUT_MS } = sent
     const timeout = AbortSignal.timeout(timeoutMs)
     const response = await (this.options.fetch ?? fetch)(this.base + path, {
       method,
@@ -90,11 +95,8 @@ export class Transport {
       // A key is for this plane only.
       redirect: 'error',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    }).catch((error: unknown) => {
-      signal?.throwIfAborted()
-      throw new ConnectionError(what, error)
-    })
-    if (!response.ok) throw new ApiError(what, response, await response.text().catch(() => ''))
+    }).catch((error: unknown) => lost(sent, error))
+    if (!response.ok) throw new ApiError(`${method} ${path}`, response, await response.text().catch(() => ''))
     return response
   }
 
@@ -107,6 +109,11 @@ export class Transport {
     if (isCreate) headers.set('idempotency-key', idempotencyKey ?? crypto.randomUUID())
     return headers
   }
+}
+
+function lost({ method, path, signal }: Sent, error: unknown): never {
+  signal?.throwIfAborted()
+  throw new ConnectionError(`${method} ${path}`, error)
 }
 
 function sessionHeaders(accountId: string | null): Record<string, string> {

@@ -15,6 +15,7 @@ import { registerAdminAudit } from './routes/accounts/admin-audit.ts'
 import { registerAdminBudgets } from './routes/accounts/admin-budgets.ts'
 import { registerAdminIdentities } from './routes/accounts/admin-identities.ts'
 import { registerAdminIsolation } from './routes/accounts/admin-isolation.ts'
+import { registerAdminLimits } from './routes/accounts/admin-limits.ts'
 import { registerAdminOffboarding } from './routes/accounts/admin-offboarding.ts'
 import { registerAdminPlans } from './routes/accounts/admin-plans.ts'
 import { registerAdminSecrets } from './routes/accounts/admin-secrets.ts'
@@ -50,6 +51,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   registerAdminIsolation(app)
   registerAdminOffboarding(app)
   registerAdminBudgets(app)
+  registerAdminLimits(app)
   registerAdminPlans(app)
   registerAdminSpend(app)
   registerAdminAudit(app)

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { ApiClient } from '../../src/client/client.ts'
+import { type ApiClient, ConnectionError } from '../../src/client/client.ts'
 import { plainText, spansOf } from '../../src/console/parts/logs/ansi.ts'
 import { LineBuffer } from '../../src/console/parts/logs/reading/buffer.ts'
 import { LogFollower, type LogSource } from '../../src/console/parts/logs/reading/follower.ts'
@@ -145,6 +145,8 @@ class FakeLog {
   readonly opened: (string | null)[] = []
   readonly asked: string[] = []
   isRefused = false
+  /** When its streams open. */
+  opens: Promise<void> = Promise.resolve()
   private readonly wakes = new Set<() => void>()
   private last: number
   private readonly kept: number
@@ -170,7 +172,7 @@ class FakeLog {
       first: async () => this.page('', 3, ''),
       page,
       all: (cursor) => page({ cursor, limit: 3 }),
-      follow: (from, signal) => this.follow(from, signal),
+      follow: (from, signal, onLink) => this.follow(from, signal, onLink),
       isMeant: () => true,
       ...changes,
     }
@@ -197,8 +199,14 @@ class FakeLog {
     }
   }
 
-  private async *follow({ lastId, newer }: FollowFrom, signal: AbortSignal): AsyncGenerator<ShownLine[]> {
+  private async *follow(
+    { lastId, newer }: FollowFrom,
+    signal: AbortSignal,
+    onLink: (isOpen: boolean) => void,
+  ): AsyncGenerator<ShownLine[]> {
     this.opened.push(lastId)
+    await this.opens
+    onLink(true)
     for (let n = Number(newer.slice(1)) + 1; ; n += 1) {
       while (n > this.last) {
         signal.throwIfAborted()
@@ -278,6 +286,32 @@ describe('[UI-43] following a log', () => {
     link(false)
     expect(follower.snapshot().status).toBe('paused')
   })
+
+  it('[UI-56] is not followed before its stream is open, nor once it was ended or its plane does not answer', async () => {
+    const log = new FakeLog(1)
+    const opening = Promise.withResolvers<void>()
+    log.opens = opening.promise
+    const source = log.source()
+    const ends = [async () => undefined, async () => Promise.reject(new ConnectionError('GET /v2/x', 'reset'))]
+    const follower = new LogFollower({
+      ...source,
+      follow: async function* (from, signal, onLink) {
+        const end = ends.shift()
+        if (end === undefined) return yield* source.follow(from, signal, onLink)
+        onLink(true)
+        yield [line(4 - ends.length)]
+        await end()
+      },
+    })
+    follower.start()
+    await shows(follower, [1, 3])
+    await vi.waitFor(() => expect(follower.snapshot().status).toBe('broken'))
+    await shows(follower, [1, 3, 4])
+    await vi.waitFor(() => expect([log.opened.length, follower.snapshot().status]).toEqual([1, 'broken']), { timeout: 3_000 })
+    opening.resolve()
+    await vi.waitFor(() => expect(follower.snapshot().status).toBe('following'))
+    follower.stop()
+  })
 })
 
 describe('[UI-52] no line is missing that the plane has', () => {
@@ -325,6 +359,7 @@ describe('[UI-52] no line is missing that the plane has', () => {
   it('a joined log is looked at again from a while before its newest line', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     const asked: unknown[] = []
+    const links: boolean[] = []
     const listEndpointLogLines = async ({ query }: { query: Record<string, unknown> }) => {
       asked.push(query.cursor)
       const at = { ts: '2026-06-01T12:00:00.250Z', id: '', source: 'container', line: 'a', workerId: 'w1' }
@@ -332,12 +367,17 @@ describe('[UI-52] no line is missing that the plane has', () => {
     }
     const api = { listEndpointLogLines } as unknown as ApiClient
     const abort = new AbortController()
-    const follow = endpointLog('e1').follow(api, { lastId: null, newer: '>1780315200000.w1.9' }, abort.signal, () => undefined)
+    const follow = endpointLog('e1').follow(api, { lastId: null, newer: '>1780315200000.w1.9' }, abort.signal, (isOpen) =>
+      links.push(isOpen),
+    )
     expect(await follow.next()).toMatchObject({ done: false, value: [{ id: '1780315200250.w1.1' }] })
     const next = follow.next()
     await vi.advanceTimersByTimeAsync(2_000)
     await next
-    expect(asked).toEqual(['>1780315190000.-.0', '>1780315190250.-.0'])
+    expect([asked, links]).toEqual([
+      ['>1780315190000.-.0', '>1780315190250.-.0'],
+      [true, true],
+    ])
     vi.useRealTimers()
   })
 })

@@ -126,7 +126,7 @@ class FakeSocket extends EventTarget {
 describe('[UI-57] a terminal whose plane is gone', () => {
   it.each([
     { wasOpen: true, words: /^The connection to the plane is lost, and the shell with it\. .* connect again for a new shell\.$/ },
-    { wasOpen: false, words: /^The plane does not answer\. Connect again once it does\.$/ },
+    { wasOpen: false, words: /^No shell came: .* Connect again in a moment\.$/ },
   ])('says what happened and what to do, open before: $wasOpen', ({ wasOpen, words }) => {
     vi.stubGlobal('WebSocket', FakeSocket)
     const said: [ShellState, string][] = []

@@ -13,6 +13,7 @@ import type { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../contr
 import type { Offboarding } from '../../contract/accounts/offboarding.ts'
 import type { AccountPlan, LimitsPlan, ListPlansResponse, PlanLimits } from '../../contract/accounts/plans.ts'
 import type { ResealRequest, ResealResponse } from '../../contract/accounts/secrets.ts'
+import type { UserLimits } from '../../contract/accounts/user-limits.ts'
 import type { SpendCeilings } from '../../contract/billing/spend.ts'
 import type { ChangePlan } from '../../contract/change-plan.ts'
 import type { CreateSignInLinkRequest, SignInLink } from '../../contract/console/sign-in-links.ts'
@@ -51,6 +52,7 @@ export const OPERATOR_OPERATIONS = {
   createSignInLink: post('/admin/v1/sign-in-links', as<typeof SignInLink>(), as<typeof CreateSignInLinkRequest>()),
   getBudgets: get('/admin/v1/users/{id}/budgets', as<typeof BudgetOverrides>()),
   setBudgets: put('/admin/v1/users/{id}/budgets', as<typeof BudgetOverrides>(), as<typeof BudgetOverrides>()),
+  getUserLimits: get('/admin/v1/users/{id}/limits', as<typeof UserLimits>()),
   listPlans: get('/admin/v1/plans', as<typeof ListPlansResponse>()),
   setPlan: put('/admin/v1/plans/{name}', as<typeof LimitsPlan>(), as<typeof PlanLimits>()),
   deletePlan: remove('/admin/v1/plans/{name}', as<typeof ChangePlan | undefined>()),

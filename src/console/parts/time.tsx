@@ -18,7 +18,7 @@ export function Ago({ at }: { at: string | null | undefined }) {
   const nowMs = useNow()
   if (!at) return <span className="text-soft">–</span>
   return (
-    <time dateTime={at} title={new Date(at).toLocaleString()}>
+    <time className="whitespace-nowrap" dateTime={at} title={new Date(at).toLocaleString()}>
       {ago(at, Math.max(nowMs, Date.now()))}
     </time>
   )

@@ -23,7 +23,11 @@ const STORED = BUDGET_NAMES.filter((name): name is StoredBudget => name !== 'inF
 /** What the account holds of each budget, and its bound (PP-203). Throws 403. */
 export async function getLimits({ env, principal, nowMs }: VerbContext): Promise<AccountLimits> {
   requireScope(principal, 'account:read')
-  const { teamId } = principal
+  return await limitsOf(env, principal.teamId, nowMs)
+}
+
+/** The same of any account. */
+export async function limitsOf(env: Env, teamId: string, nowMs: number): Promise<AccountLimits> {
   const [uses, { plan }] = await Promise.all([readUses(env, teamId, nowMs), findPlansOf(openDatabase(env.DB), teamId)])
   const limits = BUDGET_NAMES.map((name) => [name, { ...uses[name], unit: BUDGETS[name].unit, shared: SHARED_BUDGETS.has(name) }])
   return { plan: plan?.name ?? null, ...(Object.fromEntries(limits) as Omit<AccountLimits, 'plan'>) }

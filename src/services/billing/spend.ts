@@ -31,11 +31,13 @@ export async function requireSpend({ env, principal }: VerbContext, nanosPerHour
 /** What the account spends, and may (BIL-25). Throws 403. */
 export async function getSummary({ env, principal, nowMs }: VerbContext): Promise<SpendSummary> {
   requireScope(principal, 'billing:read')
+  return await summaryOf(env, principal.teamId, nowMs)
+}
+
+/** The same of any account. */
+export async function summaryOf(env: Env, teamId: string, nowMs: number): Promise<SpendSummary> {
   const month = monthOf(nowMs)
-  const [view, spentMicros] = await Promise.all([
-    viewSpend(env, principal.teamId),
-    readMonthSpend(openDatabase(env.DB), principal.teamId, month, nowMs),
-  ])
+  const [view, spentMicros] = await Promise.all([viewSpend(env, teamId), readMonthSpend(openDatabase(env.DB), teamId, month, nowMs)])
   const { nanosByKind, nanosPerHour, limits } = view
   const rateOf = (nanos: number) => nanos / NANOS_PER_USD
   return {
@@ -53,7 +55,7 @@ export async function getSummary({ env, principal, nowMs }: VerbContext): Promis
       estimate: estimateMicros(spentMicros, nanosPerHour, month, nowMs) / MICROS_PER_USD,
       share: shareOf(spentMicros, limits.month.limitMicros),
     },
-    limits: toLimits(env, principal.teamId, view),
+    limits: toLimits(env, teamId, view),
   }
 }
 

@@ -61,6 +61,16 @@ describe('what may not be repeated', () => {
 })
 
 describe('a read', () => {
+  it('whose answer breaks off in its middle is sent again; what may not be repeated has no answer', async () => {
+    const half = { status: 200, headers: { 'content-length': '99' }, text: '{"pods":', breaks: true }
+    const read = await planeWith(half, { status: 200, body: { pods: [] } })
+    expect(await read.client.listPods()).toEqual({ pods: [] })
+    expect(read.plane.requests).toHaveLength(2)
+    const act = await planeWith(half, { status: 200, body: {} })
+    await expect(act.client.actOnPod({ path: { id: 'p1' }, body: { action: 'restart' } })).rejects.toThrow(ConnectionError)
+    expect(act.plane.requests).toHaveLength(1)
+  })
+
   it('is tried four times while the plane is away, and then says so', async () => {
     const away = { status: 503, body: { detail: 'the plane is being set up' } }
     const { plane, client, pauses } = await planeWith(away, away, away, away, { status: 200, body: { pods: [] } })

@@ -5,8 +5,9 @@ import { A } from '../../parts/link.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
+import { workerWords } from '../endpoints/health.tsx'
 import { hardwareOf } from '../pods/pod-acts.ts'
-import type { Overview } from './attention.ts'
+import type { Overview, Queue } from './attention.ts'
 
 /** As many as one can take in; the lists have the rest. */
 const MOST_ROWS = 8
@@ -58,13 +59,15 @@ function Endpoints({ of: { endpoints, queues, spend } }: { of: Overview }) {
           { title: 'Name', show: ({ id, name }) => <A to={paths.endpoint(id)}>{name}</A> },
           { title: 'In queue', isNumber: true, show: ({ id }) => queues.get(id)?.jobs.inQueue ?? '–' },
           { title: 'Running', isNumber: true, show: ({ id }) => queues.get(id)?.jobs.inProgress ?? '–' },
-          { title: 'Workers ready', isNumber: true, isMinor: true, show: ({ id }) => queues.get(id)?.workers.ready ?? '–' },
+          { title: 'Workers', isMinor: true, show: ({ id }) => workersOf(queues.get(id)) },
           { title: 'Price', isNumber: true, show: ({ id }) => perHour(priceOf(id)) },
         ]}
       />
     </Panel>
   )
 }
+
+const workersOf = (queue: Queue | undefined) => (queue === undefined ? '–' : workerWords(queue))
 
 function Clusters({ of: { clusters, spend } }: { of: Overview }) {
   const priceOf = (id: string) => spend.find((item) => item.kind === 'CLUSTER' && item.id === id)?.perHour ?? 0

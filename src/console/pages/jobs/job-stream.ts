@@ -10,6 +10,8 @@ export type JobBody = ApiBody<'runJob'>
 /** Most chunks that a page keeps; the oldest go first. */
 const KEPT = 1_000
 const SHOWN_EVERY_MS = 100
+/** Before a stream that the plane has ended is opened again. */
+const AGAIN_MS = 1_000
 
 export interface Chunk {
   id: string
@@ -83,6 +85,16 @@ class JobFollower {
   }
 
   private async follow(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.readStream(signal)
+      if (this.state.record !== null) return
+      // The plane has ended the stream, not the job.
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+      signal.throwIfAborted()
+    }
+  }
+
+  private async readStream(signal: AbortSignal): Promise<void> {
     const last = this.state.chunks.at(-1)?.id
     for await (const { id, event, data } of this.api.events('GET', this.path, undefined, { signal, ...(last && { lastEventId: last }) })) {
       if (event === 'end') this.change({ record: JSON.parse(data) as JobRecord })

@@ -4,12 +4,20 @@ import type { Host } from '../../../contract/hosts/hosts.ts'
 export function Amount({ of: { total, free }, unit = '' }: { of: { total: number; free: number }; unit?: string }) {
   const used = total - free
   const text = `${trimmed(used)} of ${trimmed(total)}${unit === '' ? '' : ` ${unit}`}`
+  return <Share used={used} bound={total} words={text} />
+}
+
+/** The part of a bound that is used, in words and as a bar; null: there is no bound. */
+export function Share({ used, bound, words }: { used: number; bound: number | null; words: string }) {
+  const percent = bound === null || bound === 0 ? 0 : Math.min(100, Math.round((used / bound) * 100))
   return (
     <span className="flex min-w-24 flex-col gap-1">
-      <span className="tabular-nums">{text}</span>
-      <span className="bg-raised h-1 rounded" aria-hidden="true">
-        <span className="bg-fill block h-1 rounded" style={{ width: `${total === 0 ? 0 : Math.round((used / total) * 100)}%` }} />
-      </span>
+      <span className="tabular-nums">{words}</span>
+      {bound !== null && (
+        <span className="bg-raised h-1 rounded" aria-hidden="true">
+          <span className={`block h-1 rounded ${percent >= 100 ? 'bg-bad' : 'bg-fill'}`} style={{ width: `${percent}%` }} />
+        </span>
+      )}
     </span>
   )
 }

@@ -85,7 +85,9 @@ export function LogView({ of }: { of: LogOrigin }) {
             setAround('')
           }}
         />
-        <CheckField label="Wrap lines" checked={wrap === '1'} onChange={({ target }) => setWrap(target.checked ? '1' : '')} />
+        <div className="pb-2">
+          <CheckField label="Wrap lines" checked={wrap === '1'} onChange={({ target }) => setWrap(target.checked ? '1' : '')} />
+        </div>
         <Button kind="quiet" disabledReason={noLines(state)} onClick={() => saveLines(of.title, state.lines)}>
           Save as file
         </Button>

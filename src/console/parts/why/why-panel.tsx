@@ -49,13 +49,24 @@ export function WhyPanel({ of, mayWrite, refresh }: WhyPanelProps) {
   )
 }
 
+/** What a fact is about. */
+const ABOUT: Readonly<Record<WhyEvidence['kind'], string>> = {
+  STATE: 'State',
+  QUEUE: 'Queue',
+  WORKERS: 'Workers',
+  SCALER: 'Scaler',
+  CONSTRAINT: 'Machines',
+  LIMIT: 'Limit',
+  RETRY: 'Next',
+}
+
 function Evidence({ lines }: { lines: readonly WhyEvidence[] }) {
   if (lines.length === 0) return null
   return (
     <ul className="list-disc pl-5">
       {lines.map(({ kind, text, count, total }) => (
         <li key={`${kind}/${text}`}>
-          {text}
+          <span className="text-soft">{ABOUT[kind]}:</span> {text}
           {kind === 'CONSTRAINT' && count !== null && total !== null ? ` (${count} of ${total} machines)` : ''}
         </li>
       ))}

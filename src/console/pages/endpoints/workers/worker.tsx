@@ -39,7 +39,7 @@ function Found({ worker }: { worker: EndpointWorker | undefined }) {
     <Facts
       rows={[
         ['State', <State key="state" value={worker.status} />],
-        ['Matter', worker.reason ?? 'none'],
+        ['Problem', worker.reason ?? 'none'],
         [
           'Image',
           <span key="image" className="font-mono text-xs">

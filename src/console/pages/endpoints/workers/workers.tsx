@@ -39,7 +39,7 @@ export function Workers({ endpointId }: { endpointId: string }) {
               ),
             },
             { title: 'State', show: ({ status }) => <State value={status} /> },
-            { title: 'Matter', show: ({ reason }) => reason ?? <span className="text-soft">–</span> },
+            { title: 'Problem', show: ({ reason }) => reason ?? <span className="text-soft">–</span> },
             {
               title: 'Release',
               isMinor: true,

@@ -1,46 +1,81 @@
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAct } from '../../../app/act.ts'
-import { useLive } from '../../../app/live.ts'
+import { useLive, useRefresh } from '../../../app/live.ts'
 import { useApi } from '../../../app/session.ts'
 import { Button } from '../../../parts/button.tsx'
+import { Face } from '../../../parts/faces.tsx'
 import { Confirm } from '../../../parts/over/confirm.tsx'
-import { Page } from '../../../parts/page.tsx'
+import { Page, Panel } from '../../../parts/page.tsx'
+import { Budgets } from './budgets.tsx'
 import { Keys } from './keys.tsx'
-import { Budgets, Ceilings, Quotas } from './limits.tsx'
 import { AccountPlan } from './plan.tsx'
+import { Requests } from './requests.tsx'
+import { Spend } from './spend.tsx'
 
-/** One user, as the operator sees it: keys, what the account may, and the switch that ends it. */
+const EVERY_MS = 15_000
+
+/** One user, as the operator sees it: keys, what the account has and may, and the switch that ends it. */
 export function AccountPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const users = useLive(['operator', 'users'], (api, signal) => api.listUsers({}, { signal }), { everyMs: 0 })
-  const email = users.data?.users.find((user) => user.id === id)?.email
+  const limits = useLive(['operator', 'limits', id], (api, signal) => api.getUserLimits({ path: { id } }, { signal }), {
+    everyMs: EVERY_MS,
+  })
+  const name = users.data?.users.find((user) => user.id === id)?.email ?? id
   return (
-    <Page title={email ?? id} actions={<Suspend id={id} name={email ?? id} />}>
-      <Keys id={id} />
-      <div className="grid gap-4 lg:grid-cols-2">
-        <AccountPlan id={id} />
-        <Quotas id={id} />
-        <Budgets id={id} />
-        <Ceilings id={id} />
-      </div>
+    <Page title={name} actions={limits.data && <Suspend id={id} name={name} isSuspended={limits.data.suspendedAt !== null} />}>
+      <Face of={limits}>
+        {({ suspendedAt, requests, budgets, spend }) => (
+          <>
+            {suspendedAt !== null && (
+              <p className="bg-warn-bg text-warn rounded-md p-3">It is suspended: nothing of it runs, and its keys are refused.</p>
+            )}
+            <Keys id={id} />
+            <div className="grid gap-4 lg:grid-cols-3">
+              <Panel title="Spend">
+                <Spend id={id} inForce={spend} />
+              </Panel>
+              <Panel title="Requests">
+                <Requests key={JSON.stringify(requests)} id={id} inForce={requests} />
+              </Panel>
+              <Panel title="Plan">
+                <AccountPlan id={id} />
+              </Panel>
+            </div>
+            <Panel title="Budgets">
+              <Budgets id={id} inForce={budgets} />
+            </Panel>
+          </>
+        )}
+      </Face>
     </Page>
   )
 }
 
-function Suspend({ id, name }: { id: string; name: string }) {
+function Suspend({ id, name, isSuspended }: { id: string; name: string; isSuspended: boolean }) {
   const { api } = useApi()
   const { isBusy, run } = useAct()
+  const refresh = useRefresh()
   const [isAsking, setIsAsking] = useState(false)
   const suspend = async () => {
     await run(() => api.suspendUser({ path: { id } }), `${name} is suspended`)
     setIsAsking(false)
+    await refresh('operator')
+  }
+  const resume = async () => {
+    await run(() => api.resumeUser({ path: { id } }), `${name} works again`)
+    await refresh('operator')
+  }
+  if (isSuspended) {
+    return (
+      <Button isBusy={isBusy} onClick={() => void resume()}>
+        Resume
+      </Button>
+    )
   }
   return (
     <>
-      <Button isBusy={isBusy} onClick={() => void run(() => api.resumeUser({ path: { id } }), `${name} works again`)}>
-        Resume
-      </Button>
       <Button kind="danger" onClick={() => setIsAsking(true)}>
         Suspend
       </Button>

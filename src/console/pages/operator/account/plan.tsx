@@ -1,43 +1,70 @@
 import { useState } from 'react'
+import type { LimitsPlan } from '../../../../contract/accounts/plans.ts'
 import { useLive, useRefresh } from '../../../app/live.ts'
 import { useApi } from '../../../app/session.ts'
 import { useSubmit } from '../../../app/submit.ts'
 import { Face } from '../../../parts/faces.tsx'
-import { TextField } from '../../../parts/form/field.tsx'
-import { Panel } from '../../../parts/page.tsx'
-import { LimitsForm } from './limits.tsx'
+import { SelectField } from '../../../parts/form/field.tsx'
+import { Facts } from '../../../parts/table.tsx'
+import { BUDGET_NAMES, BUDGET_WORDS, boundText } from './bounds.ts'
+import { LimitsForm } from './limits-form.tsx'
+
+/** The plan of every account without one of its own. */
+const DEFAULT = 'default'
 
 /** The plan of the account (PLN-3). */
 export function AccountPlan({ id }: { id: string }) {
-  const plan = useLive(['operator', 'plan', id], (client, signal) => client.getUserPlan({ path: { id } }, { signal }), { everyMs: 0 })
+  const own = useLive(['operator', 'plan', id], (client, signal) => client.getUserPlan({ path: { id } }, { signal }), { everyMs: 0 })
+  const all = useLive(['operator', 'plans'], (client, signal) => client.listPlans({}, { signal }), { everyMs: 0 })
   return (
-    <Panel title="Plan">
-      <Face of={plan}>{(data) => <PlanForm key={data.plan} id={id} plan={data.plan} />}</Face>
-    </Panel>
+    <Face of={own}>{({ plan }) => <Face of={all}>{({ plans }) => <PlanForm key={plan} id={id} plan={plan} plans={plans} />}</Face>}</Face>
   )
 }
 
-function PlanForm({ id, plan }: { id: string; plan: string | null }) {
+function PlanForm({ id, plan, plans }: { id: string; plan: string | null; plans: readonly LimitsPlan[] }) {
   const { api } = useApi()
   const { isBusy, refusal, errors, send } = useSubmit()
   const refresh = useRefresh()
-  const plans = useLive(['operator', 'plans'], (client, signal) => client.listPlans({}, { signal }), { everyMs: 0 })
   const [name, setName] = useState(plan ?? '')
-  const names = plans.data?.plans.map((one) => one.name) ?? []
-  const body = { plan: name.trim() === '' ? null : name.trim() }
+  const body = { plan: name === '' ? null : name }
   const save = async () => {
     await send(() => api.setUserPlan({ path: { id }, body }), 'The plan holds from now on')
-    await refresh('operator', 'plan', id)
+    await Promise.all([refresh('operator', 'plan', id), refresh('operator', 'limits', id)])
   }
+  if (plans.length === 0) {
+    return (
+      <p className="text-soft">
+        There are no plans yet: the plane&apos;s own limits hold. Make one with <code>podplane admin plans set research gpus=64</code>.
+      </p>
+    )
+  }
+  const chosen = plans.find((one) => one.name === (name === '' ? DEFAULT : name))
   return (
-    <LimitsForm isBusy={isBusy} refusal={refusal} title="Give this plan?" path={`/admin/v1/users/${id}/plan`} body={() => body} save={save}>
-      <TextField
-        label="Plan"
-        hint={names.length === 0 ? 'There is no plan yet: podplane admin plans set <name>' : `One of ${names.join(', ')}. Empty: none.`}
-        value={name}
-        error={errors.of('plan')}
-        onChange={(event) => setName(event.target.value)}
-      />
+    <LimitsForm
+      isBusy={isBusy}
+      refusal={refusal}
+      title={name === '' ? 'Take its plan away?' : `Give the plan ${name}?`}
+      path={`/admin/v1/users/${id}/plan`}
+      body={body}
+      disabledReason={name === (plan ?? '') ? 'It has this plan already.' : undefined}
+      save={save}
+    >
+      <SelectField label="Plan" value={name} error={errors.of('plan')} onChange={({ target }) => setName(target.value)}>
+        <option value="">None of its own</option>
+        {plans.map((one) => (
+          <option key={one.name}>{one.name}</option>
+        ))}
+      </SelectField>
+      {chosen === undefined ? <p className="text-soft">The plane&apos;s own limits hold.</p> : <Facts rows={factsOf(chosen)} />}
     </LimitsForm>
   )
+}
+
+/** What a plan says; the rest is the plane's. */
+function factsOf({ limits: { requests, budgets = {} } }: LimitsPlan): (readonly [string, string])[] {
+  const bounds = BUDGET_NAMES.flatMap((name) =>
+    budgets[name] === undefined ? [] : [[BUDGET_WORDS[name], boundText(name, budgets[name])] as const],
+  )
+  if (requests === undefined) return bounds
+  return [['Requests', `${requests.minute} a minute, ${requests.hour} an hour, ${requests.day} a day`], ...bounds]
 }

@@ -86,7 +86,7 @@ function wayTo({ id, runtime, status }: Pod, declared: string, domain: string | 
     const address = portAddress(id, port, domain, location)
     return (
       <a className="text-accent break-all underline" href={address} target="_blank" rel="noreferrer">
-        {address} (new tab)
+        {address} <span className="inline-block">(new tab)</span>
       </a>
     )
   }

@@ -39,7 +39,7 @@ export function Timer({ podId, label, noun, choices, initial, unitMs, isSet, cha
   }
   return (
     <div className="flex flex-wrap items-end gap-3">
-      <div className="w-40">
+      <div className="w-28">
         <SelectField label={label} value={chosen} onChange={({ target }) => setChosen(target.value)}>
           {choices.map((one) => (
             <option key={one} value={one}>
@@ -58,8 +58,10 @@ export function Timer({ podId, label, noun, choices, initial, unitMs, isSet, cha
       >
         Clear {noun}
       </Button>
-      <CopyAs call={{ method: 'PATCH', path: `/v2/pods/${podId}`, body: change(ms) }} />
-      <p className="text-soft w-full text-xs">{children}</p>
+      <div className="flex w-full items-center justify-between gap-3">
+        <p className="text-soft text-xs">{children}</p>
+        <CopyAs call={{ method: 'PATCH', path: `/v2/pods/${podId}`, body: change(ms) }} />
+      </div>
     </div>
   )
 }

@@ -60,5 +60,5 @@ function endedBy(reason: string, wasOpen: boolean): string {
   if (reason !== '') return `Closed: ${reason}.`
   return wasOpen
     ? 'The connection to the plane is lost, and the shell with it. What it wrote stays here; connect again for a new shell.'
-    : 'The plane does not answer. Connect again once it does.'
+    : 'No shell came: the plane, or the machine of the pod, does not answer. Connect again in a moment.'
 }

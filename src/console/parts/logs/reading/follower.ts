@@ -1,3 +1,4 @@
+import { isPassing } from '../../../../client/errors.ts'
 import { claimStream } from '../../../app/one-stream.ts'
 import { LineBuffer } from './buffer.ts'
 import { Gaps } from './gaps.ts'
@@ -22,7 +23,7 @@ export interface LogState {
   missed: number
   /** Lines that have come since the view was opened. */
   came: number
-  /** `ended`: all of it is shown. `broken`: its stream has broken off, and is opened again. `other`: another view of this tab follows now. */
+  /** `following`: its stream is open. `broken`: it is not, and is opened again. `ended`: all is shown. `other`: another view of the tab follows. */
   status: 'connecting' | 'following' | 'broken' | 'paused' | 'ended' | 'other' | 'failed'
   error: Error | null
   /** The cursors of what is before and behind what is shown; null: nothing, or what is followed. */
@@ -162,22 +163,31 @@ export class LogFollower {
   }
 
   private async follow(signal: AbortSignal): Promise<void> {
-    this.change({ status: 'following' })
     void this.gaps.fill(signal)
     const onLink = (isOpen: boolean) => {
       const status = isOpen ? 'following' : 'broken'
       if (!signal.aborted && this.state.status !== status) this.change({ status })
     }
     for (;;) {
-      const from = this.position ?? { lastId: null, newer: '>0' }
-      for await (const lines of this.source.follow(from, signal, onLink)) {
-        const last = lines.at(-1)
-        if (last) this.position = { lastId: last.id, newer: this.source.isNumbered ? `>${last.place.n}` : `>${last.id}` }
-        this.gaps.look(lines, signal)
-        this.take(lines)
+      try {
+        await this.readStream(signal, onLink)
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!isPassing(error)) throw error
       }
+      onLink(false)
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
       signal.throwIfAborted()
+    }
+  }
+
+  private async readStream(signal: AbortSignal, onLink: (isOpen: boolean) => void): Promise<void> {
+    const from = this.position ?? { lastId: null, newer: '>0' }
+    for await (const lines of this.source.follow(from, signal, onLink)) {
+      const last = lines.at(-1)
+      if (last) this.position = { lastId: last.id, newer: this.source.isNumbered ? `>${last.place.n}` : `>${last.id}` }
+      this.gaps.look(lines, signal)
+      this.take(lines)
     }
   }
 

@@ -99,7 +99,7 @@ export function endpointLog(id: string): LogOrigin {
       ])
       return { ...newer, lines: [...older.lines, ...newer.lines], older: older.older }
     },
-    follow: (api, from, signal) => looks((cursor) => page(api, { limit: PAGE_LINES, cursor }, signal), from, signal),
+    follow: (api, from, signal, onLink) => looks((cursor) => page(api, { limit: PAGE_LINES, cursor }, signal), from, signal, onLink),
   }
 }
 
@@ -155,10 +155,12 @@ async function* looks(
   page: (cursor: string) => Promise<LogPage>,
   { newer }: FollowFrom,
   signal: AbortSignal,
+  onLink: (isOpen: boolean) => void,
 ): AsyncGenerator<readonly ShownLine[]> {
   let cursor = lateFrom(newer.slice(1))
   for (;;) {
     const { lines, newer: next, atEnd } = await page(cursor)
+    onLink(true)
     if (lines.length > 0) yield lines
     const last = lines.at(-1)
     cursor = atEnd && last ? lateFrom(last.id) : next

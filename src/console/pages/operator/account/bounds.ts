@@ -1,0 +1,79 @@
+import type { BudgetName, BudgetOverrides } from '../../../../contract/accounts/budgets.ts'
+import type { SpendCeilings } from '../../../../contract/billing/spend.ts'
+
+const MIB = 2 ** 20
+
+/** What a bound is about, in the order in which they are asked for. */
+export const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
+  gpus: 'GPUs of pods and workers',
+  pods: 'Pods',
+  stoppedPods: 'Pods that do not run',
+  clusters: 'Clusters',
+  endpoints: 'Endpoints',
+  organizations: 'Organizations',
+  apiKeys: 'API keys',
+  secrets: 'Secrets',
+  secretBytes: 'Values of secrets (MiB)',
+  storedBytes: 'Configurations (MiB)',
+  specBytesPerHost: 'Pods of one machine, their configurations (MiB)',
+  queuedBytes: 'Inputs and results of jobs (MiB)',
+  inFlightBytes: 'Bodies of jobs within 10 s (MiB)',
+  keptAnswers: 'Answers kept for an Idempotency-Key',
+  keptAnswerBytes: 'Those answers (MiB)',
+  releasesPerEndpoint: 'Releases kept of an endpoint',
+  formerPods: 'Terminated pods that are kept',
+}
+
+export const BUDGET_NAMES = Object.keys(BUDGET_WORDS) as BudgetName[]
+
+/** A bound as one types it: bytes in MiB; empty where the plan or the plane decides. */
+export type BoundTexts = Readonly<Record<string, string>>
+
+export function boundTexts(overrides: BudgetOverrides): BoundTexts {
+  return Object.fromEntries(BUDGET_NAMES.map((name) => [name, boundText(name, overrides[name])]))
+}
+
+export function boundText(name: BudgetName, bound: number | undefined): string {
+  if (bound === undefined) return ''
+  return String(isBytes(name) ? bound / MIB : bound)
+}
+
+/** What has been typed, as it is sent; `wrong`: the fields that cannot be read. */
+export function budgetsOf(texts: BoundTexts): { body: BudgetOverrides; wrong: BudgetName[] } {
+  const read = BUDGET_NAMES.map((name) => [name, numberOf(texts[name], isBytes(name) ? MIB : 1)] as const)
+  return {
+    body: Object.fromEntries(
+      read.flatMap(([name, value]) => (value === undefined || Number.isNaN(value) ? [] : [[name, Math.round(value)]])),
+    ),
+    wrong: read.flatMap(([name, value]) =>
+      value !== undefined && (Number.isNaN(value) || (!isBytes(name) && !Number.isInteger(value))) ? [name] : [],
+    ),
+  }
+}
+
+/** The same of USD. */
+export function ceilingsOf(texts: BoundTexts): { body: SpendCeilings; wrong: string[] } {
+  const [perHour, perMonth] = [numberOf(texts.perHour), numberOf(texts.perMonth)]
+  const isGood = (value: number | undefined) => value !== undefined && !Number.isNaN(value)
+  return {
+    body: { ...(isGood(perHour) && { perHour }), ...(isGood(perMonth) && { perMonth }) },
+    wrong: Object.entries({ perHour, perMonth }).flatMap(([name, value]) => (Number.isNaN(value) ? [name] : [])),
+  }
+}
+
+/** `12 of 256 in use`, bytes in the unit in which the bound is typed. */
+export function usedWords({ used, bound, unit }: { used: number; bound: number; unit: 'count' | 'bytes' }): string {
+  const show = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
+  if (unit === 'count') return `${show.format(used)} of ${show.format(bound)} in use`
+  return `${show.format(used / MIB)} of ${show.format(bound / MIB)} MiB in use`
+}
+
+const isBytes = (name: BudgetName) => BUDGET_WORDS[name].endsWith('(MiB)')
+
+/** Undefined: nothing was typed; not a number: something else was. */
+function numberOf(text = '', unit = 1): number | undefined {
+  const plain = text.trim()
+  if (plain === '') return undefined
+  const value = Number(plain) * unit
+  return value >= 0 && Number.isFinite(value) ? value : Number.NaN
+}

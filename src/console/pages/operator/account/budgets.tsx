@@ -1,0 +1,63 @@
+import { useState } from 'react'
+import type { AccountLimits, BudgetOverrides } from '../../../../contract/accounts/budgets.ts'
+import { useLive, useRefresh } from '../../../app/live.ts'
+import { useApi } from '../../../app/session.ts'
+import { useSubmit } from '../../../app/submit.ts'
+import { Face } from '../../../parts/faces.tsx'
+import { TextField } from '../../../parts/form/field.tsx'
+import { Share } from '../amounts.tsx'
+import { BUDGET_NAMES, BUDGET_WORDS, boundText, boundTexts, budgetsOf, usedWords } from './bounds.ts'
+import { LimitsForm } from './limits-form.tsx'
+
+interface BudgetsProps {
+  id: string
+  /** What the account holds, and the bounds in force. */
+  inForce: AccountLimits
+}
+
+/** How much of each kind the account may have at a time, beside what it has. */
+export function Budgets({ id, inForce }: BudgetsProps) {
+  const budgets = useLive(['operator', 'budgets', id], (client, signal) => client.getBudgets({ path: { id } }, { signal }), { everyMs: 0 })
+  return <Face of={budgets}>{(own) => <BudgetsForm key={JSON.stringify(own)} id={id} own={own} inForce={inForce} />}</Face>
+}
+
+function BudgetsForm({ id, own, inForce }: BudgetsProps & { own: BudgetOverrides }) {
+  const { api } = useApi()
+  const { isBusy, refusal, errors, send } = useSubmit()
+  const refresh = useRefresh()
+  const [texts, setTexts] = useState(() => boundTexts(own))
+  const { body, wrong } = budgetsOf(texts)
+  const save = async () => {
+    await send(() => api.setBudgets({ path: { id }, body }), 'The budgets hold from now on')
+    await Promise.all([refresh('operator', 'budgets', id), refresh('operator', 'limits', id)])
+  }
+  return (
+    <LimitsForm
+      isBusy={isBusy}
+      refusal={refusal}
+      title="Set these budgets?"
+      path={`/admin/v1/users/${id}/budgets`}
+      body={body}
+      disabledReason={wrong.length === 0 ? undefined : 'Some bounds cannot be read.'}
+      save={save}
+    >
+      <p className="text-soft">
+        What is left empty is as the plan says, or the plane: the grey figure. What is held already stays, even above a bound.
+      </p>
+      <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-3">
+        {BUDGET_NAMES.map((name) => (
+          <TextField
+            key={name}
+            label={BUDGET_WORDS[name]}
+            inputMode="decimal"
+            placeholder={own[name] === undefined ? boundText(name, inForce[name].bound) : 'as the plan or the plane says'}
+            hint={<Share used={inForce[name].used} bound={inForce[name].bound} words={usedWords(inForce[name])} />}
+            value={texts[name] ?? ''}
+            error={wrong.includes(name) ? 'This wants a number, or nothing.' : errors.of(name)}
+            onChange={({ target }) => setTexts({ ...texts, [name]: target.value })}
+          />
+        ))}
+      </div>
+    </LimitsForm>
+  )
+}

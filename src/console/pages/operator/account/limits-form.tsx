@@ -1,0 +1,55 @@
+import { type FormEvent, type ReactNode, useState } from 'react'
+import type { useSubmit } from '../../../app/submit.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Refusal } from '../../../parts/form/refusal.tsx'
+import { Confirm } from '../../../parts/over/confirm.tsx'
+
+interface LimitsFormProps extends Pick<ReturnType<typeof useSubmit>, 'isBusy' | 'refusal'> {
+  title: string
+  path: string
+  body: unknown
+  /** Why it cannot be sent yet. */
+  disabledReason?: string | undefined
+  save: () => Promise<unknown>
+  /** Further buttons. */
+  actions?: ReactNode
+  children: ReactNode
+}
+
+/** Asks before a limit is set, with what it would do to what the account has (DRY-17). */
+export function LimitsForm({ title, path, body, disabledReason, save, actions, isBusy, refusal, children }: LimitsFormProps) {
+  const [isAsking, setIsAsking] = useState(false)
+  const ask = (event: FormEvent) => {
+    event.preventDefault()
+    if (disabledReason === undefined) setIsAsking(true)
+  }
+  const confirm = async () => {
+    await save()
+    setIsAsking(false)
+  }
+  return (
+    <form onSubmit={ask} className="flex flex-col gap-4">
+      <Refusal text={refusal} />
+      {children}
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={disabledReason}>
+          Set
+        </Button>
+        {actions}
+      </div>
+      {isAsking && (
+        <Confirm
+          title={title}
+          verb="Set"
+          isOpen
+          isBusy={isBusy}
+          onClose={() => setIsAsking(false)}
+          onConfirm={() => void confirm()}
+          plan={{ method: 'PUT', path, body }}
+        >
+          <p>It holds from the moment it is set.</p>
+        </Confirm>
+      )}
+    </form>
+  )
+}

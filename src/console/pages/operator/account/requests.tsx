@@ -1,0 +1,81 @@
+import { useState } from 'react'
+import type { UserLimits } from '../../../../contract/accounts/user-limits.ts'
+import { useAct } from '../../../app/act.ts'
+import { useRefresh } from '../../../app/live.ts'
+import { useApi } from '../../../app/session.ts'
+import { useSubmit } from '../../../app/submit.ts'
+import { Button } from '../../../parts/button.tsx'
+import { CheckField, TextField } from '../../../parts/form/field.tsx'
+import { Confirm } from '../../../parts/over/confirm.tsx'
+import { LimitsForm } from './limits-form.tsx'
+
+const WINDOWS = { minute: 'Requests a minute', hour: 'Requests an hour', day: 'Requests a day' } as const
+const NAMES = ['minute', 'hour', 'day'] as const
+
+/** Requests that the account may send. */
+export function Requests({ id, inForce }: { id: string; inForce: UserLimits['requests'] }) {
+  const { isBusy, refusal, errors, send } = useSubmit()
+  const { api } = useApi()
+  const refresh = useRefresh()
+  const [texts, setTexts] = useState({ minute: `${inForce.minute}`, hour: `${inForce.hour}`, day: `${inForce.day}` })
+  const [exempt, setExempt] = useState(inForce.exempt)
+  const body = { minute: Number(texts.minute), hour: Number(texts.hour), day: Number(texts.day), exempt }
+  const wrong = NAMES.filter((name) => !/^[1-9]\d*$/.test(texts[name].trim()))
+  const path = `/admin/v1/users/${id}/quotas`
+  const save = async () => {
+    await send(() => api.setQuotas({ path: { id }, body }), 'The windows hold from now on')
+    await refresh('operator', 'limits', id)
+  }
+  return (
+    <LimitsForm
+      isBusy={isBusy}
+      refusal={refusal}
+      title="Set these windows?"
+      path={path}
+      body={body}
+      disabledReason={wrong.length === 0 ? undefined : 'A window wants a whole number.'}
+      save={save}
+      actions={<Reset id={id} path={path} />}
+    >
+      {NAMES.map((name) => (
+        <TextField
+          key={name}
+          label={WINDOWS[name]}
+          inputMode="numeric"
+          value={texts[name]}
+          error={wrong.includes(name) ? 'This wants a whole number.' : errors.of(name)}
+          onChange={({ target }) => setTexts({ ...texts, [name]: target.value })}
+        />
+      ))}
+      <CheckField label="No limit" checked={exempt} onChange={({ target }) => setExempt(target.checked)} />
+    </LimitsForm>
+  )
+}
+
+function Reset({ id, path }: { id: string; path: string }) {
+  const { api } = useApi()
+  const { isBusy, run } = useAct()
+  const refresh = useRefresh()
+  const [isAsking, setIsAsking] = useState(false)
+  const reset = async () => {
+    await run(() => api.resetQuotas({ path: { id } }), 'The windows are those of the plan, or of the plane')
+    setIsAsking(false)
+    await refresh('operator', 'limits', id)
+  }
+  return (
+    <>
+      <Button onClick={() => setIsAsking(true)}>As the plan says</Button>
+      <Confirm
+        title="Windows as the plan says, or the plane?"
+        verb="Set"
+        isOpen={isAsking}
+        isBusy={isBusy}
+        onClose={() => setIsAsking(false)}
+        onConfirm={() => void reset()}
+        plan={{ method: 'DELETE', path }}
+      >
+        <p>It holds from the moment it is set.</p>
+      </Confirm>
+    </>
+  )
+}

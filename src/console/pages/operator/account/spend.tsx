@@ -1,0 +1,79 @@
+import { useState } from 'react'
+import type { SpendCeilings, SpendSummary } from '../../../../contract/billing/spend.ts'
+import { useLive, useRefresh } from '../../../app/live.ts'
+import { useApi } from '../../../app/session.ts'
+import { useSubmit } from '../../../app/submit.ts'
+import { Face } from '../../../parts/faces.tsx'
+import { TextField } from '../../../parts/form/field.tsx'
+import { money, perHour } from '../../../parts/format.ts'
+import { Share } from '../amounts.tsx'
+import { ceilingsOf } from './bounds.ts'
+import { LimitsForm } from './limits-form.tsx'
+
+interface SpendProps {
+  id: string
+  /** What the account spends, and the limits that it has set itself. */
+  inForce: SpendSummary
+}
+
+/** The most that the account may spend, beside what it does. */
+export function Spend({ id, inForce }: SpendProps) {
+  const ceilings = useLive(['operator', 'ceilings', id], (client, signal) => client.getSpendCeilings({ path: { id } }, { signal }), {
+    everyMs: 0,
+  })
+  return <Face of={ceilings}>{(own) => <SpendForm key={JSON.stringify(own)} id={id} own={own} inForce={inForce} />}</Face>
+}
+
+function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & { own: SpendCeilings }) {
+  const { api } = useApi()
+  const { isBusy, refusal, errors, send } = useSubmit()
+  const refresh = useRefresh()
+  const [texts, setTexts] = useState({ perHour: own.perHour?.toString() ?? '', perMonth: own.perMonth?.toString() ?? '' })
+  const { body, wrong } = ceilingsOf(texts)
+  const save = async () => {
+    await send(() => api.setSpendCeilings({ path: { id }, body }), 'The ceilings hold from now on')
+    await Promise.all([refresh('operator', 'ceilings', id), refresh('operator', 'limits', id)])
+  }
+  const errorOf = (name: string) => (wrong.includes(name) ? 'This wants an amount in USD, or nothing.' : errors.of(name))
+  return (
+    <LimitsForm
+      isBusy={isBusy}
+      refusal={refusal}
+      title="Set these ceilings?"
+      path={`/admin/v1/users/${id}/spend-limits`}
+      body={body}
+      disabledReason={wrong.length === 0 ? undefined : 'Some amounts cannot be read.'}
+      save={save}
+    >
+      <TextField
+        label="USD an hour, at most"
+        inputMode="decimal"
+        placeholder={own.perHour === undefined ? String(limits.maxPerHour) : 'as the plane says'}
+        hint={<Share used={rate.perHour} bound={limits.perHour} words={`${perHour(rate.perHour)} of ${perHour(limits.perHour)} now`} />}
+        value={texts.perHour}
+        error={errorOf('perHour')}
+        onChange={({ target }) => setTexts({ ...texts, perHour: target.value })}
+      />
+      <TextField
+        label="USD a calendar month, at most"
+        inputMode="decimal"
+        placeholder="none"
+        hint={
+          <Share
+            used={month.spent}
+            bound={limits.perMonth}
+            words={`${money(month.spent)}${limits.perMonth === null ? '' : ` of ${money(limits.perMonth)}`} since the 1st, about ${money(month.estimate)} by its end`}
+          />
+        }
+        value={texts.perMonth}
+        error={errorOf('perMonth')}
+        onChange={({ target }) => setTexts({ ...texts, perMonth: target.value })}
+      />
+      <p className="text-soft">Below these the user sets own limits: {limitWords(limits)}.</p>
+    </LimitsForm>
+  )
+}
+
+function limitWords({ perHour: hour, perMonth }: SpendSummary['limits']): string {
+  return `${perHour(hour)}, ${perMonth === null ? 'none a month' : `${money(perMonth)} a month`}`
+}

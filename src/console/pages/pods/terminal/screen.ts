@@ -1,0 +1,60 @@
+import { FitAddon } from '@xterm/addon-fit'
+import { Terminal as Xterm } from '@xterm/xterm'
+import '@xterm/xterm/css/xterm.css'
+import type { Shell } from './shell.ts'
+
+const COLOURS = { background: '#0e0f13', foreground: '#eceef4' }
+/** Out of the other screen of an editor, its mouse and its modes, which nobody ends whose connection is lost; then where the next shell begins. */
+const NEXT_SHELL =
+  '\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?2004l\u001b[!p\r\n\u001b[2m--- another shell ---\u001b[0m\r\n'
+
+interface ScreenOptions {
+  name: string
+  leave: () => void
+  shellOf: (size: { rows: number; cols: number }, onOutput: (bytes: Uint8Array) => void) => Shell
+}
+
+/** What a terminal shows, over one shell after another: what an earlier one wrote stays. */
+export class Screen {
+  private readonly xterm = new Xterm({ theme: COLOURS, fontSize: 13, screenReaderMode: true, cursorBlink: false })
+  private readonly watcher: ResizeObserver
+  private readonly options: ScreenOptions
+  private shell: Shell | undefined
+
+  constructor(element: HTMLElement, options: ScreenOptions) {
+    this.options = options
+    const { xterm } = this
+    const fit = new FitAddon()
+    xterm.loadAddon(fit)
+    xterm.open(element)
+    fit.fit()
+    if (xterm.textarea) xterm.textarea.setAttribute('aria-label', `Terminal in ${options.name}. Control, Shift and Escape leave it.`)
+    // What is typed while no shell is there is typed to nobody: the next one is not given it.
+    xterm.onData((text) => this.shell?.type(text))
+    xterm.onResize(({ rows, cols }) => this.shell?.resize(rows, cols))
+    xterm.attachCustomKeyEventHandler((event) => {
+      if (!(event.key === 'Escape' && event.ctrlKey && event.shiftKey)) return true
+      if (event.type === 'keydown') options.leave()
+      return false
+    })
+    this.watcher = new ResizeObserver(() => fit.fit())
+    this.watcher.observe(element)
+  }
+
+  /** Opens a shell in place of the one before. */
+  connect(): void {
+    const { xterm } = this
+    if (this.shell !== undefined) {
+      this.shell.close()
+      xterm.write(NEXT_SHELL)
+    }
+    this.shell = this.options.shellOf({ rows: xterm.rows, cols: xterm.cols }, (bytes) => xterm.write(bytes))
+    xterm.focus()
+  }
+
+  close(): void {
+    this.watcher.disconnect()
+    this.shell?.close()
+    this.xterm.dispose()
+  }
+}

@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { SpendSummary } from '../billing/spend.ts'
+import { Timestamp } from '../fields.ts'
+import { Quotas } from './accounts.ts'
+import { AccountLimits } from './budgets.ts'
+
+/** What the operator asks before a bound is changed. */
+export const UserLimits = z
+  .object({
+    suspendedAt: Timestamp.nullable().meta({ description: 'Null: the account works.' }),
+    requests: Quotas.meta({ description: 'The windows in force: set for the user, of its plan, or of the plane.' }),
+    budgets: AccountLimits,
+    spend: SpendSummary,
+  })
+  .meta({ id: 'UserLimits', description: "What a user's account holds and spends, and the most that it may." })
+export type UserLimits = z.infer<typeof UserLimits>
