@@ -17,6 +17,14 @@ export type ClusterType = (typeof CLUSTER_TYPES)[number]
 export const CLUSTER_ROLES = ['SLURM_CONTROLLER', 'SLURM_COMPUTE', 'RAY_HEAD', 'RAY_WORKER'] as const
 export type ClusterRole = (typeof CLUSTER_ROLES)[number]
 
+/** What becomes of a pod, or a member of a cluster, whose machine is lost. */
+export const HOST_LOSS_POLICIES = ['WAIT', 'REPLACE'] as const
+export type HostLossPolicy = (typeof HOST_LOSS_POLICIES)[number]
+
+/** What a key may do: all that its maker may, or read all of it, or what its scopes say. */
+export const PERMISSIONS = ['ALL', 'READ_ONLY', 'RESTRICTED'] as const
+export type Permission = (typeof PERMISSIONS)[number]
+
 /** Where workers of an endpoint may run. */
 export const ENDPOINT_CLOUDS = [...CLOUDS, 'ALL'] as const
 export type EndpointCloud = (typeof ENDPOINT_CLOUDS)[number]
@@ -26,6 +34,10 @@ export type JobState = (typeof JOB_STATES)[number]
 
 export const WORKER_STATUSES = ['RUNNING', 'IDLE', 'INITIALIZING', 'THROTTLED', 'UNHEALTHY'] as const
 export type WorkerStatus = (typeof WORKER_STATUSES)[number]
+
+/** Whether a machine that is there has a link. */
+export const HOST_STATUSES = ['ONLINE', 'OFFLINE'] as const
+export type HostStatus = (typeof HOST_STATUSES)[number]
 
 export const HOST_HEALTHS = ['HEALTHY', 'SUSPECT', 'UNHEALTHY', 'LOST'] as const
 export type HostHealth = (typeof HOST_HEALTHS)[number]

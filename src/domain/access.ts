@@ -1,3 +1,5 @@
+import type { Permission } from '../contract/enums.ts'
+
 /** Scope names of AUT-3. `jobs:*` may carry `@<endpoint_id>`. */
 export const SCOPES = [
   'pods:read',
@@ -21,7 +23,6 @@ export const SCOPES = [
 ] as const
 
 export type Scope = (typeof SCOPES)[number]
-export type Permission = 'ALL' | 'READ_ONLY' | 'RESTRICTED'
 
 const ALL_SCOPES: ReadonlySet<string> = new Set(SCOPES)
 const READ_SCOPES: ReadonlySet<string> = new Set(SCOPES.filter((scope) => scope.endsWith(':read')))

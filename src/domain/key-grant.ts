@@ -1,4 +1,5 @@
-import { hasScope, type Permission, type Role, type Scope, scopesOf, scopesWithin } from './access.ts'
+import type { Permission } from '../contract/enums.ts'
+import { hasScope, type Role, type Scope, scopesOf, scopesWithin } from './access.ts'
 
 /** What a key is asked to grant. */
 export interface Grant {

@@ -1,3 +1,4 @@
+import { HOST_STATUSES } from '../contract/enums.ts'
 import type { HostVerdict } from '../contract/jobs/explain.ts'
 import { openDatabase } from '../db/client.ts'
 import { listPlacementHosts } from '../db/hosts/capacity.ts'
@@ -16,7 +17,7 @@ const OPAQUE_ID_LENGTH = 16
 
 /** Which hosts could take a worker of an endpoint now, and what the others lack (HLT-6, PP-128). Offline machines are named as such. */
 export async function explainPlacement(env: Env, config: EndpointConfig): Promise<HostVerdict[]> {
-  const [hosts, catalog] = await Promise.all([listPlacementHosts(openDatabase(env.DB), ['ONLINE', 'OFFLINE']), loadCatalog(env)])
+  const [hosts, catalog] = await Promise.all([listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), loadCatalog(env)])
   const verdicts = judgeHosts(placementRequestOf(catalog, config), hosts, MAX_HOSTS)
   return Promise.all(
     verdicts.map(async ({ hostId, failed }) => ({

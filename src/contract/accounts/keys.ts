@@ -1,3 +1,4 @@
+import { PERMISSIONS } from '../enums.ts'
 import { z } from 'zod'
 import { KEY_OVERLAP_SECONDS } from '../defaults.ts'
 import { Name, Timestamp } from '../fields.ts'
@@ -11,7 +12,7 @@ const SCOPE_FORM = form(
 /** 30 days. */
 const MAX_OVERLAP_SECONDS = 2_592_000
 
-export const KeyPermission = z.enum(['ALL', 'READ_ONLY', 'RESTRICTED']).meta({ id: 'KeyPermission', example: 'ALL' })
+export const KeyPermission = z.enum(PERMISSIONS).meta({ id: 'KeyPermission', example: 'ALL' })
 
 /** Each as AUT-3 has it. */
 export const KeyScopes = z.array(z.string().regex(SCOPE_FORM))

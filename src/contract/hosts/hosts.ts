@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
-import { CLOUDS, HOST_HEALTHS } from '../enums.ts'
+import { CLOUDS, HOST_HEALTHS, HOST_STATUSES } from '../enums.ts'
 import { DataCenterId, Name, Note, Timestamp } from '../fields.ts'
 import { HostPrivateNetworks, PRIVATE_NETWORKS } from './private-networks.ts'
 
@@ -124,7 +124,7 @@ export const Host = z
     name: z.string(),
     dataCenterId: z.string(),
     cloud: Cloud,
-    status: z.enum(['ONLINE', 'OFFLINE']),
+    status: z.enum(HOST_STATUSES),
     health: HostHealth,
     statusReason: z.string().nullable().meta({ description: 'What is wrong with it, apart from its GPUs; null: nothing that is known.' }),
     linkReplacements: LinkReplacements.nullable().meta({

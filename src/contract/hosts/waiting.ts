@@ -1,3 +1,4 @@
+import { ENDPOINT_CLOUDS } from '../enums.ts'
 import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
 import { PageQuery, Pagination } from '../pagination.ts'
@@ -38,7 +39,7 @@ export const WaitingEndpoint = z
         memoryGb: z.number().min(0).meta({ description: 'Of its first choice.' }),
         diskGb: Count,
         dataCenterIds: z.array(z.string()).meta({ description: 'Empty: anywhere.' }),
-        cloud: z.enum(['SECURE', 'COMMUNITY', 'ALL']),
+        cloud: z.enum(ENDPOINT_CLOUDS),
       })
       .meta({ description: 'What one worker asks of a host.' }),
     hosts: z.object({ total: Count, fit: Count.meta({ description: 'Those that would take it now: word of that is under way.' }) }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { POD_DEFAULTS } from '../defaults.ts'
-import { CLOUDS, CLUSTER_ROLES, POD_ACTIONS, POD_STATUSES } from '../enums.ts'
+import { CLOUDS, CLUSTER_ROLES, POD_ACTIONS, POD_STATUSES, HOST_LOSS_POLICIES } from '../enums.ts'
 import { CudaVersion, CudaVersions, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
 
 export const PodStatus = z.enum(POD_STATUSES).meta({ id: 'PodStatus', example: 'RUNNING' })
@@ -11,7 +11,7 @@ export const CloudType = z
   .enum(CLOUDS)
   .meta({ id: 'CloudType', description: 'Hardware of data centers, or of the community.', example: 'SECURE' })
 
-export const OnHostLoss = z.enum(['WAIT', 'REPLACE']).meta({
+export const OnHostLoss = z.enum(HOST_LOSS_POLICIES).meta({
   id: 'OnHostLoss',
   description: '`WAIT`: the pod waits for the return of its host. `REPLACE`: it is started on another one, with an empty container disk.',
   example: 'WAIT',

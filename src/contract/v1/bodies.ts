@@ -1,3 +1,4 @@
+import { CLOUDS } from '../enums.ts'
 import { z } from 'zod'
 
 // Bodies of API v1: which members there are, and of which kind (LEG-5). What values may be, the verbs of v2 decide.
@@ -36,7 +37,7 @@ export const V1CreatePod = z
     ...volume,
     ...podExtras,
     allowedCudaVersions: Texts,
-    cloudType: z.enum(['SECURE', 'COMMUNITY']),
+    cloudType: z.enum(CLOUDS),
     computeType: z.enum(['GPU', 'CPU']),
     countryCodes: Texts,
     cpuFlavorIds: Candidates,

@@ -1,3 +1,4 @@
+import type { HostStatus } from '../../contract/enums.ts'
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Rates } from '../../domain/billing/money.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
@@ -42,7 +43,7 @@ export interface Allocation {
 }
 
 /** Hosts that may be given work, with what is free on them; on request also those that are offline at the moment. */
-export function listPlacementHosts(db: Database, statuses: ('ONLINE' | 'OFFLINE')[] = ['ONLINE']): Promise<PlacementHost[]> {
+export function listPlacementHosts(db: Database, statuses: readonly HostStatus[] = ['ONLINE']): Promise<PlacementHost[]> {
   return readPlacementHosts(db, inArray(hosts.status, statuses))
 }
 

@@ -1,5 +1,5 @@
 import { and, eq, gt, isNull, ne } from 'drizzle-orm'
-import type { Cloud } from '../../contract/enums.ts'
+import type { Cloud, HostStatus } from '../../contract/enums.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import type { Database, Statement } from '../client.ts'
 import { hosts, joinTokens } from '../tables/hosts/hosts.ts'
@@ -69,7 +69,7 @@ export async function findHostKey(db: Database, hostId: string): Promise<{ publi
 }
 
 /** Writes a presence change; a removed host stays removed. */
-export async function setHostStatus(db: Database, hostId: string, status: 'ONLINE' | 'OFFLINE', nowMs: number): Promise<void> {
+export async function setHostStatus(db: Database, hostId: string, status: HostStatus, nowMs: number): Promise<void> {
   await db
     .update(hosts)
     .set({ status, ...(status === 'ONLINE' ? { lastSeenAt: nowMs, lostAt: null } : {}) })

@@ -1,4 +1,4 @@
-import type { PodStatus } from '../../contract/enums.ts'
+import type { HostLossPolicy, PodStatus } from '../../contract/enums.ts'
 import type { OverlayReport } from '../../host-protocol/overlays.ts'
 import type { PlacementHost } from '../host/placement.ts'
 import { TO_RUN } from '../pod/pod.ts'
@@ -28,7 +28,7 @@ export interface Member {
 
 export interface ClusterState {
   isDeleted: boolean
-  onHostLoss: 'WAIT' | 'REPLACE'
+  onHostLoss: HostLossPolicy
   /** The newest question that hosts are told. */
   checkNumber: number
   /** Something of a member is still on a host, or may be. */

@@ -1,5 +1,6 @@
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
-import { type Permission, type Role, scopesOf, scopesOfRole, scopesWithin } from '../access.ts'
+import type { Permission } from '../../contract/enums.ts'
+import { type Role, scopesOf, scopesOfRole, scopesWithin } from '../access.ts'
 import { scopesOfHandedKey } from '../team/members.ts'
 import { eachOf, effect, type Named, noEffect } from './effect.ts'
 import { type PlannedKey, planKeyRevocation } from './keys.ts'

@@ -1,4 +1,4 @@
-import type { Cloud, ClusterType } from '../../contract/enums.ts'
+import type { Cloud, ClusterType, HostLossPolicy } from '../../contract/enums.ts'
 import type { ContainerSpec } from '../resources/container.ts'
 import type { IdleStop } from './idle-stop.ts'
 
@@ -26,9 +26,6 @@ export interface PodSpec {
   /** Hosts that it was on before, newest first: what it used there stands in their history (HIS-6). Absent: none. */
   formerHosts?: string[]
 }
-
-/** WAIT: keep the pod for its host's return. REPLACE: start it again on another host, with an empty container disk. */
-export type HostLossPolicy = 'WAIT' | 'REPLACE'
 
 export interface PodGpu {
   kind: 'gpu'

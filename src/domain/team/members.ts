@@ -1,5 +1,6 @@
 import type { Refusal } from '../../contract/problems.ts'
-import { managesMembers, type Permission, ROLES, type Role, scopesOf, scopesWithin } from '../access.ts'
+import type { Permission } from '../../contract/enums.ts'
+import { managesMembers, ROLES, type Role, scopesOf, scopesWithin } from '../access.ts'
 
 /** Most members of an organization: their list is answered whole. */
 export const MAX_MEMBERS = 1000

@@ -1,3 +1,4 @@
+import { HOST_STATUSES } from '../../contract/enums.ts'
 import { openDatabase } from '../../db/client.ts'
 import { listPlacementHosts } from '../../db/hosts/capacity.ts'
 import type { Env } from '../../env.ts'
@@ -15,7 +16,7 @@ export async function readSnapshot(env: Env): Promise<Snapshot> {
   const remembered = knownHosts.get(KEY, Date.now())
   if (remembered) return remembered
   const atMs = Date.now()
-  const snapshot = { hosts: await listPlacementHosts(openDatabase(env.DB), ['ONLINE', 'OFFLINE']), atMs }
+  const snapshot = { hosts: await listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), atMs }
   knownHosts.set(KEY, snapshot, atMs)
   return snapshot
 }

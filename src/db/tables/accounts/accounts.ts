@@ -1,3 +1,4 @@
+import { PERMISSIONS } from '../../../contract/enums.ts'
 import { sql } from 'drizzle-orm'
 import { type AnySQLiteColumn, check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { PlanLimits } from '../../../contract/accounts/plans.ts'
@@ -105,7 +106,7 @@ export const apiKeys = sqliteTable(
       .notNull()
       .references(() => users.id),
     name: text('name').notNull(),
-    permission: text('permission', { enum: ['ALL', 'READ_ONLY', 'RESTRICTED'] }).notNull(),
+    permission: text('permission', { enum: PERMISSIONS }).notNull(),
     /** Scope names of AUT-3 when `permission` is RESTRICTED, else empty. */
     scopes: text('scopes', { mode: 'json' }).$type<string[]>().notNull(),
     secretHash: text('secret_hash').notNull(),

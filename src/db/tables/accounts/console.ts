@@ -1,3 +1,4 @@
+import { PERMISSIONS } from '../../../contract/enums.ts'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { SIGN_IN_WAYS } from '../../../domain/session/console.ts'
 import { teams, users } from './accounts.ts'
@@ -50,7 +51,7 @@ export const deviceLogins = sqliteTable(
     userId: text('user_id').references(() => users.id),
     teamId: text('team_id').references(() => teams.id),
     credentialId: text('credential_id'),
-    permission: text('permission', { enum: ['ALL', 'READ_ONLY', 'RESTRICTED'] }),
+    permission: text('permission', { enum: PERMISSIONS }),
     scopes: text('scopes', { mode: 'json' }).$type<string[]>(),
   },
   (t) => [uniqueIndex('device_logins_user_code').on(t.userCode), index('device_logins_expires').on(t.expiresAt)],

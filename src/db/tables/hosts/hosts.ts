@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { CLOUDS } from '../../../contract/enums.ts'
+import { CLOUDS, HOST_STATUSES } from '../../../contract/enums.ts'
 import type { GpuProblem, Inventory } from '../../../host-protocol/messages.ts'
 
 /** Whose machine it is: the operator's own or a partner's data center, or anybody's. */
@@ -34,7 +34,7 @@ export const hosts = sqliteTable(
     name: text('name').notNull(),
     dataCenterId: text('data_center_id').notNull(),
     /** ONLINE: linked and beating. OFFLINE: not. REMOVED: enrolment withdrawn. */
-    status: text('status', { enum: ['ONLINE', 'OFFLINE', 'REMOVED'] }).notNull(),
+    status: text('status', { enum: [...HOST_STATUSES, 'REMOVED'] }).notNull(),
     /** Ed25519 public key, the `x` of its JWK. */
     publicKeyX: text('public_key_x').notNull(),
     epoch: integer('epoch').notNull(),

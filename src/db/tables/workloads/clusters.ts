@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { CLUSTER_TYPES } from '../../../contract/enums.ts'
+import { CLUSTER_TYPES, HOST_LOSS_POLICIES } from '../../../contract/enums.ts'
 import { teams } from '../accounts/accounts.ts'
 
 /**
@@ -23,7 +23,7 @@ export const clusters = sqliteTable(
     /** All members are there. */
     dataCenterId: text('data_center_id').notNull(),
     /** A member whose host is lost is started again elsewhere under its rank, instead of waiting for the host. */
-    onHostLoss: text('on_host_loss', { enum: ['WAIT', 'REPLACE'] }).notNull(),
+    onHostLoss: text('on_host_loss', { enum: HOST_LOSS_POLICIES }).notNull(),
     /** What the members share beyond their specification, such as a munge key; sealed. Null: nothing. */
     sealedSecret: text('sealed_secret'),
     /** Rises with every change of any kind. */
