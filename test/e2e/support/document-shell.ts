@@ -9,7 +9,7 @@ import { type CommandBlock, printedPattern, valuesOf } from '../../support/docum
 import { eventually, type TestPlane } from './plane.ts'
 import { pythonClient } from './worker-image.ts'
 
-const BLOCK_TIMEOUT_MS = 60_000
+const BLOCK_TIMEOUT_MS = 100_000
 const run = promisify(execFile)
 
 /** Addresses and paths as documents print them. */
