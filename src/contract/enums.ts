@@ -17,7 +17,7 @@ export type ClusterType = (typeof CLUSTER_TYPES)[number]
 export const CLUSTER_ROLES = ['SLURM_CONTROLLER', 'SLURM_COMPUTE', 'RAY_HEAD', 'RAY_WORKER'] as const
 export type ClusterRole = (typeof CLUSTER_ROLES)[number]
 
-/** What becomes of a pod, or a member of a cluster, whose machine is lost. */
+/** Of a pod or a member whose machine is lost. WAIT: kept for its return. REPLACE: started again elsewhere, with an empty container disk. */
 export const HOST_LOSS_POLICIES = ['WAIT', 'REPLACE'] as const
 export type HostLossPolicy = (typeof HOST_LOSS_POLICIES)[number]
 

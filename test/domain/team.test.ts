@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { type Permission, ROLES, type Role, scopesOf, scopesOfRole, scopesWithin } from '../../src/domain/access.ts'
+import type { Permission } from '../../src/contract/enums.ts'
+import { ROLES, type Role, scopesOf, scopesOfRole, scopesWithin } from '../../src/domain/access.ts'
 import { type InvitationRequest, MAX_OPEN_INVITATIONS, refuseInvitation } from '../../src/domain/team/invitation.ts'
 import {
   isNotLower,

@@ -1,6 +1,6 @@
-import { PERMISSIONS } from '../enums.ts'
 import { z } from 'zod'
 import { KEY_OVERLAP_SECONDS } from '../defaults.ts'
+import { PERMISSIONS } from '../enums.ts'
 import { Name, Timestamp } from '../fields.ts'
 import { form } from '../forms.ts'
 

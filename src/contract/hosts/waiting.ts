@@ -1,5 +1,5 @@
-import { ENDPOINT_CLOUDS } from '../enums.ts'
 import { z } from 'zod'
+import { ENDPOINT_CLOUDS } from '../enums.ts'
 import { Timestamp } from '../fields.ts'
 import { PageQuery, Pagination } from '../pagination.ts'
 

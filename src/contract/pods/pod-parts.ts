@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { POD_DEFAULTS } from '../defaults.ts'
-import { CLOUDS, CLUSTER_ROLES, POD_ACTIONS, POD_STATUSES, HOST_LOSS_POLICIES } from '../enums.ts'
+import { CLOUDS, CLUSTER_ROLES, HOST_LOSS_POLICIES, POD_ACTIONS, POD_STATUSES } from '../enums.ts'
 import { CudaVersion, CudaVersions, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
 
 export const PodStatus = z.enum(POD_STATUSES).meta({ id: 'PodStatus', example: 'RUNNING' })

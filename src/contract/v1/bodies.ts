@@ -1,5 +1,5 @@
-import { CLOUDS } from '../enums.ts'
 import { z } from 'zod'
+import { CLOUDS } from '../enums.ts'
 
 // Bodies of API v1: which members there are, and of which kind (LEG-5). What values may be, the verbs of v2 decide.
 

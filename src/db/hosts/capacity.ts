@@ -1,5 +1,5 @@
-import type { HostStatus } from '../../contract/enums.ts'
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import type { HostStatus } from '../../contract/enums.ts'
 import type { Rates } from '../../domain/billing/money.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'

@@ -1,5 +1,5 @@
-import type { Refusal } from '../../contract/problems.ts'
 import type { Permission } from '../../contract/enums.ts'
+import type { Refusal } from '../../contract/problems.ts'
 import { managesMembers, ROLES, type Role, scopesOf, scopesWithin } from '../access.ts'
 
 /** Most members of an organization: their list is answered whole. */

@@ -1,5 +1,5 @@
-import type { WhyCode } from '../../contract/why/why.ts'
 import type { HostLossPolicy } from '../../contract/enums.ts'
+import type { WhyCode } from '../../contract/why/why.ts'
 import { type Fact, fact, type Verdict } from './evidence.ts'
 import type { ExplainedPod } from './pod.ts'
 

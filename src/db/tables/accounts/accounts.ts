@@ -1,7 +1,7 @@
-import { PERMISSIONS } from '../../../contract/enums.ts'
 import { sql } from 'drizzle-orm'
 import { type AnySQLiteColumn, check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { PlanLimits } from '../../../contract/accounts/plans.ts'
+import { PERMISSIONS } from '../../../contract/enums.ts'
 import { ROLES } from '../../../domain/access.ts'
 import { RUNTIME_CLASSES } from '../../../host-protocol/messages.ts'
 

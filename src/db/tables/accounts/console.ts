@@ -1,5 +1,5 @@
-import { PERMISSIONS } from '../../../contract/enums.ts'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { PERMISSIONS } from '../../../contract/enums.ts'
 import { SIGN_IN_WAYS } from '../../../domain/session/console.ts'
 import { teams, users } from './accounts.ts'
 
