@@ -1,0 +1,239 @@
+import { z } from 'zod'
+import { BulkQuery, JobBulk, JobBulkRequest } from '../../contract/jobs/bulk.ts'
+import { ExplainReply } from '../../contract/jobs/explain.ts'
+import type { ClientOperation } from '../../contract/jobs/job-routes.ts'
+import {
+  HealthReply,
+  JobRecord,
+  MetricsReply,
+  OpenaiBody,
+  OpenaiProblem,
+  PurgeReply,
+  RequestSeriesReply,
+  RequestsQuery,
+  RequestsReply,
+  SeriesQuery,
+  StreamHeaders,
+  StreamQuery,
+  StreamReply,
+  SubmitHeaders,
+  SubmitJobRequest,
+  SubmitQuery,
+  WaitQuery,
+} from '../../contract/jobs/jobs.ts'
+import { JobTimeline } from '../../contract/jobs/timeline.ts'
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** What the document says of an operation beyond its line in `JOB_ROUTES`: path, methods and scope stand there. */
+export interface DocumentedJob {
+  operation: ClientOperation
+  operationId: string
+  summary: string
+  description: string
+  reply: z.ZodType
+  /** The one segment behind an operation that may have one. */
+  segment?: string
+  /** The methods that are documented in this place, where it is not all of them. */
+  methods?: readonly Method[]
+  body?: z.ZodType
+  query?: z.ZodObject
+  headers?: z.ZodObject
+  /** Statuses of its own, beside those that every operation has. */
+  statuses?: readonly number[]
+  /** What `text/event-stream` holds, where it may be answered. */
+  events?: { description: string; example: string }
+  problem?: z.ZodType
+}
+
+const submit = { body: SubmitJobRequest, headers: SubmitHeaders, statuses: [413, 422] } as const
+const ANY = z.unknown().meta({
+  description: 'What the worker answered.',
+  example: { id: 'chatcmpl-1', object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' } }] },
+})
+
+const OPENAI = { operation: 'openai', reply: ANY, problem: OpenaiProblem } as const
+const OPENAI_TEXT = 'The path behind `openai` and the query reach the worker as they are.'
+const OPENAI_EVENTS = {
+  description: "With `stream`: the worker's own events, then `data: [DONE]`.",
+  example: 'data: {"choices":[{"index":0,"delta":{"content":"Hello."}}]}\n\ndata: [DONE]\n\n',
+}
+const OPENAI_STATUSES = [410, 413, 500, 504]
+
+const BULK_TEXT =
+  'Answers at once; the jobs have their turns in the background. Each is looked at as it is then: one that has ended meanwhile is skipped, ' +
+  'and jobs that come later are not meant. With `dryRun`, the plan alone.'
+
+/** Every operation, in the order of the document. */
+export const OPERATIONS: readonly DocumentedJob[] = [
+  {
+    operation: 'run',
+    operationId: 'runJob',
+    summary: 'Submit a job',
+    description: 'Answers at once with the id of the job. A repeated `Idempotency-Key` gives the job that the first call made.',
+    reply: JobRecord,
+    query: SubmitQuery,
+    ...submit,
+  },
+  {
+    operation: 'runsync',
+    operationId: 'runJobSync',
+    summary: 'Submit a job and wait for it',
+    description: 'Held until the job is over or `wait` has passed, then its record as it is. A client that leaves cancels nothing.',
+    reply: JobRecord,
+    query: SubmitQuery.extend(WaitQuery.shape),
+    ...submit,
+    statuses: [409, 413, 422],
+  },
+  {
+    operation: 'status',
+    operationId: 'getJobStatus',
+    summary: 'State and result of a job',
+    description: 'Answers at once. A result is kept for a while after the job is over; then the job is 404.',
+    reply: JobRecord,
+  },
+  {
+    operation: 'status-sync',
+    operationId: 'awaitJob',
+    summary: 'The same, waiting until it is over',
+    description: 'Held until the job is over or `wait` has passed, then its record as it is.',
+    reply: JobRecord,
+    query: WaitQuery,
+  },
+  {
+    operation: 'stream',
+    operationId: 'streamJob',
+    summary: 'Results as they appear',
+    description: 'As JSON: the chunks that no call has taken yet. With `Accept: text/event-stream`: all of them, as they come.',
+    reply: StreamReply,
+    query: StreamQuery,
+    headers: StreamHeaders,
+    events: {
+      description:
+        'An event a chunk (`id`, and `data` as in `stream`), then `event: end` with the job record. Nothing is removed by reading.',
+      example: 'id: 1\ndata: {"output":"Once"}\n\nid: 2\ndata: {"output":" upon"}\n\n',
+    },
+  },
+  {
+    operation: 'cancel',
+    operationId: 'cancelJob',
+    summary: 'Cancel a job',
+    description: 'A job that waits never starts; the worker of one that runs is told to stop it.',
+    reply: JobRecord,
+  },
+  {
+    operation: 'retry',
+    operationId: 'retryJob',
+    summary: 'Queue a failed or timed-out job again',
+    description: 'Under its own id and with its own input, as long as it is kept.',
+    reply: JobRecord,
+  },
+  {
+    operation: 'purge-queue',
+    operationId: 'purgeQueue',
+    summary: 'Cancel every queued job',
+    description: 'Jobs that run go on.',
+    reply: PurgeReply,
+  },
+  {
+    operation: 'explain',
+    operationId: 'explainJob',
+    summary: 'Why a job is where it is: what is before it, the workers, the scaler, the hosts',
+    description: 'The first reason that applies, and the figures behind it.',
+    reply: ExplainReply,
+  },
+  {
+    operation: 'timeline',
+    operationId: 'getJobTimeline',
+    summary: 'What became of a job: attempts, phases, workers, price, notifications',
+    description: 'As long as the record of the job is kept. Medians of the endpoint stand beside the phases, for comparison.',
+    reply: JobTimeline,
+  },
+  {
+    operation: 'health',
+    operationId: 'getQueueHealth',
+    summary: 'Counts of jobs and workers',
+    description: 'Of one moment, for dashboards and load generators.',
+    reply: HealthReply,
+  },
+  {
+    operation: 'requests',
+    operationId: 'listRequests',
+    summary: 'Jobs by state, time and id',
+    description:
+      'Newest first. A page may hold fewer than `limit` although others follow: go on while `hasNextPage` is true. An output that is too large to be listed is left out; `/status` has it.',
+    reply: RequestsReply,
+    query: RequestsQuery,
+  },
+  {
+    operation: 'requests/cancel',
+    operationId: 'cancelJobs',
+    summary: 'Cancel many jobs, by state, time or id',
+    description: BULK_TEXT,
+    reply: JobBulk,
+    body: JobBulkRequest,
+    query: BulkQuery,
+    statuses: [409, 413],
+  },
+  {
+    operation: 'requests/retry',
+    operationId: 'retryJobs',
+    summary: 'Queue many failed and timed-out jobs again',
+    description: BULK_TEXT,
+    reply: JobBulk,
+    body: JobBulkRequest,
+    query: BulkQuery,
+    statuses: [409, 413],
+  },
+  {
+    operation: 'requests/bulk',
+    operationId: 'getJobBulk',
+    summary: 'How far a change of many jobs is',
+    description: 'The newest hundred that are over stay readable.',
+    reply: JobBulk,
+  },
+  {
+    operation: 'metrics',
+    operationId: 'getQueueMetrics',
+    summary: 'Workers that are up',
+    description: 'Ids of those that ask for work or run it, and how many are in each state.',
+    reply: MetricsReply,
+  },
+  {
+    operation: 'metrics',
+    segment: 'request_ts_v1',
+    operationId: 'getRequestSeries',
+    summary: 'What ended when',
+    description: 'Jobs that ended, counted by the slot in which they did.',
+    reply: RequestSeriesReply,
+    query: SeriesQuery,
+  },
+  {
+    ...OPENAI,
+    operationId: 'callOpenai',
+    summary: 'A call of the OpenAI API, answered by a worker',
+    description: OPENAI_TEXT,
+    methods: ['get'],
+    statuses: [410, 500, 504],
+  },
+  {
+    ...OPENAI,
+    operationId: 'postOpenai',
+    summary: 'A call of the OpenAI API with a body, answered by a worker',
+    description: OPENAI_TEXT,
+    body: OpenaiBody,
+    events: OPENAI_EVENTS,
+    methods: ['post'],
+    statuses: OPENAI_STATUSES,
+  },
+  // The same handler, for the calls of that API that replace, change or delete something.
+  ...(['put', 'patch', 'delete'] as const).map((method) => ({
+    ...OPENAI,
+    operationId: `${method}Openai`,
+    summary: `A ${method.toUpperCase()} of the OpenAI API, answered by a worker`,
+    description: OPENAI_TEXT,
+    methods: [method],
+    ...(method !== 'delete' && { body: OpenaiBody, events: OPENAI_EVENTS }),
+    statuses: OPENAI_STATUSES,
+  })),
+]
