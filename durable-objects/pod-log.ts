@@ -1,6 +1,6 @@
 import type { LogSourceParam } from '../src/contract/pods/logs.ts'
 import { openRecords } from '../src/db/client.ts'
-import { findPodForHost } from '../src/db/pods/pods.ts'
+import { findPodForHost } from '../src/db/pods/find-pods.ts'
 import type { FoundLines, LineWish } from '../src/domain/logs/line-page.ts'
 import type { LogStart } from '../src/domain/text/log-stream.ts'
 import type { Env } from '../src/env.ts'

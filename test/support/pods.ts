@@ -1,6 +1,7 @@
 import type { PodAction } from '../../src/contract/enums.ts'
 import { openRecords } from '../../src/db/client.ts'
-import { findPodForHost, type PodRow } from '../../src/db/pods/pods.ts'
+import { findPodForHost } from '../../src/db/pods/find-pods.ts'
+import type { PodRow } from '../../src/db/pods/pods.ts'
 import { decideAction } from '../../src/domain/pod/pod.ts'
 import type { PodSpec } from '../../src/domain/pod/record.ts'
 import type { PodAudit } from '../../src/effects/audit.ts'

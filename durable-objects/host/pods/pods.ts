@@ -1,5 +1,6 @@
 import { openDatabase, openRecords } from '../../../src/db/client.ts'
-import { findPodForHost, type PodRow, releaseCompute } from '../../../src/db/pods/pods.ts'
+import { findPodForHost } from '../../../src/db/pods/find-pods.ts'
+import { type PodRow, releaseCompute } from '../../../src/db/pods/pods.ts'
 import { isToRun } from '../../../src/domain/pod/pod.ts'
 import { type DesiredContainer, desiredContainers, generationOf } from '../../../src/domain/pod/workloads.ts'
 import type { PodHost } from '../../../src/effects/pods/marked-pod.ts'

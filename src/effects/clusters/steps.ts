@@ -1,6 +1,6 @@
 import { openDatabase, openRecords } from '../../db/client.ts'
 import { dropCluster, publishCheck, releaseMembers } from '../../db/clusters/clusters.ts'
-import { findPodForHost } from '../../db/pods/pods.ts'
+import { findPodForHost } from '../../db/pods/find-pods.ts'
 import { type Member, takesMember, triedAfter } from '../../domain/cluster/life.ts'
 import { decideGivenUp, decideTermination } from '../../domain/pod/pod.ts'
 import type { Env } from '../../env.ts'

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../db/client.ts'
-import { findPodOwner } from '../../db/pods/pods.ts'
+import { findPodOwner } from '../../db/pods/find-pods.ts'
 import type { Env } from '../../env.ts'
 import { equalInConstantTime, keyedDigest } from '../../platform/crypto.ts'
 import { masterSecrets } from '../../platform/seal.ts'

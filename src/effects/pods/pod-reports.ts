@@ -1,6 +1,7 @@
 import { type Database, openDatabase, openRecords, type Records, type Statement } from '../../db/client.ts'
 import { releaseCapacity } from '../../db/hosts/capacity.ts'
-import { findPodForHost, type PodRow, releaseCompute, updatePod } from '../../db/pods/pods.ts'
+import { findPodForHost } from '../../db/pods/find-pods.ts'
+import { type PodRow, releaseCompute, updatePod } from '../../db/pods/pods.ts'
 import { noteOfReport } from '../../domain/pod/note.ts'
 import { type ContainerReport, cutAtSilence, decideReport, isToRun, type PodChange } from '../../domain/pod/pod.ts'
 import { generationOf } from '../../domain/pod/workloads.ts'

@@ -1,5 +1,6 @@
 import { openRecords } from '../../../src/db/client.ts'
-import { findPodForHost, insertPod, type PodRow, updatePod } from '../../../src/db/pods/pods.ts'
+import { findPodForHost } from '../../../src/db/pods/find-pods.ts'
+import { insertPod, type PodRow, updatePod } from '../../../src/db/pods/pods.ts'
 import { decideAction } from '../../../src/domain/pod/pod.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'

@@ -1,6 +1,6 @@
 import { openRecords } from '../../../src/db/client.ts'
 import { findEndpoint } from '../../../src/db/endpoints/endpoints.ts'
-import { findPod } from '../../../src/db/pods/pods.ts'
+import { findPod } from '../../../src/db/pods/find-pods.ts'
 import { vaultOf } from '../../../src/platform/seal.ts'
 import { Browser } from '../../support/browser.ts'
 import {
