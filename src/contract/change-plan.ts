@@ -27,6 +27,7 @@ const RESOURCE_KINDS = [
   'host',
   'account',
   'plan',
+  'catalog',
 ] as const
 export const EFFECT_KINDS = [
   'STARTS',

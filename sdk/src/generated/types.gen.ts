@@ -483,7 +483,7 @@ export type ChangePlan = {
 };
 
 export type ChangedResource = {
-    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'delegation' | 'api-key' | 'ssh-key' | 'member' | 'invitation' | 'organization' | 'join-token' | 'host' | 'account' | 'plan';
+    kind: 'pod' | 'endpoint' | 'worker' | 'cluster' | 'network-volume' | 'global-volume' | 'template' | 'registry' | 'secret' | 'delegation' | 'api-key' | 'ssh-key' | 'member' | 'invitation' | 'organization' | 'join-token' | 'host' | 'account' | 'plan' | 'catalog';
     id: string;
     name: string | null;
     /**
@@ -2220,6 +2220,8 @@ export type CreateTemplateRequest = {
     name: string;
 };
 
+export type TemplateOrChangePlan = Template | ChangePlan;
+
 /**
  * What is left out stays as it is. Pods and endpoints made from the template keep what they got.
  */
@@ -2335,6 +2337,8 @@ export type CreateNetworkVolumeRequest = {
      */
     type?: VolumeType;
 };
+
+export type NetworkVolumeOrChangePlan = NetworkVolume | ChangePlan;
 
 export type UpdateNetworkVolumeRequest = {
     name?: string;
@@ -2495,6 +2499,8 @@ export type CreateSecretRequest = {
      */
     description?: string;
 };
+
+export type SecretOrChangePlan = Secret | ChangePlan;
 
 export type UpdateSecretRequest = {
     /**
@@ -7363,7 +7369,12 @@ export type UpdateTemplateData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/templates/{id}';
 };
 
@@ -7414,9 +7425,9 @@ export type UpdateTemplateRefusal = UpdateTemplateRefusals[keyof UpdateTemplateR
 
 export type UpdateTemplateAnswers = {
     /**
-     * The template as it is now.
+     * The template as it is now. With `dryRun`: what would happen.
      */
-    200: Template;
+    200: TemplateOrChangePlan;
 };
 
 export type UpdateTemplateAnswer = UpdateTemplateAnswers[keyof UpdateTemplateAnswers];
@@ -7646,7 +7657,12 @@ export type UpdateNetworkVolumeData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/network-volumes/{id}';
 };
 
@@ -7701,9 +7717,9 @@ export type UpdateNetworkVolumeRefusal = UpdateNetworkVolumeRefusals[keyof Updat
 
 export type UpdateNetworkVolumeAnswers = {
     /**
-     * The network volume as it is now.
+     * The network volume as it is now. With `dryRun`: what would happen.
      */
-    200: NetworkVolume;
+    200: NetworkVolumeOrChangePlan;
 };
 
 export type UpdateNetworkVolumeAnswer = UpdateNetworkVolumeAnswers[keyof UpdateNetworkVolumeAnswers];
@@ -8680,7 +8696,12 @@ export type UpdateSecretData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/secrets/{id}';
 };
 
@@ -8731,9 +8752,9 @@ export type UpdateSecretRefusal = UpdateSecretRefusals[keyof UpdateSecretRefusal
 
 export type UpdateSecretAnswers = {
     /**
-     * The secret as it is now, without its value.
+     * The secret as it is now, without its value. With `dryRun`: what would happen.
      */
-    200: Secret;
+    200: SecretOrChangePlan;
 };
 
 export type UpdateSecretAnswer = UpdateSecretAnswers[keyof UpdateSecretAnswers];
@@ -10219,7 +10240,12 @@ export type RotateAccountKeyData = {
          */
         id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Answer what would happen, as a `ChangePlan` with status 200, and change nothing.
+         */
+        dryRun?: boolean;
+    };
     url: '/v2/account/keys/{id}/rotate';
 };
 
@@ -10269,6 +10295,10 @@ export type RotateAccountKeyRefusals = {
 export type RotateAccountKeyRefusal = RotateAccountKeyRefusals[keyof RotateAccountKeyRefusals];
 
 export type RotateAccountKeyAnswers = {
+    /**
+     * With `dryRun`: what would happen.
+     */
+    200: ChangePlan;
     /**
      * The new key, shown this once.
      */

@@ -1,25 +1,34 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { errorText } from '../../node/fail.ts'
+import { planOne } from '../core/act.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
 import type { Session } from '../core/session.ts'
 
 /** Registers the public key of a file. */
-export async function addSshKey(session: Session, file: string): Promise<void> {
+export async function addSshKey(session: Session, file: string, isPlan = false): Promise<number> {
   const line = readKey(resolve(session.io.cwd, file))
   const { keys } = await session.api.getSshKeys()
   const isNew = !keys.includes(line)
-  const answer = isNew ? await session.api.putSshKeys({ body: { keys: [...keys, line] } }) : { keys }
+  const body = { keys: isNew ? [...keys, line] : keys }
+  if (isPlan) return planOne(session, (query) => session.api.putSshKeys({ query, body }))
+  const answer = isNew ? await session.api.putSshKeys({ body }) : body
   session.out.done(answer, line, isNew ? 'registered; pods with --ssh get it when they start' : 'it is registered already')
+  return EXIT.OK
 }
 
-export async function removeSshKeys(session: Session, text: string): Promise<void> {
+/** Takes out those with a text in them. */
+export async function removeSshKeys(session: Session, text: string, isPlan = false): Promise<number> {
   const { keys } = await session.api.getSshKeys()
   const left = keys.filter((line) => !line.includes(text))
-  if (left.length === keys.length) throw new CliError(EXIT.NOT_FOUND, 'no_key', `no key has ${text} in it`)
+  if (left.length === keys.length) {
+    throw new CliError(EXIT.NOT_FOUND, 'no_key', `no key has ${text} in it`, { hint: 'podplane ssh-keys list shows those that there are' })
+  }
+  if (isPlan) return planOne(session, (query) => session.api.putSshKeys({ query, body: { keys: left } }))
   await session.api.putSshKeys({ body: { keys: left } })
   session.out.talk(`${keys.length - left.length} removed`)
+  return EXIT.OK
 }
 
 function readKey(path: string): string {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { EventFlags } from '../account/events.ts'
-import { act, collect, duration, examples, noun, plannable, wholeNumber } from '../core/act.ts'
+import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../core/act.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
@@ -41,23 +41,23 @@ function addKeys(program: Command): void {
     },
   )
   examples(create, 'keys create ci --scope serverless:read --scope jobs:write', 'keys create dashboard --read-only --json key')
-  act(
+  const rotate = plannable(
     keys
       .command('rotate <id>')
       .description('make a new secret for a key; the former is good for a while')
       .option('--overlap <seconds>', 'for so long', wholeNumber),
-    async (session, { overlap }: { overlap?: number }, id: string) => {
-      const key = await session.api.rotateAccountKey({ path: { id }, body: overlap === undefined ? {} : { overlapSeconds: overlap } })
-      session.out.record(key, key.id)
-      session.out.talk('the key is shown this once')
-    },
   )
+  act(rotate, async (session, { overlap, plan }: { overlap?: number; plan?: boolean }, id: string) => {
+    const given = { path: { id }, body: overlap === undefined ? {} : { overlapSeconds: overlap } }
+    if (plan) return planOne(session, (query) => session.api.rotateAccountKey({ ...given, query }))
+    const key = await session.api.rotateAccountKey(given)
+    session.out.record(key, key.id)
+    session.out.talk('the key is shown this once')
+    return EXIT.OK
+  })
   const remove = plannable(keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key').option('--yes', 'do not ask'))
   act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
-    if (plan) {
-      const { planEach } = await import('../core/change-plan.ts')
-      return planEach(session, [id], (one, query) => session.api.revokeAccountKey({ path: { id: one }, query }))
-    }
+    if (plan) return planOne(session, (query) => session.api.revokeAccountKey({ path: { id }, query }))
     await session.confirm(`Revoke ${id}? Whatever uses it is refused.`, yes)
     await session.api.revokeAccountKey({ path: { id } })
     session.out.done(undefined, id, `key ${id} is revoked`)
@@ -76,15 +76,20 @@ function addSshKeys(program: Command): void {
       empty: 'none; podplane ssh-keys add ~/.ssh/id_ed25519.pub',
     })
   })
-  const add = keys.command('add <file>').description('register a public key')
-  act(add, async (session, _options, file: string) => await (await import('../account/ssh-keys.ts')).addSshKey(session, file))
-  examples(add, 'ssh-keys add ~/.ssh/id_ed25519.pub')
+  const add = plannable(keys.command('add <file>').description('register a public key'))
   act(
-    keys.command('remove <text>').alias('rm').description('remove the keys with this text, such as their comment'),
-    async (session, _options, text: string) => {
-      await (await import('../account/ssh-keys.ts')).removeSshKeys(session, text)
-    },
+    add,
+    async (session, { plan }: { plan?: boolean }, file: string) =>
+      await (await import('../account/ssh-keys.ts')).addSshKey(session, file, plan),
   )
+  examples(add, 'ssh-keys add ~/.ssh/id_ed25519.pub')
+  const remove = plannable(keys.command('remove <text>').alias('rm').description('remove the keys with this text, such as their comment'))
+  act(
+    remove,
+    async (session, { plan }: { plan?: boolean }, text: string) =>
+      await (await import('../account/ssh-keys.ts')).removeSshKeys(session, text, plan),
+  )
+  examples(remove, 'ssh-keys remove ada@example.com --plan')
 }
 
 function addWebhooks(program: Command): void {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { act, examples, noun, plannable } from '../core/act.ts'
+import { act, examples, noun, plannable, planOne } from '../core/act.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import type { Answer } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
@@ -80,10 +80,7 @@ export function addClusters(program: Command): void {
     clusters.command('delete <cluster>').alias('rm').description('terminate all members of a cluster').option('--yes', 'do not ask'),
   )
   act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
-    if (plan) {
-      const { planEach } = await import('../core/change-plan.ts')
-      return planEach(session, [id], (one, query) => session.api.deleteCluster({ path: { id: one }, query }))
-    }
+    if (plan) return await planOne(session, (query) => session.api.deleteCluster({ path: { id }, query }))
     await session.confirm(`Delete cluster ${id}? The disks of its members are lost.`, yes)
     await session.api.deleteCluster({ path: { id } })
     session.out.done(undefined, id, `cluster ${id} is deleted`)

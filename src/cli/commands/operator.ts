@@ -37,7 +37,9 @@ function callOf(program: Command): Call {
     const session = new Session(run.io, program.opts<Globals>(), run)
     const answer = await send(session.operatorApi, session.target.url)
     session.printer?.finish()
-    print(session.out, answer)
+    const plans = await import('../core/change-plan.ts')
+    if (plans.isPlan(answer)) run.exitCode = plans.printPlans(session.out, [answer])
+    else print(session.out, answer)
     if (isBad(answer)) run.exitCode = 1
   }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { act, collect, duration, examples, noun, plannable, wholeNumber } from '../core/act.ts'
+import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../core/act.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import type { Session } from '../core/session.ts'
 import type { Column } from '../output/columns.ts'
@@ -114,10 +114,7 @@ function addChanges(pods: Command): void {
   act(update, async (session, { body, plan }: { body: string; plan?: boolean }, id: string) => {
     const { readBody } = await import('../core/body.ts')
     const changes = (await readBody(session.io, body)) as Parameters<Session['api']['updatePod']>[0]['body']
-    if (plan) {
-      const { planEach } = await import('../core/change-plan.ts')
-      return await planEach(session, [id], (one, query) => session.api.updatePod({ path: { id: one }, body: changes, query }))
-    }
+    if (plan) return await planOne(session, (query) => session.api.updatePod({ path: { id }, body: changes, query }))
     session.out.done(await session.api.updatePod({ path: { id }, body: changes }), id, `pod ${id} changed`)
   })
   examples(update, `pods update <pod> --body '{"env":{"MODEL":"llama"}}'`)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { act, collect, examples, noun, plannable, wholeNumber } from '../core/act.ts'
+import { act, collect, examples, noun, plannable, planOne, wholeNumber } from '../core/act.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import type { Kind } from '../core/names.ts'
 import { type Answer, readPages } from '../core/pages.ts'
@@ -20,7 +20,9 @@ interface Resource<Row extends { id: string; name: string }> {
   list(session: Session, all: boolean | undefined): Promise<{ answer: object; rows: readonly Row[] }>
   get?(session: Session, id: string): Promise<object>
   create?(session: Session, body: Record<string, unknown>): Promise<Row>
-  update?(session: Session, id: string, body: Record<string, unknown>): Promise<object>
+  /** With `dryRun` it answers what would happen, where `canPlanUpdate` says so. */
+  update?(session: Session, id: string, body: Record<string, unknown>, query?: { dryRun?: true }): Promise<object>
+  canPlanUpdate?: true
   /** With `dryRun` it answers what would happen. */
   remove(session: Session, id: string, query?: { dryRun?: true }): Promise<unknown>
   example: string
@@ -51,7 +53,8 @@ function addTemplates(program: Command): void {
     },
     get: (session, id) => session.api.getTemplate({ path: { id } }),
     create: (session, body) => session.api.createTemplate({ body: body as Body }),
-    update: (session, id, body) => session.api.updateTemplate({ path: { id }, body: body as Body }),
+    update: (session, id, body, query = {}) => session.api.updateTemplate({ path: { id }, query, body: body as Body }),
+    canPlanUpdate: true,
     remove: (session, id, query = {}) => session.api.deleteTemplate({ path: { id }, query }),
     example: `templates create --body '{"name":"torch","image":"pytorch/pytorch:2.6.0","disk":50}'`,
   })
@@ -72,15 +75,20 @@ function addVolumes(program: Command): void {
     },
     get: (session, id) => session.api.getNetworkVolume({ path: { id } }),
     create: (session, body) => session.api.createNetworkVolume({ body: body as Body }),
-    update: (session, id, body) => session.api.updateNetworkVolume({ path: { id }, body: body as Body }),
+    update: (session, id, body, query = {}) => session.api.updateNetworkVolume({ path: { id }, query, body: body as Body }),
+    canPlanUpdate: true,
     remove: (session, id, query = {}) => session.api.deleteNetworkVolume({ path: { id }, query }),
     example: `volumes create --body '{"name":"data","size":100,"dataCenter":"LOCAL-1"}'`,
   })
-  const resize = volumes.command('resize <volume> <gb>').description('make a volume larger')
-  act(resize, async (session, _options, id: string, size: string) => {
-    const volume = await session.api.updateNetworkVolume({ path: { id }, body: { size: wholeNumber(size) } })
+  const resize = plannable(volumes.command('resize <volume> <gb>').description('make a volume larger; it cannot shrink again'))
+  act(resize, async (session, { plan }: { plan?: boolean }, id: string, size: string) => {
+    const given = { path: { id }, body: { size: wholeNumber(size) } }
+    if (plan) return planOne(session, (query) => session.api.updateNetworkVolume({ ...given, query }))
+    const volume = await session.api.updateNetworkVolume(given)
     session.out.done(volume, id, `volume ${id} has ${volume.size} GB`)
+    return EXIT.OK
   })
+  examples(resize, 'volumes resize data 200 --plan', 'volumes resize data 200')
 }
 
 function addGlobalVolumes(program: Command): void {
@@ -139,7 +147,8 @@ function addSecrets(program: Command): void {
     },
     get: (session, id) => session.api.getSecret({ path: { id } }),
     create: (session, body) => session.api.createSecret({ body: body as Body }),
-    update: (session, id, body) => session.api.updateSecret({ path: { id }, body: body as Body }),
+    update: (session, id, body, query = {}) => session.api.updateSecret({ path: { id }, query, body: body as Body }),
+    canPlanUpdate: true,
     remove: (session, id, query = {}) => session.api.deleteSecret({ path: { id }, query }),
     example: 'secrets create --body - < secret.json',
   })
@@ -165,8 +174,12 @@ function add<Row extends { id: string; name: string }>(program: Command, kind: R
       .command(`update <${kind.argument}>`)
       .description(`change a ${kind.one}`)
       .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin')
-    act(change, async (session, { body }: { body: string }, id: string) => {
-      session.out.done(await update(session, id, await bodyOf(session, body, [])), id, `${kind.one} ${id} changed`)
+    if (kind.canPlanUpdate) plannable(change)
+    act(change, async (session, { body, plan }: { body: string; plan?: boolean }, id: string) => {
+      const members = await bodyOf(session, body, [])
+      if (plan) return planOne(session, (query) => update(session, id, members, query))
+      session.out.done(await update(session, id, members), id, `${kind.one} ${id} changed`)
+      return EXIT.OK
     })
   }
   const remove = plannable(

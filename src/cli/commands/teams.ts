@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
-import { act, examples, noun, plannable, wholeNumber } from '../core/act.ts'
+import { act, examples, noun, plannable, planOne, wholeNumber } from '../core/act.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import type { Answer } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
 import { columns } from '../output/columns.ts'
 
 type Role = Answer<'getOrganization'>['role']
@@ -143,13 +142,14 @@ function addInvitations(program: Command): void {
     session.out.talk(`pass the token on: podplane invitations accept <token>`)
   })
   examples(create, 'invitations create <organization> grace@example.com --role ADMIN')
-  act(
-    invitations.command('revoke <organization> <invitation>').alias('rm').description('take an invitation back'),
-    async (session, _options, id: string, invitationId: string) => {
-      await session.api.revokeInvitation({ path: { id, invitationId } })
-      session.out.done(undefined, invitationId, `invitation ${invitationId} opens nothing any more`)
-    },
-  )
+  const revoke = plannable(invitations.command('revoke <organization> <invitation>').alias('rm').description('take an invitation back'))
+  act(revoke, async (session, { plan }: Asked, id: string, invitationId: string) => {
+    const path = { id, invitationId }
+    if (plan) return planOne(session, (query) => session.api.revokeInvitation({ path, query }))
+    await session.api.revokeInvitation({ path })
+    session.out.done(undefined, invitationId, `invitation ${invitationId} opens nothing any more`)
+    return EXIT.OK
+  })
   act(
     invitations.command('accept <token>').description('join the organization that has asked you in; - reads the token from stdin'),
     async (session, _options, token: string) => {
@@ -161,12 +161,6 @@ function addInvitations(program: Command): void {
     await session.api.declineInvitation({ body: { token: await tokenOf(session, token) } })
     session.out.talk('declined')
   })
-}
-
-/** What one change would do. */
-async function planOne(session: Session, ask: (query: { dryRun: true }) => Promise<unknown>): Promise<number> {
-  const { planEach } = await import('../core/change-plan.ts')
-  return planEach(session, [''], (_, query) => ask(query))
 }
 
 async function tokenOf({ io }: Parameters<Parameters<typeof act>[1]>[0], text: string): Promise<string> {

@@ -105,6 +105,11 @@ export function plannable(command: Command): Command {
   return command.option('--plan', 'say what would happen, and change nothing')
 }
 
+/** Prints what one change would do; what that takes is loaded when it is asked for. */
+export async function planOne(session: Session, ask: (query: { dryRun: true }) => Promise<unknown>): Promise<number> {
+  return (await import('./change-plan.ts')).planEach(session, [''], (_, query) => ask(query))
+}
+
 /** Collects a flag that may be given again and again. */
 export function collect(value: string, former: string[] = []): string[] {
   return [...former, value]

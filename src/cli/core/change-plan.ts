@@ -1,4 +1,5 @@
 import type { Column } from '../output/columns.ts'
+import type { Output } from '../output/output.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Answer } from './pages.ts'
 import type { Session } from './session.ts'
@@ -25,20 +26,24 @@ export async function planEach(
   ask: (id: string, query: { dryRun: true }) => Promise<unknown>,
 ): Promise<number> {
   const plans = await Promise.all(ids.map(async (id) => (await ask(id, { dryRun: true })) as Plan | undefined))
-  return printPlans(session, plans)
+  return printPlans(session.out, plans)
+}
+
+/** Whether an answer is a plan, where a call has two. */
+export function isPlan(answer: unknown): answer is Plan {
+  return typeof answer === 'object' && answer !== null && 'effects' in answer && 'refusal' in answer
 }
 
 /** Prints what changes would do, as the plane says; one that would be refused is exit code 5. */
-export function printPlans({ out }: Session, plans: readonly (Plan | undefined)[]): number {
+export function printPlans(out: Output, plans: readonly (Plan | undefined)[]): number {
   const known = plans.filter((plan) => plan !== undefined)
   const rows = known.flatMap(({ effects }) =>
     effects.map((effect): Row => ({ severity: effect.severity, kind: effect.resource.kind, id: effect.resource.id, what: effect.what })),
   )
-  out.list(known.length === 1 ? known[0] : { plans: known }, rows, {
-    columns: COLUMNS,
-    idOf: ({ id }) => id,
-    empty: 'nothing would happen',
-  })
+  const [first, ...others] = known
+  // Of one plan `--json` prints the members, as of any record; of several their effects.
+  if (out.isJson && first !== undefined && others.length === 0) out.record(first)
+  else out.list({ plans: known }, rows, { columns: COLUMNS, idOf: ({ id }) => id, empty: 'nothing would happen' })
   const refusals = known.flatMap(({ refusal }) => (refusal === null ? [] : [refusal.detail]))
   for (const detail of refusals) out.talk(`it would be refused: ${detail}`)
   for (const { kind, id, name } of known.flatMap(({ inTheWay = [] }) => inTheWay))

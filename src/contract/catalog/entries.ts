@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 import { VOLUME_TYPES } from '../enums.ts'
 import { DataCenterId, Name, PLAIN_TEXT, wholeNumber } from '../fields.ts'
 import { ComplianceMark, Region } from './query.ts'
@@ -133,5 +134,7 @@ export const CatalogItem = z
     example: { id: 'persistentDisk', origin: 'CHANGED', entry: { stopped: 0.15 }, inForce: { running: 0.1, stopped: 0.15 } },
   })
 export type CatalogItem = z.infer<typeof CatalogItem>
+
+export const CatalogItemOrChangePlan = orChangePlan('CatalogItemOrChangePlan', CatalogItem)
 
 export const ListCatalogItems = z.object({ entries: z.array(CatalogItem) }).meta({ id: 'ListCatalogItems', example: { entries: [] } })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 import { VOLUME_TYPES } from '../enums.ts'
 import { Name, ResourceId } from '../fields.ts'
 import { UsedAt, UsedBytes } from './volume-use.ts'
@@ -31,6 +32,8 @@ export const NetworkVolume = z
     example: { id: '9x4m2p7v1k8h3d', ...EXAMPLE, sizeEnforced: true, usedBytes: 52_428_800, usedAt: '2026-06-01T12:00:00Z' },
   })
 export type NetworkVolume = z.infer<typeof NetworkVolume>
+
+export const NetworkVolumeOrChangePlan = orChangePlan('NetworkVolumeOrChangePlan', NetworkVolume)
 
 export const CreateNetworkVolumeRequest = z
   .strictObject({

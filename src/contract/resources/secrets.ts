@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 import { NO_NUL, PLAIN_TEXT, Timestamp } from '../fields.ts'
 import { form } from '../forms.ts'
 
@@ -56,6 +57,8 @@ export const Secret = z
     example: { id: '5r9x2m7q4h1k8v', name: 'DB_PASSWORD', description: null, createdAt: '2026-01-01T00:00:00Z', valueLastUpdatedAt: null },
   })
 export type Secret = z.infer<typeof Secret>
+
+export const SecretOrChangePlan = orChangePlan('SecretOrChangePlan', Secret)
 
 export const CreateSecretRequest = z
   .strictObject({ name: SecretName, value: SecretValue, description: SecretDescription.optional() })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orChangePlan } from '../change-plan.ts'
 import { TEMPLATE_DEFAULTS } from '../defaults.ts'
 import { CudaVersions, Name, PLAIN_TEXT } from '../fields.ts'
 import { Pagination } from '../pagination.ts'
@@ -111,6 +112,8 @@ export const Template = z
   })
   .meta({ id: 'Template', description: 'A container configuration kept under a name.', example: READ_EXAMPLE })
 export type Template = z.infer<typeof Template>
+
+export const TemplateOrChangePlan = orChangePlan('TemplateOrChangePlan', Template)
 
 export const ListTemplatesResponse = z
   .object({ templates: z.array(Template), pagination: Pagination })

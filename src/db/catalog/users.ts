@@ -1,5 +1,6 @@
-import { and, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Lost } from '../../domain/catalog/change.ts'
+import type { PricedEndpoint } from '../../domain/plan/catalog.ts'
 import type { Database } from '../client.ts'
 import { allocations } from '../tables/hosts/hosts.ts'
 import { networkVolumes } from '../tables/resources/volumes.ts'
@@ -35,6 +36,35 @@ export async function findCatalogUser(db: Database, { gpuTypeIds, pools, cpuFlav
   if (worker) return `workload ${worker.id}`
   if (endpoint) return `endpoint ${endpoint.id}`
   return volume ? `network volume ${volume.id}` : null
+}
+
+/** How many pods were made with a GPU type or a CPU flavor and are not terminated; of any where no id is given. */
+export async function countPodsMadeWith(db: Database, id?: string): Promise<number> {
+  const isOf =
+    id === undefined
+      ? undefined
+      : sql`${id} IN (json_extract(${pods.spec}, '$.compute.typeId'), json_extract(${pods.spec}, '$.compute.flavorId'))`
+  return db.$count(pods, and(ne(pods.status, 'TERMINATED'), isOf))
+}
+
+/** How many network volumes there are. */
+export async function countNetworkVolumes(db: Database): Promise<number> {
+  return db.$count(networkVolumes)
+}
+
+/** The newest endpoints of all accounts, as far as their workers cost something, and how many older ones there are. */
+export async function listPricedEndpoints(db: Database, limit: number): Promise<{ endpoints: PricedEndpoint[]; leftOut: number }> {
+  const rows = await db
+    .select({ config: endpoints.config, total: sql<number>`COUNT(*) OVER ()` })
+    .from(endpoints)
+    .where(isNull(endpoints.deletedAt))
+    .orderBy(desc(endpoints.createdAt))
+    .limit(limit)
+  const priced = rows.map(({ config: { id, name, teamId, compute, dataCenterIds, volumeAt, cloud, container } }) => ({
+    ...{ id, name, teamId, compute, dataCenterIds, ...(volumeAt && { volumeAt }), ...(cloud && { cloud }) },
+    container: { image: container.image, diskGb: container.diskGb },
+  }))
+  return { endpoints: priced, leftOut: (rows[0]?.total ?? 0) - rows.length }
 }
 
 function names(list: 'pools' | 'options', value: SQL, wanted: readonly string[]): SQL {

@@ -1,4 +1,5 @@
 import { and, desc, eq, isNull, ne, sql } from 'drizzle-orm'
+import { isToRun } from '../../domain/pod/pod.ts'
 import type { Records } from '../client.ts'
 import { openConfig } from '../endpoints/endpoint-config.ts'
 import { openPod } from '../pods/sealed-pod.ts'
@@ -10,6 +11,8 @@ export interface VariableHolder {
   kind: 'pod' | 'endpoint' | 'template'
   id: string
   name: string
+  /** Of a pod: it is to run. */
+  isRunning: boolean
   env: Readonly<Record<string, string>>
 }
 
@@ -41,7 +44,7 @@ export async function listVariableHolders(
       .limit(limit),
   ])
   const holders: VariableHolder[] = [
-    ...ofPods.map(({ row }) => holder('pod', row, openPod(db.vault, row).spec.container)),
+    ...ofPods.map(({ row }) => ({ ...holder('pod', row, openPod(db.vault, row).spec.container), isRunning: isToRun(row) })),
     ...ofEndpoints.map(({ row }) => holder('endpoint', row, openConfig(db.vault, row.config).container)),
     ...ofTemplates.map(({ row }) => holder('template', row, toTemplate(db.vault, row).container)),
   ]
@@ -50,5 +53,5 @@ export async function listVariableHolders(
 }
 
 function holder(kind: VariableHolder['kind'], { id, name }: { id: string; name: string }, { env }: Pick<VariableHolder, 'env'>) {
-  return { kind, id, name, env }
+  return { kind, id, name, isRunning: false, env }
 }

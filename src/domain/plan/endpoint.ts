@@ -1,12 +1,10 @@
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
-import { totalNanos } from '../billing/money.ts'
-import { workerRates } from '../billing/worker-rates.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 import { diffConfigs } from '../endpoint/release-diff.ts'
 import type { EndpointStake } from '../endpoint/stake.ts'
-import { placementRequestOf } from '../worker/shape.ts'
-import { effect, jobsEffect, noEffect, rateEffect, usdText } from './effect.ts'
+import { effect, jobsEffect, noEffect, rateEffect } from './effect.ts'
+import { type PriceRange, rangeText, workerPriceRange } from './worker-price.ts'
 
 // What becomes of an endpoint's jobs and workers. Pure.
 
@@ -108,12 +106,7 @@ function rateAfter(resource: ChangedResource, { after, stake, nanosPerHour, cata
   return rateEffect(resource, nanosPerHour, keptNanos + (then - kept) * high, isEstimate ? ' at most' : '')
 }
 
-function priceRange(catalog: Catalog, config: EndpointConfig): { low: number; high: number } {
-  const { shapes, diskGb } = placementRequestOf(catalog, config)
-  const nanos = shapes.map((shape) => totalNanos(workerRates(catalog, shape, diskGb)))
-  return nanos.length === 0 ? { low: 0, high: 0 } : { low: Math.min(...nanos), high: Math.max(...nanos) }
-}
-
-function rangeText({ low, high }: { low: number; high: number }): string {
-  return low === high ? usdText(low) : `${usdText(low)} to ${usdText(high)}`
+// With nothing on offer no worker starts, and none costs anything.
+function priceRange(catalog: Catalog, config: EndpointConfig): PriceRange {
+  return workerPriceRange(catalog, config) ?? { low: 0, high: 0 }
 }

@@ -23,6 +23,17 @@ export function planKeyRevocation({ id, name, lastUsedAt }: PlannedKey, nowMs: n
   return effect(resource, 'REFUSES', isRecent ? 'LOSS' : 'WARNING', what)
 }
 
+/** Rotating a key: until when the former is let in, and whether somebody will miss it (DRY-24). */
+export function planKeyRotation({ id, name, lastUsedAt }: PlannedKey, untilMs: number, nowMs: number): ChangeEffect[] {
+  const resource = { kind: 'api-key' as const, id, name }
+  const last = lastUsedAt === null ? 'it was never used' : `it was last used at ${formatTime(lastUsedAt)}`
+  const isMissed = lastUsedAt !== null && nowMs - lastUsedAt < RECENT_MS
+  return [
+    effect(resource, 'CHANGES', 'INFO', 'a new key with another secret may do the same; it is shown once'),
+    effect(resource, 'REFUSES', isMissed ? 'WARNING' : 'INFO', `the former is refused from ${formatTime(untilMs)} on; ${last}`),
+  ]
+}
+
 /** Replacing the SSH keys of an account: which come and go, and who keeps those of before (DRY-10). */
 export function planSshKeys(
   account: ChangedResource,

@@ -6,15 +6,17 @@ import {
   CreateNetworkVolumeRequest,
   ListNetworkVolumesResponse,
   NetworkVolume,
+  NetworkVolumeOrChangePlan,
   UpdateNetworkVolumeRequest,
 } from '../../contract/resources/network-volumes.ts'
 import * as volumes from '../../services/resources/network-volumes.ts'
+import { planUpdateNetworkVolume } from '../../services/resources/plan-changes.ts'
 import { planDeleteNetworkVolume } from '../../services/resources/plan-deletions.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { BEARER, json, ok, okOrPlan, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/v2/network-volumes'
 const ITEM_PATH = '/v2/network-volumes/{id}'
@@ -68,9 +70,9 @@ const updateRoute = createRoute({
   summary: 'Rename a network volume or let it grow',
   description: 'At least one of `name` and `size`; a volume never shrinks.',
   ...scoped('volumes:write', [strictJson]),
-  request: { params: Params, body: json(UpdateNetworkVolumeRequest) },
+  request: { params: Params, query: DryRunQuery, body: json(UpdateNetworkVolumeRequest) },
   responses: {
-    200: ok('The network volume as it is now.', NetworkVolume),
+    200: okOrPlan('The network volume as it is now.', NetworkVolumeOrChangePlan),
     ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -98,9 +100,12 @@ export function registerNetworkVolumes(app: OpenAPIHono<AppEnv>): void {
     c.json(await volumes.createVolume(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
   )
   app.openapi(getRoute, async (c) => c.json(await volumes.getVolume(verbContext(c), c.req.valid('param').id), 200))
-  app.openapi(updateRoute, async (c) =>
-    c.json(await volumes.updateVolume(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
-  )
+  app.openapi(updateRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const body = c.req.valid('json')
+    if (c.req.valid('query').dryRun) return c.json(await planUpdateNetworkVolume(verbContext(c), id, body), 200)
+    return c.json(await volumes.updateVolume(verbContext(c), id, body), 200)
+  })
   app.openapi(deleteRoute, async (c) => {
     const { id } = c.req.valid('param')
     if (c.req.valid('query').dryRun) return c.json(await planDeleteNetworkVolume(verbContext(c), id), 200)

@@ -3,7 +3,14 @@ import { z } from 'zod'
 import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { PageQuery } from '../../contract/pagination.ts'
-import { CreateTemplateRequest, ListTemplatesResponse, Template, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
+import {
+  CreateTemplateRequest,
+  ListTemplatesResponse,
+  Template,
+  TemplateOrChangePlan,
+  UpdateTemplateRequest,
+} from '../../contract/resources/templates.ts'
+import { planUpdateTemplate } from '../../services/resources/plan-changes.ts'
 import { planDeleteTemplate } from '../../services/resources/plan-deletions.ts'
 import { toTemplate } from '../../services/resources/template-view.ts'
 import * as templates from '../../services/resources/templates.ts'
@@ -11,7 +18,7 @@ import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { BEARER, json, ok, okOrPlan, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/v2/templates'
 const ITEM_PATH = '/v2/templates/{id}'
@@ -63,9 +70,9 @@ const updateRoute = createRoute({
   summary: 'Change an own template; what was made from it stays as it is',
   description: 'What is left out stays as it is.',
   ...scoped('templates:write', [strictJson]),
-  request: { params: Params, body: json(UpdateTemplateRequest) },
+  request: { params: Params, query: DryRunQuery, body: json(UpdateTemplateRequest) },
   responses: {
-    200: ok('The template as it is now.', Template),
+    200: okOrPlan('The template as it is now.', TemplateOrChangePlan),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -96,9 +103,12 @@ export function registerTemplates(app: OpenAPIHono<AppEnv>): void {
     c.json(toTemplate(await templates.createTemplate(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key'])), 201),
   )
   app.openapi(getRoute, async (c) => c.json(toTemplate(await templates.getTemplate(verbContext(c), c.req.valid('param').id)), 200))
-  app.openapi(updateRoute, async (c) =>
-    c.json(toTemplate(await templates.updateTemplate(verbContext(c), c.req.valid('param').id, c.req.valid('json'))), 200),
-  )
+  app.openapi(updateRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const body = c.req.valid('json')
+    if (c.req.valid('query').dryRun) return c.json(await planUpdateTemplate(verbContext(c), id, body), 200)
+    return c.json(toTemplate(await templates.updateTemplate(verbContext(c), id, body)), 200)
+  })
   app.openapi(deleteRoute, async (c) => {
     const { id } = c.req.valid('param')
     if (c.req.valid('query').dryRun) return c.json(await planDeleteTemplate(verbContext(c), id), 200)

@@ -63,20 +63,33 @@ export async function requireMayGrant(
  * for one that has ended or was rotated already.
  */
 export async function rotateOwnKey(ctx: VerbContext, id: string, { overlapSeconds }: RotateKeyRequest): Promise<CreatedAccountKey> {
-  const { principal, env, nowMs } = ctx
-  const former = await findOwnKey(ctx, id)
-  if (former.userId !== principal.userId) throw new Problem('notFound')
-  await requireHeld(ctx, former)
-  await requireNoLonger(ctx, former.expiresAt)
+  const { env, nowMs } = ctx
+  const former = await findRotatedKey(ctx, id)
   const { row, key } = await newKey(env, former, nowMs)
   const shown = toAccountKey(row)
   const note = noteChange(ctx, { action: 'keys.rotate', resourceKind: 'key', resourceId: id, before: toAccountKey(former), after: shown })
-  const untilMs = nowMs + (overlapSeconds ?? KEY_OVERLAP_SECONDS) * 1000
-  if (!(await table.replaceKey(openDatabase(env.DB), former, row, untilMs, note))) {
-    throw new Problem('conflict', { detail: 'the key has ended or was rotated already' })
-  }
+  if (!(await table.replaceKey(openDatabase(env.DB), former, row, overlapEnd(nowMs, overlapSeconds), note))) throw hasEnded()
   forgetVerdicts()
   return { ...shown, key }
+}
+
+/** A key that the caller may rotate. Throws 403, and 404 for any but one's own. */
+export async function findRotatedKey(ctx: VerbContext, id: string): Promise<ApiKeyRow> {
+  const former = await findOwnKey(ctx, id)
+  if (former.userId !== ctx.principal.userId) throw new Problem('notFound')
+  await requireHeld(ctx, former)
+  await requireNoLonger(ctx, former.expiresAt)
+  return former
+}
+
+/** Until when a key that is rotated now is good. */
+export function overlapEnd(nowMs: number, overlapSeconds: number | undefined): number {
+  return nowMs + (overlapSeconds ?? KEY_OVERLAP_SECONDS) * 1000
+}
+
+/** Why a key is not rotated. */
+export function hasEnded(): Problem {
+  return new Problem('conflict', { detail: 'the key has ended or was rotated already' })
 }
 
 /** Revokes a key: at once here, within 60 s everywhere. Others' keys take `account:write`. Throws 403, and 404 also for a revoked one. */

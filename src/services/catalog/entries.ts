@@ -2,7 +2,7 @@ import type { CatalogItem } from '../../contract/catalog/entries.ts'
 import { Problem } from '../../contract/problems.ts'
 import { deleteCatalogEntry, hasTeam, listCatalogEntries, putCatalogEntry } from '../../db/catalog/entries.ts'
 import { findCatalogUser } from '../../db/catalog/users.ts'
-import { openDatabase } from '../../db/client.ts'
+import { type Database, openDatabase } from '../../db/client.ts'
 import { completeEntry, lostBetween, refuseCatalog } from '../../domain/catalog/change.ts'
 import type { CatalogKind, KeyedEntry } from '../../domain/catalog/entries.ts'
 import { mergeCatalog } from '../../domain/catalog/merge.ts'
@@ -28,20 +28,19 @@ export async function getItem(env: Env, kind: CatalogKind, id: string): Promise<
   return itemOf(entries, kind, id)
 }
 
+/** What the operator says of the catalog before a change and after it. */
+export interface EntriesChange {
+  before: readonly KeyedEntry[]
+  after: readonly KeyedEntry[]
+  /** What was said of the id; undefined: nothing. */
+  former: KeyedEntry | undefined
+}
+
 /** Says it, in place of what was said before; what runs goes on at the price that it began with (CAT-16). Throws 400, 404 (a publisher that is no account), and 409 (in use). */
 export async function putItem(ctx: OperatorContext, given: KeyedEntry): Promise<CatalogItem> {
   const { kind, id } = given
-  const entries = await listCatalogEntries(openDatabase(ctx.env.DB))
   const entry = completeEntry(SEED_CATALOG, given)
-  if (kind === 'PUBLISHER' && !(await hasTeam(openDatabase(ctx.env.DB), id))) throw new Problem('notFound')
-  const former = entries.find((one) => one.kind === kind && one.id === id)
-  if (!former && entries.length >= MAX_ENTRIES) {
-    throw new Problem('badRequest', { detail: `the catalog has ${MAX_ENTRIES} entries, the most that it may have`, code: 'RULE' })
-  }
-  const next = [...entries.filter((one) => one !== former), entry]
-  const refusal = refuseCatalog(mergeCatalog(SEED_CATALOG, next), entry)
-  if (refusal !== null) throw new Problem('badRequest', { detail: refusal, code: 'RULE' })
-  await requireUnused(ctx, entries, next, `${kind} ${id}`)
+  const { after, former } = await decidePut(ctx, entry)
   const change = {
     action: 'catalog.set',
     resourceKind: 'catalog',
@@ -51,30 +50,53 @@ export async function putItem(ctx: OperatorContext, given: KeyedEntry): Promise<
   }
   await putCatalogEntry(openDatabase(ctx.env.DB), entry, ctx.nowMs, noteByOperator(ctx, null, { ...change }))
   forgetCatalog()
-  return itemOf(next, kind, id)
+  return itemOf(after, kind, id)
+}
+
+/** What a PUT of a complete entry makes of the entries. Throws 400, 404 and 409. */
+export async function decidePut({ env }: OperatorContext, entry: KeyedEntry): Promise<EntriesChange> {
+  const { kind, id } = entry
+  const db = openDatabase(env.DB)
+  const before = await listCatalogEntries(db)
+  if (kind === 'PUBLISHER' && !(await hasTeam(db, id))) throw new Problem('notFound')
+  const former = before.find((one) => one.kind === kind && one.id === id)
+  if (!former && before.length >= MAX_ENTRIES) {
+    throw new Problem('badRequest', { detail: `the catalog has ${MAX_ENTRIES} entries, the most that it may have`, code: 'RULE' })
+  }
+  const after = [...before.filter((one) => one !== former), entry]
+  const refusal = refuseCatalog(mergeCatalog(SEED_CATALOG, after), entry)
+  if (refusal !== null) throw new Problem('badRequest', { detail: refusal, code: 'RULE' })
+  await requireUnused(db, before, after, `${kind} ${id}`)
+  return { before, after, former }
 }
 
 /** Takes back what was said: the seed holds again, and what only the entry knew is gone. Throws 404, and 409 (in use). */
 export async function deleteItem(ctx: OperatorContext, kind: CatalogKind, id: string): Promise<void> {
-  const entries = await listCatalogEntries(openDatabase(ctx.env.DB))
-  const former = entries.find((one) => one.kind === kind && one.id === id)
-  if (!former) throw new Problem('notFound')
-  const next = entries.filter((one) => one !== former)
-  await requireUnused(ctx, entries, next, `${kind} ${id}`)
+  const { former } = await decideDelete(ctx, kind, id)
   const change = { action: 'catalog.delete', resourceKind: 'catalog', resourceId: `${kind}/${id}`, before: former.body, after: null }
   await deleteCatalogEntry(openDatabase(ctx.env.DB), kind, id, noteByOperator(ctx, null, { ...change }))
   forgetCatalog()
 }
 
+/** What a DELETE makes of the entries. Throws 404 and 409. */
+export async function decideDelete(
+  { env }: OperatorContext,
+  kind: CatalogKind,
+  id: string,
+): Promise<EntriesChange & { former: KeyedEntry }> {
+  const db = openDatabase(env.DB)
+  const before = await listCatalogEntries(db)
+  const former = before.find((one) => one.kind === kind && one.id === id)
+  if (!former) throw new Problem('notFound')
+  const after = before.filter((one) => one !== former)
+  await requireUnused(db, before, after, `${kind} ${id}`)
+  return { before, after, former }
+}
+
 // What is in use must not become unknown; that it is offered no longer is always possible.
-async function requireUnused(
-  ctx: OperatorContext,
-  before: readonly KeyedEntry[],
-  after: readonly KeyedEntry[],
-  what: string,
-): Promise<void> {
+async function requireUnused(db: Database, before: readonly KeyedEntry[], after: readonly KeyedEntry[], what: string): Promise<void> {
   const lost = lostBetween(mergeCatalog(SEED_CATALOG, before), mergeCatalog(SEED_CATALOG, after))
-  const user = await findCatalogUser(openDatabase(ctx.env.DB), lost)
+  const user = await findCatalogUser(db, lost)
   if (user === null) return
   throw new Problem('conflict', {
     detail: `${what} is in use by ${user}; set offered to false, so that nothing new uses it`,
@@ -82,11 +104,18 @@ async function requireUnused(
   })
 }
 
+/** What is in force of an id; null: it is unknown. */
+export function inForceOf(entries: readonly KeyedEntry[], kind: CatalogKind, id: string): Record<string, unknown> | null {
+  const found = known(entries, kind).find((one) => one.id === id)
+  if (!found) return null
+  const { id: _id, ...inForce } = found
+  return inForce
+}
+
 function itemOf(entries: readonly KeyedEntry[], kind: CatalogKind, id: string): CatalogItem {
   const entry = entries.find((one) => one.kind === kind && one.id === id)
-  const { id: _id, ...inForce } = known(entries, kind).find((one) => one.id === id) ?? { id }
   const origin = has([], kind, id) ? (entry ? 'CHANGED' : 'SEED') : 'OWN'
-  return { id, origin, entry: { ...entry?.body }, inForce }
+  return { id, origin, entry: { ...entry?.body }, inForce: inForceOf(entries, kind, id) ?? {} }
 }
 
 const has = (entries: readonly KeyedEntry[], kind: CatalogKind, id: string) => known(entries, kind).some((one) => one.id === id)

@@ -48,7 +48,7 @@ async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, s
 /** One volume. Throws 403 and 404. */
 export async function getVolume(ctx: VerbContext, id: string): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:read')
-  return toNetworkVolume(await findOrThrow(ctx, id))
+  return toNetworkVolume(await findVolume(ctx, id))
 }
 
 /** All volumes of the account, newest first. Throws 403. */
@@ -61,26 +61,39 @@ export async function listVolumes(ctx: VerbContext): Promise<NetworkVolume[]> {
 export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNetworkVolumeRequest): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:write')
   return decideAgain('network volume', async () => {
-    const before = await findOrThrow(ctx, id)
-    const result = patchNetworkVolume(before, patch)
-    if (!result.ok) throw problemOf(result.problem)
-    const after = toNetworkVolume({ ...before, ...result.volume })
+    const before = await findVolume(ctx, id)
+    const { volume, resized } = await decideVolumeChange(ctx, before, patch)
+    const after = toNetworkVolume({ ...before, ...volume })
     const note = noteChange(ctx, {
       action: 'network-volumes.update',
       resourceKind: KIND,
       resourceId: id,
       ...changedMembers({ ...toNetworkVolume(before) }, { ...after }),
     })
-    const resized = result.volume.sizeGb === before.sizeGb ? null : await chargeOf(ctx, result.volume)
-    if (resized) await requireSpend(ctx, resized.nanosPerHour - (await chargeOf(ctx, before)).nanosPerHour)
-    return (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, result.volume, resized, [note])) ? after : null
+    return (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, volume, resized, [note])) ? after : null
   })
+}
+
+/** A volume as a PATCH leaves it, and what its new size costs; null: it has the size that it had. Throws 400 and 402. */
+export async function decideVolumeChange(
+  ctx: VerbContext,
+  before: NetworkVolumeRecord,
+  patch: UpdateNetworkVolumeRequest,
+): Promise<{ volume: NetworkVolumeRecord; resized: table.VolumeCharge | null; formerNanos: number }> {
+  const result = patchNetworkVolume(before, patch)
+  if (!result.ok) throw problemOf(result.problem)
+  const { volume } = result
+  const formerNanos = await table.readVolumeNanos(openDatabase(ctx.env.DB), before.teamId, before.id)
+  if (volume.sizeGb === before.sizeGb) return { volume, resized: null, formerNanos }
+  const resized = await chargeOf(ctx, volume)
+  await requireSpend(ctx, resized.nanosPerHour - formerNanos)
+  return { volume, resized, formerNanos }
 }
 
 /** Deletes a volume that no live pod and no endpoint uses (VOL-3); a host wipes what is in it (VOL-6). Throws 400, 403 and 404. */
 export async function deleteVolume(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'volumes:write')
-  const { teamId, dataCenterId, sizeGb } = await findOrThrow(ctx, id)
+  const { teamId, dataCenterId, sizeGb } = await findVolume(ctx, id)
   const db = openDatabase(ctx.env.DB)
   const note = noteChange(ctx, { action: 'network-volumes.delete', resourceKind: KIND, resourceId: id, ...DELETED })
   const tombstone = buryVolume(db, { volumeId: id, kind: 'network', teamId, dataCenterId, sizeGb, deletedAt: ctx.nowMs })
@@ -102,7 +115,8 @@ function noteCreate(ctx: VerbContext, volume: NetworkVolume) {
   })
 }
 
-async function findOrThrow(ctx: VerbContext, id: string): Promise<table.UsedNetworkVolume> {
+/** Throws 404. */
+export async function findVolume(ctx: VerbContext, id: string): Promise<table.UsedNetworkVolume> {
   const volume = await table.findNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
   if (!volume) throw new Problem('notFound')
   return volume

@@ -8,20 +8,16 @@ import { findRegistry } from '../../db/resources/registries.ts'
 import * as users from '../../db/resources/resource-users.ts'
 import { findSecret } from '../../db/resources/secrets.ts'
 import { findOwnTemplate, listTemplatesOfRegistry } from '../../db/resources/templates.ts'
-import { listVariableHolders } from '../../db/resources/variable-holders.ts'
 import type { Scope } from '../../domain/access.ts'
 import * as plans from '../../domain/plan/resource.ts'
 import { ecrHost } from '../../domain/resources/ecr.ts'
-import { referencedSecrets } from '../../domain/resources/secret-references.ts'
 import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted } from './resource-problems.ts'
+import { listSecretReaders } from './secret-readers.ts'
 
 // What deleting a resource would do (DRY-9): refused as the deletion is, with the names of those who use it.
-
-/** Pods, endpoints and templates whose variables are opened to find who names a secret. */
-const MAX_OPENED = 200
 
 /** Throws 403 and 404. */
 export async function planDeleteNetworkVolume(ctx: VerbContext, id: string): Promise<ChangePlan> {
@@ -70,8 +66,7 @@ export async function planDeleteSecret(ctx: VerbContext, id: string): Promise<Ch
   const { name } = found(await findSecret(db, teamId, id))
   const resource = { kind: 'secret' as const, id, name }
   return planChange('secrets.delete', resource, async () => {
-    const { holders, leftOut } = await listVariableHolders(openRecords(ctx.env), teamId, MAX_OPENED)
-    const readers = holders.filter(({ env }) => referencedSecrets(env).includes(name))
+    const { readers, leftOut } = await listSecretReaders(ctx.env, teamId, name)
     return plans.planSecretDeletion(resource, readers, leftOut)
   })
 }

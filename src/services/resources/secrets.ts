@@ -72,9 +72,7 @@ export async function updateSecret(ctx: VerbContext, id: string, patch: UpdateSe
   return decideAgain('secret', async () => {
     const before = await table.findSecret(db, principal.teamId, id)
     if (!before) throw new Problem('notFound')
-    const after = patched(before, patch, nowMs)
-    // Whoever is beyond a bound may shrink.
-    if (after.bytes > before.bytes) await requireBudget(env, principal.teamId, { secretBytes: after.bytes - before.bytes })
+    const after = await decideSecretChange(ctx, before, patch)
     const parts = patch.value === undefined ? [] : sealParts(env, after, patch.value)
     const states = { before: auditOf(before), after: auditOf(after) }
     const action = patch.value === undefined ? 'secrets.update' : 'secrets.rotate'
@@ -83,6 +81,18 @@ export async function updateSecret(ctx: VerbContext, id: string, patch: UpdateSe
     if (outcome === 'full') throw await full(env, after, 0)
     return outcome === 'written' ? shown(after) : null
   })
+}
+
+/** A secret as a PATCH leaves it. Throws 400 (a budget). */
+export async function decideSecretChange(
+  { env, nowMs }: VerbContext,
+  before: table.SecretRow,
+  patch: UpdateSecretRequest,
+): Promise<table.SecretRow> {
+  const after = patched(before, patch, nowMs)
+  // Whoever is beyond a bound may shrink.
+  if (after.bytes > before.bytes) await requireBudget(env, before.teamId, { secretBytes: after.bytes - before.bytes })
+  return after
 }
 
 /** Deletes a secret with its value (ACC-2). Throws 403 and 404. */

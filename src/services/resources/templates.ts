@@ -96,19 +96,29 @@ export async function updateTemplate(
   id: string,
   patch: UpdateTemplateRequest & TemplateNotesPatch,
 ): Promise<TemplateConfig> {
-  requireScope(ctx.principal, 'templates:write')
-  requireRegistryScope(ctx, registryIdOf(patch.registry ?? null))
+  requireTemplateWrite(ctx, patch)
   const db = openRecords(ctx.env)
   return decideAgain('template', async () => {
     const before = await table.findOwnTemplate(db, ctx.principal.teamId, id)
     if (!before) throw new Problem('notFound')
-    const template = accepted(patchTemplate(before.template, patch))
+    const template = decideTemplateChange(before.template, patch)
     if (patch.registry !== undefined || patch.image !== undefined) await claimRegistry(ctx, template.container)
     const outcome = await table.updateTemplate(db, template, before.revision, [note(ctx, 'update', before.template, template)])
     if (outcome === 'nameTaken') throw nameTaken()
     if (outcome === 'written') return template
     return null
   })
+}
+
+/** What the key must hold for a PATCH. Throws 403. */
+export function requireTemplateWrite(ctx: VerbContext, { registry }: UpdateTemplateRequest): void {
+  requireScope(ctx.principal, 'templates:write')
+  requireRegistryScope(ctx, registryIdOf(registry ?? null))
+}
+
+/** A template as a PATCH leaves it. Throws 400. */
+export function decideTemplateChange(before: TemplateConfig, patch: UpdateTemplateRequest & TemplateNotesPatch): TemplateConfig {
+  return accepted(patchTemplate(before, patch))
 }
 
 /** Deletes an own template that no live pod was made from (TPL-5). Throws 400, 403 and 404. */
@@ -178,6 +188,7 @@ function accepted(result: TemplateResult): TemplateConfig {
   return result.template
 }
 
-function nameTaken(): Problem {
+/** Another template of the account has that name (TPL-6). */
+export function nameTaken(): Problem {
   return new Problem('badRequest', { detail: 'Template name must be unique.', code: 'RULE' })
 }

@@ -21,31 +21,16 @@ const OTHER_SHAPES: Readonly<Record<string, string>> = {
   'post /v2/{endpointId}/requests/cancel': 'which jobs match',
 }
 
-const PRICES = 'what runs keeps its price, and the same call puts an entry back'
 const NAMES = 'changes a name'
 
 /** Operations without a plan, each with the reason. One that is not here takes `dryRun`. */
 const UNPLANNED: Readonly<Record<string, string>> = {
   'delete /admin/v1/deleted-volumes/{id}': 'says that something is gone already',
-  'delete /admin/v1/catalog/cpus/{id}': PRICES,
-  'delete /admin/v1/catalog/datacenters/{id}': PRICES,
-  'delete /admin/v1/catalog/gpus/{id}': PRICES,
-  'delete /admin/v1/catalog/publishers/{id}': PRICES,
-  'delete /admin/v1/catalog/storage/{id}': PRICES,
-  'put /admin/v1/catalog/cpus/{id}': PRICES,
-  'put /admin/v1/catalog/datacenters/{id}': PRICES,
-  'put /admin/v1/catalog/gpus/{id}': PRICES,
-  'put /admin/v1/catalog/publishers/{id}': PRICES,
-  'put /admin/v1/catalog/storage/{id}': PRICES,
   'post /admin/v1/hosts/{id}/uncordon': 'takes nothing away',
   'post /admin/v1/secrets/reseal': 'nobody outside sees a difference',
   'patch /v2/clusters/{id}': NAMES,
   'patch /v2/global-volumes/{id}': NAMES,
   'patch /v2/organizations/{id}': NAMES,
-  'patch /v2/templates/{id}': 'what was made from it keeps what it got',
-  'patch /v2/network-volumes/{id}': 'a name, or a size that grows: its price is the catalogue’s',
-  'patch /v2/account/secrets/{id}': 'what runs keeps what it got, and the deletion names who reads it',
-  'post /v2/account/keys/{id}/rotate': 'the former key is good for as long as the caller says',
   'post /v2/webhooks/signing-secret/rotate': 'both secrets sign for a day',
   'post /v2/organizations/invitations/accept': 'takes nothing away; who joined can leave',
   'post /v2/organizations/invitations/decline': 'ends one invitation, which is all that it names',

@@ -7,6 +7,12 @@ import { OperatorError } from '../../../node/fail.ts'
 /** Asks the plane at `url` as its operator and prints the answer. `isBad`: what was done is not what was wanted. */
 export type Call = <Answer>(send: (api: ApiClient, url: string) => Promise<Answer>, isBad?: (answer: Answer) => boolean) => Promise<void>
 
+/** What gives a command `--plan`: its verb can say what it would do. */
+export const PLAN = ['--plan', 'say what would happen, and change nothing'] as const
+export interface Planned {
+  plan?: boolean
+}
+
 export function newOperatorKey(): string {
   return formatOperatorKey(randomBytes(SECRET_BYTES))
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { OperatorError } from '../../../node/fail.ts'
-import type { Call } from './call.ts'
+import { type Call, PLAN, type Planned } from './call.ts'
 
 const PARTS = ['gpus', 'cpus', 'datacenters', 'storage', 'publishers']
 const API = '/admin/v1/catalog'
@@ -19,16 +19,24 @@ export function addCatalogCommands(program: Command, call: Call): void {
   catalog
     .command('set <part> <id> <json>')
     .description('say what differs from the seed, such as \'{"price":{"secure":0.5}}\'; replaces what was said before')
-    .action((part: string, id: string, json: string) => call((api) => api.request('PUT', pathOf(part, id), parseJson(json))))
+    .option(...PLAN)
+    .action((part: string, id: string, json: string, { plan }: Planned) =>
+      call((api) => api.request('PUT', changeOf(part, id, plan), parseJson(json))),
+    )
   catalog
     .command('reset <part> <id>')
     .description('return to the seed, or remove an entry of your own')
-    .action((part: string, id: string) => call((api) => api.request('DELETE', pathOf(part, id))))
+    .option(...PLAN)
+    .action((part: string, id: string, { plan }: Planned) => call((api) => api.request('DELETE', changeOf(part, id, plan))))
 }
 
 function pathOf(part: string, id?: string): string {
   if (!PARTS.includes(part)) throw new OperatorError(`${part}: there are ${PARTS.join(', ')}`)
   return id === undefined ? `${API}/${part}` : `${API}/${part}/${encodeURIComponent(id)}`
+}
+
+function changeOf(part: string, id: string, isPlan = false): string {
+  return `${pathOf(part, id)}${isPlan ? '?dryRun=true' : ''}`
 }
 
 function parseJson(text: string): unknown {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { ApiBody } from '../../../client/client.ts'
-import { type Call, hostOf } from './call.ts'
+import { type Call, hostOf, PLAN, type Planned } from './call.ts'
 
 /** Machines, and the tokens with which they join. */
 export function addHosts(program: Command, call: Call): void {
@@ -22,7 +22,8 @@ export function addHosts(program: Command, call: Call): void {
   joinTokens
     .command('revoke <id>')
     .description('revoke a join token that no machine has used')
-    .action((id: string) => call((api) => api.revokeJoinToken({ path: { id } })))
+    .option(...PLAN)
+    .action((id: string, { plan }: Planned) => call((api) => api.revokeJoinToken({ path: { id }, query: { dryRun: plan } })))
 
   const hosts = program.command('hosts').description('machines')
   hosts
@@ -37,7 +38,7 @@ export function addHosts(program: Command, call: Call): void {
     .command('cordon <host>')
     .description('give a machine no new work; what runs there stays')
     .option('--reason <text>', 'shown with the machine')
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((host: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
       call(async (api) => await api.cordonHost({ path: await hostOf(api, host), query: { dryRun: plan }, body })),
     )
@@ -49,14 +50,14 @@ export function addHosts(program: Command, call: Call): void {
     .command('drain <host>')
     .description('cordon a machine and let its workers leave once they have finished')
     .option('--reason <text>', 'shown with the machine')
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((host: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
       call(async (api) => await api.drainHost({ path: await hostOf(api, host), query: { dryRun: plan }, body })),
     )
   hosts
     .command('remove <host>')
     .description('withdraw the enrolment of a machine that holds nothing')
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((host: string, { plan }: { plan?: boolean }) =>
       call(async (api) => await api.removeHost({ path: await hostOf(api, host), query: { dryRun: plan } })),
     )

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { ApiBody } from '../../../client/client.ts'
-import { type Call, parseBudgets, parseCount, parseUsd, userOf } from './call.ts'
+import { type Call, PLAN, type Planned, parseBudgets, parseCount, parseUsd, userOf } from './call.ts'
 
 /** What accounts may ask for, hold and spend. */
 export function addLimits(program: Command, call: Call): void {
@@ -13,8 +13,9 @@ export function addLimits(program: Command, call: Call): void {
     .requiredOption('--hour <n>', 'requests in an hour', parseCount)
     .requiredOption('--day <n>', 'requests in a day', parseCount)
     .option('--exempt', 'count nothing', false)
-    .action((user: string, body: ApiBody<'setQuotas'>) => {
-      return call(async (api) => api.setQuotas({ path: await userOf(api, user), body }))
+    .option(...PLAN)
+    .action((user: string, { plan, ...body }: ApiBody<'setQuotas'> & Planned) => {
+      return call(async (api) => api.setQuotas({ path: await userOf(api, user), query: { dryRun: plan }, body }))
     })
 
   const isolation = program.command('isolation').description('what must lie between an account and a machine')
@@ -26,9 +27,10 @@ export function addLimits(program: Command, call: Call): void {
     .command('set <user>')
     .description('require it for whatever is placed from now on')
     .requiredOption('--runtime-class <class>', 'runc, runsc, kata, or any')
-    .action((user: string, { runtimeClass }: { runtimeClass: string }) => {
+    .option(...PLAN)
+    .action((user: string, { runtimeClass, plan }: { runtimeClass: string } & Planned) => {
       const body = { runtimeClass: runtimeClass === 'any' ? null : runtimeClass } as ApiBody<'setIsolation'>
-      return call(async (api) => api.setIsolation({ path: await userOf(api, user), body }))
+      return call(async (api) => api.setIsolation({ path: await userOf(api, user), query: { dryRun: plan }, body }))
     })
 
   const budgets = program.command('budgets').description('what an account may hold')
@@ -39,8 +41,9 @@ export function addLimits(program: Command, call: Call): void {
   budgets
     .command('set <user> [budgets...]')
     .description('set them, such as gpus=64 queuedBytes=1073741824; what is left out is the default again')
-    .action((user: string, given: string[]) => {
-      return call(async (api) => api.setBudgets({ path: await userOf(api, user), body: parseBudgets(given) }))
+    .option(...PLAN)
+    .action((user: string, given: string[], { plan }: Planned) => {
+      return call(async (api) => api.setBudgets({ path: await userOf(api, user), query: { dryRun: plan }, body: parseBudgets(given) }))
     })
 
   const spend = program.command('spend-limits').description('what an account may spend')
@@ -53,7 +56,8 @@ export function addLimits(program: Command, call: Call): void {
     .description('set it; what is left out is the default again')
     .option('--per-hour <usd>', 'USD per hour of all that runs at one time', parseUsd)
     .option('--per-month <usd>', 'USD per calendar month', parseUsd)
-    .action((user: string, body: ApiBody<'setSpendCeilings'>) => {
-      return call(async (api) => api.setSpendCeilings({ path: await userOf(api, user), body }))
+    .option(...PLAN)
+    .action((user: string, { plan, ...body }: ApiBody<'setSpendCeilings'> & Planned) => {
+      return call(async (api) => api.setSpendCeilings({ path: await userOf(api, user), query: { dryRun: plan }, body }))
     })
 }

@@ -1,10 +1,6 @@
 import type { Command } from 'commander'
 import { OperatorError } from '../../../node/fail.ts'
-import { type Call, parseBudgets, parseCount, userOf } from './call.ts'
-
-interface Planned {
-  plan?: boolean
-}
+import { type Call, PLAN, type Planned, parseBudgets, parseCount, userOf } from './call.ts'
 
 interface PlanFlags extends Planned {
   minute?: number
@@ -25,7 +21,7 @@ export function addPlans(program: Command, call: Call): void {
     .option('--minute <n>', 'requests in a minute; all three or none', parseCount)
     .option('--hour <n>', 'requests in an hour', parseCount)
     .option('--day <n>', 'requests in a day', parseCount)
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((name: string, given: string[], flags: PlanFlags) => {
       const body = { requests: requestsOf(flags), budgets: parseBudgets(given) }
       return call((api) => api.setPlan({ path: { name }, query: { dryRun: flags.plan }, body }))
@@ -33,13 +29,13 @@ export function addPlans(program: Command, call: Call): void {
   plans
     .command('delete <name>')
     .description('delete a plan that no account has')
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((name: string, { plan }: Planned) => call((api) => api.deletePlan({ path: { name }, query: { dryRun: plan } })))
   plans
     .command('give <plan> <account>')
     .description('give a user (id or email) or, with --organization, an organization (id) a plan; "none" takes it away')
     .option('--organization', 'the account is an organization')
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((name: string, account: string, { organization, plan: dryRun }: Planned & { organization?: boolean }) =>
       call(async (api) => {
         const body = { plan: name === 'none' ? null : name }

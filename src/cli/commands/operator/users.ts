@@ -1,10 +1,6 @@
 import type { Command } from 'commander'
 import type { ApiBody } from '../../../client/client.ts'
-import { type Call, parseBudgets, splitList, userOf } from './call.ts'
-
-interface Planned {
-  plan?: boolean
-}
+import { type Call, PLAN, type Planned, parseBudgets, splitList, userOf } from './call.ts'
 
 /** People, organizations and their keys. */
 export function addUsers(program: Command, call: Call): void {
@@ -23,14 +19,14 @@ export function addUsers(program: Command, call: Call): void {
   users
     .command('suspend <user>')
     .description('end the keys, streams, workers and pods of a user (id or email); jobs wait')
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((user: string, { plan }: Planned) =>
       call(async (api) => api.suspendUser({ path: await userOf(api, user), query: { dryRun: plan } })),
     )
   users
     .command('resume <user>')
     .description('end a suspension; pods that it stopped start again where there is room')
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((user: string, { plan }: Planned) =>
       call(async (api) => api.resumeUser({ path: await userOf(api, user), query: { dryRun: plan } })),
     )
@@ -38,14 +34,14 @@ export function addUsers(program: Command, call: Call): void {
   users
     .command('free-identities <user>')
     .description('forget as whom a user (id or email) has signed in; the next verified sign-in with that address is linked')
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((user: string, { plan }: Planned) =>
       call(async (api) => api.freeIdentities({ path: await userOf(api, user), query: { dryRun: plan } })),
     )
   users
     .command('quota <user> [budgets...]')
     .description('the plan of a user (id or email), and what else the account may hold and spend; gpus=64 sets what may be held')
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((user: string, given: string[], { plan }: Planned) =>
       call(async (api) => {
         const path = await userOf(api, user)
@@ -58,7 +54,7 @@ export function addUsers(program: Command, call: Call): void {
   users
     .command('delete <user>')
     .description('end the work of a user (id or email) and delete the account; usage stays for the bill')
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((user: string, { plan }: Planned) =>
       call(async (api) => api.deleteUser({ path: await userOf(api, user), query: { dryRun: plan } })),
     )
@@ -74,7 +70,7 @@ export function addOrganizations(program: Command, call: Call): void {
     organizations
       .command(`${word} <id>`)
       .description(effect)
-      .option('--plan', 'say what would happen, and change nothing')
+      .option(...PLAN)
       .action((id: string, { plan }: Planned) =>
         call((api) => (word === 'suspend' ? api.suspendOrganization : api.resumeOrganization)({ path: { id }, query: { dryRun: plan } })),
       )
@@ -101,6 +97,6 @@ export function addUserKeys(program: Command, call: Call): void {
   keys
     .command('delete <id>')
     .description('revoke a key')
-    .option('--plan', 'say what would happen, and change nothing')
+    .option(...PLAN)
     .action((id: string, { plan }: Planned) => call((api) => api.revokeKey({ path: { id }, query: { dryRun: plan } })))
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { CreatedAccountKey, CreateKeyRequest, ListAccountKeysResponse, RotateKeyRequest } from '../../../contract/accounts/keys.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
-import { planRevokeOwnKey } from '../../../services/accounts/dry-runs/plan-keys.ts'
+import { planRevokeOwnKey, planRotateOwnKey } from '../../../services/accounts/dry-runs/plan-keys.ts'
 import * as keys from '../../../services/accounts/own-keys.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
@@ -50,8 +50,9 @@ const rotateRoute = createRoute({
   summary: 'Put a new key in the place of one’s own; the former is good for a while',
   description: 'The former is good for `overlapSeconds` more; a key is rotated once.',
   middleware: [strictJson] as const,
-  request: { params: Params, body: json(RotateKeyRequest) },
+  request: { params: Params, query: DryRunQuery, body: json(RotateKeyRequest) },
   responses: {
+    200: PLANNED,
     201: ok('The new key, shown this once.', CreatedAccountKey),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
@@ -78,7 +79,12 @@ export function registerAccountKeys(app: OpenAPIHono<AppEnv>): void {
   app.openapi(createKeyRoute, async (c) =>
     c.json(await keys.createOwnKey(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
   )
-  app.openapi(rotateRoute, async (c) => c.json(await keys.rotateOwnKey(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 201))
+  app.openapi(rotateRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const body = c.req.valid('json')
+    if (c.req.valid('query').dryRun) return c.json(await planRotateOwnKey(verbContext(c), id, body), 200)
+    return c.json(await keys.rotateOwnKey(verbContext(c), id, body), 201)
+  })
   app.openapi(revokeRoute, async (c) => {
     const { id } = c.req.valid('param')
     if (c.req.valid('query').dryRun) return c.json(await planRevokeOwnKey(verbContext(c), id), 200)

@@ -7,8 +7,10 @@ import {
   ListSecretsQuery,
   ListSecretsResponse,
   Secret,
+  SecretOrChangePlan,
   UpdateSecretRequest,
 } from '../../../contract/resources/secrets.ts'
+import { planUpdateSecret } from '../../../services/resources/plan-changes.ts'
 import { planDeleteSecret } from '../../../services/resources/plan-deletions.ts'
 import * as secrets from '../../../services/resources/secrets.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
@@ -16,7 +18,7 @@ import { scoped } from '../../middleware/scope.ts'
 import { secretBody } from '../../middleware/secret-body.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { BEARER, json, ok, okOrPlan, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const PATH = '/v2/account/secrets'
 const ITEM_PATH = '/v2/account/secrets/{id}'
@@ -73,9 +75,9 @@ const updateRoute = createRoute({
   summary: 'Change the value or the description; what boots from now on gets the new value',
   description: 'The name never changes. What runs now keeps the value that it started with.',
   ...scoped('account:write', [secretBody, strictJson]),
-  request: { params: Params, body: json(UpdateSecretRequest) },
+  request: { params: Params, query: DryRunQuery, body: json(UpdateSecretRequest) },
   responses: {
-    200: ok('The secret as it is now, without its value.', Secret),
+    200: okOrPlan('The secret as it is now, without its value.', SecretOrChangePlan),
     ...problemResponses([400, 401, 403, 404, 409, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -103,9 +105,12 @@ export function registerSecrets(app: OpenAPIHono<AppEnv>): void {
     c.json(await secrets.createSecret(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
   )
   app.openapi(getRoute, async (c) => c.json(await secrets.getSecret(verbContext(c), c.req.valid('param').id), 200))
-  app.openapi(updateRoute, async (c) =>
-    c.json(await secrets.updateSecret(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
-  )
+  app.openapi(updateRoute, async (c) => {
+    const { id } = c.req.valid('param')
+    const body = c.req.valid('json')
+    if (c.req.valid('query').dryRun) return c.json(await planUpdateSecret(verbContext(c), id, body), 200)
+    return c.json(await secrets.updateSecret(verbContext(c), id, body), 200)
+  })
   app.openapi(deleteRoute, async (c) => {
     const { id } = c.req.valid('param')
     if (c.req.valid('query').dryRun) return c.json(await planDeleteSecret(verbContext(c), id), 200)

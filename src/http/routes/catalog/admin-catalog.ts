@@ -2,6 +2,7 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { z } from 'zod'
 import {
   CatalogItem,
+  CatalogItemOrChangePlan,
   CatalogParams,
   DataCenterParams,
   ListCatalogItems,
@@ -12,13 +13,15 @@ import {
   PutCatalogStorage,
   StorageParams,
 } from '../../../contract/catalog/entries.ts'
+import { DryRunQuery } from '../../../contract/change-plan.ts'
 import type { CatalogKind, KeyedEntry } from '../../../domain/catalog/entries.ts'
 import { deleteItem, getItem, listItems, putItem } from '../../../services/catalog/entries.ts'
 import { cpuEntry, dataCenterEntry, gpuEntry, publisherEntry, storageEntry } from '../../../services/catalog/entry-bodies.ts'
+import { planDeleteItem, planPutItem } from '../../../services/catalog/plan-entries.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { BEARER, operatorOkOrPlan, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
 
 const common = { tags: ['Catalog'], security: BEARER }
 const itemContent = { 'application/json': { schema: CatalogItem } }
@@ -116,9 +119,9 @@ function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<
       summary: `Change or add a ${words}; what runs goes on at the price that it began with`,
       description: 'Replaces what was said of it before; what is left out is as the seed has it. Felt everywhere within 5 seconds.',
       middleware: strictJson,
-      request: { params, body: { required: true, content: { 'application/json': { schema: body } } } },
+      request: { params, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: body } } } },
       responses: {
-        200: { description: 'What is in force now.', content: itemContent },
+        200: operatorOkOrPlan('What is in force now.', CatalogItemOrChangePlan),
         ...problemResponses([400, 401, 404, 409, 413, 415, 422]),
       },
     }),
@@ -128,17 +131,21 @@ function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<
       operationId: `deleteCatalog${noun}`,
       summary: `Return to the ${words} of the seed, or remove one of your own`,
       description: 'Refused while something that is there would become unknown by it: the answer names what.',
-      responses: { 204: { description: 'Taken back.' }, ...problemResponses([401, 404, 409, 422]) },
+      request: { params, query: DryRunQuery },
+      responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Taken back.' }, ...problemResponses([401, 404, 409, 422]) },
     }),
   }
   app.openapi(routes.list, async (c) => c.json({ entries: await listItems(c.env, kind) }, 200))
   app.openapi(routes.get, async (c) => c.json(await getItem(c.env, kind, params.parse(c.req.param()).id), 200))
   app.openapi(routes.put, async (c) => {
     const given = entry(params.parse(c.req.param()).id, body.parse(await c.req.json()))
+    if (DryRunQuery.parse(c.req.query()).dryRun) return c.json(await planPutItem(operatorContext(c), given), 200)
     return c.json(await putItem(operatorContext(c), given), 200)
   })
   app.openapi(routes.delete, async (c) => {
-    await deleteItem(operatorContext(c), kind, params.parse(c.req.param()).id)
+    const { id } = params.parse(c.req.param())
+    if (DryRunQuery.parse(c.req.query()).dryRun) return c.json(await planDeleteItem(operatorContext(c), kind, id), 200)
+    await deleteItem(operatorContext(c), kind, id)
     return c.body(null, 204)
   })
 }

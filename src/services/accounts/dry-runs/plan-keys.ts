@@ -1,14 +1,15 @@
+import type { RotateKeyRequest } from '../../../contract/accounts/keys.ts'
 import type { ChangePlan } from '../../../contract/change-plan.ts'
 import { Problem } from '../../../contract/problems.ts'
 import { type ApiKeyRow, findKeyRow } from '../../../db/accounts/api-keys.ts'
 import { findSshKeys } from '../../../db/accounts/ssh-keys.ts'
 import { openDatabase } from '../../../db/client.ts'
 import { countRunningPods } from '../../../db/pods/running-pods.ts'
-import { planKeyRevocation, planSshKeys } from '../../../domain/plan/keys.ts'
+import { planKeyRevocation, planKeyRotation, planSshKeys } from '../../../domain/plan/keys.ts'
 import { planChange } from '../../change-plan.ts'
 import type { OperatorContext, VerbContext } from '../../context.ts'
 import { requireScope } from '../../require-scope.ts'
-import { findOwnKey } from '../own-keys.ts'
+import { findOwnKey, findRotatedKey, hasEnded, overlapEnd } from '../own-keys.ts'
 
 /** What revoking a key of the account would do (DRY-10). Throws 403, and 404 also for a revoked one. */
 export async function planRevokeOwnKey(ctx: VerbContext, id: string): Promise<ChangePlan> {
@@ -18,6 +19,17 @@ export async function planRevokeOwnKey(ctx: VerbContext, id: string): Promise<Ch
 /** The same of any account, for the operator. Throws 404. */
 export async function planRevokeKey({ env, nowMs }: OperatorContext, id: string): Promise<ChangePlan> {
   return planRevocation(await findKeyRow(openDatabase(env.DB), id), nowMs)
+}
+
+/** What rotating one's own key would do (DRY-24). Throws 403, and 404 for any other key. */
+export async function planRotateOwnKey(ctx: VerbContext, id: string, { overlapSeconds }: RotateKeyRequest): Promise<ChangePlan> {
+  const { nowMs } = ctx
+  const former = await findRotatedKey(ctx, id)
+  const { name, expiresAt, revokedAt, replacedBy } = former
+  return planChange('keys.rotate', { kind: 'api-key', id, name }, async () => {
+    if (revokedAt !== null || replacedBy !== null || (expiresAt !== null && expiresAt <= nowMs)) throw hasEnded()
+    return planKeyRotation(former, Math.min(overlapEnd(nowMs, overlapSeconds), expiresAt ?? Number.POSITIVE_INFINITY), nowMs)
+  })
 }
 
 function planRevocation(row: ApiKeyRow | undefined, nowMs: number): Promise<ChangePlan> {

@@ -1,0 +1,98 @@
+import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
+import type { NetworkVolumeRecord } from '../resources/network-volume.ts'
+import type { TemplateConfig } from '../resources/record.ts'
+import { sameValue } from '../same-value.ts'
+import { eachOf, effect, type Named, noEffect, rateEffect } from './effect.ts'
+import type { Reader } from './resource.ts'
+
+// What a change of something that pods and endpoints are made with does. Pure.
+
+type NamedThing = Pick<Reader, 'id' | 'name'>
+
+/** Renaming a volume or letting it grow: what it costs then (DRY-20). */
+export function planVolumeChange(
+  resource: ChangedResource,
+  before: NetworkVolumeRecord,
+  after: NetworkVolumeRecord,
+  nanosPerHour: { before: number; after: number },
+): ChangeEffect[] {
+  const grows = `its size: ${before.sizeGb} GB becomes ${after.sizeGb} GB, and it cannot shrink again`
+  const effects = [
+    ...(before.name === after.name ? [] : [effect(resource, 'CHANGES', 'INFO', `its name: ${before.name} becomes ${after.name}`)]),
+    ...(before.sizeGb === after.sizeGb ? [] : [effect(resource, 'CHANGES', 'WARNING', grows)]),
+    ...rateEffect(resource, nanosPerHour.before, nanosPerHour.after),
+  ]
+  return effects.length > 0 ? effects : noEffect(resource)
+}
+
+/** Who was made from a template: the first of them, and how many there are. */
+export interface MadeFrom {
+  pods: Named<NamedThing>
+  endpoints: Named<NamedThing>
+}
+
+/** Changing a template: what was made from it keeps what it got, and only what is made later differs (DRY-21). */
+export function planTemplateChange(
+  resource: ChangedResource,
+  before: TemplateConfig,
+  after: TemplateConfig,
+  { pods, endpoints }: MadeFrom,
+): ChangeEffect[] {
+  const former = templateFields(before)
+  const fields = Object.entries(templateFields(after)).flatMap(([name, value]) => (sameValue(former[name], value) ? [] : [name]))
+  if (fields.length === 0) return noEffect(resource)
+  const keeps = (kind: 'pod' | 'endpoint') => (row: NamedThing) =>
+    effect({ kind, ...row }, 'STAYS', 'INFO', 'it was made from it, and keeps what it got')
+  return [
+    effect(resource, 'CHANGES', 'INFO', `changes ${fields.join(', ')} of what is made from it from now on`),
+    ...(before.isPublic && !after.isPublic
+      ? [effect(resource, 'REFUSES', 'WARNING', 'other accounts can make nothing from it any more')]
+      : []),
+    ...(!before.isPublic && after.isPublic ? [effect(resource, 'CHANGES', 'WARNING', 'every account can read it, its env included')] : []),
+    ...eachOf(resource, pods, keeps('pod')),
+    ...eachOf(resource, endpoints, keeps('endpoint')),
+  ]
+}
+
+// As the API names its members.
+function templateFields({ id: _id, teamId: _teamId, container, persistent, isPublic, ...same }: TemplateConfig): Record<string, unknown> {
+  const { diskGb, ...rest } = container
+  return { ...same, ...rest, disk: diskGb, mounts: persistent, public: isPublic }
+}
+
+/** Whose variables name a secret. */
+export interface SecretReader extends Reader {
+  /** Of a pod: its container runs, with the value that it was started with. */
+  isRunning: boolean
+}
+
+/** Changing a secret: who goes on with the former value until it starts anew (DRY-22). */
+export function planSecretChange(
+  resource: ChangedResource,
+  { describes, hasNewValue }: { describes: boolean; hasNewValue: boolean },
+  readers: readonly SecretReader[],
+  leftOut: number,
+): ChangeEffect[] {
+  const unseen = { ...effect(resource, 'CHANGES', 'INFO', `${leftOut} older ones were not looked through`), amount: leftOut }
+  const effects = [
+    ...(describes ? [effect(resource, 'CHANGES', 'INFO', 'its description')] : []),
+    ...(hasNewValue
+      ? [
+          effect(resource, 'CHANGES', 'LOSS', 'its value: nobody reads the former one again'),
+          ...readers.map(readerEffect),
+          ...(leftOut > 0 ? [unseen] : []),
+        ]
+      : []),
+  ]
+  return effects.length > 0 ? effects : noEffect(resource)
+}
+
+function readerEffect({ kind, id, name, isRunning }: SecretReader): ChangeEffect {
+  const resource = { kind, id, name }
+  if (kind === 'template') return effect(resource, 'CHANGES', 'INFO', 'what is made from it gets the new value')
+  if (kind === 'endpoint')
+    return effect(resource, 'STAYS', 'WARNING', 'workers that run keep the former value; those that start from now on get the new one')
+  return isRunning
+    ? effect(resource, 'STAYS', 'WARNING', 'it keeps the former value until it is started anew')
+    : effect(resource, 'CHANGES', 'INFO', 'it gets the new value when it starts')
+}

@@ -1,0 +1,63 @@
+import type { ChangePlan } from '../../contract/change-plan.ts'
+import { Problem } from '../../contract/problems.ts'
+import type { UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
+import type { UpdateSecretRequest } from '../../contract/resources/secrets.ts'
+import type { UpdateTemplateRequest } from '../../contract/resources/templates.ts'
+import { openDatabase, openRecords } from '../../db/client.ts'
+import { listUsers, usersOfTemplate } from '../../db/resources/resource-users.ts'
+import { findSecret } from '../../db/resources/secrets.ts'
+import { findOwnTemplate, findTemplateId } from '../../db/resources/templates.ts'
+import * as plans from '../../domain/plan/resource-change.ts'
+import { planChange } from '../change-plan.ts'
+import type { VerbContext } from '../context.ts'
+import { requireScope } from '../require-scope.ts'
+import { decideVolumeChange, findVolume } from './network-volumes.ts'
+import { requireRegistry } from './registries.ts'
+import { listSecretReaders } from './secret-readers.ts'
+import { decideSecretChange } from './secrets.ts'
+import { decideTemplateChange, nameTaken, requireTemplateWrite } from './templates.ts'
+
+// What changing a resource would do: refused as the change is, by the decisions that it is made with.
+
+/** What a PATCH of a network volume would do (DRY-20). Throws 403 and 404. */
+export async function planUpdateNetworkVolume(ctx: VerbContext, id: string, patch: UpdateNetworkVolumeRequest): Promise<ChangePlan> {
+  requireScope(ctx.principal, 'volumes:write')
+  const before = await findVolume(ctx, id)
+  const resource = { kind: 'network-volume' as const, id, name: before.name }
+  return planChange('network-volumes.update', resource, async () => {
+    const { volume, resized, formerNanos } = await decideVolumeChange(ctx, before, patch)
+    return plans.planVolumeChange(resource, before, volume, { before: formerNanos, after: resized?.nanosPerHour ?? formerNanos })
+  })
+}
+
+/** What a PATCH of a template would do (DRY-21). Throws 403 and 404. */
+export async function planUpdateTemplate(ctx: VerbContext, id: string, patch: UpdateTemplateRequest): Promise<ChangePlan> {
+  requireTemplateWrite(ctx, patch)
+  const { teamId } = ctx.principal
+  const before = (await findOwnTemplate(openRecords(ctx.env), teamId, id))?.template
+  if (before === undefined) throw new Problem('notFound')
+  const resource = { kind: 'template' as const, id, name: before.name }
+  return planChange('templates.update', resource, async () => {
+    const after = decideTemplateChange(before, patch)
+    if (patch.registry !== undefined || patch.image !== undefined) await requireRegistry(ctx, after.container)
+    const db = openDatabase(ctx.env.DB)
+    const holder = await findTemplateId(db, teamId, after.name)
+    if (holder !== undefined && holder !== id) throw nameTaken()
+    return plans.planTemplateChange(resource, before, after, await listUsers(db, usersOfTemplate(teamId, id)))
+  })
+}
+
+/** What a PATCH of a secret would do (DRY-22). Throws 403 and 404. */
+export async function planUpdateSecret(ctx: VerbContext, id: string, patch: UpdateSecretRequest): Promise<ChangePlan> {
+  requireScope(ctx.principal, 'account:write')
+  const { teamId } = ctx.principal
+  const before = await findSecret(openDatabase(ctx.env.DB), teamId, id)
+  if (before === undefined) throw new Problem('notFound')
+  const resource = { kind: 'secret' as const, id, name: before.name }
+  return planChange(patch.value === undefined ? 'secrets.update' : 'secrets.rotate', resource, async () => {
+    const after = await decideSecretChange(ctx, before, patch)
+    const hasNewValue = patch.value !== undefined
+    const { readers, leftOut } = hasNewValue ? await listSecretReaders(ctx.env, teamId, before.name) : { readers: [], leftOut: 0 }
+    return plans.planSecretChange(resource, { describes: after.description !== before.description, hasNewValue }, readers, leftOut)
+  })
+}
