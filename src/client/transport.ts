@@ -121,15 +121,20 @@ function sessionHeaders(accountId: string | null): Record<string, string> {
 }
 
 /** How long to wait before the next try; undefined: there is to be none. */
-function pauseBefore(error: unknown, { method, isCreate }: Sent, tried: number): number | undefined {
+function pauseBefore(error: unknown, { method, path, isCreate }: Sent, tried: number): number | undefined {
   const backoffMs = FIRST_PAUSE_MS * 2 ** (tried - 1) * (0.5 + Math.random() / 2)
-  const isRepeatable = IDEMPOTENT.has(method) || isCreate === true
+  const isRepeatable = IDEMPOTENT.has(method) || isCreate === true || isDryRun(path)
   if (error instanceof ConnectionError) return isRepeatable ? backoffMs : undefined
   if (!(error instanceof ApiError) || !error.retryable) return undefined
   // What was turned away by a limit was not carried out.
   if (!isRepeatable && error.status !== 429) return undefined
   const pauseMs = Math.max(backoffMs, error.retryAfterMs ?? 0)
   return pauseMs <= LONGEST_PAUSE_MS ? pauseMs : undefined
+}
+
+/** What is asked what it would do changes nothing, whatever its method. */
+function isDryRun(path: string): boolean {
+  return new URLSearchParams(path.split('?')[1]).get('dryRun') === 'true'
 }
 
 /** Waits, or throws the signal's reason as soon as it fires. */
