@@ -75,7 +75,8 @@ function addHelp(program: Command): void {
         program.configureOutput().writeOut?.(exitCodesHelp())
         return
       }
-      const command = words.reduce<Command | undefined>(findChild, program) ?? program
+      const command = words.reduce<Command | undefined>(findChild, program)
+      if (command === undefined) program.error(`error: unknown command '${words.join(' ')}'`)
       command.outputHelp()
     })
 }

@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander'
+import { ApiError } from '../client/errors.ts'
 import { findLocalPlane } from './config/local-plane.ts'
 import { bindRun, type Run } from './core/act.ts'
 import { normalizeArguments } from './core/arguments.ts'
@@ -36,6 +37,9 @@ export async function runPodplane(argv: readonly string[], io: Io, interrupted?:
     getOutHelpWidth: () => io.stdout.columns || 100,
   })
   for (const command of everyCommand(program)) command.copyInheritedSettings(program)
+  program.hook('preAction', (_, command) => {
+    run.command = command
+  })
   try {
     await orAborted(program.parseAsync([...args], { from: 'user' }), ended.signal)
     return run.exitCode
@@ -46,7 +50,7 @@ export async function runPodplane(argv: readonly string[], io: Io, interrupted?:
       io.stderr.write(unsaid)
       return EXIT.USAGE
     }
-    return tell(error instanceof CommanderError ? misuse(error, program, args) : error, args, io)
+    return tell(error instanceof CommanderError ? misuse(error, program, args) : error, args, run)
   } finally {
     clearTimeout(timer)
     interrupted?.removeEventListener('abort', onInterrupt)
@@ -79,8 +83,9 @@ function nameOf(command: Command, args: readonly string[]): string {
 }
 
 /** Says what went wrong: one object with `--json`, else a sentence and what to do about it (CL-3). */
-function tell(error: unknown, args: readonly string[], io: Io): number {
-  const { hint, ...failure } = failureOf(error)
+function tell(error: unknown, args: readonly string[], { io, command }: Run): number {
+  const { hint = command && nextStep(command, error), ...known } = failureOf(error)
+  const failure = { ...known, detail: command && error instanceof ApiError ? withName(command, known.detail) : known.detail }
   if (args.some((word) => word === '--json' || word.startsWith('--json='))) {
     io.stderr.write(`${JSON.stringify(failure)}\n`)
     return failure.exitCode
@@ -91,4 +96,22 @@ function tell(error: unknown, args: readonly string[], io: Io): number {
   if (hint !== undefined) io.stderr.write(`  ${hint}\n`)
   if (args.includes('--debug') && error instanceof Error) io.stderr.write(`${error.stack ?? ''}\n`)
   return failure.exitCode
+}
+
+/** What the plane says of an id that it does not know names no id: the line does. */
+function withName({ args }: Command, detail: string): string {
+  return detail === 'resource not found' && args.length > 0 ? `${detail}: ${args.join(' ')}` : detail
+}
+
+/** Where to look further: what lists the ids that there are, or what says how the command is written. */
+function nextStep(command: Command, error: unknown): string | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  const noun = command.parent
+  if (error.status === 404 && noun?.commands.some((one) => one.name() === 'list' && one.registeredArguments.length === 0))
+    return `${pathOf(noun)} list shows what there is`
+  return error.status === 422 ? `see ${pathOf(command)} --help` : undefined
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
 }

@@ -40,9 +40,12 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   /** `METHOD path`. */
   readonly what: string
-  constructor(what: string, cause: unknown) {
+  /** The plane that was asked, where it has an address of its own. */
+  readonly url: string | undefined
+  constructor(what: string, cause: unknown, url?: string) {
     super(`${what}: no answer (${reasonOf(cause)})`, { cause })
     this.what = what
+    this.url = url
   }
 }
 
@@ -60,7 +63,7 @@ function readProblem(text: string): { words: string; title: string | undefined; 
     const reasons = Array.isArray(errors) ? errors.filter((value) => typeof value === 'string') : []
     if (words === undefined) return plain
     return {
-      words: reasons.length === 0 ? String(words) : `${words}: ${reasons.join('; ')}`,
+      words: reasons.length === 0 ? String(words) : `${String(words).replace(/\.$/, '')}: ${reasons.join('; ')}`,
       title: typeof title === 'string' ? title : undefined,
       code: typeof code === 'string' ? code : undefined,
       errors: reasons,

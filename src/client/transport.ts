@@ -8,6 +8,8 @@ const TRIES = 4
 const FIRST_PAUSE_MS = 250
 /** Who is told to come back later than this hears it instead of waiting. */
 const LONGEST_PAUSE_MS = 30_000
+/** Who has waited this long for answers that do not come hears it: what timed out four times would be silent for minutes. */
+const PATIENCE_MS = 45_000
 /** Repeating them changes nothing that the first has not. */
 const IDEMPOTENT: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE'])
 
@@ -67,18 +69,20 @@ export class Transport {
 
   private async attempt<Answer>(sent: Sent, read: (response: Response) => Promise<Answer>): Promise<Answer> {
     const headers = this.headersOf(sent)
+    const startedAtMs = Date.now()
     let isLost = false
     for (let tried = 1; ; tried += 1) {
       try {
         const response = await this.sendOnce(sent, headers)
         // One that broke off in its middle is no answer.
-        return await read(response).catch((error: unknown) => lost(sent, error))
+        return await read(response).catch((error: unknown) => this.lost(sent, error))
       } catch (error) {
         // An earlier try of this very call has deleted it, and its answer was lost.
         if (isLost && sent.method === 'DELETE' && error instanceof ApiError && error.status === 404)
           return await read(new Response(null, { status: 204 }))
         isLost ||= error instanceof ConnectionError
-        const pauseMs = tried < TRIES && !sent.signal?.aborted ? pauseBefore(error, sent, tried) : undefined
+        const mayTry = tried < TRIES && Date.now() - startedAtMs < PATIENCE_MS && !sent.signal?.aborted
+        const pauseMs = mayTry ? pauseBefore(error, sent, tried) : undefined
         if (pauseMs === undefined) throw error
         await (this.options.pause ?? pause)(pauseMs, sent.signal)
       }
@@ -95,9 +99,14 @@ export class Transport {
       // A key is for this plane only.
       redirect: 'error',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    }).catch((error: unknown) => lost(sent, error))
+    }).catch((error: unknown) => this.lost(sent, error))
     if (!response.ok) throw new ApiError(`${method} ${path}`, response, await response.text().catch(() => ''))
     return response
+  }
+
+  private lost({ method, path, signal }: Sent, error: unknown): never {
+    signal?.throwIfAborted()
+    throw new ConnectionError(`${method} ${path}`, error, this.base)
   }
 
   private headersOf({ body, isCreate, idempotencyKey, headers: more }: Sent): Headers {
@@ -109,11 +118,6 @@ export class Transport {
     if (isCreate) headers.set('idempotency-key', idempotencyKey ?? crypto.randomUUID())
     return headers
   }
-}
-
-function lost({ method, path, signal }: Sent, error: unknown): never {
-  signal?.throwIfAborted()
-  throw new ConnectionError(`${method} ${path}`, error)
 }
 
 function sessionHeaders(accountId: string | null): Record<string, string> {

@@ -9,6 +9,8 @@ export interface Run {
   signal: AbortSignal
   /** Of the command that ran. */
   exitCode: number
+  /** The command that runs; undefined before it does. */
+  command?: Command
   /** Ends the run for a reason. */
   end(reason: Error): void
   /** Ends the run once this time is over. */

@@ -50,8 +50,15 @@ export interface Failure {
 }
 
 const CAPACITY_CODES = new Set(['NO_CAPACITY', 'NO_FREE_GPU'])
+const OPERATOR_HINT = 'PODPLANE_OPERATOR_KEY is not the key of an operator of this plane'
+/** Where the API says which call lists what there is: the command that does. */
+const LISTS: readonly (readonly [call: RegExp, command: string])[] = [
+  [/GET \/v2\/catalog\/gpus\b/, 'podplane gpus list'],
+  [/GET \/v2\/catalog\/cpus\b/, 'podplane cpus list'],
+  [/GET \/v2\/catalog\/datacenters\b/, 'podplane data-centers list'],
+]
 const HINTS: Readonly<Record<number, string>> = {
-  401: 'the key is not good here: podplane auth status shows which one is used',
+  401: 'the key is unknown here, expired or revoked: podplane auth status shows which one is used, podplane auth login gets another',
   403: 'podplane auth status shows what this key may do',
   426: 'take the dist/podplane.mjs of the release that the plane has',
 }
@@ -68,7 +75,7 @@ export function failureOf(error: unknown): Failure & { hint?: string } {
     // Reads and what may be repeated were sent again, and are known to have no answer; for the rest, one try may have had its effect.
     const isUnsure = /^(POST|PATCH) /.test(error.what) && !isRefusal(error.cause)
     const doubt = isUnsure ? `; nobody knows whether ${error.what.split('?')[0]} was carried out` : ''
-    const detail = `the plane does not answer: ${errorText(error.cause)}${doubt}`
+    const detail = `${error.url ?? 'the plane'} does not answer: ${errorText(error.cause)}${doubt}`
     return {
       detail,
       code: 'network_error',
@@ -84,7 +91,7 @@ export function failureOf(error: unknown): Failure & { hint?: string } {
 }
 
 function ofApi(error: ApiError): Failure & { hint?: string } {
-  const hint = HINTS[error.status]
+  const hint = hintOf(error)
   return {
     status: error.status,
     ...(error.title !== undefined && { title: error.title }),
@@ -97,6 +104,12 @@ function ofApi(error: ApiError): Failure & { hint?: string } {
     exitCode: exitCodeOfStatus(error.status, error.code),
     ...(hint !== undefined && { hint }),
   }
+}
+
+function hintOf({ status, message, detail }: ApiError): string | undefined {
+  if (status === 401 && / \/admin\//.test(message)) return OPERATOR_HINT
+  const list = LISTS.find(([call]) => call.test(detail))
+  return list === undefined ? HINTS[status] : `${list[1]} shows what there is`
 }
 
 export function exitCodeOfStatus(status: number, code?: string): number {

@@ -63,7 +63,16 @@ export function bodyOf(flags: NewPodFlags, command: readonly string[], body: Rec
     terminateAfter: timeAfter(flags.terminateAfter, nowMs),
     idleStop: flags.idleStop === undefined ? undefined : { afterSeconds: Math.round(flags.idleStop / 1000) },
   })
-  return { ...body, ...members } as ApiBody<'createPod'>
+  return whole({ ...body, ...members })
+}
+
+/** What every pod needs, said in the words of flags before the plane says it in those of the API. */
+function whole(body: Record<string, unknown>): ApiBody<'createPod'> {
+  if (body.image === undefined && body.templateId === undefined)
+    throw usage('a pod needs --image or --template', 'podplane templates list shows your templates')
+  if (body.gpu === undefined && body.cpu === undefined)
+    throw usage('a pod needs --gpu or --cpu', 'podplane gpus list and podplane cpus list show what there is')
+  return body as ApiBody<'createPod'>
 }
 
 /** `registry.example.com/team/image:1` is `image`. */

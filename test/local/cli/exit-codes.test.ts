@@ -65,7 +65,11 @@ describe('exit codes', () => {
 
   it('[CL-2] 4: there is no such thing', async () => {
     const ran = await podplane(['pods', 'get', ID], { plane: await at({}) })
-    expect(ran).toEqual({ code: EXIT.NOT_FOUND, stdout: '', stderr: 'error: pod not found (request req_1)\n' })
+    expect(ran).toEqual({
+      code: EXIT.NOT_FOUND,
+      stdout: '',
+      stderr: 'error: pod not found (request req_1)\n  podplane pods list shows what there is\n',
+    })
   })
 
   it('[CL-2] 5: refused as it stands', async () => {
@@ -147,7 +151,7 @@ describe('exit codes', () => {
       error: {
         status: 422,
         title: 'Refused',
-        detail: 'Request validation failed.: $.disk: too small',
+        detail: 'Request validation failed: $.disk: too small',
         errors: ['$.disk: too small'],
         code: 'http_422',
         retryable: false,

@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ApiError, ConnectionError, connect } from '../../../src/client/client.ts'
 import { type Answer, FakePlane } from './fake-plane.ts'
 
 const planes: FakePlane[] = []
+afterEach(() => void vi.restoreAllMocks())
 afterEach(() => Promise.all(planes.splice(0).map((plane) => plane.close())))
 
 /** A plane that gives these answers in turn, and its client; the client's pauses are noted instead of made. */
@@ -77,6 +78,18 @@ describe('a read', () => {
     await expect(client.listPods()).rejects.toThrow('GET /v2/pods: 503 the plane is being set up')
     expect(plane.requests).toHaveLength(4)
     expect(pauses.map((ms) => Math.ceil(Math.log2(ms / 125)))).toEqual([1, 2, 3])
+  })
+
+  it('[CL-53] is not tried again by who has waited for long already', async () => {
+    const plane = await FakePlane.open(['hang up', 'hang up', 'hang up', { status: 200, body: { pods: [] } }])
+    planes.push(plane)
+    let nowMs = 0
+    vi.spyOn(Date, 'now').mockImplementation(() => nowMs)
+    const pause = async () => {
+      nowMs += 25_000
+    }
+    await expect(connect({ url: plane.url, credentials: { key: 'k' }, pause }).listPods()).rejects.toThrow(ConnectionError)
+    expect(plane.requests).toHaveLength(3)
   })
 
   it('is not repeated when it is refused', async () => {

@@ -3,6 +3,8 @@ import { InvalidArgumentError } from 'commander'
 import type { ApiClient } from '../../../client/client.ts'
 import { formatOperatorKey, SECRET_BYTES } from '../../../domain/key-text.ts'
 import { OperatorError } from '../../../node/fail.ts'
+import { EXIT } from '../../core/exit-codes.ts'
+import { CliError } from '../../core/failure.ts'
 
 /** Asks the plane at `url` as its operator and prints the answer. `isBad`: what was done is not what was wanted. */
 export type Call = <Answer>(send: (api: ApiClient, url: string) => Promise<Answer>, isBad?: (answer: Answer) => boolean) => Promise<void>
@@ -21,7 +23,10 @@ export function newOperatorKey(): string {
 export async function userOf(api: ApiClient, user: string): Promise<{ id: string }> {
   if (!user.includes('@')) return { id: user }
   const [found] = (await api.listUsers({ query: { email: user } })).users
-  if (found === undefined) throw new OperatorError(`no user has the address ${user}`)
+  if (found === undefined)
+    throw new CliError(EXIT.NOT_FOUND, 'not_found', `no user has the address ${user}`, {
+      hint: 'podplane users list shows those that there are',
+    })
   return { id: found.id }
 }
 

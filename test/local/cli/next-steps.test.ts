@@ -1,0 +1,100 @@
+import { afterEach, describe, expect, it } from '../../support/unit.ts'
+import { podplane, type Routes, ToyPlane } from './terminal.ts'
+
+// What somebody reads who does not know the program yet: what was wrong, and what to do next.
+
+const problem = (status: number, detail: string, errors?: string[]) => ({
+  status,
+  body: { title: 'Refused', status, detail, ...(errors && { errors }) },
+})
+const NOT_FOUND = problem(404, 'resource not found')
+const INVALID = problem(422, 'Request validation failed.', ["$: missing property 'size'"])
+const NO_GPU = problem(400, 'invalid GPU type id "x": $.gpu.id: GET /v2/catalog/gpus lists all')
+
+const ROUTES: Routes = {
+  'POST /v2/account/keys/nosuch/rotate': NOT_FOUND,
+  'POST /v2/webhooks/deliveries/nosuch/redeliver': NOT_FOUND,
+  'POST /v2/spend/stops/nosuch/undo': NOT_FOUND,
+  'DELETE /admin/v1/join-tokens/nosuch': NOT_FOUND,
+  'GET /admin/v1/users': { body: { users: [] } },
+  'GET /admin/v1/hosts': problem(401, 'invalid bearer token'),
+  'GET /v2/pods': problem(401, 'invalid bearer token'),
+  'POST /v2/network-volumes': INVALID,
+  'POST /v2/pods': NO_GPU,
+}
+
+/** Line, exit code, and all of what is said. */
+const SAID: readonly (readonly [line: string[], code: number, said: string])[] = [
+  [['keys', 'rotate', 'nosuch'], 4, 'error: resource not found: nosuch (request req_1)\n  podplane keys list shows what there is\n'],
+  [
+    ['webhooks', 'redeliver', 'nosuch'],
+    4,
+    'error: resource not found: nosuch (request req_1)\n  podplane webhooks list shows what there is\n',
+  ],
+  [['spend', 'undo', 'nosuch'], 4, 'error: resource not found: nosuch (request req_1)\n'],
+  [
+    ['join-tokens', 'revoke', 'nosuch'],
+    4,
+    'error: resource not found: nosuch (request req_1)\n  podplane join-tokens list shows what there is\n',
+  ],
+  [
+    ['users', 'quota', 'ada@example.com'],
+    4,
+    'error: no user has the address ada@example.com\n  podplane users list shows those that there are\n',
+  ],
+  [
+    ['hosts', 'list'],
+    3,
+    'error: invalid bearer token (request req_1)\n  PODPLANE_OPERATOR_KEY is not the key of an operator of this plane\n',
+  ],
+  [
+    ['pods', 'list'],
+    3,
+    'error: invalid bearer token (request req_1)\n  the key is unknown here, expired or revoked: podplane auth status shows which one is used, podplane auth login gets another\n',
+  ],
+  [
+    ['volumes', 'create', 'data'],
+    5,
+    "error: Request validation failed: $: missing property 'size' (request req_1)\n  see podplane volumes create --help\n",
+  ],
+  [
+    ['pods', 'create', '--image', 'i', '--gpu', 'x'],
+    5,
+    'error: invalid GPU type id "x": $.gpu.id: GET /v2/catalog/gpus lists all (request req_1)\n  podplane gpus list shows what there is\n',
+  ],
+  [
+    ['pods', 'create', '--image', 'i'],
+    2,
+    'error: a pod needs --gpu or --cpu\n  podplane gpus list and podplane cpus list show what there is\n',
+  ],
+  [['pods', 'create', '--cpu', 'cpu3c'], 2, 'error: a pod needs --image or --template\n  podplane templates list shows your templates\n'],
+  [['help', 'nosuch'], 2, "error: unknown command 'nosuch'\n  see podplane help --help\n"],
+  [['help', 'pods', 'nosuch'], 2, "error: unknown command 'pods nosuch'\n  see podplane help --help\n"],
+]
+
+let toy: ToyPlane | undefined
+afterEach(async () => {
+  await toy?.close()
+  toy = undefined
+})
+
+describe('what somebody new reads', () => {
+  it.each(SAID.map(([line, code, said]) => ({ name: line.join(' '), line, code, said })))(
+    '[CL-52] podplane $name',
+    async ({ line, code, said }) => {
+      toy = await ToyPlane.open(ROUTES)
+      const ran = await podplane(line, { plane: toy, env: { PODPLANE_OPERATOR_KEY: 'ppo_key' } })
+      expect(ran).toEqual({ code, stdout: '', stderr: said })
+    },
+  )
+
+  it('[CL-52] names the plane that does not answer', async () => {
+    const closed = await ToyPlane.open({})
+    const { url } = closed
+    await closed.close()
+    const { code, stderr } = await podplane(['pods', 'list'], { plane: { url } })
+    expect(code).toBe(8)
+    expect(stderr).toMatch(`error: ${url} does not answer: `)
+    expect(stderr).toContain('\n  is it running? podplane doctor looks further\n')
+  })
+})
