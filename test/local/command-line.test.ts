@@ -1,17 +1,14 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findTarget } from '../../src/cli/target.ts'
 import { createApiClient } from '../../src/client/client.ts'
 import { DEFAULT_JOB_LIMITS, readJobLimits } from '../../src/domain/job/limits.ts'
 import { banner, describeOpenNetwork } from '../../src/local/banner.ts'
-import { openDataDir, writeDemoFile } from '../../src/local/data-dir.ts'
 import { claimPort, LOOPBACK } from '../../src/local/port.ts'
 import { readStartSettings } from '../../src/local/settings.ts'
-import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
+import { describe, expect, it } from '../support/unit.ts'
 
 const DEMO = { url: 'http://127.0.0.1:8787', apiKey: 'pp_key', endpointId: 'abc', operatorKey: 'ppo_local', podImage: 'builtin/idle' }
 
@@ -137,43 +134,6 @@ describe('[HOST-86] a machine that cannot keep containers apart', () => {
   })
 })
 
-describe('the plane that npm run admin speaks to', () => {
-  let directory: string
-  beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'podplane-cli-'))
-  })
-  afterEach(() => rmSync(directory, { recursive: true, force: true }))
-  const env = (more: Record<string, string> = {}) => ({ PODPLANE_DATA: directory, ...more })
-
-  it('is the local one by default', () => {
-    writeDemoFile(openDataDir(directory), DEMO)
-    expect(findTarget(undefined, env())).toEqual({ url: DEMO.url, operatorKey: 'ppo_local' })
-  })
-
-  it('is the one of --url, whose key comes from the environment', () => {
-    const target = findTarget('https://plane.example.com', env({ PODPLANE_OPERATOR_KEY: 'ppo_other' }))
-    expect(target).toEqual({ url: 'https://plane.example.com', operatorKey: 'ppo_other' })
-  })
-
-  it('never gets the key of the local plane when it is another one', () => {
-    writeDemoFile(openDataDir(directory), DEMO)
-    expect(() => findTarget('https://plane.example.com', env())).toThrow('set PODPLANE_OPERATOR_KEY')
-  })
-
-  it('cannot be found in something that is no directory', () => {
-    const file = join(directory, 'file')
-    writeFileSync(file, '')
-    expect(() => findTarget(undefined, { PODPLANE_DATA: file })).toThrow(`the data directory ${file} cannot be read: ENOTDIR`)
-    const url = 'https://plane.example.com'
-    expect(findTarget(url, { PODPLANE_DATA: file, PODPLANE_OPERATOR_KEY: 'x' })).toEqual({ url, operatorKey: 'x' })
-  })
-
-  it('is missing with a way out', () => {
-    expect(() => findTarget(undefined, env())).toThrow(/run npm start first, or pass --url/)
-    expect(() => findTarget('plane', env({ PODPLANE_OPERATOR_KEY: 'x' }))).toThrow('--url plane is not an http or https address')
-  })
-})
-
 describe('npm run admin -- secrets reseal', () => {
   const STEPS = [
     { step: 'pods', looked: 100, resealed: 2, failed: ['pods/a'], nextCursor: 'pods/b' },
@@ -219,6 +179,22 @@ describe('npm run admin -- secrets reseal', () => {
       cursors: [undefined, 'pods/b', 'endpoints/'],
     })
     expect((await reseal(STEPS.slice(1))).code).toBe(0)
+  })
+
+  it('[CL-50] is podplane admin: the same words, the same exit codes', async () => {
+    const ran = (...argv: string[]) =>
+      new Promise<unknown>((resolve) =>
+        execFile(process.execPath, argv, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr })),
+      )
+    for (const [words, code] of [
+      [['--help'], 0],
+      [['users', 'nosuch'], 2],
+      [['--json', '--url', 'nonsense', 'users', 'list'], 2],
+    ] as const) {
+      const alias = await ran('src/cli/admin.ts', ...words)
+      expect(alias).toMatchObject({ code })
+      if (words[0] !== '--json') expect(alias).toEqual(await ran('src/cli/main.ts', 'admin', ...words))
+    }
   })
 
   it('[SEC-7] rotate-master walks until rows need nothing any more, and is not done before', async () => {

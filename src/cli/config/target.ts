@@ -75,7 +75,8 @@ function resolvePlace({ flags, env, config, local }: Sources): Place {
   if (env.PODPLANE_CONTEXT) return ofContext(config, env.PODPLANE_CONTEXT, 'PODPLANE_CONTEXT')
   if (config.current !== undefined) return ofContext(config, config.current, 'config.toml')
   if (local !== undefined) return { url: local.url, source: 'the local plane' }
-  throw new CliError(EXIT.UNREACHABLE, 'no_plane', 'no plane is configured, and none runs here', {
+  const where = env.PODPLANE_DATA ? `on PODPLANE_DATA=${env.PODPLANE_DATA}` : 'here'
+  throw new CliError(EXIT.UNREACHABLE, 'no_plane', `no plane is configured, and none runs ${where}`, {
     hint: 'start one with npm start, or point to one: podplane auth login --url https://plane.example.com',
   })
 }

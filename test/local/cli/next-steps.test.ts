@@ -97,4 +97,10 @@ describe('what somebody new reads', () => {
     expect(stderr).toMatch(`error: ${url} does not answer: `)
     expect(stderr).toContain('\n  is it running? podplane doctor looks further\n')
   })
+
+  it('[CL-52] says where it has looked for a plane', async () => {
+    const { code, stderr } = await podplane(['pods', 'list'], { env: { PODPLANE_DATA: '/nowhere' } })
+    expect(code).toBe(8)
+    expect(stderr).toMatch('error: no plane is configured, and none runs on PODPLANE_DATA=/nowhere\n  start one with npm start')
+  })
 })
