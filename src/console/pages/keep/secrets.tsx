@@ -6,6 +6,7 @@ import { CopyButton } from '../../parts/copy/copy.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { TextArea, TextField } from '../../parts/form/field.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Plan } from '../../parts/plan/plan.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { DeleteButton } from './delete-button.tsx'
@@ -128,6 +129,10 @@ function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | un
             error={errors.of('description')}
             onChange={({ target }) => setText({ ...text, description: target.value })}
           />
+          {/* Who reads it is asked with another value than the one that is typed. */}
+          {secret !== undefined && value !== '' && (
+            <Plan of={{ method: 'PATCH', path: `/v2/account/secrets/${secret.id}`, body: { value: '<value>' } }} />
+          )}
         </>
       )}
     </FormDialog>

@@ -3,11 +3,13 @@ import type { GlobalVolume } from '../../../contract/resources/global-volumes.ts
 import type { NetworkVolume } from '../../../contract/resources/network-volumes.ts'
 import { useLive } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
+import { useSettled } from '../../app/settled.ts'
 import { readNumber } from '../../parts/container/text-lists.ts'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { bytes } from '../../parts/format.ts'
 import { Page } from '../../parts/page.tsx'
+import { Plan } from '../../parts/plan/plan.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { DeleteButton } from './delete-button.tsx'
@@ -152,6 +154,7 @@ function EditNetworkVolume({ volume, noRight }: { volume: NetworkVolume; noRight
   const now = { name: volume.name, size: String(volume.size) }
   const [{ name, size }, setText] = useState(now)
   const wanted = readNumber(size)
+  const settled = readNumber(useSettled(size))
   const body = { ...(name !== volume.name && { name }), ...(wanted !== undefined && wanted !== volume.size && { size: wanted }) }
   return (
     <FormDialog
@@ -176,6 +179,9 @@ function EditNetworkVolume({ volume, noRight }: { volume: NetworkVolume; noRight
             hint="It can only grow."
             onChange={({ target }) => setText({ name, size: target.value })}
           />
+          {settled !== undefined && settled !== volume.size && (
+            <Plan of={{ method: 'PATCH', path: `/v2/network-volumes/${volume.id}`, body: { size: settled } }} />
+          )}
         </>
       )}
     </FormDialog>
