@@ -64,8 +64,8 @@ function refsOf({ requestBody, responses, operationId }: Operation): string[] {
     Object.values(content),
   )
   const refs = media.flatMap(({ schema }) => schema?.$ref?.split('/').at(-1) ?? [])
-  // What a dry run answers is not what a create is for.
-  return [...new Set(refs)].filter((ref) => !(operationId.startsWith('create') && /Preview$/.test(ref)))
+  // What a dry run answers is not what the making of something is for.
+  return [...new Set(refs)].filter((ref) => !(/^(create|rotate)/.test(operationId) && /Preview$|^ChangePlan$/.test(ref)))
 }
 
 /** What stands behind the id of each operation in the sources. */
