@@ -66,3 +66,28 @@ it('[CL-47] each kind has operations', () => {
   const kinds = rows.map((row) => (row.isCreate ? 'create' : isRepeated(row) ? row.method : 'once'))
   expect([...new Set(kinds)].toSorted()).toEqual(['DELETE', 'GET', 'PUT', 'create', 'once'])
 })
+
+describe('a stream that breaks off', () => {
+  const streams = Object.entries<Row>(OPERATIONS).flatMap(([id, { by, path }]) => (by === 'events' ? [{ id, path }] : []))
+
+  it.each(streams)('[CL-47] $id: goes on behind its last event', async ({ id, path }) => {
+    const headers = { 'content-type': 'text/event-stream' }
+    const plane = await FakePlane.open([
+      { status: 200, headers, text: 'id: 7\ndata: one\n\n', breaks: true },
+      'hang up',
+      { status: 200, headers, text: 'id: 8\ndata: two\n\n' },
+    ])
+    planes.push(plane)
+    const client = connect({ url: plane.url, credentials: { key: 'pp_secret' }, pause: async () => undefined })
+    const names = Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, 'x1']))
+    const read = client[id as keyof ApiClient] as unknown as (given: object) => AsyncIterable<{ data: string }>
+    const seen: string[] = []
+    for await (const { data } of read({ path: names })) seen.push(data)
+    expect(seen).toEqual(['one', 'two'])
+    expect(plane.requests.map(({ headers: sent }) => sent['last-event-id'])).toEqual([undefined, '7', '7'])
+  })
+
+  it('[CL-47] there are some', () => {
+    expect(streams.length).toBeGreaterThan(0)
+  })
+})
