@@ -11,6 +11,9 @@ const FIRST_PAGE = 175 * KB
 const LAZY = 40 * KB
 const TERMINAL = 90 * KB
 const STYLES = 15 * KB
+/** Loaded beside the page, and by nothing of it. */
+const OFFLINE = 'offline.js'
+const OFFLINE_WORKER = 2 * KB
 
 const directory = mkdtempSync(join(tmpdir(), 'podplane-console-'))
 const wireSize = (file: string) => gzipSync(readFileSync(join(directory, file))).length
@@ -37,7 +40,7 @@ describe('[UI-1] the console is small', () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
   it('its first page', () => {
-    const entry = chunks.find(({ isEntry }) => isEntry)
+    const entry = chunks.find(({ isEntry, fileName }) => isEntry && fileName !== OFFLINE)
     if (entry === undefined) throw new Error('the build has no entry')
     const bytes = withImports(entry).reduce((sum, { fileName }) => sum + wireSize(fileName), 0)
     expect(bytes).toBeGreaterThan(50 * KB)
@@ -47,6 +50,12 @@ describe('[UI-1] the console is small', () => {
   it('each part that is loaded later', () => {
     const late = chunks.filter(({ isEntry }) => !isEntry).map(({ fileName }) => [fileName, wireSize(fileName)] as const)
     expect(late.filter(([name, bytes]) => bytes > (name.includes('terminal') ? TERMINAL : LAZY))).toEqual([])
+  })
+
+  it('what stands in for it while its plane is gone', () => {
+    const offline = chunks.find(({ fileName }) => fileName === OFFLINE)
+    expect(offline?.imports).toEqual([])
+    expect(wireSize(OFFLINE)).toBeLessThanOrEqual(OFFLINE_WORKER)
   })
 
   it('its styles, and it brings no fonts', () => {

@@ -4,6 +4,8 @@ import type { AppContext } from '../app-env.ts'
 const PAGE = '/console/index.html'
 /** Their names hold a hash of their bytes. */
 const HASHED = '/console/assets/'
+/** Served at one address for ever, so that a newer one takes its place; `/console` itself is not below it. */
+const OFFLINE = '/console/offline.js'
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
 /** Styles are the exception: the terminal and the menus set theirs in the page (adr/0039). */
@@ -22,7 +24,8 @@ const POLICY = [
 export async function consolePage(c: AppContext): Promise<Response> {
   const { pathname } = new URL(c.req.url)
   const isHashed = pathname.startsWith(HASHED)
-  const asset = await c.env.ASSETS.fetch(new Request(new URL(isHashed ? pathname : PAGE, c.req.url), { headers: conditionsOf(c.req.raw) }))
+  const isFile = isHashed || pathname === OFFLINE
+  const asset = await c.env.ASSETS.fetch(new Request(new URL(isFile ? pathname : PAGE, c.req.url), { headers: conditionsOf(c.req.raw) }))
   const followed = await followOnce(c, asset)
   // Asset responses have immutable headers, and the request id is added to every response.
   const response = new Response(followed.body, followed)
@@ -32,6 +35,7 @@ export async function consolePage(c: AppContext): Promise<Response> {
     return response
   }
   response.headers.set('Cache-Control', 'no-cache')
+  if (pathname === OFFLINE) response.headers.set('Service-Worker-Allowed', '/console')
   response.headers.set('Content-Security-Policy', POLICY)
   response.headers.set('Referrer-Policy', 'no-referrer')
   response.headers.set('X-Frame-Options', 'DENY')

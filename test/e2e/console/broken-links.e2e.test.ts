@@ -76,6 +76,30 @@ describe('the console behind what breaks off', () => {
     }
   })
 
+  test('[UI-67] who opens the console while its plane is gone reads that, and the page that was asked for opens once it answers', async () => {
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    await visitor.signIn(plane.apiKey)
+    await page.evaluate('navigator.serviceWorker.ready.then(() => true)')
+    await killPlane(plane)
+    // As in a new tab: nothing of the page is left.
+    await page.goto('about:blank')
+    await visitor.go('/console/pods?state=RUNNING')
+    await visitor.heading('The plane does not answer')
+    await visitor.expectAccessible('the console of a plane that is gone')
+    await visitor.picture('offline')
+    plane = await plane.restart()
+    await visitor.heading('Pods')
+    await page.getByRole('link', { name: 'counting' }).waitFor()
+    expect(new URL(page.url()).search).toContain('RUNNING')
+    // It keeps nothing, and has a say in nothing else of this origin.
+    expect(await page.evaluate('caches.keys()')).toEqual([])
+    const scopes = 'navigator.serviceWorker.getRegistrations().then((all) => all.map(({ scope }) => new URL(scope).pathname))'
+    expect(await page.evaluate(scopes)).toEqual(['/console'])
+    expect(visitor.complaints.filter((text) => !text.includes('net::'))).toEqual([])
+    await visitor.close()
+  })
+
   test('[UI-9] a log and chunks of a job, whose connections are cut every moment, lose and double nothing', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const path = { endpointId: (await api.createEndpoint({ body: PROBE })).id }

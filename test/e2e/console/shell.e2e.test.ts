@@ -48,5 +48,9 @@ describe('[UI-4, UI-5] the console', () => {
     const hashed = await fetch(plane.url + script)
     expect([hashed.status, hashed.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable'])
     expect((await fetch(`${plane.url}/console/assets/none.js`)).status).toBe(404)
+    const offline = await fetch(`${plane.url}/console/offline.js`)
+    const { headers } = offline
+    expect([offline.status, headers.get('cache-control'), headers.get('service-worker-allowed')]).toEqual([200, 'no-cache', '/console'])
+    expect(headers.get('content-type')).toContain('javascript')
   })
 })
