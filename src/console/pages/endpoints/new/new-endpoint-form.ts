@@ -1,18 +1,15 @@
 import type { ApiBody } from '../../../../client/client.ts'
 import { type ContainerText, containerBody, EMPTY_CONTAINER } from '../../../parts/container/container-form.ts'
+import type { HardwareText } from '../../../parts/hardware/hardware.tsx'
 import type { ScalerText } from '../scaler-fields.tsx'
 import { numberOf, scalingOf } from '../settings/settings-form.ts'
 
 /** A new endpoint as one types it. */
-export interface EndpointText extends ScalerText {
+export interface EndpointText extends ScalerText, HardwareText {
   name: string
   type: 'QUEUE' | 'LOAD_BALANCER'
   templateId: string
-  kind: 'gpu' | 'cpu'
   pool: string
-  gpuCount: string
-  cpuId: string
-  vcpuCount: string
   container: ContainerText
   /** Members that an option of the dry run has changed; another choice of hardware takes them back. */
   taken: Partial<ApiBody<'createEndpoint'>>

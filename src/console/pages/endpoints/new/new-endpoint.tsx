@@ -10,9 +10,10 @@ import { containerProblems } from '../../../parts/container/container-form.ts'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
 import { Refusal } from '../../../parts/form/refusal.tsx'
+import { Hardware } from '../../../parts/hardware/hardware.tsx'
+import { workerGpus } from '../../../parts/hardware/offers.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
 import { ScalerFields } from '../scaler-fields.tsx'
-import { HardwareChoice } from './hardware-choice.tsx'
 import { EMPTY_ENDPOINT, type EndpointText, endpointBody, missingOf, takenFrom } from './new-endpoint-form.ts'
 import { EndpointPreview, useEndpointPreview } from './preview.tsx'
 
@@ -40,7 +41,8 @@ export function NewEndpointPage() {
     await refresh('endpoints')
     void router.navigate({ to: paths.endpoint(made.id) } as object)
   }
-  const choose = (type: string) =>
+  const choose = (part: Partial<EndpointText>) => set({ ...part, taken: {} })
+  const setType = (type: string) =>
     type === 'QUEUE'
       ? set({ type: 'QUEUE', scaler: 'QUEUE_DELAY', scalerValue: '4' })
       : set({ type: 'LOAD_BALANCER', scaler: 'REQUEST_COUNT', scalerValue: '4' })
@@ -58,7 +60,7 @@ export function NewEndpointPage() {
                 error={errors.of('name')}
                 onChange={({ target }) => set({ name: target.value })}
               />
-              <SelectField label="Type" value={text.type} error={errors.of('type')} onChange={({ target }) => choose(target.value)}>
+              <SelectField label="Type" value={text.type} error={errors.of('type')} onChange={({ target }) => setType(target.value)}>
                 <option value="QUEUE">Queue: jobs wait for a worker</option>
                 <option value="LOAD_BALANCER">Load balancing: requests go straight to a worker</option>
               </SelectField>
@@ -82,7 +84,18 @@ export function NewEndpointPage() {
             </div>
           </Panel>
           <Panel title="Hardware of a worker">
-            <HardwareChoice text={text} onChange={(part) => set({ ...part, taken: {} })} errors={errors} />
+            <Hardware
+              product="SERVERLESS"
+              text={text}
+              onChange={choose}
+              errors={errors}
+              gpu={{
+                chosen: text.pool,
+                onChoose: (pool) => choose({ pool }),
+                offersOf: workerGpus,
+                error: errors.of('gpu.pools') ?? errors.of('gpu'),
+              }}
+            />
           </Panel>
           <Panel title="Workers">
             <ScalerFields text={text} onChange={set} errors={errors} isQueue={text.type === 'QUEUE'} />

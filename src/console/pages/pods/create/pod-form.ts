@@ -1,21 +1,18 @@
 import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
 import { type ContainerText, containerBody, EMPTY_CONTAINER } from '../../../parts/container/container-form.ts'
 import { readNames, readNumber } from '../../../parts/container/text-lists.ts'
+import type { HardwareText } from '../../../parts/hardware/hardware.tsx'
 import { deadlineAt } from '../deadline.ts'
 
 /** A pod that is about to be made, as one types it. */
-export interface PodText {
+export interface PodText extends HardwareText {
   name: string
   templateId: string
   container: ContainerText
-  kind: 'gpu' | 'cpu'
   gpuId: string
-  gpuCount: string
   cloud: 'SECURE' | 'COMMUNITY'
   /** Also where the template asks for certain ones. */
   isAnyCuda: boolean
-  cpuId: string
-  vcpuCount: string
   /** Ids with commas between them, in the order in which they are tried; empty: anywhere. */
   dataCenters: string
   persistentGb: string

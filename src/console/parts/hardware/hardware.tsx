@@ -1,0 +1,112 @@
+import type { ReactNode } from 'react'
+import type { GpuType } from '../../../contract/catalog/catalog.ts'
+import { useLive } from '../../app/live.ts'
+import { Face } from '../faces.tsx'
+import { SelectField, TextField } from '../form/field.tsx'
+import type { FieldErrors } from '../form/field-errors.ts'
+import { KindChoice } from './kind-choice.tsx'
+import { OfferChoice } from './offer-choice.tsx'
+import { cpuOffers, type Offer } from './offers.ts'
+
+const EVERY_MS = 15_000
+const VCPUS = [2, 4, 8, 16, 32]
+
+/** What both pods and workers say of what they run on. */
+export interface HardwareText {
+  kind: 'gpu' | 'cpu'
+  gpuCount: string
+  cpuId: string
+  vcpuCount: string
+}
+
+interface HardwareProps {
+  product: 'POD' | 'SERVERLESS'
+  text: HardwareText
+  onChange: (part: Partial<HardwareText>) => void
+  errors: FieldErrors
+  gpu: {
+    /** What else decides which have room, such as the cloud. */
+    query?: Record<string, string>
+    chosen: string
+    onChoose: (id: string) => void
+    /** What the catalog has, as it is asked for here. */
+    offersOf: (gpus: readonly GpuType[], count: number) => Offer[]
+    error: string | undefined
+    /** Beside the number of GPUs. */
+    beside?: ReactNode
+    /** Below the types. */
+    below?: ReactNode
+  }
+}
+
+/** GPUs or CPUs, with what is free now and its price. */
+export function Hardware(props: HardwareProps) {
+  const { text, onChange } = props
+  return (
+    <div className="flex flex-col gap-4">
+      <KindChoice kind={text.kind} onChange={(kind) => onChange({ kind })} />
+      {text.kind === 'gpu' ? <Gpus {...props} /> : <Cpus {...props} />}
+    </div>
+  )
+}
+
+function Gpus({ product, text, onChange, errors, gpu }: HardwareProps) {
+  const count = /^[1-9]\d{0,3}$/.test(text.gpuCount) ? text.gpuCount : '1'
+  const query = { include: 'AVAILABILITY', product, count, ...gpu.query }
+  const gpus = useLive(['catalog', 'gpus', query], (api, signal) => api.listGpuTypes({ query }, { signal }), { everyMs: EVERY_MS })
+  return (
+    <>
+      <div className="grid grid-cols-2 gap-4">
+        <TextField
+          label="GPUs"
+          type="number"
+          min={1}
+          value={text.gpuCount}
+          error={errors.of('gpu.count')}
+          onChange={({ target }) => onChange({ gpuCount: target.value })}
+        />
+        {gpu.beside}
+      </div>
+      {gpu.error !== undefined && <p className="text-bad text-xs">{gpu.error}</p>}
+      <Face of={gpus}>
+        {(data) => (
+          <OfferChoice caption="GPU types" offers={gpu.offersOf(data.gpus, Number(count))} chosen={gpu.chosen} onChoose={gpu.onChoose} />
+        )}
+      </Face>
+      {gpu.below}
+    </>
+  )
+}
+
+function Cpus({ product, text, onChange, errors }: HardwareProps) {
+  const wanted = Number(text.vcpuCount)
+  // A template may ask for a number that is on no list.
+  const query = { include: 'AVAILABILITY', product, ...(Number.isInteger(Math.log2(wanted)) && wanted >= 2 && { vcpuCount: wanted }) }
+  const cpus = useLive(['catalog', 'cpus', query], (api, signal) => api.listCpuTypes({ query }, { signal }), { everyMs: EVERY_MS })
+  const error = errors.of('cpu.id') ?? errors.of('cpu')
+  return (
+    <>
+      <SelectField
+        label="vCPUs"
+        value={text.vcpuCount}
+        error={errors.of('cpu.vcpuCount')}
+        onChange={({ target }) => onChange({ vcpuCount: target.value })}
+      >
+        {VCPUS.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </SelectField>
+      {error !== undefined && <p className="text-bad text-xs">{error}</p>}
+      <Face of={cpus}>
+        {(data) => (
+          <OfferChoice
+            caption="CPU types"
+            offers={cpuOffers(data.cpus, product, wanted)}
+            chosen={text.cpuId}
+            onChoose={(cpuId) => onChange({ cpuId })}
+          />
+        )}
+      </Face>
+    </>
+  )
+}

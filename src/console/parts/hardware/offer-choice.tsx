@@ -1,0 +1,56 @@
+import { useState } from 'react'
+import { Button } from '../button.tsx'
+import { money } from '../format.ts'
+import { Level } from '../level.tsx'
+import { Table } from '../table.tsx'
+import type { Offer } from './offers.ts'
+
+interface OfferChoiceProps {
+  caption: string
+  offers: readonly Offer[]
+  chosen: string
+  onChoose: (id: string) => void
+}
+
+/** What has room now; the rest on request. */
+export function OfferChoice({ caption, offers, chosen, onChoose }: OfferChoiceProps) {
+  const [isWhole, setIsWhole] = useState(false)
+  const free = offers.filter(({ level }) => level !== 'NONE')
+  const shown = isWhole
+    ? [...free, ...offers.filter((offer) => !free.includes(offer))]
+    : offers.filter((offer) => free.includes(offer) || offer.id === chosen)
+  return (
+    <>
+      {shown.length === 0 ? (
+        <p className="text-soft">Nothing of this size has room now.</p>
+      ) : (
+        <Table
+          caption={caption}
+          rows={shown}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Type',
+              show: ({ id, name }) => (
+                <label className="flex items-center gap-2">
+                  <input type="radio" name="hardware" className="size-4 shrink-0" checked={id === chosen} onChange={() => onChoose(id)} />
+                  {name}
+                </label>
+              ),
+            },
+            { title: 'Memory', isMinor: true, isNumber: true, show: ({ memoryGb }) => `${memoryGb} GB` },
+            { title: 'Free', show: ({ level }) => <Level level={level} /> },
+            { title: 'Per hour', isNumber: true, show: ({ perHour }) => money(perHour) },
+          ]}
+        />
+      )}
+      {free.length < offers.length && (
+        <div>
+          <Button kind="quiet" aria-expanded={isWhole} onClick={() => setIsWhole(!isWhole)}>
+            {isWhole ? 'Show only what has room' : `Show all ${offers.length} types`}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
