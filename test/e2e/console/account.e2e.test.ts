@@ -23,6 +23,7 @@ describe('pages of accounts and operators', () => {
     await visitor.page.getByRole('navigation', { name: 'Main' }).waitFor()
   })
   afterAll(async () => {
+    await visitor?.close()
     await browser?.close()
     await plane?.stop()
     await provider?.stop()
@@ -50,6 +51,10 @@ describe('pages of accounts and operators', () => {
     await dialog.getByRole('button', { name: 'I have kept it' }).click()
     expect(await visitor.page.content()).not.toContain(key)
     await visitor.page.getByRole('button', { name: 'Revoke from the console' }).click()
+    // What asks before it does something shows the same call for other tools, too.
+    await visitor.page.getByRole('dialog').getByRole('button', { name: 'Copy as…' }).click()
+    await visitor.page.getByRole('region', { name: 'curl' }).getByText('-X DELETE').waitFor()
+    await visitor.page.getByRole('button', { name: 'Close' }).click()
     await visitor.page.getByRole('button', { name: 'Revoke', exact: true }).click()
     await visitor.page.getByText('Revoked from the console').waitFor()
     await expect(api.listPods()).rejects.toMatchObject({ status: 401 })
@@ -65,6 +70,49 @@ describe('pages of accounts and operators', () => {
     expect(hosts[0]?.cordon).toBeNull()
   })
 
+  test('[UI-69, UI-68] the operator sets limits of an account in fields, beside what it holds, after the plan of that very call', async () => {
+    const api = createApiClient(plane.url, plane.operatorKey)
+    const id = (await api.listUsers()).users[0]?.id ?? ''
+    const { page } = visitor
+    const dialog = page.getByRole('dialog')
+    const panel = (name: string) => page.getByRole('heading', { name, exact: true }).locator('xpath=ancestor::section')
+    await visitor.go(`/console/operator/accounts/${id}`)
+    await page.getByText('1 of 500 in use').first().waitFor()
+    const gpus = page.getByLabel('GPUs of pods and workers')
+    expect([await gpus.inputValue(), await gpus.getAttribute('placeholder')]).toEqual(['', '256'])
+    await gpus.fill('some')
+    await page.getByText('This wants a number, or nothing.').waitFor()
+    expect(await panel('Budgets').getByRole('button', { name: 'Set', exact: true }).getAttribute('aria-disabled')).toBe('true')
+    await gpus.fill('8')
+    await page.getByLabel('Inputs and results of jobs (MiB)').fill('1.5')
+    await visitor.expectAccessible('limits of an account')
+    await panel('Budgets').getByRole('button', { name: 'Set', exact: true }).click()
+    await dialog.getByRole('list', { name: 'What would happen' }).getByText('gpus').first().waitFor()
+    expect(await api.getBudgets({ path: { id } })).toEqual({})
+    await dialog.getByRole('button', { name: 'Set', exact: true }).click()
+    await page.getByText('The budgets hold from now on').waitFor()
+    expect(await api.getBudgets({ path: { id } })).toEqual({ gpus: 8, queuedBytes: 1.5 * 2 ** 20 })
+    await page.getByText('0 of 8 in use').waitFor()
+    await page.getByLabel('USD an hour, at most').fill('12.5')
+    await panel('Spend').getByRole('button', { name: 'Set', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Set', exact: true }).click()
+    await page.getByText('of $12.50/h now').waitFor()
+    await panel('Requests').getByRole('button', { name: 'As the plan says' }).click()
+    await dialog.getByRole('list', { name: 'What would happen' }).waitFor()
+    await dialog.getByRole('button', { name: 'Keep it' }).click()
+    await api.setPlan({ path: { name: 'research' }, body: { budgets: { gpus: 64 } } })
+    await visitor.go(`/console/operator/accounts/${id}`)
+    await page.getByLabel('Plan', { exact: true }).selectOption('research')
+    await panel('Plan').getByText('GPUs of pods and workers').waitFor()
+    await panel('Plan').getByRole('button', { name: 'Set', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Set', exact: true }).click()
+    await page.getByText('The plan holds from now on').waitFor()
+    expect(await api.getUserPlan({ path: { id } })).toEqual({ plan: 'research' })
+    await visitor.picture('operator-account')
+    await Promise.all([api.setUserPlan({ path: { id }, body: { plan: null } }), api.setBudgets({ path: { id }, body: {} })])
+    await api.setSpendCeilings({ path: { id }, body: {} })
+  })
+
   test('[UI-64] a device that shows a code is let in, with a key of the account', async () => {
     const login = await startDeviceLogin(plane.url, 'laptop of the test')
     await visitor.page.goto(login.verification_uri_complete)
@@ -77,11 +125,16 @@ describe('pages of accounts and operators', () => {
     expect((await createApiClient(plane.url, key).getUser()).email).toBe('demo@podplane.local')
   })
 
-  test('[UI-65] a pod that costs is stopped by the plan that was shown, and started again', async () => {
+  test('[UI-65, UI-73] a pod that costs is stopped by the plan that was shown, and started again', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const pod = await api.createPod({ body: { name: 'forgotten', image: 'builtin/idle', gpu: { id: 'NVIDIA L4', count: 1 } } })
     const status = async () => (await api.getPod({ path: { id: pod.id } })).status
     await expect.poll(status, { timeout: 20_000 }).toBe('RUNNING')
+    const [host] = (await createApiClient(plane.url, plane.operatorKey).listHosts()).hosts
+    await visitor.go(`/console/operator/hosts/${host?.id}`)
+    const held = visitor.page.getByRole('list', { name: 'What would happen' })
+    await held.getByText(/pod forgotten of account \w+: /).waitFor()
+    await visitor.expectAccessible('a host and who holds what')
     await visitor.go('/console/usage')
     await visitor.page.getByRole('link', { name: 'forgotten' }).waitFor()
     await visitor.page.getByRole('button', { name: 'Stop spend' }).click()

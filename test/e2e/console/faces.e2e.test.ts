@@ -71,7 +71,7 @@ async function isRead(page: Page, path: string): Promise<void> {
   await waitUntil(`${path} has read what it shows`, async () => (await page.getByText('Loading').count()) === 0, PATIENCE_MS)
 }
 
-describe('[UI-7] every page', () => {
+describe('[UI-7, UI-70] every page', () => {
   let plane: TestPlane
   let browser: Browser
   /** Has seen every page. */
@@ -211,6 +211,7 @@ describe('[UI-7] every page', () => {
       if (isSample(path)) await reader.expectAccessible(`${path}, old`)
     })
     expect([...waiter.complaints, ...reader.complaints]).toEqual([])
+    for (const visitor of [waiter, reader]) await visitor.close()
   })
 })
 

@@ -31,7 +31,7 @@ async function expectNoOverflow({ page }: Visitor): Promise<void> {
 }
 
 describe('pods', () => {
-  test('[UI-20, UI-21] are made and stopped by keyboard alone', async () => {
+  test('[UI-20, UI-21, UI-72] are made and stopped, and their logs read and searched, by keyboard alone', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console/pods')
@@ -63,6 +63,22 @@ describe('pods', () => {
       pods: { name: string; status: string; disk: number }[]
     }
     expect(pods).toMatchObject([{ name: 'by-keyboard', status: 'EXITED', disk: 1 }])
+    await tabTo(page, 'Overview')
+    for (const name of ['Connect', 'Terminal', 'Metrics', 'Logs']) {
+      await page.keyboard.press('ArrowRight')
+      await page.getByRole('tab', { name }).and(page.locator(':focus')).waitFor()
+    }
+    await page.keyboard.press('Enter')
+    const lines = page.getByRole('grid')
+    await lines.getByText('creating from image').waitFor()
+    await typeInto(page, 'Search', 'creating')
+    await page.getByText('1 hit', { exact: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('1 of 1', { exact: true }).waitFor()
+    await tabTo(page, (await lines.getAttribute('aria-label')) ?? '')
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => new URL(page.url()).searchParams.get('line')).toMatch(/\/\d{12}$/)
     await visitor.close()
   })
 

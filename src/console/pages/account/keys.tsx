@@ -122,7 +122,6 @@ function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
         <p>
           Whoever uses it is refused, here at once and everywhere within a minute. It cannot be taken back; rotating gives its users time.
         </p>
-        <CopyAs call={{ method: 'DELETE', path: `/v2/account/keys/${key.id}` }} />
       </Confirm>
     </div>
   )

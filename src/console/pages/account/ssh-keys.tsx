@@ -4,6 +4,7 @@ import { useLive, useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { TextArea } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
@@ -88,9 +89,12 @@ export function SshKeysPage() {
               onChange={(event) => setText(event.target.value)}
             />
           </div>
-          <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={off}>
-            Add
-          </Button>
+          <div className="flex flex-wrap gap-2">
+            <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={off}>
+              Add
+            </Button>
+            <CopyAs call={{ method: 'PUT', path: '/v2/account/ssh-keys', body: { keys: [...known, text.trim()] } }} />
+          </div>
         </form>
       </Panel>
     </Page>

@@ -5,6 +5,7 @@ import { useLive, useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
@@ -83,7 +84,7 @@ function Invite({ of }: { of: Organization }) {
   return (
     <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
       <Refusal text={refusal} />
-      <div className="grid items-start gap-3 sm:grid-cols-[1fr_10rem_auto]">
+      <div className="grid items-start gap-3 sm:grid-cols-[1fr_10rem_auto_auto]">
         <TextField
           label="Invite"
           type="email"
@@ -106,6 +107,9 @@ function Invite({ of }: { of: Organization }) {
         <Button type="submit" kind="primary" className="sm:mt-6" isBusy={isBusy}>
           Invite
         </Button>
+        <div className="sm:mt-6">
+          <CopyAs call={{ method: 'POST', path: `/v2/organizations/${of.id}/invitations`, body: { email, role } }} />
+        </div>
       </div>
       <SecretOnce
         title="The invitation"

@@ -5,6 +5,7 @@ import { useApi, useSessionChange } from '../../app/session.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { useUrlState } from '../../app/url-state.ts'
 import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
@@ -79,9 +80,12 @@ function NewOrganization() {
         <div className="w-full">
           <TextField label="Name" required value={name} error={errors.of('name')} onChange={(event) => setName(event.target.value)} />
         </div>
-        <Button type="submit" kind="primary" isBusy={isBusy}>
-          Make it
-        </Button>
+        <div className="flex gap-2">
+          <Button type="submit" kind="primary" isBusy={isBusy}>
+            Make it
+          </Button>
+          <CopyAs call={{ method: 'POST', path: '/v2/organizations', body: { name } }} />
+        </div>
       </form>
     </Panel>
   )
@@ -127,6 +131,8 @@ function Answer() {
           <Button isBusy={isBusy} disabledReason={token === '' ? 'Enter the token first.' : undefined} onClick={() => void decline()}>
             Decline
           </Button>
+          {/* The token opens the invitation: it is no part of what is copied. */}
+          <CopyAs call={{ method: 'POST', path: '/v2/organizations/invitations/accept', body: { token: '<token>' } }} />
         </div>
       </form>
     </Panel>

@@ -4,6 +4,7 @@ import { useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { Dialog } from '../../parts/over/dialog.tsx'
@@ -37,6 +38,7 @@ export function Rename({ cluster: { id, name }, noRight }: { cluster: Cluster; n
             onChange={({ target }) => setText(target.value)}
           />
           <div className="flex justify-end gap-2">
+            <CopyAs call={{ method: 'PATCH', path: `/v2/clusters/${id}`, body: { name: text ?? name } }} />
             <Button onClick={() => setText(null)}>Keep it</Button>
             <Button type="submit" kind="primary" isBusy={isBusy}>
               Rename

@@ -4,7 +4,6 @@ import { useAct } from '../../app/act.ts'
 import { useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
-import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
 
 interface DeleteButtonProps {
@@ -50,9 +49,6 @@ export function DeleteButton({ name, path, remove, refresh, noRight, losesData =
           plan={{ method: 'DELETE', path }}
         >
           {children}
-          <div>
-            <CopyAs call={{ method: 'DELETE', path }} />
-          </div>
         </Confirm>
       )}
     </>

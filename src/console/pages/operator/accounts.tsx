@@ -4,6 +4,7 @@ import { paths } from '../../app/paths.ts'
 import { useApi } from '../../app/session.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
@@ -67,9 +68,12 @@ function NewUser() {
             onChange={(event) => setEmail(event.target.value)}
           />
         </div>
-        <Button type="submit" kind="primary" isBusy={isBusy}>
-          Make the user
-        </Button>
+        <div className="flex gap-2">
+          <Button type="submit" kind="primary" isBusy={isBusy}>
+            Make the user
+          </Button>
+          <CopyAs call={{ method: 'POST', path: '/admin/v1/users', body: { email } }} />
+        </div>
       </form>
     </Panel>
   )

@@ -6,6 +6,7 @@ import { paths } from '../../app/paths.ts'
 import { useApi } from '../../app/session.ts'
 import { useSubmit } from '../../app/submit.ts'
 import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Command, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
@@ -41,9 +42,9 @@ function NewToken({ onMade }: { onMade: (token: Token) => void }) {
   const [name, setName] = useState('')
   const [dataCenterId, setDataCenterId] = useState('')
   const [cloud, setCloud] = useState<'SECURE' | 'COMMUNITY'>('SECURE')
+  const body = { cloud, ...(name === '' ? {} : { name }), ...(dataCenterId === '' ? {} : { dataCenterId }) }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const body = { cloud, ...(name === '' ? {} : { name }), ...(dataCenterId === '' ? {} : { dataCenterId }) }
     const made = await send(() => api.createJoinToken({ body }), 'The token lets one machine join')
     if (made !== undefined) onMade(made)
   }
@@ -75,10 +76,11 @@ function NewToken({ onMade }: { onMade: (token: Token) => void }) {
           <option>COMMUNITY</option>
         </SelectField>
       </div>
-      <div>
+      <div className="flex gap-2">
         <Button type="submit" kind="primary" isBusy={isBusy}>
           Make the token
         </Button>
+        <CopyAs call={{ method: 'POST', path: '/admin/v1/join-tokens', body }} />
       </div>
     </form>
   )

@@ -6,7 +6,6 @@ import { useRefresh } from '../../app/live.ts'
 import { paths } from '../../app/paths.ts'
 import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
-import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
 
 /** Takes a machine out of service and back; nothing is lost by a cordon, so nothing is asked. */
@@ -55,10 +54,9 @@ export function HostActions({ of: host }: { of: Host }) {
         isBusy={isBusy}
         onClose={() => ask(null)}
         onConfirm={() => void act(() => api.drainHost({ path, body: {} }), `${host.name} is draining`)}
-        plan={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {} }}
+        plan={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {}, command: `hosts drain ${host.id}` }}
       >
         <p>It takes no new work, and what can leave is asked to.</p>
-        <CopyAs call={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {}, command: `hosts drain ${host.id}` }} />
       </Confirm>
       <Confirm
         title={`Remove ${host.name}?`}

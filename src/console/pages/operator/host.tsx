@@ -4,6 +4,7 @@ import { useLive } from '../../app/live.ts'
 import { Face } from '../../parts/faces.tsx'
 import { count } from '../../parts/format.ts'
 import { Page, Panel } from '../../parts/page.tsx'
+import { Plan } from '../../parts/plan/plan.tsx'
 import { Facts } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { Amount, Gpus } from './amounts.tsx'
@@ -69,6 +70,9 @@ function Details({ of: host }: { of: Host }) {
             ['Shared volumes', host.sharedVolumes === null ? 'its agent does not say' : host.sharedVolumes.join(', ') || 'none'],
           ]}
         />
+      </Panel>
+      <Panel title="What runs on it, and what a drain would do">
+        <Plan of={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {} }} withAccount />
       </Panel>
       <Panel title="What it holds against strangers">
         <Facts

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { Button } from '../button.tsx'
+import { CopyAs } from '../copy/copy-as.tsx'
 import { TextField } from '../form/field.tsx'
 import { Plan, type PlannedCall } from '../plan/plan.tsx'
 import { Dialog } from './dialog.tsx'
@@ -19,7 +20,7 @@ interface ConfirmProps {
   /** The change: its plan is shown as soon as it is asked about. */
   plan?: PlannedCall | undefined
   /** What else there is to know. */
-  children: ReactNode
+  children?: ReactNode
 }
 
 /** Asks before something that cannot be undone. */
@@ -33,6 +34,7 @@ export function Confirm({ title, verb, isOpen, isBusy, onClose, onConfirm, typed
       onClose={onClose}
       actions={
         <>
+          {plan !== undefined && <CopyAs call={plan} />}
           <Button onClick={onClose}>Keep it</Button>
           <Button kind="danger" isBusy={isBusy} disabledReason={disabledReason ?? missing} onClick={onConfirm}>
             {verb}

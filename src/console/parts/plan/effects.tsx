@@ -5,7 +5,7 @@ const WORDS = { INFO: 'Also:', WARNING: 'Mind:', LOSS: 'Lost:' } as const
 const LOOKS = { INFO: 'text-soft', WARNING: 'text-warn', LOSS: 'text-bad' } as const
 
 /** What a change would do, a line each; what is lost is told apart. */
-export function Effects({ of }: { of: readonly ChangeEffect[] }) {
+export function Effects({ of, withAccount = false }: { of: readonly ChangeEffect[]; withAccount?: boolean }) {
   return (
     <ul aria-label="What would happen" className="flex max-h-64 flex-col gap-1 overflow-y-auto">
       {of.map(({ kind, resource, what, severity }) => (
@@ -17,6 +17,12 @@ export function Effects({ of }: { of: readonly ChangeEffect[] }) {
           <strong className="font-medium">
             {resource.kind} {resource.name ?? resource.id}
           </strong>
+          {withAccount && resource.teamId !== undefined && (
+            <>
+              {' of account '}
+              <code>{resource.teamId}</code>
+            </>
+          )}
           : {what}
         </li>
       ))}

@@ -9,15 +9,17 @@ export interface PlannedCall {
   method: 'DELETE' | 'PATCH' | 'POST' | 'PUT'
   path: string
   body?: unknown
+  /** What the command line takes for it. */
+  command?: string
 }
 
 /** What a change would do, from a dry run of the very same call (DRY-1). */
-export function Plan({ of }: { of: PlannedCall }) {
-  return <Plans of={[of]} />
+export function Plan({ of, withAccount = false }: { of: PlannedCall; withAccount?: boolean }) {
+  return <Plans of={[of]} withAccount={withAccount} />
 }
 
 /** The same of several changes that are sent together. */
-export function Plans({ of }: { of: readonly PlannedCall[] }) {
+export function Plans({ of, withAccount = false }: { of: readonly PlannedCall[]; withAccount?: boolean }) {
   const text = JSON.stringify(of)
   const plans = useLive(
     ['plan', text],
@@ -30,7 +32,7 @@ export function Plans({ of }: { of: readonly PlannedCall[] }) {
       {(known) => (
         <>
           {known.some(({ refusal }) => refusal === null) && (
-            <Effects of={known.flatMap(({ refusal, effects }) => (refusal === null ? effects : []))} />
+            <Effects of={known.flatMap(({ refusal, effects }) => (refusal === null ? effects : []))} withAccount={withAccount} />
           )}
           {known.map((plan, index) => plan.refusal !== null && <Refused key={of[index]?.path} of={plan} />)}
         </>

@@ -5,12 +5,16 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { expect } from 'vitest'
 import { PROJECT_ROOT } from '../../../../src/local/paths.ts'
 import type { TestPlane } from '../../support/plane.ts'
+import { undocumented } from './documented.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 /** A busy machine; what is waited for is there much sooner. */
 const PATIENCE_MS = 20_000
+/** Whatever a script of the page, or who looks over a shoulder, can read. */
+const EVERYTHING =
+  'JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, document.cookie, document.documentElement.outerHTML])'
 /** Where pictures of the pages go, when somebody wants to look at them. */
 const PICTURES = process.env.CONSOLE_PICTURES
 
@@ -29,9 +33,12 @@ export class Visitor {
   readonly context: BrowserContext
   /** Errors on the console, and refused by the policy. */
   readonly complaints: string[] = []
-  /** Every request that it has sent, `METHOD path`. */
+  /** Every request to the plane that it has sent, `METHOD path`. */
   readonly requests: string[] = []
   private readonly url: string
+  private readonly addresses: string[] = []
+  /** What was given to the page and may be nowhere in it afterwards. */
+  private readonly secrets: string[] = []
 
   private constructor(context: BrowserContext, page: Page, url: string) {
     this.context = context
@@ -39,7 +46,12 @@ export class Visitor {
     this.url = url
     page.on('console', (message) => message.type() === 'error' && this.note(message.text()))
     page.on('pageerror', (error) => this.complaints.push(String(error)))
-    page.on('request', (request) => this.requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
+    page.on('request', (request) => {
+      const { origin, pathname } = new URL(request.url())
+      // A provider's pages are its own.
+      if (origin === url) this.requests.push(`${request.method()} ${pathname}`)
+      this.addresses.push(request.url())
+    })
   }
 
   // The browser's own note of an answer that is no success, such as a refused dry run, is no fault of the page.
@@ -60,6 +72,7 @@ export class Visitor {
 
   /** Signs in with a key, as a person does who has pasted it. */
   async signIn(key: string, path = '/console'): Promise<void> {
+    this.secrets.push(key)
     await this.go(path)
     await this.page.getByLabel('API key').fill(key)
     await this.page.getByRole('button', { name: 'Sign in', exact: true }).click()
@@ -87,7 +100,12 @@ export class Visitor {
     await this.page.screenshot({ path: join(PROJECT_ROOT, PICTURES, `${name}.png`), fullPage: false })
   }
 
+  /** Leaves. All that it has asked for is in the documents that everybody has (C-1), and no key or session is left anywhere (C-8). */
   async close(): Promise<void> {
+    const secrets = [...this.secrets, ...(await this.context.cookies()).map(({ value }) => value)]
+    const left = String(await this.page.evaluate(EVERYTHING)) + this.addresses.join()
+    expect(secrets.filter((secret) => left.includes(secret))).toEqual([])
     await this.context.close()
+    expect(undocumented(this.requests)).toEqual([])
   }
 }

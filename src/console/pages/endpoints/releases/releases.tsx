@@ -4,7 +4,6 @@ import { useAct } from '../../../app/act.ts'
 import { useLive, useRefresh } from '../../../app/live.ts'
 import { useApi } from '../../../app/session.ts'
 import { Button } from '../../../parts/button.tsx'
-import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { Empty, Face } from '../../../parts/faces.tsx'
 import { count } from '../../../parts/format.ts'
 import { Confirm } from '../../../parts/over/confirm.tsx'
@@ -116,7 +115,6 @@ function GoBackDialog({ endpointId, target, releases, onClose }: DialogProps) {
       {lost.length > 0 && (
         <p className="text-warn">This stays as it is now, because a release does not keep its values: {lost.join(', ')}.</p>
       )}
-      <CopyAs call={{ method: 'PATCH', path: `/v2/serverless/${endpointId}`, body }} />
     </Confirm>
   )
 }

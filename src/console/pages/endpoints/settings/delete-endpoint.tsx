@@ -6,7 +6,6 @@ import { useRefresh } from '../../../app/live.ts'
 import { paths } from '../../../app/paths.ts'
 import { useApi } from '../../../app/session.ts'
 import { Button } from '../../../parts/button.tsx'
-import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { Confirm } from '../../../parts/over/confirm.tsx'
 import { Panel } from '../../../parts/page.tsx'
 
@@ -38,10 +37,8 @@ export function DeleteEndpoint({ of: endpoint, offReason }: { of: Endpoint; offR
         onClose={() => setIsOpen(false)}
         onConfirm={() => void remove()}
         typed={endpoint.name}
-        plan={{ method: 'DELETE', path: `/v2/serverless/${endpoint.id}` }}
-      >
-        <CopyAs call={{ method: 'DELETE', path: `/v2/serverless/${endpoint.id}`, command: `endpoints delete ${endpoint.id}` }} />
-      </Confirm>
+        plan={{ method: 'DELETE', path: `/v2/serverless/${endpoint.id}`, command: `endpoints delete ${endpoint.id}` }}
+      ></Confirm>
     </Panel>
   )
 }

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PROJECT_ROOT } from '../../../../src/local/paths.ts'
+
+const DOCUMENTS = ['v2', 'admin-v1', 'console']
+/** What the program itself is made of, and where a provider sends people back to. */
+const OWN = /^(GET|HEAD) \/(console(\/.*)?|favicon\.ico)$/
+
+const operations = DOCUMENTS.flatMap((name) => {
+  const { paths } = JSON.parse(readFileSync(join(PROJECT_ROOT, `docs/openapi-${name}.json`), 'utf8')) as {
+    paths: Record<string, Record<string, unknown>>
+  }
+  return Object.entries(paths).flatMap(([path, methods]) => {
+    const pattern = path.replaceAll(/[.*+?^$|()[\]\\]/g, '\\$&').replaceAll(/\{\w+\}/g, '[^/]+')
+    return Object.keys(methods).map((method) => new RegExp(`^${method.toUpperCase()} ${pattern}$`))
+  })
+})
+
+/** The OpenAI API of an endpoint, whose paths are the workers' own (OAI-1). */
+const OPENAI = /^POST \/v2\/[^/]+\/openai\/v1\/chat\/completions$/
+
+/** Requests to the plane that no document has: the console is to have no way of its own to it (C-1). */
+export function undocumented(requests: readonly string[]): string[] {
+  return [...new Set(requests)].filter(
+    (request) => !OWN.test(request) && !OPENAI.test(request) && !operations.some((pattern) => pattern.test(request)),
+  )
+}
