@@ -49,7 +49,8 @@ export class Visitor {
     page.on('request', (request) => {
       const { origin, pathname } = new URL(request.url())
       // A provider's pages are its own.
-      if (origin === url) this.requests.push(`${request.method()} ${pathname}`)
+      if (origin !== url) return
+      this.requests.push(`${request.method()} ${pathname}`)
       this.addresses.push(request.url())
     })
   }

@@ -45,7 +45,7 @@ export function Keys({ id }: { id: string }) {
             columns={[
               { title: 'Name', show: ({ name }) => name },
               { title: 'May', show: ({ permission }) => permission },
-              { title: 'Last used', show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+              { title: 'Last used', isMinor: true, show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
               {
                 title: 'Actions',
                 show: (key) =>

@@ -39,7 +39,7 @@ export function Timer({ podId, label, noun, choices, initial, unitMs, isSet, cha
   }
   return (
     <div className="flex flex-wrap items-end gap-3">
-      <div className="w-28">
+      <div className="w-36">
         <SelectField label={label} value={chosen} onChange={({ target }) => setChosen(target.value)}>
           {choices.map((one) => (
             <option key={one} value={one}>
