@@ -38,7 +38,12 @@ export function OfferChoice({ caption, offers, chosen, onChoose }: OfferChoicePr
                 </label>
               ),
             },
-            { title: 'Memory', isMinor: true, isNumber: true, show: ({ memoryGb }) => `${memoryGb} GB` },
+            {
+              title: 'Memory',
+              isMinor: true,
+              isNumber: true,
+              show: ({ memoryGb }) => <span className="whitespace-nowrap">{memoryGb} GB</span>,
+            },
             { title: 'Free', show: ({ level }) => <Level level={level} /> },
             { title: 'Per hour', isNumber: true, show: ({ perHour }) => money(perHour) },
           ]}

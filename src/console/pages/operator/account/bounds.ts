@@ -15,7 +15,7 @@ export const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
   secrets: 'Secrets',
   secretBytes: 'Values of secrets (MiB)',
   storedBytes: 'Configurations (MiB)',
-  specBytesPerHost: 'Pods of one machine, their configurations (MiB)',
+  specBytesPerHost: 'Pods of one machine (MiB)',
   queuedBytes: 'Inputs and results of jobs (MiB)',
   inFlightBytes: 'Bodies of jobs within 10 s (MiB)',
   keptAnswers: 'Answers kept for an Idempotency-Key',

@@ -66,5 +66,8 @@ function factsOf({ limits: { requests, budgets = {} } }: LimitsPlan): (readonly 
     budgets[name] === undefined ? [] : [[BUDGET_WORDS[name], boundText(name, budgets[name])] as const],
   )
   if (requests === undefined) return bounds
-  return [['Requests', `${requests.minute} a minute, ${requests.hour} an hour, ${requests.day} a day`], ...bounds]
+  const windows = Object.entries(requests).map(
+    ([name, most]) => [`Requests ${name === 'hour' ? 'an' : 'a'} ${name}`, String(most)] as const,
+  )
+  return [...windows, ...bounds]
 }
