@@ -12,5 +12,14 @@ export const UserLimits = z
     budgets: AccountLimits,
     spend: SpendSummary,
   })
-  .meta({ id: 'UserLimits', description: "What a user's account holds and spends, and the most that it may." })
+  .meta({
+    id: 'UserLimits',
+    description: "What a user's account holds and spends, and the most that it may.",
+    example: {
+      suspendedAt: null,
+      requests: Quotas.meta()?.example,
+      budgets: AccountLimits.meta()?.example,
+      spend: SpendSummary.meta()?.example,
+    },
+  })
 export type UserLimits = z.infer<typeof UserLimits>
