@@ -233,6 +233,10 @@ describe('rooms', () => {
     ])
   })
 
+  it('[PP-170] every object begins as those of the plane do, with what the operator has set', () => {
+    expect(SOURCES.filter((file) => /\bextends DurableObject\b/.test(source(file)))).toEqual(['durable-objects/plane-object.ts'])
+  })
+
   it('verbs and effects know nothing of HTTP', () => {
     const http = /\bnew (Request|Response|Headers)\b|: (Request|Response|Headers)\b|<Response>/
     for (const file of [...listFiles('src/services'), ...listFiles('src/effects')])

@@ -1,6 +1,6 @@
 import { logs, setLogLevel } from '../../../src/platform/log.ts'
 import { afterEach, beforeEach, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
-import { endpointStub, hostStub, podLogStub, rateLimiterStub, webhookSenderStub } from '../../support/stubs.ts'
+import { clusterStub, endpointStub, hostStub, hostTunnelStub, podLogStub, rateLimiterStub, webhookSenderStub } from '../../support/stubs.ts'
 
 // These tests run with LOG_LEVEL "error"; an isolate that nobody has told so writes everything.
 describe('LOG_LEVEL', () => {
@@ -8,17 +8,24 @@ describe('LOG_LEVEL', () => {
   afterEach(() => setLogLevel('error'))
   const isQuiet = () => logs('error') && !logs('warn')
 
-  it.each(['/healthz', '/v2/pods', '/v2/nosuchendpoint/run', '/v2/nosuchendpoint/job-take/w?gpu=x'])(
-    '[PP-170] reaches a call of %s',
-    async (path) => {
-      await (await send(path)).text()
-      expect(isQuiet()).toBe(true)
-    },
-  )
+  const PATHS = [
+    '/healthz',
+    '/v2/pods',
+    '/v2/nosuchendpoint/run',
+    '/v2/nosuchendpoint/job-take/w?gpu=x',
+    '/lb/nosuchendpoint/',
+    '/proxy/x/80/',
+  ]
+  it.each(PATHS)('[PP-170] reaches a call of %s', async (path) => {
+    await (await send(path)).text()
+    expect(isQuiet()).toBe(true)
+  })
 
   it.each([
     ['an endpoint', () => runInDurableObject(endpointStub(env, 'fresh'), isQuiet)],
     ['a host', () => runInDurableObject(hostStub(env, 'fresh'), isQuiet)],
+    ['the tunnel of a host', () => runInDurableObject(hostTunnelStub(env, 'fresh'), isQuiet)],
+    ['a cluster', () => runInDurableObject(clusterStub(env, 'fresh'), isQuiet)],
     ['a log', () => runInDurableObject(podLogStub(env, 'pod', 'fresh'), isQuiet)],
     ['the rate limiter', () => runInDurableObject(rateLimiterStub(env, 'fresh'), isQuiet)],
     ['the sender of webhooks', () => runInDurableObject(webhookSenderStub(env, 'fresh'), isQuiet)],
