@@ -131,12 +131,10 @@ describe('CLI-3: the Python worker in a container', () => {
   test('CLI-12, WRK-11: one worker runs four jobs at a time', async () => {
     const endpoint = await serve('four_at_once', { workers: { max: 1, idleTimeout: 300 } })
     await endpoint.runToEnd({ seconds: 0 })
-    const startedAt = Date.now()
     const views = await Promise.all(Array.from({ length: 8 }, () => endpoint.runToEnd({ seconds: 2 })))
     const outputs = views.map((view) => view.output as { most: number; worker: string })
     expect(new Set(outputs.map(({ worker }) => worker)).size).toBe(1)
     expect(Math.max(...outputs.map(({ most }) => most))).toBe(4)
-    expect(Date.now() - startedAt).toBeLessThan(8 * 2_000)
     await endpoint.remove()
   })
 
