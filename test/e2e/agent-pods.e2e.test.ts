@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { waitUntil } from '../support/time.ts'
 import { docker } from './support/docker.ts'
 import { freshPodAgents, IDLE, type PodAgent } from './support/pod-agent.ts'
+import { pickPorts } from './support/ports.ts'
 import { makeTmpfs, removeMounted } from './support/tmpfs.ts'
 
 // Pods on a real container engine: a real agent, and a played plane that says what is wanted.
@@ -224,14 +225,17 @@ describe('ports', () => {
 
   test('[HOST-57] one that is taken is left out; when no other is left the reason names it', async () => {
     const server = createServer()
-    await new Promise<void>((resolve) => server.listen(19_190, resolve))
+    const first = await pickPorts(2)
+    await new Promise<void>((resolve) => server.listen(first, resolve))
     try {
       // Among strangers an account would get half of them.
-      await agent.start(['--port-range', '19190-19191', '--trusted-tenants'])
+      await agent.start(['--port-range', `${first}-${first + 1}`, '--trusted-tenants'])
       agent.plane.want(agent.workload(1, IDLE, { ports: ['80/tcp'] }))
-      expect((await agent.reaches(1, 'running')).ports).toEqual([{ private: 80, public: 19_191, type: 'tcp' }])
+      expect((await agent.reaches(1, 'running')).ports).toEqual([{ private: 80, public: first + 1, type: 'tcp' }])
       agent.plane.want(agent.workload(1, IDLE, { ports: ['80/tcp'] }), agent.workload(2, IDLE, { ports: ['80/tcp'] }))
-      expect((await agent.reaches(2, 'error')).reason).toBe('port 19190 is already taken on this host, and no other of 19190-19191 is free')
+      expect((await agent.reaches(2, 'error')).reason).toBe(
+        `port ${first} is already taken on this host, and no other of ${first}-${first + 1} is free`,
+      )
       expect((await agent.leftovers()).containers).toEqual([agent.container(1)])
     } finally {
       server.close()

@@ -3,12 +3,12 @@ import { createServer as createHttpServer, type Server as HttpServer } from 'nod
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { claimPort } from '../../../src/local/port.ts'
 import { docker } from '../support/docker.ts'
 import { Fleet } from '../support/fleet.ts'
 import { eventually } from '../support/plane.ts'
 import { countScript, numbersIn, STAY_SCRIPT, upTo } from '../support/pod-scripts.ts'
 import { podBody, TestPod } from '../support/pods.ts'
+import { pickPorts } from '../support/ports.ts'
 import { makeTmpfs, removeMounted } from '../support/tmpfs.ts'
 import { readUsage } from '../support/usage.ts'
 import { busyboxImage } from '../support/worker-image.ts'
@@ -40,7 +40,7 @@ describe('pods in trouble', () => {
     image = await busyboxImage()
     volumeDir = await makeTmpfs(VOLUME_MB)
     stateParent = await makeTmpfs(STATE_MB)
-    firstPort = await pickTwoPorts()
+    firstPort = await pickPorts(2)
     occupant = await listen(firstPort)
     registry = await emptyRegistry()
     registryHost = `127.0.0.1:${(registry.address() as AddressInfo).port}`
@@ -170,15 +170,6 @@ function fillUp(path: string): void {
     } catch {
       return
     }
-  }
-}
-
-/** The first of two ports in a row that nobody uses, below the range from which the system picks. */
-async function pickTwoPorts(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000)
-    const free = await Promise.all([claimPort(port), claimPort(port + 1)]).catch(() => undefined)
-    if (free !== undefined) return port
   }
 }
 

@@ -6,8 +6,8 @@ import { createApiClient } from '../../../src/client/client.ts'
 import { demoFilePath, readDemoFile } from '../../../src/local/data-dir.ts'
 import { createJoinToken, waitForHost } from '../../../src/local/demo.ts'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
-import { claimPort } from '../../../src/local/port.ts'
 import { waitUntil } from '../../support/time.ts'
+import { pickPorts } from './ports.ts'
 
 const READY_TIMEOUT_MS = 100_000
 const STOP_TIMEOUT_MS = 60_000
@@ -54,7 +54,7 @@ export interface TestPlane {
 /** Runs what `npm start` runs and waits until it is ready for use. */
 export async function startPlane(options: StartOptions = {}): Promise<TestPlane> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'podplane-e2e-'))
-  const port = options.port ?? (await pickPort())
+  const port = options.port ?? (await pickPorts())
   const startedAt = performance.now()
   const launched = launch({ ...options, dataDir, port })
   const demo = await waitForDemo(launched, dataDir)
@@ -89,15 +89,6 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
         stop: () => next.stop().then(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })),
       }
     },
-  }
-}
-
-// Below the range from which the system picks ports for others: a plane that restarts must find its port free.
-async function pickPort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000)
-    const free = await claimPort(port).catch(() => undefined)
-    if (free !== undefined) return free
   }
 }
 
