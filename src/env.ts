@@ -150,7 +150,9 @@ const known = new WeakMap<Env, Settings>()
  * that keys and seals are made of: a plane without them would serve everybody who knows that (PP-210).
  */
 export function readSettings(env: Env): Settings {
-  const settings = known.get(env) ?? parseSettings(requireSecrets(env))
+  const read = known.get(env)
+  if (read) return read
+  const settings = parseSettings(requireSecrets(env))
   known.set(env, settings)
   return settings
 }
