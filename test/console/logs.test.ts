@@ -7,6 +7,7 @@ import { readLine, runsOf, type ShownLine, shownLine } from '../../src/console/p
 import { endpointLog, type FollowFrom, type LogPage } from '../../src/console/parts/logs/reading/origins.ts'
 import { linesText } from '../../src/console/parts/logs/save-lines.ts'
 import { hitBeside, hitsIn, markHits, nextHit } from '../../src/console/parts/logs/search.ts'
+import { SOON } from '../support/time.ts'
 
 const ESC = '\u001b'
 
@@ -221,7 +222,7 @@ class FakeLog {
 }
 
 const shows = (follower: LogFollower, wanted: number[]) =>
-  vi.waitFor(() => expect(numbers(follower.snapshot().lines)).toEqual(wanted), { timeout: 5_000 })
+  vi.waitFor(() => expect(numbers(follower.snapshot().lines)).toEqual(wanted), SOON)
 const NEVER = new AbortController().signal
 
 describe('[UI-43] following a log', () => {
@@ -257,7 +258,7 @@ describe('[UI-43] following a log', () => {
     log.isRefused = true
     const follower = new LogFollower(log.source())
     follower.start()
-    await vi.waitFor(() => expect(follower.snapshot()).toMatchObject({ status: 'failed', error: new Error('pod not found') }))
+    await vi.waitFor(() => expect(follower.snapshot()).toMatchObject({ status: 'failed', error: new Error('pod not found') }), SOON)
     log.isRefused = false
     follower.start()
     await shows(follower, [1])
@@ -305,11 +306,11 @@ describe('[UI-43] following a log', () => {
     })
     follower.start()
     await shows(follower, [1, 3])
-    await vi.waitFor(() => expect(follower.snapshot().status).toBe('broken'))
+    await vi.waitFor(() => expect(follower.snapshot().status).toBe('broken'), SOON)
     await shows(follower, [1, 3, 4])
-    await vi.waitFor(() => expect([log.opened.length, follower.snapshot().status]).toEqual([1, 'broken']), { timeout: 3_000 })
+    await vi.waitFor(() => expect([log.opened.length, follower.snapshot().status]).toEqual([1, 'broken']), SOON)
     opening.resolve()
-    await vi.waitFor(() => expect(follower.snapshot().status).toBe('following'))
+    await vi.waitFor(() => expect(follower.snapshot().status).toBe('following'), SOON)
     follower.stop()
   })
 })
@@ -332,7 +333,7 @@ describe('[UI-52] no line is missing that the plane has', () => {
     const follower = new LogFollower(source)
     follower.start()
     await shows(follower, [1, 2, ...numbers(lines(51, 60))])
-    await vi.waitFor(() => expect(follower.snapshot()).toMatchObject({ reading: 0, missed: 48 }))
+    await vi.waitFor(() => expect(follower.snapshot()).toMatchObject({ reading: 0, missed: 48 }), SOON)
     follower.stop()
   })
 
@@ -352,7 +353,7 @@ describe('[UI-52] no line is missing that the plane has', () => {
     const follower = new LogFollower(log.source({ first, isOver: true }))
     follower.start()
     await shows(follower, numbers(lines(3, 10)))
-    await vi.waitFor(() => expect(follower.snapshot().status).toBe('ended'))
+    await vi.waitFor(() => expect(follower.snapshot().status).toBe('ended'), SOON)
     expect(log.opened).toEqual([])
   })
 
@@ -400,7 +401,7 @@ describe('[UI-53] what is outside of a view is read when it is wanted', () => {
     const first = async () => log.page('>4', 2, '')
     const follower = new LogFollower(log.source({ first, isMiddle: true }))
     follower.start()
-    await vi.waitFor(() => expect(follower.snapshot()).toMatchObject({ status: 'paused', newer: '>6', older: '<5' }))
+    await vi.waitFor(() => expect(follower.snapshot()).toMatchObject({ status: 'paused', newer: '>6', older: '<5' }), SOON)
     await follower.readNewer(NEVER)
     await shows(follower, numbers(lines(5, 1_006)))
     follower.start(true)
@@ -429,7 +430,7 @@ describe('[UI-53] what is outside of a view is read when it is wanted', () => {
     const first = async () => log.page('>39', 3, '')
     const follower = new LogFollower(log.source({ first, isMiddle: true }))
     follower.start()
-    await vi.waitFor(() => expect(follower.snapshot().status).toBe('paused'))
+    await vi.waitFor(() => expect(follower.snapshot().status).toBe('paused'), SOON)
     const found = await Promise.all([
       follower.seek('line 3', true, NEVER),
       follower.seek('line 7', false, NEVER),

@@ -15,6 +15,17 @@ const PLATFORM = /^(import|\}).* from 'cloudflare:test'/m
 /** Who may import the platform's own test functions: tests get them from the harness. */
 const HARNESS = ['support/apply-migrations.ts', 'support/harness.ts']
 
+const ASKING_AGAIN = /\bvi\.waitFor\(|\bvi\.waitUntil\(|\bexpect\s*\.poll\(/g
+const HOW_LONG = /\bSOON\b|\btimeout:|, [\d_]+$/
+
+/** What stands between the bracket that ends before `start` and the one that closes it. */
+function argumentsFrom(text: string, start: number): string {
+  let depth = 1
+  let end = start
+  for (; depth > 0 && end < text.length; end += 1) depth += '([{'.includes(text[end] ?? '') ? 1 : ')]}'.includes(text[end] ?? '') ? -1 : 0
+  return text.slice(start, end - 1)
+}
+
 describe('tests', () => {
   it('meet the platform in the harness alone', () => {
     const direct = files.filter((file) => PLATFORM.test(readFileSync(file, 'utf8'))).map((file) => relative(TESTS, file))
@@ -24,5 +35,14 @@ describe('tests', () => {
   it(`wait for time in ${WAITING} alone: elsewhere they ask for what they wait for`, () => {
     const waiting = files.filter((file) => SLEEP.test(readFileSync(file, 'utf8'))).map((file) => relative(TESTS, file))
     expect(waiting.toSorted()).toEqual([WAITING])
+  })
+
+  it('say how long they ask again: the second that the runner gives is soon over on a busy machine', () => {
+    const hasty = files.flatMap((file) => {
+      const text = readFileSync(file, 'utf8')
+      const calls = [...text.matchAll(ASKING_AGAIN)].map(({ index, 0: call }) => argumentsFrom(text, index + call.length))
+      return calls.filter((call) => !HOW_LONG.test(call.trim().replace(/,$/, ''))).map((call) => `${relative(TESTS, file)}: ${call}`)
+    })
+    expect(hasty).toEqual([])
   })
 })

@@ -3,6 +3,9 @@
 /** How often something is asked for again. */
 const ASK_AGAIN_MS = 5
 
+/** For the runner's own ways of asking again, which give up after one second: on a busy machine that is over before anything has begun. */
+export const SOON = { timeout: 20_000 } as const
+
 /** Waits until something that nobody is told of has happened. */
 export async function until(happened: () => boolean | Promise<boolean>, askAgainMs = ASK_AGAIN_MS): Promise<void> {
   while (!(await happened())) await pass(askAgainMs)

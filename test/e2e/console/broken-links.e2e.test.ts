@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
 import { paths } from '../../../src/console/app/paths.ts'
-import { waitUntil } from '../../support/time.ts'
+import { SOON, waitUntil } from '../../support/time.ts'
 import { startCuttingProxy } from '../support/cutting-proxy.ts'
 import { docker } from '../support/docker.ts'
 import { killPlane } from '../support/kill-plane.ts'
@@ -126,7 +126,7 @@ describe('the console behind what breaks off', () => {
     )
     expect(chunks).toEqual(chunks.map((_, index) => index))
     for (const { page } of [log, all]) await page.getByText('Following', { exact: true }).waitFor()
-    await expect.poll(() => log.page.getByText('came too quickly').count()).toBe(0)
+    await expect.poll(() => log.page.getByText('came too quickly').count(), SOON).toBe(0)
     const [download] = await Promise.all([
       log.page.waitForEvent('download'),
       log.page.getByRole('button', { name: 'Save as file' }).click(),

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
 import { paths } from '../../../src/console/app/paths.ts'
-import { waitUntil } from '../../support/time.ts'
+import { SOON, waitUntil } from '../../support/time.ts'
 import { docker } from '../support/docker.ts'
 import { startAgent, startPlane, type TestAgent, type TestPlane } from '../support/plane.ts'
 import { podBody, TestPod } from '../support/pods.ts'
@@ -87,7 +87,7 @@ describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, JL-13] the log of a pod in 
     await page.keyboard.press('End')
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
-    await expect.poll(() => new URL(page.url()).searchParams.get('line')).toMatch(/\/\d{12}$/)
+    await expect.poll(() => new URL(page.url()).searchParams.get('line'), SOON).toMatch(/\/\d{12}$/)
     expect(visitor.complaints.filter((text) => !text.includes('ERR_NETWORK_CHANGED'))).toEqual([])
     await visitor.go(new URL(page.url()).pathname + new URL(page.url()).search)
     await lines.locator('[aria-selected=true]').getByText('line 100000 of many').waitFor()
@@ -111,7 +111,7 @@ describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, JL-13] the log of a pod in 
     await visitor.picture('logs-middle-phone')
     await page.getByRole('button', { name: 'Older lines' }).click()
     await page.getByRole('button', { name: 'Newer lines' }).click()
-    await expect.poll(() => lines.getAttribute('aria-rowcount').then(Number)).toBeGreaterThan(2_500)
+    await expect.poll(() => lines.getAttribute('aria-rowcount').then(Number), SOON).toBeGreaterThan(2_500)
     await search.fill('line 9999')
     await page.getByLabel('Only hits').check()
     await page.getByText('11 lines', { exact: true }).waitFor()

@@ -9,7 +9,7 @@ import { sendBehindPosts } from '../../../src/host-agent/plane/send-behind-posts
 import type { RelayBounds } from '../../../src/host-agent/relay/bounds.ts'
 import { type Relay, startRelay } from '../../../src/host-agent/relay/relay.ts'
 import { parseRelayRoute, tellKeptJobs } from '../../../src/host-agent/relay/routes.ts'
-import { realTime } from '../../support/time.ts'
+import { realTime, SOON } from '../../support/time.ts'
 import { admitted, asWorker, keyOf } from '../support/callers.ts'
 import { PostPlane } from '../support/post-plane.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -135,10 +135,10 @@ describe('while the plane answers', () => {
     const agent = await Agent.start(plane, tempDir('spool'))
     plane.mood = 'hang'
     const first = agent.chunk('j1', '1')
-    await expect.poll(() => plane.bodies(plane.arrivals)).toEqual(['1'])
+    await expect.poll(() => plane.bodies(plane.arrivals), SOON).toEqual(['1'])
     const second = agent.chunk('j1', '2')
     const other = agent.chunk('j2', 'of another job')
-    await expect.poll(() => plane.bodies(plane.arrivals)).toEqual(['1', 'of another job'])
+    await expect.poll(() => plane.bodies(plane.arrivals), SOON).toEqual(['1', 'of another job'])
     plane.mood = 'take'
     plane.release()
     expect(await statuses([first, second, other])).toEqual([200, 200, 200])
@@ -174,7 +174,7 @@ describe('while it does not', () => {
     const agent = await Agent.start(plane, tempDir('spool'))
     plane.mood = 'reset'
     expect((await agent.chunk('j1', '1')).status).toBe(200)
-    await expect.poll(() => plane.arrivals.length).toBeGreaterThan(1)
+    await expect.poll(() => plane.arrivals.length, SOON).toBeGreaterThan(1)
     plane.mood = 'take'
     await agent.drained()
     expect(plane.taken).toHaveLength(1)
@@ -209,7 +209,7 @@ describe('while it does not', () => {
     plane.mood = 'hang'
     for (let n = 0; n < 30; n += 1) {
       const reply = agent.result(`j${n}`, 'r')
-      await expect.poll(() => plane.arrivals.length, { interval: 1 }).toBe(n + 1)
+      await expect.poll(() => plane.arrivals.length, { ...SOON, interval: 1 }).toBe(n + 1)
       plane.release()
       expect((await reply).status).toBe(200)
     }
@@ -222,7 +222,7 @@ describe('while it does not', () => {
     const agent = await Agent.start(plane, tempDir('spool'), { postIdleMs: 50 })
     plane.mood = 'hang'
     expect((await agent.result('j1', 'r')).status).toBe(200)
-    await expect.poll(() => plane.arrivals.length).toBeGreaterThan(1)
+    await expect.poll(() => plane.arrivals.length, SOON).toBeGreaterThan(1)
     plane.mood = 'take'
     await agent.drained()
     expect(plane.taken).toHaveLength(1)
@@ -241,11 +241,11 @@ describe('while it does not', () => {
     })
     dying.on('error', () => {})
     dying.end('r')
-    await expect.poll(() => plane.arrivals.length).toBe(1)
+    await expect.poll(() => plane.arrivals.length, SOON).toBe(1)
     dying.destroy()
     await plane.close()
     plane.mood = 'take'
-    await expect.poll(() => agent.files().length).toBe(1)
+    await expect.poll(() => agent.files().length, SOON).toBe(1)
     await plane.open()
     await agent.drained()
     expect(plane.bodies()).toEqual(['r'])
@@ -390,7 +390,7 @@ describe('bounds', () => {
     const agent = await Agent.start(plane, tempDir('spool'), { spoolMaxEntries: 0, spoolAfterMs: 10 })
     plane.mood = 'hang'
     const reply = agent.result('j1', 'r')
-    await expect.poll(() => plane.arrivals.length).toBe(1)
+    await expect.poll(() => plane.arrivals.length, SOON).toBe(1)
     await realTime(50, 'the relay waits `spoolAfterMs` before it looks for room on disk, and shows nothing of what it finds')
     plane.release()
     expect((await reply).status).toBe(200)
@@ -438,7 +438,7 @@ describe('the next agent process', () => {
       ({ status }) => status,
       () => 'cut',
     )
-    await expect.poll(() => plane.arrivals.length).toBe(1)
+    await expect.poll(() => plane.arrivals.length, SOON).toBe(1)
     await first.relay.close()
     expect(await reply).toBe(200)
     plane.mood = 'take'
@@ -477,7 +477,7 @@ describe('what a worker says about itself', () => {
     for (const job of ['j1', 'j2', 'j3']) expect(await agent.ask(`ping/w1?boot=b1&job_id=${job}`)).toBe(200)
     expect(agent.files()).toEqual([])
     plane.mood = 'take'
-    await expect.poll(() => plane.asked).toEqual(['/v2/ep/ping/w1?boot=b1&job_id=j3'])
+    await expect.poll(() => plane.asked, SOON).toEqual(['/v2/ep/ping/w1?boot=b1&job_id=j3'])
   })
 
   test('[HOST-24] a ping that says the worker is unhealthy is kept', async () => {
@@ -502,7 +502,7 @@ describe('what a worker says about itself', () => {
     plane.failing = /j1$/
     await plane.open()
     const second = await Agent.start(plane, spoolDir)
-    await expect.poll(() => plane.arrivals.length).toBeGreaterThan(1)
+    await expect.poll(() => plane.arrivals.length, SOON).toBeGreaterThan(1)
     plane.failing = /^$/
     await second.drained()
     expect(plane.taken.map(({ path }) => path)).toEqual(['job-done/w1/j1', 'ping/w1'])

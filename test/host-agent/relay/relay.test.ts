@@ -7,7 +7,7 @@ import { silentLog } from '../../../src/host-agent/log.ts'
 import type { RelayBounds } from '../../../src/host-agent/relay/bounds.ts'
 import { type Relay, startRelay } from '../../../src/host-agent/relay/relay.ts'
 import { parseRelayRoute } from '../../../src/host-agent/relay/routes.ts'
-import { waitUntil } from '../../support/time.ts'
+import { SOON, waitUntil } from '../../support/time.ts'
 import { admitted, asWorker, keyOf } from '../support/callers.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -175,7 +175,7 @@ describe('relay', () => {
     isBack = true
     expect((await waiting).status).toBe(200)
     await expect
-      .poll(() => seen.toSorted())
+      .poll(() => seen.toSorted(), SOON)
       .toEqual(['/v2/ep/job-done/w1/j1?a=b&isStream=false {"output":1}', '/v2/ep/job-done/w1/j2?a=b {"output":2}'])
   })
 
@@ -185,7 +185,7 @@ describe('relay', () => {
     const first = await startTestRelay(`http://127.0.0.1:${port}`, spoolDir)
     const headers = { authorization: keyOf('w1'), 'content-type': 'application/x-www-form-urlencoded' }
     const lost = ask(`${first.origin}/v2/ep/job-done/w1/j1?a=b`, { method: 'POST', body: '{"output":"\\n1"}', headers }).catch(() => 'cut')
-    await expect.poll(() => readdirSync(spoolDir).length).toBe(1)
+    await expect.poll(() => readdirSync(spoolDir).length, SOON).toBe(1)
     await first.relay.close()
     await lost
 
@@ -195,8 +195,8 @@ describe('relay', () => {
       response.end('{}')
     }, port)
     await startTestRelay(plane.url, spoolDir)
-    await expect.poll(() => seen).toEqual([['/v2/ep/job-done/w1/j1?a=b', keyOf('w1'), '{"output":"\\n1"}']])
-    await expect.poll(() => readdirSync(spoolDir)).toEqual([])
+    await expect.poll(() => seen, SOON).toEqual([['/v2/ep/job-done/w1/j1?a=b', keyOf('w1'), '{"output":"\\n1"}']])
+    await expect.poll(() => readdirSync(spoolDir), SOON).toEqual([])
   })
 
   test('a result over the limit is answered 503', async ({ expect }) => {
@@ -216,10 +216,10 @@ describe('relay', () => {
       return upload
     })
     const post = () => ask(origin + path, { method: 'POST', body: 'y'.repeat(700) })
-    await expect.poll(async () => (await post()).status).toBe(503)
+    await expect.poll(async () => (await post()).status, SOON).toBe(503)
     expect((await post()).headers.get('retry-after')).toBe('5')
     for (const upload of uploads) upload.destroy()
-    await expect.poll(async () => (await post()).status).toBe(200)
+    await expect.poll(async () => (await post()).status, SOON).toBe(200)
   })
 
   test('[HOST-4] everything but worker routes is 404', async ({ expect }) => {

@@ -7,6 +7,7 @@ import { admin, afterEach, describe, env, expect, it, runInDurableObject, vi } f
 import { freezeHostClock, moveHostClock } from '../../support/hosts.ts'
 import { podScene } from '../../support/pod-scene.ts'
 import { hostStub } from '../../support/stubs.ts'
+import { SOON } from '../../support/time.ts'
 
 const HOUR_MS = 3_600_000
 /** What it says of its address itself is not believed. */
@@ -105,7 +106,7 @@ describe('a second link with the key of a host', () => {
         statusReason: expect.stringContaining('another agent process took its link'),
         linkReplacements: { ...once, lastAt: expect.stringContaining(once.lastAt.slice(0, 19)) },
       })
-    })
+    }, SOON)
     await host.link()
     expect(await thief.ended()).toBe(4000)
     expect((await shown(host)).linkReplacements).toMatchObject({ count: 2 })

@@ -5,6 +5,7 @@ import { AWS_VARS, FakeAws } from '../../support/fake-aws.ts'
 import { gpus } from '../../support/gpus.ts'
 import { type Account, afterEach, api, beforeEach, createAccount, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
+import { SOON } from '../../support/time.ts'
 
 const PATH = '/v2/registries/delegations'
 const HOST = '123456789012.dkr.ecr.us-east-1.amazonaws.com'
@@ -166,7 +167,7 @@ describe('pulls by delegation', () => {
     const scene = await podScene(gpus(1))
     await delegate(scene.account)
     const { id } = await scene.create({ image: IMAGE })
-    await expect.poll(async () => (await scene.get(id)).status).toBe('ERROR')
+    await expect.poll(async () => (await scene.get(id)).status, SOON).toBe('ERROR')
     expect((await scene.get(id)).statusReason).toContain('its operator has not set AWS_ACCESS_KEY_ID')
   })
 })

@@ -17,6 +17,7 @@ import {
 import { LogReader } from '../../support/log-reader.ts'
 import { type QueueSetup, run, setUpQueue } from '../../support/queue.ts'
 import { endpointStub, podLogStub } from '../../support/stubs.ts'
+import { SOON } from '../../support/time.ts'
 
 interface Logged extends QueueSetup {
   worker: FakeWorker
@@ -271,7 +272,7 @@ describe('following', () => {
     await host.ship(worker.workload, ['b'], 2)
     expect(await reader.lines(1)).toEqual(['b'])
     await reader.close()
-    await vi.waitFor(async () => expect(await runInDurableObject(logOf(worker), (object) => object.followers.count)).toBe(0))
+    await vi.waitFor(async () => expect(await runInDurableObject(logOf(worker), (object) => object.followers.count)).toBe(0), SOON)
   })
 
   it('[PP-62] a stream ends after an hour, and its reader goes on with its last event', async () => {
@@ -305,7 +306,7 @@ describe('following', () => {
     expect(refused).toMatchObject({ status: 429, body: { detail: 'too many readers follow this log; close one' } })
     expect(refused.headers.get('retry-after')).toBe('10')
     await readers[0]?.close()
-    const late = await vi.waitFor(() => read())
+    const late = await vi.waitFor(() => read(), SOON)
     expect(await late.lines(1)).toEqual(['a'])
     for (const reader of [late, ...readers.slice(1)]) await reader.close()
   })
