@@ -14,8 +14,8 @@ export const REST_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'a flood is refused as fast as it asks',
     file: 'src/domain/refusals.ts',
-    find: '? REFUSAL_WAIT_MS : 0',
-    replace: '? 0 : 0',
+    find: 'return Math.min(REFUSAL_WAIT_MS',
+    replace: 'return Math.min(0',
   },
   {
     id: 'a constraint without words shows its figures',

@@ -6,7 +6,8 @@ const MAX_SOURCES = 10_000
 /** What a look-up found, or how long its source has to wait because too many of its look-ups found nothing. */
 export type Lookup<Found> = { found: Found | null } | { waitSeconds: number }
 
-const misses = new ExpiringCache<Misses>(MISS_WINDOW_MS, MAX_SOURCES)
+/** A window is remembered in the next one. */
+const misses = new ExpiringCache<Misses>(2 * MISS_WINDOW_MS, MAX_SOURCES)
 
 /**
  * Looks something up for a source, unless too many of its look-ups found nothing (PP-200). Only what has found nothing counts: a client that

@@ -1,17 +1,17 @@
-import { countMiss, MISS_WINDOW_MS, type Misses } from '../../domain/misses.ts'
-import { refusalWaitMs } from '../../domain/refusals.ts'
+import { MISS_WINDOW_MS } from '../../domain/misses.ts'
+import { countRefusal, type Refusals, refusalWaitMs } from '../../domain/refusals.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 
 const MAX_SOURCES = 10_000
 
-const refusals = new ExpiringCache<Misses>(MISS_WINDOW_MS, MAX_SOURCES)
+const refusals = new ExpiringCache<Refusals>(2 * MISS_WINDOW_MS, MAX_SOURCES)
 let waiting = 0
 
 /** Waits before one more refusal goes to a source, once it has had many (SEC-11). */
 export async function holdRefusal(source: string, nowMs: number): Promise<void> {
-  const counted = countMiss(refusals.get(source, nowMs), nowMs)
+  const counted = countRefusal(refusals.get(source, nowMs), nowMs)
   refusals.set(source, counted, nowMs)
-  const waitMs = refusalWaitMs(counted, nowMs, waiting)
+  const waitMs = refusalWaitMs(counted, waiting)
   if (waitMs === 0) return
   waiting += 1
   try {

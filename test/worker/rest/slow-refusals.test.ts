@@ -55,6 +55,7 @@ describe('[SEC-11] refusals', () => {
       forgetRefusals()
       waits.length = 0
       // Endpoints that are not there: the first hundred are looked for.
+      forgetVerdicts()
       const ask = () => Promise.all(Array.from({ length: MANY }, () => call.get(`/v2/${crypto.randomUUID().slice(0, 13)}/health`)))
       await ask()
       expect(new Set((await ask()).map(({ status }) => status))).toEqual(new Set([429]))
