@@ -440,14 +440,19 @@ describe('the space for images', () => {
   })
 
   describe('[H8] [HOST-101] an account', () => {
-    /** A host whose space of 1 MB is shared out; who runs what is said by the test. */
+    /** A host whose space of 1 MB is shared out among those who run what the test says, and one who runs next to nothing. */
     async function shared() {
+      const machine = await alone()
+      return { ...machine, small: await machine.run('bob', 'small', 1 * KB) }
+    }
+
+    async function alone() {
       const fake = await registry()
       const machine = host([fake], { maxBytes: 1e6, isShared: () => true })
       const push = (name: string, bytes = 300 * KB) => fake.push(`a/${name}:1`, imageOf([layerOf(noise(name, bytes))]))
       const provide = (account: string, image: string) => machine.provide(image, undefined, undefined, account)
-      const run = async (account: string, name: string) => {
-        const image = await provide(account, push(name))
+      const run = async (account: string, name: string, bytes?: number) => {
+        const image = await provide(account, push(name, bytes))
         machine.store.uses.push({ image, labels: { 'podplane.account': account } })
         return image
       }
@@ -456,17 +461,31 @@ describe('the space for images', () => {
     const REFUSED = 'the images that this account uses on this host leave no room for it: with it they take 0.6 MB or more of 0.5 MB'
 
     test('has half of the space for the images that it uses, and the others have the rest', async () => {
-      const { store, clock, provide, push, run } = await shared()
+      const { store, clock, provide, push, run, small } = await shared()
       const first = await run('eve', 'first')
       clock.nowMs += DAY_MS
       expect(await provide('eve', push('second'))).toBe(REFUSED)
       const ofAda = await run('ada', 'of-ada')
-      expect([...store.images.values()].map(({ id }) => id)).toEqual([first, ofAda])
+      expect([...store.images.values()].map(({ id }) => id)).toEqual([small, first, ofAda])
       // What it does not use any more is in nobody's way.
-      store.uses.shift()
+      store.uses.splice(1, 1)
       clock.nowMs += DAY_MS
       const second = await provide('eve', push('second'))
-      expect([...store.images.values()].map(({ id }) => id)).toEqual([first, ofAda, second])
+      expect([...store.images.values()].map(({ id }) => id)).toEqual([small, first, ofAda, second])
+    })
+
+    test('[HOST-147] has three quarters while it is alone, and starts again what it has when others have come', async () => {
+      const { clock, provide, push, run } = await alone()
+      await run('eve', 'first')
+      await run('eve', 'second')
+      clock.nowMs += DAY_MS
+      expect(await provide('eve', push('third'))).toBe(
+        'the images that this account uses on this host leave no room for it: with it they take 0.9 MB or more of 0.8 MB',
+      )
+      await run('ada', 'of-ada')
+      clock.nowMs += DAY_MS
+      expect(await provide('eve', push('second'))).toMatch(/^sha256:/)
+      expect(await provide('eve', push('of-ada'))).toMatch(/^the images that this account uses/)
     })
 
     test('has no more of images that are there already', async () => {
@@ -491,7 +510,7 @@ describe('the space for images', () => {
       const first = await run('eve', 'first')
       const [base = ''] = [...store.images.values()].find(({ id }) => id === first)?.layers ?? []
       store.images.set('podplane-disk:1', { id: 'sha256:disk', names: [], layers: [base, 'sha256:written'] })
-      store.uses.splice(0, 1, { image: 'sha256:disk', labels: { 'podplane.account': 'eve' } })
+      store.uses.splice(1, 1, { image: 'sha256:disk', labels: { 'podplane.account': 'eve' } })
       clock.nowMs += DAY_MS
       expect(await provide('eve', push('second'))).toBe(REFUSED)
     })
@@ -533,7 +552,7 @@ describe('the space for images', () => {
     })
 
     test('[HOST-149] that pulls one image after another removes its own, not what another has used before', async () => {
-      const { store, clock, provide, push } = await shared()
+      const { store, clock, provide, push } = await alone()
       const ofAda = await provide('ada', push('of-ada'))
       clock.nowMs += DAY_MS
       let last = ''
@@ -546,7 +565,7 @@ describe('the space for images', () => {
     })
 
     test('[HOST-149] removes nothing by what a registry announces and does not send', async () => {
-      const { fake, store, clock, provide, push } = await shared()
+      const { fake, store, clock, provide, push } = await alone()
       const kept: string[] = []
       for (const name of ['one', 'two', 'three']) {
         kept.push(await provide('ada', push(name)))

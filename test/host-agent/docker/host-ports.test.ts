@@ -102,15 +102,17 @@ describe('HostPorts', () => {
 
     test('takes as many ports as it leaves to others, so that the next one always finds some', async ({ expect }) => {
       const ports = open(true)
-      await ports.reserve(ask('e1', 'eve', several(16)), new Set())
-      await expect(ports.reserve(ask('e2', 'eve', several(1)), new Set())).rejects.toThrow(`${REFUSED} 17, and 16 are for this account`)
-      await ports.reserve(ask('m1', 'mallory', several(8)), new Set())
-      await expect(ports.reserve(ask('m2', 'mallory', several(1)), new Set())).rejects.toThrow(`${REFUSED} 9, and 8 are for this account`)
-      await ports.reserve(ask('a1', 'ada', several(4)), new Set())
-      // Ports that were given back, and a start anew, are no more than before.
+      await ports.reserve(ask('e1', 'eve', several(24)), new Set())
+      await expect(ports.reserve(ask('e2', 'eve', several(1)), new Set())).rejects.toThrow(`${REFUSED} 25, and 24 are for this account`)
+      await ports.reserve(ask('m1', 'mallory', several(4)), new Set())
+      await expect(ports.reserve(ask('m2', 'mallory', several(1)), new Set())).rejects.toThrow(`${REFUSED} 5, and 4 are for this account`)
+      await ports.reserve(ask('a1', 'ada', several(2)), new Set())
+      // A start anew takes nothing from others, and ports that were given back are everybody's.
+      await ports.reserve(ask('e1', 'eve', several(24)), new Set())
       ports.release('e1')
       await ports.reserve(ask('a2', 'ada', several(8)), new Set())
-      await ports.reserve(ask('m1', 'mallory', several(8)), new Set())
+      await ports.reserve(ask('m1', 'mallory', several(4)), new Set())
+      await expect(ports.reserve(ask('e1', 'eve', several(12)), new Set())).rejects.toThrow(`${REFUSED} 12, and 9 are for this account`)
     })
 
     test('has those counted that a former agent gave out', async ({ expect }) => {
@@ -118,7 +120,7 @@ describe('HostPorts', () => {
       ports.adopt(
         'e1',
         'eve',
-        Array.from({ length: 16 }, (_, index) => ({ private: index + 1, public: 30_000 + index, type: 'tcp' })),
+        Array.from({ length: 24 }, (_, index) => ({ private: index + 1, public: 30_000 + index, type: 'tcp' })),
       )
       await expect(ports.reserve(ask('e2', 'eve', several(1)), new Set())).rejects.toThrow(REFUSED)
     })

@@ -43,6 +43,7 @@ export class HostPorts {
    * to be taken. Throws a `StartError` when no more are left.
    */
   async reserve({ id, account, wanted, former }: PortAsker, refused: Set<number>): Promise<AssignedPort[]> {
+    const before = this.inUse.get(id)?.ports.length ?? 0
     this.inUse.delete(id)
     for (;;) {
       const avoid = new Set([...refused, ...[...this.inUse.values()].flatMap(({ ports }) => ports)])
@@ -50,7 +51,8 @@ export class HostPorts {
       const chosen = choosePorts({ wanted, range: this.options.range, avoid, former, offset })
       if (chosen === undefined) throw new StartError(this.explain(refused))
       const numbers = [...new Set(chosen.map((port) => port.public))]
-      this.requireShare(account, numbers.length)
+      // What starts anew takes nothing from others, however many have come meanwhile.
+      if (numbers.length > before) this.requireShare(account, numbers.length)
       // Reserved before anything is awaited, so that two starts at a time cannot choose the same.
       this.inUse.set(id, { account, ports: numbers })
       const taken = await filterAsync(numbers, async (port) => !(await (this.options.isFree ?? canListen)(port)))
@@ -61,7 +63,7 @@ export class HostPorts {
   }
 
   private requireShare(account: string, wanted: number): void {
-    if (wanted === 0 || this.options.isShared?.() !== true) return
+    if (this.options.isShared?.() !== true) return
     const { from, to } = this.options.range
     const taken = (isOwn: boolean) =>
       [...this.inUse.values()].reduce((sum, holder) => ((holder.account === account) === isOwn ? sum + holder.ports.length : sum), 0)

@@ -22,6 +22,8 @@ export interface ImageSharesDeps {
 /** What an account has of the space, and what it may have in all. */
 export interface ImageRoom {
   usedBytes: number
+  /** How much of it the asked layers add to what it uses without them. */
+  addedBytes: number
   maxBytes: number
   /** What is left for what it fetches, while others fetch so much. */
   freeBytes(othersFetch: number): number
@@ -51,8 +53,9 @@ export class ImageShares {
       if (fresh.size >= FRESH_MAX && !fresh.has(digest)) throw overShare(0, maxBytes)
       // The engine need not be asked.
       if (bytesOf(known.keys(), known) > maxBytes / NOBODY_HAS_TOO_MUCH) {
-        const { usedBytes, maxBytes: room } = await this.roomOf(account, { layers: layers.map(({ diffId }) => diffId), known })
-        if (usedBytes > room) throw overShare(usedBytes, room)
+        const { usedBytes, addedBytes, maxBytes: room } = await this.roomOf(account, { layers: layers.map(({ diffId }) => diffId), known })
+        // What starts anew takes nothing from others, however many have come meanwhile.
+        if (addedBytes > 0 && usedBytes > room) throw overShare(usedBytes, room)
       }
       this.taken.set(account, fresh.set(digest, now()))
     })
@@ -77,6 +80,7 @@ export class ImageShares {
     const othersUse = bytesOf(others, known)
     return {
       usedBytes,
+      addedBytes: usedBytes - bytesOf(new Set(all.get(account) ?? []), known),
       maxBytes: shareOf(othersUse),
       freeBytes: (othersFetch) => Math.max(0, shareOf(othersUse + othersFetch) - usedBytes),
     }
