@@ -43,8 +43,6 @@ import { takeResultText } from './endpoint/worker/worker-posts.ts'
 import { PlaneObject } from './plane-object.ts'
 
 const ALARM_RETRY_MS = 1_000
-/** An RPC carries 32 MiB; a record of this many UTF-16 units is far below that. */
-const MAX_PLAIN_REPLY_CHARS = 1_000_000
 
 /** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain and src/queue, rows in ./endpoint/store. */
 export class EndpointObject extends PlaneObject implements EndpointRpc {
@@ -77,9 +75,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   /** `/status` (adr/0010); null when the record is too large for an RPC. */
   async status(endpointId: string, jobId: string, caller: Caller): Promise<PlainReply | null> {
     await this.adopted(endpointId)
-    const reply = await plainCall(this.core, 'status', caller, () => plainStatus(this.core, jobId))
-    const text = typeof reply === 'string' ? reply : reply.body
-    return text.length <= MAX_PLAIN_REPLY_CHARS ? reply : null
+    return plainCall(this.core, 'status', caller, () => plainStatus(this.core, jobId))
   }
 
   /** `job-done` with a small body (adr/0010). What cannot be applied is ignored (WRK-18). */

@@ -12,6 +12,7 @@ import { endpointStub } from '../src/objects/stubs.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { PlaneObject } from './plane-object.ts'
 import { LogArchive } from './pod-log/archive.ts'
+import { ArchiveRoom } from './pod-log/archive-room.ts'
 import { Followers, TIMEOUT_EVENT } from './pod-log/followers.ts'
 import { LogHistory } from './pod-log/history.ts'
 import { LineReader } from './pod-log/line-reader.ts'
@@ -35,7 +36,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.store = new LogStore(ctx.storage)
-    this.archive = new LogArchive(ctx.storage, this.store, env.LOGS)
+    this.archive = new LogArchive(ctx.storage, this.store, new ArchiveRoom(env), env.LOGS)
     this.history = new LogHistory(this.store, this.archive)
     this.followers = new Followers(this.history)
     this.reader = new LineReader(this.store, this.archive, this.history)
@@ -80,6 +81,10 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
       logEvent('warn', 'a segment of a log could not be read', { error })
       return 'away'
     }
+  }
+
+  shedArchive(): Promise<boolean> {
+    return this.archive.shed()
   }
 
   private isReadable({ kind, ownerId, isKnown }: LogName): boolean {

@@ -109,6 +109,7 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'durable-objects/endpoint/effects/room-effects.ts': ['makes room'],
   'durable-objects/host/reports.ts': ['a host says so'],
   'durable-objects/pod-log.ts': ['is a log still wanted'],
+  'durable-objects/pod-log/archive-room.ts': ['makes room'],
   'durable-objects/tunnel/open-slots.ts': ['carries a request'],
   'src/objects/tunnel/host-tunnel-calls.ts': ['carries a request'],
 }

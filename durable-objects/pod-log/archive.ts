@@ -1,5 +1,6 @@
 import { BACKLOG_FACTOR, isSegmentDue, SEGMENT_LINES, type StoredLine, segmentEnd } from '../../src/domain/text/log-stream.ts'
 import { logEvent } from '../../src/platform/log.ts'
+import type { ArchiveRoom } from './archive-room.ts'
 import type { LogStore } from './log-store.ts'
 import { type Segment, SegmentStore } from './segment-store.ts'
 
@@ -10,6 +11,9 @@ const MAX_HELD = 4
 /** Most objects that one call to the bucket lists and deletes. */
 const DELETE_STEP = 1_000
 const NUMBER_DIGITS = 12
+/** How often room is made for one segment. */
+const MAX_TRIES = 8
+const encoder = new TextEncoder()
 
 /**
  * Older lines of a log in the bucket of the operator, when there is one: written once, before the tail drops them. Which lines a segment has
@@ -20,13 +24,15 @@ export class LogArchive {
   bucket: R2Bucket | null
   private readonly storage: DurableObjectStorage
   private readonly store: LogStore
+  private readonly room: ArchiveRoom
   private readonly segments: SegmentStore
   private readonly held = new Map<string, StoredLine[]>()
   private writing: Promise<void> | null = null
 
-  constructor(storage: DurableObjectStorage, store: LogStore, bucket: R2Bucket | undefined) {
+  constructor(storage: DurableObjectStorage, store: LogStore, room: ArchiveRoom, bucket: R2Bucket | undefined) {
     this.storage = storage
     this.store = store
+    this.room = room
     this.segments = new SegmentStore(storage.sql)
     this.bucket = bucket ?? null
   }
@@ -58,22 +64,42 @@ export class LogArchive {
     if (!this.bucket || !oldest || prefix === null || !isSegmentDue(oldest, this.store.newest())) return false
     const lastN = segmentEnd(this.store.oldest(SEGMENT_LINES)) ?? oldest.n
     const lines = this.store.upTo(lastN)
-    const segment = { firstN: lines[0]?.n ?? lastN, lastN, latestAtMs: Math.max(...lines.map(({ atMs }) => atMs)) }
-    await this.bucket.put(prefix + nameOf(segment), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    const body = encoder.encode(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    const latestAtMs = Math.max(...lines.map(({ atMs }) => atMs))
+    const segment = { firstN: lines[0]?.n ?? lastN, lastN, latestAtMs, bytes: body.byteLength }
+    if (!(await this.makeRoom(this.bucket, prefix, segment.bytes))) return false
+    await this.bucket.put(prefix + nameOf(segment), body)
     this.storage.transactionSync(() => {
       this.segments.add(segment)
       this.store.drop(lastN)
     })
-    await this.removeOldest(this.bucket, prefix)
+    if (this.segments.count() > MAX_SEGMENTS) await this.removeOldest(this.bucket, prefix)
     return true
   }
 
-  private async removeOldest(bucket: R2Bucket, prefix: string): Promise<void> {
-    if (this.segments.count() <= MAX_SEGMENTS) return
+  /** JL-50: takes room of the account's for one more segment, that of older lines if need be; false: there is none. */
+  private async makeRoom(bucket: R2Bucket, prefix: string, bytes: number): Promise<boolean> {
+    const log = this.store.name()
+    for (let tries = 0; log && tries < MAX_TRIES; tries += 1) {
+      if (await this.room.take(log, this.segments.bytes() + bytes)) return true
+      if (!(await this.room.makeRoom(log)) && !(await this.removeOldest(bucket, prefix))) return false
+    }
+    return false
+  }
+
+  private async removeOldest(bucket: R2Bucket, prefix: string): Promise<boolean> {
     const oldest = this.segments.firstAfter(0)
-    if (!oldest) return
+    if (!oldest) return false
     await bucket.delete(prefix + nameOf(oldest))
     this.segments.remove(oldest)
+    return true
+  }
+
+  /** Gives the account's room back for its other logs. False while this one is being written: whoever waited for that might wait for himself. */
+  async shed(): Promise<boolean> {
+    if (this.writing) return false
+    await this.removeAll()
+    return true
   }
 
   /** The segment that goes on after a line; null when the tail does. */
@@ -123,6 +149,8 @@ export class LogArchive {
     }
     this.segments.removeAll()
     this.held.clear()
+    const log = this.store.name()
+    if (log) await this.room.giveBack(log)
   }
 }
 

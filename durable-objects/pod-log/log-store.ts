@@ -1,4 +1,5 @@
 import type { LogSourceParam } from '../../src/contract/pods/logs.ts'
+import type { ArchivedLog } from '../../src/db/logs/log-archives.ts'
 import { type LinePosition, lastToDrop, type StoredLine } from '../../src/domain/text/log-stream.ts'
 import { SECRETS_WRITER } from '../../src/effects/pods/pod-notes.ts'
 import type { LogKind, LogLine } from '../../src/host-protocol/logs.ts'
@@ -14,6 +15,8 @@ const SCHEMA: readonly string[] = [
    CREATE TABLE streams (workload_id TEXT PRIMARY KEY, taken_seq INTEGER NOT NULL, taken_at INTEGER NOT NULL) WITHOUT ROWID;
    CREATE TABLE lines (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, source TEXT NOT NULL, line TEXT NOT NULL, end_byte INTEGER NOT NULL);`,
   'CREATE TABLE segments (last_n INTEGER PRIMARY KEY, first_n INTEGER NOT NULL, latest_at INTEGER NOT NULL);',
+  // Those of before are taken for as large as a segment is.
+  'ALTER TABLE segments ADD COLUMN bytes INTEGER NOT NULL DEFAULT 262144;',
 ]
 
 /** Whose log this is: see `LogAccess` of the host protocol. */
@@ -52,10 +55,16 @@ export class LogStore {
     this.sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('owner', ?)", JSON.stringify(owner))
   }
 
-  /** Where a bucket keeps this log; null before its first line. A worker's log has its workload's name, a pod's the pod's. */
-  objectPrefix(): string | null {
+  /** Which log this is; null before its first line. A worker's log has its workload's name, a pod's the pod's. */
+  name(): ArchivedLog | null {
     const [owner, last] = [this.owner(), this.lastTaken()]
-    return owner && last && `logs/${owner.kind}/${owner.kind === 'pod' ? owner.ownerId : last.workloadId}/`
+    return owner && last && { ...owner, id: owner.kind === 'pod' ? owner.ownerId : last.workloadId }
+  }
+
+  /** Where a bucket keeps this log; null before its first line. */
+  objectPrefix(): string | null {
+    const log = this.name()
+    return log && `logs/${log.kind}/${log.id}/`
   }
 
   /** Whether there was a line ever. */

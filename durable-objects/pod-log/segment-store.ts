@@ -4,6 +4,8 @@ export interface Segment {
   lastN: number
   /** The latest time of any of its lines. */
   latestAtMs: number
+  /** What the bucket keeps of it. */
+  bytes: number
 }
 
 /** Rows that say which segments the bucket has. Their table is a step of the log's schema. */
@@ -14,8 +16,9 @@ export class SegmentStore {
     this.sql = sql
   }
 
-  add({ firstN, lastN, latestAtMs }: Segment): void {
-    this.sql.exec('INSERT OR REPLACE INTO segments (last_n, first_n, latest_at) VALUES (?, ?, ?)', lastN, firstN, latestAtMs)
+  add({ firstN, lastN, latestAtMs, bytes }: Segment): void {
+    const query = 'INSERT OR REPLACE INTO segments (last_n, first_n, latest_at, bytes) VALUES (?, ?, ?, ?)'
+    this.sql.exec(query, lastN, firstN, latestAtMs, bytes)
   }
 
   remove({ lastN }: Segment): void {
@@ -28,6 +31,11 @@ export class SegmentStore {
 
   count(): number {
     return Number(this.sql.exec('SELECT COUNT(*) AS count FROM segments').one().count)
+  }
+
+  /** What all of them take. */
+  bytes(): number {
+    return Number(this.sql.exec('SELECT COALESCE(SUM(bytes), 0) AS bytes FROM segments').one().bytes)
   }
 
   /** The oldest that holds anything after a line. */
@@ -47,5 +55,7 @@ export class SegmentStore {
 }
 
 function toSegment(row: Record<string, SqlStorageValue> | undefined): Segment | null {
-  return row ? { firstN: Number(row.first_n), lastN: Number(row.last_n), latestAtMs: Number(row.latest_at) } : null
+  return row
+    ? { firstN: Number(row.first_n), lastN: Number(row.last_n), latestAtMs: Number(row.latest_at), bytes: Number(row.bytes) }
+    : null
 }

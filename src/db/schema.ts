@@ -19,6 +19,7 @@ import { templates } from './tables/resources/templates.ts'
 import { globalVolumes, networkVolumes, volumeTombstones } from './tables/resources/volumes.ts'
 import { clusters, overlays } from './tables/workloads/clusters.ts'
 import { endpoints, releases } from './tables/workloads/endpoints.ts'
+import { logArchives } from './tables/workloads/log-archives.ts'
 import { pods } from './tables/workloads/pods.ts'
 
 export {
@@ -40,6 +41,7 @@ export {
   identities,
   invitations,
   joinTokens,
+  logArchives,
   memberships,
   networkVolumes,
   overlays,

@@ -1,3 +1,4 @@
+import type { BudgetName } from '../contract/accounts/budgets.ts'
 import { readBound } from '../db/accounts/budgets.ts'
 import { openDatabase } from '../db/client.ts'
 import type { Env } from '../env.ts'
@@ -8,6 +9,11 @@ const BOUND_TTL_MS = 60_000
 const MAX_BOUNDS = 10_000
 /** How long a body counts: a result that is waited for holds none of it. */
 const MAX_BODY_MS = 10_000
+/** How long an answer may count whose end nobody told. */
+const MAX_ANSWER_MS = 600_000
+
+/** What is counted by the isolate alone, and known to no database. */
+export type PassingBudget = Extract<BudgetName, 'inFlightBytes' | 'readBytes'>
 
 interface Body {
   bytes: number
@@ -32,9 +38,9 @@ class RecentBytes {
     return used
   }
 
-  enter(teamId: string, bytes: number, nowMs: number): Body {
+  enter(teamId: string, bytes: number, nowMs: number, forMs = MAX_BODY_MS): Body {
     const bodies = this.byTeam.get(teamId) ?? new Set()
-    const body = { bytes, untilMs: nowMs + MAX_BODY_MS }
+    const body = { bytes, untilMs: nowMs + forMs }
     bodies.add(body)
     this.byTeam.set(teamId, bodies)
     return body
@@ -48,14 +54,38 @@ class RecentBytes {
 }
 
 const taken = new RecentBytes()
+const read = new RecentBytes()
 const drained = new RecentBytes()
 
 /** Bytes of bodies that a team has sent through this isolate within the last seconds, and the most that it may (PP-207). */
 export async function inFlightUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
-  const known = bounds.get(teamId, nowMs)
-  const bound = known ?? (await readBound(openDatabase(env.DB), teamId, 'inFlightBytes'))
-  bounds.set(teamId, bound, nowMs)
-  return { used: taken.of(teamId, nowMs), bound }
+  return { used: taken.of(teamId, nowMs), bound: await boundOf(env, teamId, 'inFlightBytes', nowMs) }
+}
+
+/** The same of large results that it reads (SEC-13). */
+export async function readUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
+  return { used: read.of(teamId, nowMs), bound: await boundOf(env, teamId, 'readBytes', nowMs) }
+}
+
+async function boundOf(env: Env, teamId: string, name: PassingBudget, nowMs: number): Promise<number> {
+  const key = `${name} ${teamId}`
+  const bound = bounds.get(key, nowMs) ?? (await readBound(openDatabase(env.DB), teamId, name))
+  bounds.set(key, bound, nowMs)
+  return bound
+}
+
+/** Counts a result from now to the end of its answer, which calls what this returns, and for some seconds at least. */
+export function enterRead(teamId: string, bytes: number, nowMs: number): () => void {
+  const answer = read.enter(teamId, bytes, nowMs, MAX_ANSWER_MS)
+  return () => {
+    answer.untilMs = Math.min(answer.untilMs, nowMs + MAX_BODY_MS)
+  }
+}
+
+/** The same within a bound; beyond it, what is counted already. */
+export function tryEnterRead(teamId: string, bytes: number, bound: number, nowMs: number): { ended: () => void } | { used: number } {
+  const used = read.of(teamId, nowMs)
+  return used + bytes > bound ? { used } : { ended: enterRead(teamId, bytes, nowMs) }
 }
 
 /** Counts a body for the next seconds. Who learns only later how long it is says so in what this returns. */
@@ -83,9 +113,10 @@ export async function drainRefused(body: ReadableStream<Uint8Array> | null, team
   }
 }
 
-/** Forgets a bound in this isolate, after it was changed here. */
+/** Forgets the bounds of a team in this isolate, after they were changed here. */
 export function forgetInFlightBound(teamId: string): void {
-  bounds.delete(teamId)
+  bounds.delete(`inFlightBytes ${teamId}`)
+  bounds.delete(`readBytes ${teamId}`)
 }
 
 /** The same of all teams: a plan was changed here. */

@@ -13,6 +13,8 @@ export interface PodLogRpc extends Rpc.DurableObjectBranded {
   append(writer: LogWriter, lines: readonly LogLine[]): Promise<number | null>
   /** A page for each wish (JL-10). */
   readLines(log: LogName, wishes: readonly LineWish[]): Promise<LinesReply>
+  /** Removes the older lines from the bucket, for other logs of the account (JL-50); false while more are written. */
+  shedArchive(): Promise<boolean>
 }
 
 /** Who writes a log: see `LogOwner` of `effects/log-access.ts`. */

@@ -343,8 +343,8 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'an account has all of the space',
     file: 'src/host-agent/pulls/space/image-shares.ts',
-    find: 'if (usedBytes > room) throw',
-    replace: 'if (usedBytes < 0) throw',
+    find: 'usedBytes > room) throw',
+    replace: 'usedBytes < 0) throw',
   },
   {
     id: 'an image that was taken a moment ago is of nobody’s share',

@@ -72,8 +72,8 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a repeat of a running /runsync waits too',
     file: SUBMISSIONS,
-    find: 'if (isTerminal(job.state)) return toResponse',
-    replace: 'if (job) return toResponse',
+    find: 'if (isTerminal(job.state)) return recordReply',
+    replace: 'if (job) return recordReply',
   },
   {
     id: 's3Config outlives its job',

@@ -12,10 +12,11 @@ import { openai } from '../openai/openai.ts'
 import { jobNotFound, problemReply } from '../replies.ts'
 import { cancelled, note, purgedQueue } from './audit-notes.ts'
 import { bulkProgress, startBulk } from './bulk.ts'
-import { health, holdForRecord, recordJson, status, stream } from './client-reads.ts'
+import { health, holdForRecord, status, stream } from './client-reads.ts'
 import { streamEvents } from './event-stream.ts'
 import { explain } from './explain.ts'
 import { listRequests, metrics } from './inspection.ts'
+import { recordReply } from './record-reply.ts'
 import { submit } from './submissions.ts'
 import { timeline } from './timeline.ts'
 
@@ -28,13 +29,13 @@ export async function clientOperation(core: EndpointCore, call: ClientCall, requ
     case 'runsync':
       return submit(core, call, request)
     case 'status':
-      return status(core, call)
+      return status(core, call, request)
     case 'status-sync':
       return holdForRecord(core, call, request, jobNotFound)
     case 'stream':
       return wantsEvents(request.headers.get('accept')) ? streamEvents(core, call, request) : stream(core, call, request)
     case 'cancel':
-      return cancel(core, call, causeOf(request))
+      return cancel(core, call, request)
     case 'retry':
       return retry(core, call)
     case 'purge-queue':
@@ -62,7 +63,8 @@ export async function clientOperation(core: EndpointCore, call: ClientCall, requ
   }
 }
 
-async function cancel(core: EndpointCore, call: ClientCall, cause: Cause): Promise<Response> {
+async function cancel(core: EndpointCore, call: ClientCall, request: Request): Promise<Response> {
+  const cause = causeOf(request)
   const job = await core.transact((tx) => {
     const current = currentJob(tx, call.jobId)
     if (!current) return null
@@ -71,7 +73,7 @@ async function cancel(core: EndpointCore, call: ClientCall, cause: Cause): Promi
     if (after !== current) note(core, tx, cause, cancelled(call.jobId, current.state))
     return after
   })
-  return job ? jsonReply(recordJson(core, job)) : jobNotFound()
+  return job ? recordReply(core, job, request.signal) : jobNotFound()
 }
 
 async function retry(core: EndpointCore, call: ClientCall): Promise<Response> {

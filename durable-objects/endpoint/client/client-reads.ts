@@ -1,44 +1,40 @@
 import { JOB_DEFAULTS } from '../../../src/contract/defaults.ts'
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
-import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
-import { jobRecordJson } from '../../../src/domain/job/record.ts'
+import { isTerminal } from '../../../src/domain/job/job.ts'
 import { readHoldMs } from '../../../src/domain/job/wait.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
-import { jsonReply, type PlainReply, toResponse } from '../../../src/objects/plain-reply.ts'
-import { OUTPUT } from '../../../src/queue/state.ts'
+import { jsonReply, type PlainReply } from '../../../src/objects/plain-reply.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
 import { occupiedWorkers } from '../../../src/queue/workers/worker-rows.ts'
 import { waitingReason } from '../balance/slot-calls.ts'
 import type { EndpointCore } from '../core.ts'
 import { JOB_NOT_FOUND, jobNotFound, plainProblem } from '../replies.ts'
 import { JobWatch } from './job-watch.ts'
-
-/** The status record of a job as it is now. */
-export function recordJson(core: EndpointCore, job: Job): string {
-  // What an attempt put out is cleared before its job is queued again (LSE-12), so a queued one costs no second read.
-  if (job.state === 'IN_QUEUE') return jobRecordJson(job, undefined, core.queueNote(job.lowPriority))
-  return jobRecordJson(job, core.state.payloads.get(job.seq, OUTPUT))
-}
+import { isLong, type owedRecordReply, recordJson, recordReply } from './record-reply.ts'
 
 /** `/status`: answers at once (STA-1). */
-export async function status(core: EndpointCore, call: JobCall): Promise<Response> {
-  return toResponse(await plainStatus(core, call.jobId))
+export async function status(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+  const job = await core.findJob(call.jobId)
+  return job ? recordReply(core, job, request.signal) : jobNotFound()
 }
 
-export async function plainStatus(core: EndpointCore, jobId: string): Promise<PlainReply> {
+/** The same as plain data; null when the record is too large for that. */
+export async function plainStatus(core: EndpointCore, jobId: string): Promise<PlainReply | null> {
   const job = await core.findJob(jobId)
-  return job ? recordJson(core, job) : plainProblem('notFound', JOB_NOT_FOUND)
+  if (!job) return plainProblem('notFound', JOB_NOT_FOUND)
+  return isLong(core, job) ? null : recordJson(core, job)
 }
 
 /**
  * Waits until the job is terminal or `wait` has passed, then answers its record (RUN-4, STA-1). `whenExpired` answers for a job that was
- * there and that its ttl has deleted meanwhile.
+ * there and that its ttl has deleted meanwhile, `answer` for one that is there.
  */
 export async function holdForRecord(
   core: EndpointCore,
   call: JobCall,
   request: Request,
   whenExpired: (record: string) => Response,
+  answer: typeof recordReply | typeof owedRecordReply = recordReply,
 ): Promise<Response> {
   const untilMs = core.now() + readHoldMs(call.query.get('wait'), JOB_DEFAULTS.wait)
   const watch = new JobWatch(core, call.jobId)
@@ -49,7 +45,7 @@ export async function holdForRecord(
       return record === null ? jobNotFound() : whenExpired(record)
     }
     const leftMs = untilMs - core.now()
-    if (isTerminal(job.state) || leftMs <= 0 || request.signal.aborted) return jsonReply(recordJson(core, job))
+    if (isTerminal(job.state) || leftMs <= 0 || request.signal.aborted) return answer(core, job, request.signal)
     await watch.wait(leftMs, request.signal)
   }
 }

@@ -23,12 +23,12 @@ export async function clientCall(core: EndpointCore, call: ClientCall, request: 
 }
 
 /** The same as plain data (adr/0010). */
-export async function plainCall(
+export async function plainCall<Reply extends PlainReply | null>(
   core: EndpointCore,
   bucket: LimitBucket,
   caller: Caller,
-  operation: () => Promise<PlainReply>,
-): Promise<PlainReply> {
+  operation: () => Promise<Reply>,
+): Promise<Reply | PlainReply> {
   if (!core.config()) return plainProblem('notFound', 'endpoint not found')
   if (!hasQueue(core)) return plainProblem('badRequest', NO_QUEUE)
   const entry = enter(core, bucket, caller)

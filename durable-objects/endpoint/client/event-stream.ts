@@ -1,11 +1,11 @@
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
-import { isTerminal } from '../../../src/domain/job/job.ts'
+import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { eventText, PING, readLastSeen } from '../../../src/domain/text/sse.ts'
 import type { EndpointCore } from '../core.ts'
 import { jobNotFound } from '../replies.ts'
-import { recordJson } from './client-reads.ts'
 import { eventReply, PORTION_BYTES } from './event-reply.ts'
 import { JobWatch } from './job-watch.ts'
+import { isLong, longRecordForEvents, readBoundOf, recordJson } from './record-reply.ts'
 
 /** STR-10: `/stream` as server-sent events. A read and nothing more: it removes no chunk, and a reader that leaves changes nothing. */
 export async function streamEvents(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
@@ -52,7 +52,18 @@ class JobEvents {
     const chunks = this.core.state.payloads.readChunks(job.seq, this.lastSeen, PORTION_BYTES)
     this.lastSeen = chunks.at(-1)?.number ?? this.lastSeen
     if (chunks.length > 0) return chunks.map(({ number, json }) => eventText(json, { id: number })).join('')
-    return isTerminal(job.state) ? this.end(recordJson(this.core, job)) : null
+    return isTerminal(job.state) ? this.readEnd(job) : null
+  }
+
+  // Null while the account reads too much at a time (SEC-13): the stream goes on, and looks again.
+  private async readEnd(ended: Job): Promise<string | null> {
+    if (!isLong(this.core, ended)) return this.end(recordJson(this.core, ended))
+    const bound = await readBoundOf(this.core)
+    // It may have changed meanwhile.
+    const job = await this.watch.look()
+    if (!job) return this.end(this.watch.expiredRecord() ?? '{}')
+    const record = isTerminal(job.state) ? longRecordForEvents(this.core, job, bound) : null
+    return record === null ? null : this.end(record)
   }
 
   private end(record: string): string {

@@ -13,7 +13,8 @@ import { type Accepted, acceptOnce, type Idempotency, type JobRequest, type Refu
 import type { EndpointCore } from '../core.ts'
 import { s3ConfigPlace } from '../places.ts'
 import { jobNotFound, plainJson, plainProblem, problemReply, readText } from '../replies.ts'
-import { holdForRecord, recordJson } from './client-reads.ts'
+import { holdForRecord } from './client-reads.ts'
+import { owedRecordReply, recordReply } from './record-reply.ts'
 
 type Outcome = Accepted | { repeatOf: string }
 
@@ -36,8 +37,8 @@ export async function submit(core: EndpointCore, call: JobCall, request: Request
   if (submitCall.operation === 'run') return toResponse(await run(core, submitCall))
   const outcome = await readAndAccept(core, submitCall)
   if ('refused' in outcome) return toResponse(plainRefusal(outcome.refused))
-  if ('repeatOf' in outcome) return repeatSync(core, outcome.repeatOf)
-  return holdForRecord(core, { ...call, jobId: outcome.job.id }, request, jsonReply)
+  if ('repeatOf' in outcome) return repeatSync(core, outcome.repeatOf, request.signal)
+  return holdForRecord(core, { ...call, jobId: outcome.job.id }, request, jsonReply, owedRecordReply)
 }
 
 /** `/run`. */
@@ -86,10 +87,10 @@ function queuedReply(jobId: string): string {
 }
 
 /** PP-72: the result, once there is one. While the first request waits for it, a second one has nothing to wait for. */
-async function repeatSync(core: EndpointCore, jobId: string): Promise<Response> {
+async function repeatSync(core: EndpointCore, jobId: string, signal: AbortSignal): Promise<Response> {
   const job = await core.findJob(jobId)
   if (!job) return jobNotFound()
-  if (isTerminal(job.state)) return toResponse(plainJson(recordJson(core, job), REPLAYED))
+  if (isTerminal(job.state)) return recordReply(core, job, signal, REPLAYED)
   const detail = `Idempotency-Key (header): the first request under it is still running as job ${jobId}; wait for it or read its status`
   return problemReply('conflict', detail, { 'retry-after': '1' })
 }

@@ -2592,9 +2592,17 @@ export type AccountLimits = {
      */
     queuedBytes: BudgetUse;
     /**
+     * bytes of older lines of logs, those written to longest ago are dropped
+     */
+    logBytes: BudgetUse;
+    /**
      * bytes of job bodies within 10 seconds
      */
     inFlightBytes: BudgetUse;
+    /**
+     * bytes of large results that are read within 10 seconds, or longer by slow readers
+     */
+    readBytes: BudgetUse;
 };
 
 export type ListAuditResponse = {

@@ -50,7 +50,14 @@ export const BUDGETS = {
     counts: 'bytes set aside for inputs and results of jobs',
     free: 'retry when results have passed their retention, or purge a queue',
   },
+  logBytes: { bound: 10 * GIB, unit: 'bytes', counts: 'bytes of older lines of logs, those written to longest ago are dropped', free: '' },
   inFlightBytes: { bound: 256 * MIB, unit: 'bytes', counts: 'bytes of job bodies within 10 seconds', free: 'send them more slowly' },
+  readBytes: {
+    bound: 256 * MIB,
+    unit: 'bytes',
+    counts: 'bytes of large results that are read within 10 seconds, or longer by slow readers',
+    free: 'read them more slowly',
+  },
 } as const satisfies Record<string, { bound: number; unit: 'count' | 'bytes'; counts: string; free: string }>
 
 export type BudgetName = keyof typeof BUDGETS
@@ -70,6 +77,7 @@ export const SHARED_BUDGETS: ReadonlySet<BudgetName> = new Set([
   'secrets',
   'secretBytes',
   'queuedBytes',
+  'logBytes',
 ])
 
 /** What a refusal says: what there is, what was asked, the bound, and what to do. */

@@ -6,7 +6,7 @@ import type { Database, Statement } from '../client.ts'
 import { budgets } from '../tables/accounts/budgets.ts'
 
 /** What D1 knows the use of; what is under way in requests is known to the isolate alone. */
-export type StoredBudget = Exclude<BudgetName, 'inFlightBytes'>
+export type StoredBudget = Exclude<BudgetName, 'inFlightBytes' | 'readBytes'>
 
 /** A team by its id, or by a value of SQL. */
 type Team = string | SQL
@@ -38,6 +38,7 @@ const USES: Record<StoredBudget, (teamId: Team) => SQL> = {
   secrets: (teamId) => sql`(SELECT COUNT(*) FROM secrets WHERE ${isShared(teamId)})`,
   secretBytes: (teamId) => sql`(SELECT COALESCE(SUM(bytes), 0) FROM secrets WHERE ${isShared(teamId)})`,
   queuedBytes: (teamId) => sql`(SELECT COALESCE(SUM(granted_bytes), 0) FROM endpoints WHERE ${isShared(teamId)} AND deleted_at IS NULL)`,
+  logBytes: (teamId) => sql`(SELECT COALESCE(SUM(bytes), 0) FROM log_archives WHERE ${isShared(teamId)})`,
 }
 
 /** A condition for the statement that takes `more` of a budget, so that requests at once cannot pass its bound together (PP-203). */

@@ -61,6 +61,12 @@ export class PayloadStore implements PayloadRows {
     return row && (typeof row.data === 'string' ? row.data : null)
   }
 
+  /** How long it is, without reading it where it is long: bytes, or characters of a short text. */
+  size(job: number, kind: PayloadKind): number {
+    const query = 'SELECT COALESCE(SUM(length(data)), 0) AS size FROM payloads WHERE job = ? AND kind = ?'
+    return Number(this.sql.exec(query, job, kind).one().size)
+  }
+
   /** How it begins, cut at a character, and how long it is; bytes of UTF-8. */
   beginning(job: number, kind: PayloadKind, maxBytes: number): { text: string; bytes: number } | null {
     const query = `SELECT substr(CAST(data AS BLOB), 1, ?) AS begin, length(CAST(data AS BLOB)) AS bytes
