@@ -4,6 +4,7 @@ import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
 import { parseJobSeq } from '../../../src/domain/job/id.ts'
 import { type JobFilter, matchesFilter } from '../../../src/domain/job/job-filter.ts'
+import { isDryRunAsked } from '../../../src/domain/plan/dry-run.ts'
 import { type Cause, causeOf } from '../../../src/objects/cause.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { type BulkAction, mayChange, refusalOf } from '../../../src/queue/bulk.ts'
@@ -27,7 +28,7 @@ export async function startBulk(core: EndpointCore, call: JobCall, request: Requ
   if (text === null) return problemReply('payloadTooLarge', `request body exceeds ${limit} bytes`)
   const read = readRequest(text)
   if ('fault' in read) return problemReply('badRequest', read.fault)
-  const isPlan = ['true', '1'].includes(call.query.get('dryRun')?.toLowerCase() ?? '')
+  const isPlan = isDryRunAsked(call.query.get('dryRun'))
   const estimate = action === 'retry' ? await estimateUsd(core) : null
   if (isPlan) return jsonReply(JSON.stringify(bulkView(await core.transact((tx) => planOf(core, tx, action, read.wish, estimate)), true)))
   return begin(core, action, read.wish, estimate, causeOf(request))

@@ -4743,6 +4743,10 @@ export type RotateWebhookSigningSecretData = {
 
 export type RotateWebhookSigningSecretRefusals = {
     /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
+    /**
      * The bearer token is missing or not valid.
      */
     401: ErrorResponse;
@@ -4846,6 +4850,10 @@ export type RedeliverWebhookData = {
 };
 
 export type RedeliverWebhookRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
     /**
      * The bearer token is missing or not valid.
      */
@@ -9288,6 +9296,10 @@ export type UndoSpendStopData = {
 };
 
 export type UndoSpendStopRefusals = {
+    /**
+     * Fits the schema and is still refused.
+     */
+    400: ErrorResponse;
     /**
      * The bearer token is missing or not valid.
      */

@@ -13,6 +13,8 @@ export interface JobRoute {
   bucket: LimitBucket | null
   /** Whether it changes the work of others, and so writes a row of the audit log (AUD-1). Work itself does not. */
   isAudited?: boolean
+  /** Whether `dryRun` answers a plan in place of doing it. */
+  isPlannable?: boolean
 }
 
 /** Operations with a limit of their own. */
@@ -82,6 +84,7 @@ export const JOB_ROUTES = {
     maxBodyBytes: MAX_BULK_BYTES,
     bucket: 'purge-queue',
     isAudited: true,
+    isPlannable: true,
   },
   'requests/retry': {
     methods: ['POST'],
@@ -91,6 +94,7 @@ export const JOB_ROUTES = {
     maxBodyBytes: MAX_BULK_BYTES,
     bucket: 'purge-queue',
     isAudited: true,
+    isPlannable: true,
   },
   'requests/bulk': { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'bulk', maxBodyBytes: null, bucket: 'requests' },
   metrics: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'optional', maxBodyBytes: null, bucket: 'requests' },

@@ -1,6 +1,7 @@
 import { type JobCall, parseJobCall } from '../../contract/jobs/job-routes.ts'
 import { Problem } from '../../contract/problems.ts'
 import { hasScope } from '../../domain/access.ts'
+import { isDryRunAsked } from '../../domain/plan/dry-run.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import { drainRefused } from '../../effects/in-flight.ts'
 import { ownByWorkerToken } from '../../effects/workers/worker-token.ts'
@@ -18,6 +19,7 @@ import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { boundedFor } from '../callers/bounded-look.ts'
 import { ACCOUNT_HEADER, accountToName, visitOf } from '../callers/session-headers.ts'
 import { credentialOf, keepPrivate } from '../console/credential.ts'
+import { NO_PLAN } from '../middleware/refuse-dry-run.ts'
 import { watchedByKey } from '../watched/watched-stream.ts'
 import { countBody } from './in-flight-body.ts'
 
@@ -92,6 +94,7 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
   const principal = await requireCaller(incoming)
   if (!call) throw new Problem('pathNotFound')
   checkMethod(incoming, call)
+  checkPlan(call)
   // API-5: on the job API an under-privileged key is 401, not 403.
   if (call.route.scope && !hasScope(principal.scopes, call.route.scope, call.endpointId)) {
     throw new Problem('invalidToken', {
@@ -138,6 +141,12 @@ function checkMethod(incoming: Incoming, call: JobCall): void {
   const { methods } = call.route
   if (methods.includes(incoming.request.method)) return
   throw new Problem('methodNotAllowed', { headers: { Allow: methods.join(', ') } })
+}
+
+// SEC-14: what changes something and has no plan refuses `dryRun`. A path behind `openai` is the worker's to read.
+function checkPlan({ route, operation, query }: JobCall): void {
+  if (route.scope !== 'jobs:write' || route.isPlannable || operation === 'openai') return
+  if (isDryRunAsked(query.get('dryRun'))) throw new Problem('badRequest', { detail: NO_PLAN })
 }
 
 function refuse({ requestId }: Incoming, call: JobCall | null, error: unknown): Response {

@@ -1,12 +1,16 @@
-import { OpenAPIHono } from '@hono/zod-openapi'
+import { type RouteConfig as DocumentedRoute, OpenAPIHono } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
 import { Problem, ProblemBody } from '../../contract/problems.ts'
 import type { AppEnv } from '../app-env.ts'
+import { refuseDryRun } from '../middleware/refuse-dry-run.ts'
 import { RETRY_HEADERS } from './rest-components.ts'
 import { describeIssues } from './validation-errors.ts'
 
+type RouteConfig = DocumentedRoute & { middleware?: MiddlewareHandler | MiddlewareHandler[] }
+
 /** A router whose routes are documented and whose failed validation is 422 with the places that failed (ERR-3, ERR-4). */
 export function openApiApp(): OpenAPIHono<AppEnv> {
-  return new OpenAPIHono<AppEnv>({
+  const app = new OpenAPIHono<AppEnv>({
     defaultHook: (result) => {
       if (result.success) return
       // The hook is handed the raw value beside the outcome, though its type does not say so.
@@ -14,10 +18,24 @@ export function openApiApp(): OpenAPIHono<AppEnv> {
       throw new Problem('validationFailed', { errors: describeIssues(result.error.issues, data) })
     },
   })
+  const { openapi } = app
+  app.openapi = ((route: RouteConfig, ...rest: [never, never]) => openapi(withoutPlan(route), ...rest)) as typeof openapi
+  return app
 }
 
+// SEC-14: what changes something and takes no `dryRun` refuses it.
+function withoutPlan(route: RouteConfig): RouteConfig {
+  const query = route.request?.query
+  const isPlannable = query !== undefined && 'shape' in query && 'dryRun' in query.shape
+  if (route.method === 'get' || isPlannable) return route
+  const refused = { ...(route.responses[403] ?? route.responses[404] ?? route.responses[413]), description: REFUSED }
+  const middleware = [refuseDryRun, ...[route.middleware ?? []].flat()]
+  return { ...route, middleware, responses: { 400: refused, ...route.responses } }
+}
+
+const REFUSED = 'Fits the schema and is still refused.'
 const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
-  400: 'Fits the schema and is still refused.',
+  400: REFUSED,
   401: 'The bearer token is missing or not valid.',
   402: 'The spend limit of the account leaves no room for it.',
   403: 'The key lacks the scope.',

@@ -7,6 +7,7 @@ import type { AppContext, AppEnv } from '../app-env.ts'
 import { requireCaller } from '../middleware/authentication.ts'
 import { limitBody } from '../middleware/body-limit.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
+import { refuseDryRun } from '../middleware/refuse-dry-run.ts'
 import { BILLING_ROUTES } from './billing.ts'
 import { ENDPOINT_ROUTES } from './endpoints.ts'
 import { POD_ROUTES } from './pods.ts'
@@ -20,7 +21,7 @@ export const V1_ROUTES: readonly V1Route[] = [...POD_ROUTES, ...ENDPOINT_ROUTES,
 export function v1Api(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.onError((error, c) => failureResponse(c, error, 'v1'))
-  app.use('*', sayRetired, refuseUnlessServed, limitBody, requireCaller, limitRate)
+  app.use('*', sayRetired, refuseUnlessServed, limitBody, requireCaller, limitRate, refuseDryRun)
   for (const { method, path, middleware, run } of V1_ROUTES) app.on([method], [path], ...middleware, run)
   app.all('*', unmatched)
   return app

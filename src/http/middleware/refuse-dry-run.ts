@@ -1,0 +1,13 @@
+import type { Next } from 'hono'
+import { Problem } from '../../contract/problems.ts'
+import { isDryRunAsked } from '../../domain/plan/dry-run.ts'
+import type { AppContext } from '../app-env.ts'
+
+/** Refuses `dryRun` where there is no plan (SEC-14): who asks what a change would do is not to see it done. */
+export async function refuseDryRun(c: AppContext, next: Next): Promise<void> {
+  if (isDryRunAsked(c.req.query('dryRun'))) throw new Problem('badRequest', { detail: NO_PLAN })
+  await next()
+}
+
+/** Why `dryRun` is refused. */
+export const NO_PLAN = 'dryRun: this operation has no plan, so nothing was done; leave dryRun out to do it'

@@ -1,0 +1,90 @@
+import { adminDocument } from '../../../src/http/admin-api.ts'
+import { callOf, EXEMPT, nameOf } from '../../support/audited.ts'
+import { api, createAccount, createEndpoint, describe, endpointBody, env, expect, it, send } from '../../support/harness.ts'
+import { DOCUMENTED, documentedIn, fill } from '../../support/operations.ts'
+import { until } from '../../support/time.ts'
+import { rowsInside } from '../../support/victims.ts'
+
+// Every operation of both documents that changes something and takes no `dryRun`: who asks for a plan must not see it done.
+
+const WITHOUT_PLAN = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
+  (operation) => operation.method !== 'get' && !operation.isPlannable && !(nameOf(operation) in EXEMPT),
+)
+const NO_PLAN = 'dryRun: this operation has no plan, so nothing was done; leave dryRun out to do it'
+
+/** All that D1 holds, and what the object of an endpoint holds; without what only counts the time. */
+async function state(endpointId: string | undefined): Promise<string> {
+  const { results } = await env.DB.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '[_s]*'").all<{
+    name: string
+  }>()
+  const tables = await env.DB.batch(results.map(({ name }) => env.DB.prepare(`SELECT * FROM ${name}`)))
+  const rows = results.map(({ name }, index) => [name, tables[index]?.results])
+  const inside = endpointId === undefined ? null : await rowsInside(endpointId)
+  return JSON.stringify([rows, inside], (name, value) => (/^(last_used_at|last_seen_at|lastSeenAtMs)$/.test(name) ? undefined : value))
+}
+
+/** The state, once nothing of what was made for the test is under way any more. */
+async function settled(endpointId: string | undefined): Promise<string> {
+  let seen = ''
+  await until(async () => {
+    const now = await state(endpointId)
+    const isSame = now === seen
+    seen = now
+    return isSame
+  })
+  return seen
+}
+
+describe('[SEC-14] an operation without a plan', () => {
+  it.each(WITHOUT_PLAN.map((operation) => ({ name: nameOf(operation), operation })))(
+    '$name refuses dryRun, and does nothing',
+    async ({ operation }) => {
+      const { key, params, body = operation.body } = await callOf(operation)
+      const endpointId = operation.path.startsWith('/v2/serverless/') ? params.id : params.endpointId
+      const before = await settled(endpointId)
+      const response = await send(`${fill(operation.path, params)}?dryRun=true`, {
+        method: operation.method.toUpperCase(),
+        headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      expect([response.status, JSON.stringify(await response.json())]).toEqual([400, expect.stringContaining(NO_PLAN)])
+      expect(await state(endpointId)).toBe(before)
+    },
+  )
+
+  it('refuses every spelling but a no, jobs too', async () => {
+    const { key } = await createAccount()
+    const id = await createEndpoint(key, { workers: { max: 0 } })
+    const call = api(key)
+    const submit = (said: string) => call.post(`/v2/${id}/run?dryRun=${said}`, { input: {} })
+    for (const said of ['true', '1', 'TRUE', 'yes', '']) expect((await submit(said)).status).toBe(400)
+    expect((await call.post(`/v2/${id}/runsync?dryRun=true`, { input: {} })).status).toBe(400)
+    expect((await call.get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(0)
+    for (const said of ['false', '0']) expect((await submit(said)).status).toBe(200)
+    expect((await call.get(`/v2/${id}/health?dryRun=true`)).status).toBe(200)
+  })
+
+  it('of many jobs takes what is not clearly a no for a plan', async () => {
+    const { key } = await createAccount()
+    const id = await createEndpoint(key, { workers: { max: 0 } })
+    const call = api(key)
+    await call.post(`/v2/${id}/run`, { input: {} })
+    const cancel = (said: string) => call.post(`/v2/${id}/requests/cancel?dryRun=${said}`, { status: ['IN_QUEUE'] })
+    for (const said of ['true', 'yes', '']) expect((await cancel(said)).status).toBe(200)
+    expect((await call.get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(1)
+  })
+
+  it('[POD-22] that has one keeps nothing of it under an Idempotency-Key', async () => {
+    const { key } = await createAccount()
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    const body = endpointBody({ workers: { min: 0, max: 1 } })
+    const create = (query: string) => api(key).post(`/v2/serverless${query}`, body, headers)
+    const plan = await create('?dryRun=true')
+    expect(plan.status, JSON.stringify(plan.body)).toBe(200)
+    expect((await api(key).get('/v2/serverless')).body.endpoints).toEqual([])
+    const made = await create('')
+    expect(made.status, JSON.stringify(made.body)).toBe(201)
+    expect((await create('?dryRun=true')).body).toEqual(plan.body)
+    expect((await create('')).body.id).toBe(made.body.id)
+  })
+})
