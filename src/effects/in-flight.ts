@@ -24,6 +24,8 @@ interface Body {
 const MAX_DRAINED_BYTES = 64 * 2 ** 20
 
 const bounds = new ExpiringCache<number>(BOUND_TTL_MS, MAX_BOUNDS)
+/** With whom a team is counted: its organizations are not more room for anybody (PLN-7). */
+const payers = new ExpiringCache<string>(BOUND_TTL_MS, MAX_BOUNDS)
 
 /** Bytes that came through this isolate within the last seconds, by team; a team without any is not there. */
 class RecentBytes {
@@ -59,24 +61,33 @@ const drained = new RecentBytes()
 
 /** Bytes of bodies that a team has sent through this isolate within the last seconds, and the most that it may (PP-207). */
 export async function inFlightUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
-  return { used: taken.of(teamId, nowMs), bound: await boundOf(env, teamId, 'inFlightBytes', nowMs) }
+  const bound = await boundOf(env, teamId, 'inFlightBytes', nowMs)
+  return { used: taken.of(countedWith(teamId, nowMs), nowMs), bound }
 }
 
 /** The same of large results that it reads (SEC-13). */
 export async function readUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
-  return { used: read.of(teamId, nowMs), bound: await boundOf(env, teamId, 'readBytes', nowMs) }
+  const bound = await boundOf(env, teamId, 'readBytes', nowMs)
+  return { used: read.of(countedWith(teamId, nowMs), nowMs), bound }
 }
 
 async function boundOf(env: Env, teamId: string, name: PassingBudget, nowMs: number): Promise<number> {
   const key = `${name} ${teamId}`
-  const bound = bounds.get(key, nowMs) ?? (await readBound(openDatabase(env.DB), teamId, name))
+  const known = bounds.get(key, nowMs)
+  if (known !== undefined && payers.get(teamId, nowMs) !== undefined) return known
+  const { bound, payer } = await readBound(openDatabase(env.DB), teamId, name)
   bounds.set(key, bound, nowMs)
+  payers.set(teamId, payer ?? teamId, nowMs)
   return bound
+}
+
+function countedWith(teamId: string, nowMs: number): string {
+  return payers.get(teamId, nowMs) ?? teamId
 }
 
 /** Counts a result from now to the end of its answer, which calls what this returns, and for some seconds at least. */
 export function enterRead(teamId: string, bytes: number, nowMs: number): () => void {
-  const answer = read.enter(teamId, bytes, nowMs, MAX_ANSWER_MS)
+  const answer = read.enter(countedWith(teamId, nowMs), bytes, nowMs, MAX_ANSWER_MS)
   return () => {
     answer.untilMs = Math.min(answer.untilMs, nowMs + MAX_BODY_MS)
   }
@@ -84,19 +95,20 @@ export function enterRead(teamId: string, bytes: number, nowMs: number): () => v
 
 /** The same within a bound; beyond it, what is counted already. */
 export function tryEnterRead(teamId: string, bytes: number, bound: number, nowMs: number): { ended: () => void } | { used: number } {
-  const used = read.of(teamId, nowMs)
+  const used = read.of(countedWith(teamId, nowMs), nowMs)
   return used + bytes > bound ? { used } : { ended: enterRead(teamId, bytes, nowMs) }
 }
 
 /** Counts a body for the next seconds. Who learns only later how long it is says so in what this returns. */
 export function enterInFlight(teamId: string, bytes: number, nowMs: number): { bytes: number } {
-  return taken.enter(teamId, bytes, nowMs)
+  return taken.enter(countedWith(teamId, nowMs), bytes, nowMs)
 }
 
 /** Whether a refused body is worth reading to its end. Counts it if so: what is read costs everybody time, whatever becomes of it. */
 export function mayDrain(teamId: string, bytes: number, nowMs: number): boolean {
-  if (drained.of(teamId, nowMs) + bytes > MAX_DRAINED_BYTES) return false
-  drained.enter(teamId, bytes, nowMs)
+  const payer = countedWith(teamId, nowMs)
+  if (drained.of(payer, nowMs) + bytes > MAX_DRAINED_BYTES) return false
+  drained.enter(payer, bytes, nowMs)
   return true
 }
 
@@ -117,9 +129,11 @@ export async function drainRefused(body: ReadableStream<Uint8Array> | null, team
 export function forgetInFlightBound(teamId: string): void {
   bounds.delete(`inFlightBytes ${teamId}`)
   bounds.delete(`readBytes ${teamId}`)
+  payers.delete(teamId)
 }
 
 /** The same of all teams: a plan was changed here. */
 export function forgetInFlightBounds(): void {
   bounds.clear()
+  payers.clear()
 }

@@ -78,6 +78,8 @@ export const SHARED_BUDGETS: ReadonlySet<BudgetName> = new Set([
   'secretBytes',
   'queuedBytes',
   'logBytes',
+  'inFlightBytes',
+  'readBytes',
 ])
 
 /** What a refusal says: what there is, what was asked, the bound, and what to do. */

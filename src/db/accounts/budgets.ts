@@ -85,10 +85,10 @@ export async function readBudgets<Name extends StoredBudget>(
   return Object.fromEntries(entries) as Record<Name, { used: number; bound: number }>
 }
 
-/** The bound of a team. */
-export async function readBound(db: Database, teamId: string, name: BudgetName): Promise<number> {
-  const [row] = await db.values<[number]>(sql`SELECT ${boundOf(teamId, name)}`)
-  return Number(row?.[0])
+/** The bound of a team, and the account that it is counted with; null where there is no such team. */
+export async function readBound(db: Database, teamId: string, name: BudgetName): Promise<{ bound: number; payer: string | null }> {
+  const [row] = await db.values<[number, string | null]>(sql`SELECT ${boundOf(teamId, name)}, ${payerOf(teamId)}`)
+  return { bound: Number(row?.[0]), payer: row?.[1] ?? null }
 }
 
 /** What the operator set for a team; empty when that is nothing. */

@@ -1,5 +1,5 @@
-import { enterRead, readUse, tryEnterRead } from '../../../src/effects/in-flight.ts'
-import { admin, api, createAccount, describe, env, expect, it, send, teamOf } from '../../support/harness.ts'
+import { enterInFlight, enterRead, inFlightUse, readUse, tryEnterRead } from '../../../src/effects/in-flight.ts'
+import { admin, api, createAccount, createOrganization, describe, env, expect, it, send, teamOf } from '../../support/harness.ts'
 import { type QueueSetup, runAndTake, setUpQueue } from '../../support/queue.ts'
 
 const MIB = 2 ** 20
@@ -29,7 +29,7 @@ describe('[M8][SEC-13] large results', () => {
       used: bytes,
       bound: 3 * MIB,
       unit: 'bytes',
-      shared: false,
+      shared: true,
     })
     enterRead(await teamOf(queue.account), 3 * MIB - bytes, Date.now())
     for (const path of [`/status/${jobId}`, `/status-sync/${jobId}`]) {
@@ -86,6 +86,23 @@ describe('[M8][SEC-13] large results', () => {
     expect('ended' in read && read.ended()).toBe(undefined)
     expect(isFull(nowMs + 9_999)).toBe(true)
     expect(isFull(nowMs + 10_000)).toBe(false)
+  })
+
+  it('[PLN-7] and bodies under way are counted with those of the organizations that the same user has made', async () => {
+    const maker = await createAccount()
+    const teamId = await teamOf(maker)
+    const organization = await createOrganization(maker.key)
+    const nowMs = Date.now()
+    const uses = async () => [
+      (await readUse(env, teamId, nowMs)).used,
+      (await readUse(env, organization, nowMs)).used,
+      (await inFlightUse(env, teamId, nowMs)).used,
+      (await inFlightUse(env, organization, nowMs)).used,
+    ]
+    expect(await uses()).toEqual([0, 0, 0, 0])
+    enterRead(organization, 5, nowMs)
+    enterInFlight(organization, 7, nowMs)
+    expect(await uses()).toEqual([5, 5, 7, 7])
   })
 
   it('are counted for each account apart', async () => {
