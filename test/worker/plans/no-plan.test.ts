@@ -3,6 +3,7 @@ import { callOf, EXEMPT, nameOf } from '../../support/audited.ts'
 import { api, createAccount, createEndpoint, describe, endpointBody, env, expect, it, send } from '../../support/harness.ts'
 import { DOCUMENTED, documentedIn, fill } from '../../support/operations.ts'
 import { until } from '../../support/time.ts'
+import { v1 } from '../../support/v1.ts'
 import { rowsInside } from '../../support/victims.ts'
 
 // Every operation of both documents that changes something and takes no `dryRun`: who asks for a plan must not see it done.
@@ -62,6 +63,14 @@ describe('[SEC-14] an operation without a plan', () => {
     expect((await call.get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(0)
     for (const said of ['false', '0']) expect((await submit(said)).status).toBe(200)
     expect((await call.get(`/v2/${id}/health?dryRun=true`)).status).toBe(200)
+  })
+
+  it('of v1 refuses it too', async () => {
+    const { key } = await createAccount()
+    const id = await createEndpoint(key, { workers: { max: 0 } })
+    const refused = await v1(key).call('DELETE', `/endpoints/${id}?dryRun=true`)
+    expect([refused.status, refused.body]).toEqual([400, { message: NO_PLAN }])
+    expect((await api(key).get(`/v2/serverless/${id}`)).status).toBe(200)
   })
 
   it('of many jobs takes what is not clearly a no for a plan', async () => {
