@@ -18,6 +18,8 @@ export const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
   specBytesPerHost: 'Pods of one machine (MiB)',
   queuedBytes: 'Inputs and results of jobs (MiB)',
   inFlightBytes: 'Bodies of jobs within 10 s (MiB)',
+  readBytes: 'Large results read within 10 s (MiB)',
+  logBytes: 'Older lines of logs (MiB)',
   keptAnswers: 'Answers kept for an Idempotency-Key',
   keptAnswerBytes: 'Those answers (MiB)',
   releasesPerEndpoint: 'Releases kept of an endpoint',
