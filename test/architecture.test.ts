@@ -70,7 +70,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
     'src/host-agent/plane/enrolment.ts',
     'src/host-agent/gpus/simulated.ts',
   ],
-  'src/cli': ['src/client', 'src/node', 'src/domain/key-text.ts', 'src/domain/text/versions.ts', 'src/local/data-dir.ts'],
+  'src/cli': ['src/client', 'src/node', 'src/domain/key-text.ts', 'src/domain/text/versions.ts'],
 }
 const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]
 
