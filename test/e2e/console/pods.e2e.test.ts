@@ -78,7 +78,7 @@ describe('pods', () => {
     await tabTo(page, (await lines.getAttribute('aria-label')) ?? '')
     await page.keyboard.press('Home')
     await page.keyboard.press('Enter')
-    await expect.poll(() => new URL(page.url()).searchParams.get('line')).toMatch(/\/\d{12}$/)
+    await expect.poll(() => new URL(page.url()).searchParams.get('line'), SOON).toMatch(/\/\d{12}$/)
     await visitor.close()
   })
 
