@@ -1,6 +1,12 @@
-import { applyD1Migrations, type D1Migration } from 'cloudflare:test'
+import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
+import { vi } from 'vitest'
 
-// Storage is fresh in every test file, so each begins with the tables of today.
+// One runtime serves many test files, so each begins with clock, modules, objects and tables as a plane has them that begins.
 const { DB, TEST_MIGRATIONS } = env as unknown as { DB: D1Database; TEST_MIGRATIONS: D1Migration[] }
+vi.restoreAllMocks()
+vi.unstubAllGlobals()
+vi.useRealTimers()
+vi.resetModules()
+await reset()
 await applyD1Migrations(DB, TEST_MIGRATIONS)
