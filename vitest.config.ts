@@ -60,6 +60,7 @@ export default defineConfig({
       {
         test: {
           name: 'agent',
+          retry: SECOND_TRIES,
           env: ON_DISK,
           testTimeout: SLOW_MACHINE_MS,
           include: ['test/host-agent/**/*.test.ts', 'test/local/**/*.test.ts', 'test/ssh-proxy/**/*.test.ts'],

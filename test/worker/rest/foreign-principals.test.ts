@@ -133,7 +133,7 @@ beforeAll(async () => {
   strangersPod = bearer((await scene.host.waitFor((workload) => workload.id === `${id}-1`)).platformEnv.RUNPOD_API_KEY ?? '')
   strangersHost = bearer((await FakeHost.enrol()).accessToken)
   for (const [kind, create] of Object.entries(VICTIMS)) victims.set(kind, await create())
-}, 60_000)
+}, 600_000)
 
 const victimOf = (kind: string): Victim => {
   const victim = victims.get(kind)

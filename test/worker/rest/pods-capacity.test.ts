@@ -91,7 +91,7 @@ describe('capacity', () => {
     const mine = held.results.filter(({ host }) => scenes.some((scene) => scene.host.id === host))
     expect(mine.map(({ n }) => n).sort()).toEqual([4, 8])
     for (const scene of scenes) scene.leave()
-  }, 120_000)
+  }, 600_000)
 
   it('[POD-8] [POD-19] a CPU pod takes vCPUs and the memory of its flavor', async () => {
     const scene = await podScene()

@@ -200,7 +200,7 @@ describe('bad create bodies', () => {
       entrypoint: ['e'],
     })
     expect(await read({ args: '{"entrypoint":["e"]}', entrypoint: ['e'], cmd: [] })).toMatchObject({ args: '{"entrypoint":["e"]}' })
-  }, 60_000)
+  }, 600_000)
 
   it('[ERR-6] the schema comes before existence, existence before everything else', async () => {
     expect((await scene.call.patch(`${PODS}/nosuchpod`, { name: '' })).status).toBe(422)
