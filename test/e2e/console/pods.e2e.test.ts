@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
-import { waitUntil } from '../../support/time.ts'
+import { SOON, waitUntil } from '../../support/time.ts'
 import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
 import { podBody, TestPod } from '../support/pods.ts'
 import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/worker-image.ts'
