@@ -57,8 +57,7 @@ test('[H1] [M2] [HOST-76] while a container floods relay, inotify, pids, disk, m
 
   // It has tried everything, and the victim's jobs were there all the time.
   expect(Object.keys(got ?? {})).toEqual(expect.arrayContaining(['relay', 'inotify', 'processes', 'disk', 'memory', 'log', 'dns']))
-  // Other tests may share the machine with one half and not with the other: an attack that got through cost minutes, not seconds.
-  expect(floodedMs - quietMs).toBeLessThan(1_000)
+  expect(floodedMs / quietMs).toBeLessThan(2)
   expect(filesMost - filesBefore).toBeLessThan(500)
   expect((await victim.health()).jobs).toMatchObject({ completed: 2 * JOBS + 1, failed: 0, retried: 0 })
 }, 180_000)
