@@ -113,6 +113,32 @@ describe('pages of accounts and operators', () => {
     await api.setSpendCeilings({ path: { id }, body: {} })
   })
 
+  test('[UI-74] the operator changes a price in fields, after the plan of that very call', async () => {
+    const api = createApiClient(plane.url, plane.operatorKey)
+    const { page } = visitor
+    const dialog = page.getByRole('dialog').last()
+    await visitor.go('/console/operator/catalog')
+    await page.getByRole('button', { name: 'Change NVIDIA L4', exact: true }).click()
+    const secure = dialog.getByLabel('Secure, USD for one and hour')
+    await secure.fill('cheap')
+    await dialog.getByText('Enter a number of 0 or more, or: not sold.').waitFor()
+    await secure.fill('0.77')
+    await dialog.getByLabel('Community, USD for one and hour').fill('not sold')
+    await visitor.expectAccessible('an entry of the catalog')
+    await dialog.getByRole('button', { name: 'Set', exact: true }).click()
+    await dialog.getByRole('list', { name: 'What would happen' }).waitFor()
+    const entryOf = async () => (await api.getCatalogGpu({ path: { id: 'NVIDIA L4' } })).entry
+    expect(await entryOf()).toEqual({})
+    await dialog.getByRole('button', { name: 'Set', exact: true }).click()
+    await page.getByText('NVIDIA L4 is changed').waitFor()
+    expect(await entryOf()).toEqual({ securePrice: 0.77, communityPrice: null })
+    await page
+      .getByRole('row', { name: /^NVIDIA L4 / })
+      .getByText('$0.77')
+      .waitFor()
+    await api.deleteCatalogGpu({ path: { id: 'NVIDIA L4' } })
+  })
+
   test('[UI-64] a device that shows a code is let in, with a key of the account', async () => {
     const login = await startDeviceLogin(plane.url, 'laptop of the test')
     await visitor.page.goto(login.verification_uri_complete)

@@ -107,6 +107,7 @@ function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
       <Button isBusy={isBusy} disabledReason={off} aria-label={`Rotate ${key.name}`} onClick={() => void rotate()}>
         Rotate
       </Button>
+      <CopyAs call={{ method: 'POST', path: `/v2/account/keys/${key.id}/rotate`, body: {}, command: `keys rotate ${key.id}` }} />
       <Button kind="danger" disabledReason={off} aria-label={`Revoke ${key.name}`} onClick={() => setIsAsking(true)}>
         Revoke
       </Button>

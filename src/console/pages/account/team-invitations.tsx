@@ -54,9 +54,12 @@ function Open({ of }: { of: Organization }) {
             {
               title: 'Actions',
               show: ({ id, email }) => (
-                <Button kind="danger" aria-label={`Revoke the invitation of ${email}`} onClick={() => void revoke(id)}>
-                  Revoke
-                </Button>
+                <span className="flex flex-wrap gap-2">
+                  <Button kind="danger" aria-label={`Revoke the invitation of ${email}`} onClick={() => void revoke(id)}>
+                    Revoke
+                  </Button>
+                  <CopyAs call={{ method: 'DELETE', path: `/v2/organizations/${of.id}/invitations/${id}` }} />
+                </span>
               ),
             },
           ]}

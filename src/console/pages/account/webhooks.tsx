@@ -6,6 +6,7 @@ import { paths } from '../../app/paths.ts'
 import { useApi } from '../../app/session.ts'
 import { useUrlState } from '../../app/url-state.ts'
 import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Command, Empty, Face } from '../../parts/faces.tsx'
 import { count } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
@@ -60,14 +61,17 @@ export function WebhooksPage() {
                 {
                   title: 'Actions',
                   show: (delivery) => (
-                    <Button
-                      isBusy={isBusy}
-                      disabledReason={off}
-                      aria-label={`Send ${delivery.id} again`}
-                      onClick={() => void again(delivery)}
-                    >
-                      Send again
-                    </Button>
+                    <span className="flex flex-wrap gap-2">
+                      <Button
+                        isBusy={isBusy}
+                        disabledReason={off}
+                        aria-label={`Send ${delivery.id} again`}
+                        onClick={() => void again(delivery)}
+                      >
+                        Send again
+                      </Button>
+                      <CopyAs call={{ method: 'POST', path: `/v2/webhooks/deliveries/${delivery.id}/redeliver` }} />
+                    </span>
                   ),
                 },
               ]}

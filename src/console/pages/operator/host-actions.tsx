@@ -6,6 +6,7 @@ import { useRefresh } from '../../app/live.ts'
 import { paths } from '../../app/paths.ts'
 import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
 
 /** Takes a machine out of service and back; nothing is lost by a cordon, so nothing is asked. */
@@ -25,6 +26,11 @@ export function HostActions({ of: host }: { of: Host }) {
   const remove = async () => {
     if (await act(() => api.removeHost({ path }), `${host.name} is removed`)) await router.navigate({ to: paths.hosts() as '/' })
   }
+  const turn = (verb: string) => ({
+    method: 'POST' as const,
+    path: `/admin/v1/hosts/${host.id}/${verb}`,
+    command: `hosts ${verb} ${host.id}`,
+  })
   const { pods, workers } = host.workloads
   return (
     <>
@@ -37,6 +43,7 @@ export function HostActions({ of: host }: { of: Host }) {
           Uncordon
         </Button>
       )}
+      <CopyAs call={host.cordon === null ? { ...turn('cordon'), body: {} } : turn('uncordon')} />
       <Button disabledReason={host.draining ? 'It is draining already.' : undefined} onClick={() => ask('drain')}>
         Drain
       </Button>

@@ -32,7 +32,7 @@ export const operatorRoutes = [
   createRoute({
     getParentRoute: parent,
     path: '/console/operator/catalog',
-    component: lazyRouteComponent(() => import('./catalog.tsx'), 'CatalogPage'),
+    component: lazyRouteComponent(() => import('./catalog/catalog.tsx'), 'CatalogPage'),
   }),
   createRoute({
     getParentRoute: parent,

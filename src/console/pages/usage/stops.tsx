@@ -3,6 +3,7 @@ import { useAct } from '../../app/act.ts'
 import { useLive, useRefresh } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { count, perHour } from '../../parts/format.ts'
 import { Panel } from '../../parts/page.tsx'
@@ -69,8 +70,11 @@ function Undo({ of: { id, undoneAt } }: { of: SpendStop }) {
     await refresh()
   }
   return (
-    <Button isBusy={isBusy} onClick={() => void undo()}>
-      Undo
-    </Button>
+    <span className="flex flex-wrap gap-2">
+      <Button isBusy={isBusy} onClick={() => void undo()}>
+        Undo
+      </Button>
+      <CopyAs call={{ method: 'POST', path: `/v2/spend/stops/${id}/undo` }} />
+    </span>
   )
 }

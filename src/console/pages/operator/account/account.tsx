@@ -4,6 +4,7 @@ import { useAct } from '../../../app/act.ts'
 import { useLive, useRefresh } from '../../../app/live.ts'
 import { useApi } from '../../../app/session.ts'
 import { Button } from '../../../parts/button.tsx'
+import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { Face } from '../../../parts/faces.tsx'
 import { Confirm } from '../../../parts/over/confirm.tsx'
 import { Page, Panel } from '../../../parts/page.tsx'
@@ -69,9 +70,12 @@ function Suspend({ id, name, isSuspended }: { id: string; name: string; isSuspen
   }
   if (isSuspended) {
     return (
-      <Button isBusy={isBusy} onClick={() => void resume()}>
-        Resume
-      </Button>
+      <>
+        <Button isBusy={isBusy} onClick={() => void resume()}>
+          Resume
+        </Button>
+        <CopyAs call={{ method: 'POST', path: `/admin/v1/users/${id}/resume`, command: `users resume ${id}` }} />
+      </>
     )
   }
   return (

@@ -3,6 +3,7 @@ import { useAct } from '../../../app/act.ts'
 import { useLive, useRefresh } from '../../../app/live.ts'
 import { useApi } from '../../../app/session.ts'
 import { Button } from '../../../parts/button.tsx'
+import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { Empty, Face } from '../../../parts/faces.tsx'
 import { Confirm } from '../../../parts/over/confirm.tsx'
 import { SecretOnce } from '../../../parts/over/secret-once.tsx'
@@ -31,9 +32,12 @@ export function Keys({ id }: { id: string }) {
     <Panel
       title="Keys"
       actions={
-        <Button isBusy={isBusy} onClick={() => void make()}>
-          New key
-        </Button>
+        <>
+          <CopyAs call={{ method: 'POST', path: `/admin/v1/users/${id}/keys`, body: { name: 'console' } }} />
+          <Button isBusy={isBusy} onClick={() => void make()}>
+            New key
+          </Button>
+        </>
       }
     >
       <Face of={keys} empty={{ when: (data) => data.keys.length === 0, show: <Empty title="No keys" /> }}>

@@ -1,24 +1,21 @@
-import { type FormEvent, useState } from 'react'
-import type { ApiClient } from '../../../client/client.ts'
-import type { CatalogItem } from '../../../contract/catalog/entries.ts'
-import { useLive, useRefresh } from '../../app/live.ts'
-import { useApi } from '../../app/session.ts'
-import { useSubmit } from '../../app/submit.ts'
-import { Button } from '../../parts/button.tsx'
-import { Empty, Face } from '../../parts/faces.tsx'
-import { TextArea } from '../../parts/form/field.tsx'
-import { Refusal } from '../../parts/form/refusal.tsx'
-import { money } from '../../parts/format.ts'
-import { Dialog } from '../../parts/over/dialog.tsx'
-import { Page } from '../../parts/page.tsx'
-import { State } from '../../parts/state.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
-import { Tabs } from '../../parts/tabs.tsx'
+import { useState } from 'react'
+import type { ApiClient } from '../../../../client/client.ts'
+import type { CatalogItem } from '../../../../contract/catalog/entries.ts'
+import { useLive } from '../../../app/live.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Empty, Face } from '../../../parts/faces.tsx'
+import { money } from '../../../parts/format.ts'
+import { Page } from '../../../parts/page.tsx'
+import { State } from '../../../parts/state.tsx'
+import { type Column, Table } from '../../../parts/table.tsx'
+import { Tabs } from '../../../parts/tabs.tsx'
+import { Edit } from './edit.tsx'
+import type { CATALOG_FIELDS } from './fields.ts'
 
 type Answer = { entries: CatalogItem[] }
 type InForce = CatalogItem['inForce']
 interface Kind {
-  id: string
+  id: keyof typeof CATALOG_FIELDS
   title: string
   /** What is in force, the foremost first. */
   columns: readonly Column<CatalogItem>[]
@@ -136,7 +133,7 @@ function Entries({ of: kind }: { of: Kind }) {
           />
         )}
       </Face>
-      {edited !== null && <Edit key={edited.id} kind={kind} of={edited} onClose={() => edit(null)} />}
+      {edited !== null && <Edit key={edited.id} kind={kind.id} of={edited} put={kind.put} onClose={() => edit(null)} />}
     </>
   )
 }
@@ -151,39 +148,5 @@ function Members({ of }: { of: CatalogItem['inForce'] }) {
         </span>
       ))}
     </span>
-  )
-}
-
-function Edit({ kind, of, onClose }: { kind: Kind; of: CatalogItem; onClose: () => void }) {
-  const { api } = useApi()
-  const { isBusy, refusal, send } = useSubmit()
-  const refresh = useRefresh()
-  const [text, setText] = useState(JSON.stringify(of.entry, null, 2))
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    const done = await send(() => kind.put(api, of.id, JSON.parse(text)).then(() => true), `${of.id} is changed`)
-    if (!done) return
-    onClose()
-    await refresh('operator', 'catalog')
-  }
-  return (
-    <Dialog title={of.id} isOpen onClose={onClose} isWide>
-      <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
-        <Refusal text={refusal} />
-        <TextArea
-          label="What you say in place of the seed"
-          hint={`In force now: ${JSON.stringify(of.inForce)}`}
-          rows={8}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isBusy={isBusy}>
-            Set
-          </Button>
-        </div>
-      </form>
-    </Dialog>
   )
 }

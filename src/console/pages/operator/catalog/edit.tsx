@@ -1,0 +1,97 @@
+import { useState } from 'react'
+import type { ApiClient } from '../../../../client/client.ts'
+import type { CatalogItem } from '../../../../contract/catalog/entries.ts'
+import { useRefresh } from '../../../app/live.ts'
+import { useApi } from '../../../app/session.ts'
+import { useSubmit } from '../../../app/submit.ts'
+import { Button } from '../../../parts/button.tsx'
+import { SelectField, TextField } from '../../../parts/form/field.tsx'
+import { Dialog } from '../../../parts/over/dialog.tsx'
+import { LimitsForm } from '../account/limits-form.tsx'
+import { type CATALOG_FIELDS, type CatalogField, entryOf, fieldsOf, keyOf, textsOf, wordsOf } from './fields.ts'
+
+interface EditProps {
+  kind: keyof typeof CATALOG_FIELDS
+  of: CatalogItem
+  put: (api: ApiClient, id: string, body: object) => Promise<unknown>
+  onClose: () => void
+}
+
+/** Changes what the plane goes by; before it is set, who would pay otherwise or get nothing is shown (DRY-23). */
+export function Edit({ kind, of, put, onClose }: EditProps) {
+  const { api } = useApi()
+  const { isBusy, refusal, send } = useSubmit()
+  const refresh = useRefresh()
+  const fields = fieldsOf(kind, of)
+  const [texts, setTexts] = useState(() => textsOf(fields, of.entry))
+  const { body, wrong } = entryOf(fields, texts)
+  const save = async () => {
+    const done = await send(() => put(api, of.id, body).then(() => true), `${of.id} is changed`)
+    if (!done) return
+    onClose()
+    await refresh('operator', 'catalog')
+  }
+  const write = (field: CatalogField, text: string) => setTexts((before) => ({ ...before, [keyOf(field)]: text }))
+  return (
+    <Dialog title={of.id} isOpen onClose={onClose} isWide>
+      <LimitsForm
+        title={`Change ${of.id}?`}
+        path={`/admin/v1/catalog/${kind}/${encodeURIComponent(of.id)}`}
+        body={body}
+        disabledReason={wrong.length > 0 ? 'A field cannot be read.' : undefined}
+        save={save}
+        isBusy={isBusy}
+        refusal={refusal}
+        actions={<Button onClick={onClose}>Cancel</Button>}
+      >
+        <p className="text-soft">What is empty is as seeded. What runs keeps the price it started at.</p>
+        <div className="grid gap-3 sm:grid-cols-2">
+          {fields.map((field) => (
+            <Field
+              key={keyOf(field)}
+              of={field}
+              inForce={wordsOf(field, field.inForce(of.inForce))}
+              text={texts[keyOf(field)] ?? ''}
+              isWrong={wrong.includes(keyOf(field))}
+              write={(text) => write(field, text)}
+            />
+          ))}
+        </div>
+      </LimitsForm>
+    </Dialog>
+  )
+}
+
+interface FieldProps {
+  of: CatalogField
+  inForce: string
+  text: string
+  isWrong: boolean
+  write: (text: string) => void
+}
+
+function Field({ of: { label, kind, none }, inForce, text, isWrong, write }: FieldProps) {
+  const hint = `In force: ${inForce}`
+  if (kind === 'flag') {
+    return (
+      <SelectField label={label} hint={hint} value={text} onChange={(event) => write(event.target.value)}>
+        <option value="">as seeded</option>
+        <option>yes</option>
+        <option>no</option>
+      </SelectField>
+    )
+  }
+  const asked = kind === 'number' ? `Enter a number of 0 or more${none === undefined ? '' : `, or: ${none}`}.` : undefined
+  return (
+    <TextField
+      label={label}
+      hint={hint}
+      inputMode={kind === 'number' ? 'decimal' : 'text'}
+      autoComplete="off"
+      placeholder={inForce}
+      value={text}
+      error={isWrong ? asked : undefined}
+      onChange={(event) => write(event.target.value)}
+    />
+  )
+}
