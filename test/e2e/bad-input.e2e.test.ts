@@ -78,7 +78,6 @@ describe('lines and framing that are no HTTP', () => {
   const line = (target: string, framing = 'content-length: 12') => `POST ${target} HTTP/1.1\r\nhost: x\r\n${framing}\r\n`
 
   test.each([
-    ['a target in absolute form', (path: string) => line(`http://127.0.0.1${path}`)],
     ['a target without a slash', (path: string) => line(path.slice(1))],
     ['a length that is no number', (path: string) => line(path, 'content-length: twelve')],
     ['a negative length', (path: string) => line(path, 'content-length: -12')],
@@ -90,6 +89,13 @@ describe('lines and framing that are no HTTP', () => {
     const answer = await sendRaw(`${head(path)}authorization: Bearer ${plane.apiKey}\r\n\r\n{"input":{}}`)
     expect(answer).toMatch(/^(HTTP\/1\.1 [45]|$)/)
     expect((await call('GET', 'health')).body.jobs).toEqual(before)
+  })
+
+  test('[PP-216] a target in absolute form is its path, whatever host it names', async () => {
+    const path = `/v2/${plane.endpointId}/run`
+    const answer = await sendRaw(`${line(`http://elsewhere.example.com${path}`)}authorization: Bearer ${plane.apiKey}\r\n\r\n{"input":{}}`)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(answer).toContain('"IN_QUEUE"')
   })
 })
 
