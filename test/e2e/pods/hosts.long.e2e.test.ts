@@ -22,8 +22,9 @@ const POLL_MS = 500
 const BEAT_MAX_MS = 8_000
 /** One on each host of the second pair, for a pod beside those that fill it. */
 const OTHER_GPU = 'NVIDIA L40S'
-const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
-const NO_GPU = 'There are not enough free GPUs on the host machine to start this pod.'
+// Clients put the reasons behind them, in place of the full stop.
+const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again'
+const NO_GPU = 'There are not enough free GPUs on the host machine to start this pod'
 
 describe('pods on two hosts', () => {
   let fleet: Fleet

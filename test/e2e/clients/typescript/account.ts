@@ -19,6 +19,7 @@ async function user(plane: Podplane) {
 async function keys(plane: Podplane) {
   const made = await plane.createAccountKey({ body: { name: 'one', permission: 'READ_ONLY' } })
   const next = await plane.rotateAccountKey({ path: { id: made.id }, body: { overlapSeconds: 0 } })
+  if (!('key' in next)) throw new Error('a rotation was answered as a plan')
   const listed = await plane.listAccountKeys()
   await plane.revokeAccountKey({ path: { id: next.id } })
   const after = await plane.listAccountKeys()

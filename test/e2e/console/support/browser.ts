@@ -55,9 +55,11 @@ export class Visitor {
     })
   }
 
-  // The browser's own note of an answer that is no success, such as a refused dry run, is no fault of the page.
+  // The browser's own notes are no fault of the page: of an answer that is no success, such as a refused dry run, and of a look for a newer
+  // service worker that a busy machine did not end.
   private note(text: string): void {
-    if (!text.startsWith('Failed to load resource')) this.complaints.push(text)
+    const isBrowsers = text.startsWith('Failed to load resource') || text === 'An unknown error occurred when fetching the script.'
+    if (!isBrowsers) this.complaints.push(text)
   }
 
   static async open(browser: Browser, plane: Pick<TestPlane, 'url'>, options: BrowserContextOptions = {}): Promise<Visitor> {
