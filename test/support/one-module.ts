@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path'
 import { build } from 'esbuild'
 import type { Plugin } from 'vite'
 
-// A test file gets a runtime of its own, which asks for the Worker's modules one by one. They are about a thousand, so most files would
+// Each test file begins with modules of its own, which its runtime asks for one by one. They are about a thousand, so most files would
 // load longer than they test. Here they travel as one module. `SOURCES=1` loads them one by one: lines in traces are those of the sources.
 
 const WHOLE = 'virtual:the-whole-worker'
