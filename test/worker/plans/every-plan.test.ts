@@ -1,10 +1,9 @@
 import { ChangePlan } from '../../../src/contract/change-plan.ts'
 import { adminDocument } from '../../../src/http/admin-api.ts'
 import { callOf, EXEMPT, nameOf } from '../../support/audited.ts'
-import { beforeAll, createAccount, describe, env, expect, it, send } from '../../support/harness.ts'
+import { beforeAll, createAccount, describe, expect, it, send } from '../../support/harness.ts'
 import { DOCUMENTED, documentedIn, fill, type Operation } from '../../support/operations.ts'
-import { until } from '../../support/time.ts'
-import { rowsInside } from '../../support/victims.ts'
+import { settledState, wholeState } from '../../support/whole-state.ts'
 
 // Every operation of both documents that takes `dryRun`, asked by its owner and by a stranger; and all that change something without a plan.
 
@@ -59,29 +58,6 @@ async function ask(key: string, { method, path }: Operation, body: object | unde
   return { status: response.status, text: await response.text() }
 }
 
-/** All that D1 holds, and what the object of an endpoint holds; without what only counts the time. */
-async function state(endpointId: string | undefined): Promise<string> {
-  const { results } = await env.DB.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '[_s]*'").all<{
-    name: string
-  }>()
-  const tables = await env.DB.batch(results.map(({ name }) => env.DB.prepare(`SELECT * FROM ${name}`)))
-  const rows = results.map(({ name }, index) => [name, tables[index]?.results])
-  const inside = endpointId === undefined ? null : await rowsInside(endpointId)
-  return JSON.stringify([rows, inside], (name, value) => (/^(last_used_at|last_seen_at|lastSeenAtMs)$/.test(name) ? undefined : value))
-}
-
-/** The state, once nothing of what was made for the test is under way any more. */
-async function settled(endpointId: string | undefined): Promise<string> {
-  let seen = ''
-  await until(async () => {
-    const now = await state(endpointId)
-    const isSame = now === seen
-    seen = now
-    return isSame
-  })
-  return seen
-}
-
 describe('[DRY-5] an operation that takes dryRun', () => {
   it.each(CHANGING.filter(({ isPlannable }) => isPlannable).map((operation) => ({ name: nameOf(operation), operation })))(
     '$name answers a plan, changes nothing, and tells a stranger nothing',
@@ -89,7 +65,7 @@ describe('[DRY-5] an operation that takes dryRun', () => {
       const { key, params, body = operation.body } = await callOf(operation)
       const filled = { ...operation, path: fill(operation.path, params) }
       const endpointId = operation.path.startsWith('/v2/serverless/') ? params.id : params.endpointId
-      const before = await settled(endpointId)
+      const before = await settledState(endpointId)
       const isForAll = !operation.path.includes('{') && !operation.path.startsWith('/admin/')
       if (!isForAll) expect((await ask(strangersKey, filled, body)).status).toBe(operation.path.startsWith('/admin/') ? 401 : 404)
       const own = await ask(key, filled, body)
@@ -98,7 +74,7 @@ describe('[DRY-5] an operation that takes dryRun', () => {
         const plan = ChangePlan.strict().parse(JSON.parse(own.text))
         expect(plan.effects.length + (plan.refusal ? 1 : 0), own.text).toBeGreaterThan(0)
       }
-      expect(await state(endpointId)).toBe(before)
+      expect(await wholeState(endpointId)).toBe(before)
     },
   )
   it('is every one that ends or changes something, but those that are named here with their reason', () => {

@@ -1,10 +1,9 @@
 import { adminDocument } from '../../../src/http/admin-api.ts'
 import { callOf, EXEMPT, nameOf } from '../../support/audited.ts'
-import { api, createAccount, createEndpoint, describe, endpointBody, env, expect, it, send } from '../../support/harness.ts'
+import { api, createAccount, createEndpoint, describe, endpointBody, expect, it, send } from '../../support/harness.ts'
 import { DOCUMENTED, documentedIn, fill } from '../../support/operations.ts'
-import { until } from '../../support/time.ts'
 import { v1 } from '../../support/v1.ts'
-import { rowsInside } from '../../support/victims.ts'
+import { settledState, wholeState } from '../../support/whole-state.ts'
 
 // Every operation of both documents that changes something and takes no `dryRun`: who asks for a plan must not see it done.
 
@@ -13,43 +12,20 @@ const WITHOUT_PLAN = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
 )
 const NO_PLAN = 'dryRun: this operation has no plan, so nothing was done; leave dryRun out to do it'
 
-/** All that D1 holds, and what the object of an endpoint holds; without what only counts the time. */
-async function state(endpointId: string | undefined): Promise<string> {
-  const { results } = await env.DB.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '[_s]*'").all<{
-    name: string
-  }>()
-  const tables = await env.DB.batch(results.map(({ name }) => env.DB.prepare(`SELECT * FROM ${name}`)))
-  const rows = results.map(({ name }, index) => [name, tables[index]?.results])
-  const inside = endpointId === undefined ? null : await rowsInside(endpointId)
-  return JSON.stringify([rows, inside], (name, value) => (/^(last_used_at|last_seen_at|lastSeenAtMs)$/.test(name) ? undefined : value))
-}
-
-/** The state, once nothing of what was made for the test is under way any more. */
-async function settled(endpointId: string | undefined): Promise<string> {
-  let seen = ''
-  await until(async () => {
-    const now = await state(endpointId)
-    const isSame = now === seen
-    seen = now
-    return isSame
-  })
-  return seen
-}
-
 describe('[SEC-14] an operation without a plan', () => {
   it.each(WITHOUT_PLAN.map((operation) => ({ name: nameOf(operation), operation })))(
     '$name refuses dryRun, and does nothing',
     async ({ operation }) => {
       const { key, params, body = operation.body } = await callOf(operation)
       const endpointId = operation.path.startsWith('/v2/serverless/') ? params.id : params.endpointId
-      const before = await settled(endpointId)
+      const before = await settledState(endpointId)
       const response = await send(`${fill(operation.path, params)}?dryRun=true`, {
         method: operation.method.toUpperCase(),
         headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
       })
       expect([response.status, JSON.stringify(await response.json())]).toEqual([400, expect.stringContaining(NO_PLAN)])
-      expect(await state(endpointId)).toBe(before)
+      expect(await wholeState(endpointId)).toBe(before)
     },
   )
 
