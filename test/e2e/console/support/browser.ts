@@ -93,7 +93,7 @@ export class Visitor {
     if (!(await this.page.evaluate('"axe" in window'))) await this.page.evaluate(AXE)
     const found = (await this.page.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`)) as AxeResult
     const lines = found.violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`))
-    expect(lines, what).toEqual([])
+    expect(lines, `${what}: ${lines.join('; ')}`).toEqual([])
   }
 
   /** Keeps a picture of the page when somebody has asked for them. */
