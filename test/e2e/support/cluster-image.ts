@@ -1,8 +1,9 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
+import { debianTree, hashOf, MIRROR, run, SUITE } from './debian.ts'
 import { hasImage, importDirectory, requireDocker } from './docker.ts'
-import { CACHE, hashOf, MIRROR, NOT_NEEDED, PYTHON_VERSION, run, SITE, SUITE } from './worker-image.ts'
+import { NOT_NEEDED, PYTHON_VERSION, SITE } from './worker-image.ts'
 
 const EXAMPLES = join(PROJECT_ROOT, 'examples')
 const PACKAGES = 'python3,ca-certificates,iproute2,busybox,wget,munge,slurmctld,slurmd,slurm-client'
@@ -31,12 +32,7 @@ export async function clusterImage(): Promise<string> {
 
 /** The file tree without the examples, made once and kept. */
 async function clusterRoot(): Promise<string> {
-  const root = join(CACHE, `cluster-${hashOf(RECIPE)}`)
-  if (existsSync(root)) return root
-  mkdirSync(CACHE, { recursive: true })
-  const draft = mkdtempSync(join(CACHE, 'draft-'))
-  try {
-    await run('debootstrap', '--variant=minbase', `--include=${PACKAGES}`, SUITE, draft, MIRROR)
+  return await debianTree(`cluster-${hashOf(RECIPE)}`, PACKAGES, async (draft) => {
     const target = ['--target', join(draft, SITE), '--python-version', PYTHON_VERSION, '--only-binary=:all:', '--no-compile']
     await run('python3', '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...target, ...PYTHON_PACKAGES)
     // What pip writes for a command would name this machine's interpreter.
@@ -44,10 +40,5 @@ async function clusterRoot(): Promise<string> {
     for (const path of NOT_NEEDED) rmSync(join(draft, path), { recursive: true, force: true })
     // Every cluster has a key of its own.
     for (const name of readdirSync(join(draft, 'etc/munge'))) rmSync(join(draft, 'etc/munge', name))
-    await run('chmod', '755', draft)
-    renameSync(draft, root)
-  } finally {
-    rmSync(draft, { recursive: true, force: true })
-  }
-  return root
+  })
 }

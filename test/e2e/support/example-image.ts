@@ -2,8 +2,9 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, r
 import { join } from 'node:path'
 import { parse } from 'smol-toml'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
+import { CACHE, hashOf, run } from './debian.ts'
 import { docker, hasImage } from './docker.ts'
-import { CACHE, debianImage, hashOf, PYTHON_VERSION, run } from './worker-image.ts'
+import { debianImage, PYTHON_VERSION } from './worker-image.ts'
 
 const EXAMPLES = join(PROJECT_ROOT, 'examples')
 /** Beside what the base has: the example's versions are found first. */

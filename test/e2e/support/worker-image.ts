@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { PROJECT_ROOT } from '../../../src/local/paths.ts'
+import { CACHE, debianTree, hashOf, MIRROR, run, SUITE } from './debian.ts'
 import { docker, hasImage, importDirectory, requireDocker } from './docker.ts'
 
-export const CACHE = join(PROJECT_ROOT, '.cache/e2e')
 const HANDLERS = join(import.meta.dirname, 'handlers')
 /** Start script of a pod, in the manner of the public pod images: sshd with the keys of `PUBLIC_KEY`. */
 const START_SSH = join(import.meta.dirname, 'start-ssh.sh')
@@ -15,8 +11,6 @@ const BUSYBOX = '/bin/busybox'
 /** Of Debian bookworm, whose packages the image is made of. */
 export const PYTHON_VERSION = '3.11'
 export const SITE = `usr/local/lib/python${PYTHON_VERSION}/dist-packages`
-export const SUITE = 'bookworm'
-export const MIRROR = 'http://deb.debian.org/debian'
 /** The public SDK, unmodified: its worker goes into the image and its client into a virtual environment. */
 const SDK = 'runpod==1.12.0'
 /** The last of its generation: its key goes into the address of GraphQL. */
@@ -40,10 +34,6 @@ const RECIPE = [SUITE, MIRROR, PYTHON_VERSION, SDK, PACKAGES, 'layout 2'].join('
 export const NOT_NEEDED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists', 'var/log']
 /** Made while the packages were installed; every pod makes its own. */
 const SSH_HOST_KEY = /^ssh_host_/
-const OUTPUT_MAX_BYTES = 64 * 2 ** 20
-
-const runFile = promisify(execFile)
-
 /** Enough for Debian, the SDK and everything that the SDK depends on, from empty caches. */
 export const BUILD_TIMEOUT_MS = 10 * 60_000
 
@@ -157,24 +147,13 @@ async function addToImage(base: string, tag: string, source: string, target: str
   }
 }
 
-/** Debian with Python as a file tree, made once and kept; then the SDK on top, compiled so that a container starts fast. */
+/** Debian with Python, then the SDK on top, compiled so that a container starts fast. */
 async function buildDebian(tag: string): Promise<void> {
-  const root = join(CACHE, `python-base-${hashOf(RECIPE)}`)
-  if (!existsSync(root)) {
-    if (process.getuid?.() !== 0) throw new Error('debootstrap needs root to build the worker image; run the end-to-end tests as root once')
-    const python = await pythonClient()
-    const draft = mkdtempSync(join(CACHE, 'draft-'))
-    try {
-      await run('debootstrap', '--variant=minbase', `--include=${PACKAGES}`, SUITE, draft, MIRROR)
-      await installSdk(python, draft)
-      for (const path of NOT_NEEDED) rmSync(join(draft, path), { recursive: true, force: true })
-      for (const name of readdirSync(join(draft, 'etc/ssh'))) if (SSH_HOST_KEY.test(name)) rmSync(join(draft, 'etc/ssh', name))
-      await run('chmod', '755', draft)
-      renameSync(draft, root)
-    } finally {
-      rmSync(draft, { recursive: true, force: true })
-    }
-  }
+  const root = await debianTree(`python-base-${hashOf(RECIPE)}`, PACKAGES, async (draft) => {
+    await installSdk(await pythonClient(), draft)
+    for (const path of NOT_NEEDED) rmSync(join(draft, path), { recursive: true, force: true })
+    for (const name of readdirSync(join(draft, 'etc/ssh'))) if (SSH_HOST_KEY.test(name)) rmSync(join(draft, 'etc/ssh', name))
+  })
   await importDirectory(root, tag, 'CMD ["python3"]')
 }
 
@@ -183,17 +162,4 @@ async function installSdk(python: string, root: string): Promise<void> {
   const target = ['--target', join(root, SITE), '--python-version', PYTHON_VERSION, '--only-binary=:all:', '--no-compile']
   await run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...target, SDK)
   await run('chroot', root, 'python3', '-m', 'compileall', '-q', `/${SITE}`, `/usr/lib/python${PYTHON_VERSION}`)
-}
-
-export async function run(program: string, ...args: string[]): Promise<void> {
-  try {
-    await runFile(program, args, { maxBuffer: OUTPUT_MAX_BYTES })
-  } catch (error) {
-    const output = error instanceof Error && 'stderr' in error ? String(error.stderr).slice(-2000) : ''
-    throw new Error(`${program} ${args[0]} failed: ${error instanceof Error ? error.message.slice(0, 500) : error}\n${output}`)
-  }
-}
-
-export function hashOf(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex').slice(0, 12)
 }
