@@ -112,6 +112,21 @@ describe('history of pods', () => {
     scene.leave()
   })
 
+  it('[HIS-3] the third of beats that come early stores too, so that a restart never loses four', async () => {
+    const scene = await podScene(gpus(1))
+    const { id } = await scene.create()
+    await scene.run(id)
+    const start = minute(5)
+    for (const ms of [0, 5_200, 10_100, 14_900]) {
+      await at(scene.host, start + ms)
+      await scene.host.beat({ stats: [{ id: `${id}-1`, cpu: 50 }] })
+    }
+    await evictDurableObject(hostStub(env, scene.host.id))
+    const path = `/v2/pods/${id}/metrics?from=${iso(start)}&to=${iso(start + 15_000)}&step=5`
+    expect((await scene.call.get(path)).body.series[0]).toMatchObject({ name: 'cpu', points: [50, 50, 50] })
+    scene.leave()
+  })
+
   it('[HIS-8, SPD-4] a pod that does nothing says since when; the first work ends that, and so does a restart of what was not seen', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
