@@ -5,6 +5,7 @@ import { REQUEST_ID_HEADER, requestIdOf } from '../answers/request-id.ts'
 import type { AppContext } from '../app-env.ts'
 import { ACCOUNT_HEADER, accountToName } from '../callers/session-headers.ts'
 import { keepPrivate } from '../console/credential.ts'
+import { tellOnlyNews } from '../console/told-again.ts'
 
 const SERVER_FAULT = 500
 /** Asked every few seconds by whoever watches the plane. */
@@ -21,7 +22,10 @@ export async function requestContext(c: AppContext, next: Next): Promise<void> {
     c.res.headers.set('X-Content-Type-Options', 'nosniff')
     const account = accountToName(principalOf(c))
     if (account !== null) c.res.headers.set(ACCOUNT_HEADER, account)
-    if (isKnown(c)) keepPrivate(c.req.raw, c.res.headers)
+    if (isKnown(c)) {
+      keepPrivate(c.req.raw, c.res.headers)
+      await tellOnlyNews(c)
+    }
   }
   writeLog(c, startedAtMs)
 }

@@ -133,6 +133,10 @@ function Answer() {
           </Button>
           {/* The token opens the invitation: it is no part of what is copied. */}
           <CopyAs call={{ method: 'POST', path: '/v2/organizations/invitations/accept', body: { token: '<token>' } }} />
+          <CopyAs
+            label="Copy declining as…"
+            call={{ method: 'POST', path: '/v2/organizations/invitations/decline', body: { token: '<token>' } }}
+          />
         </div>
       </form>
     </Panel>

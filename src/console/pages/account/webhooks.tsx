@@ -138,6 +138,7 @@ function SigningSecret({ off }: { off: string | undefined }) {
         isBusy={isBusy}
         onClose={() => setIsAsking(false)}
         onConfirm={() => void rotate()}
+        copied={{ method: 'POST', path: '/v2/webhooks/signing-secret/rotate' }}
       >
         <p>Webhooks are signed by both secrets for a day, so receivers have that long to take the new one.</p>
       </Confirm>

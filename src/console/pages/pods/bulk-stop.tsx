@@ -28,6 +28,12 @@ export function BulkStop({ pods, onDone }: { pods: readonly Pod[]; onDone: () =>
     onDone()
     await refresh('pods')
   }
+  const calls = able.map(({ id }) => ({
+    method: 'POST' as const,
+    path: `/v2/pods/${id}/action`,
+    body: { action: 'stop' },
+    command: `pods stop ${id}`,
+  }))
   const reason = pods.length === 0 ? 'Select pods in the list first.' : able.length === 0 ? 'None of these can be stopped now.' : undefined
   return (
     <div className="flex flex-wrap items-center gap-3">
@@ -44,12 +50,13 @@ export function BulkStop({ pods, onDone }: { pods: readonly Pod[]; onDone: () =>
         isBusy={isBusy}
         onClose={() => setIsAsked(false)}
         onConfirm={() => void stop()}
+        copied={calls.length > 0 ? calls : undefined}
       >
         <p>
           This saves {perHour(saved)}. Their disks are kept, and each can be started again
           {able.length < pods.length ? `; ${count(pods.length - able.length, 'pod')} cannot be stopped now and stays as it is` : ''}.
         </p>
-        <Plans of={able.map(({ id }) => ({ method: 'POST', path: `/v2/pods/${id}/action`, body: { action: 'stop' } }))} />
+        <Plans of={calls} />
       </Confirm>
     </div>
   )

@@ -14,13 +14,18 @@ export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** curl, Python and podplane. The key is read from the environment, where it also is for the others. */
-export function copyAs(call: CopiedCall, origin: string): { name: string; text: string }[] {
+/** One or several calls for curl, Python and podplane. The key is read from the environment, where it also is for the others. */
+export function copyAs(what: CopiedCall | readonly CopiedCall[], origin: string): { name: string; text: string }[] {
+  const calls = 'method' in what ? [what] : what
   return [
-    { name: 'podplane', text: call.command === undefined ? apiCommand(call) : `podplane ${call.command}` },
-    { name: 'curl', text: curl(call, origin) },
-    { name: 'Python', text: python(call, origin) },
+    { name: 'podplane', text: calls.map(podplane).join('\n') },
+    { name: 'curl', text: calls.map((call) => curl(call, origin)).join('\n') },
+    { name: 'Python', text: ['import json, os, urllib.request', ...calls.map((call) => python(call, origin))].join('\n\n') },
   ]
+}
+
+function podplane(call: CopiedCall): string {
+  return call.command === undefined ? apiCommand(call) : `podplane ${call.command}`
 }
 
 function apiCommand({ method, path, body }: CopiedCall): string {
@@ -36,8 +41,6 @@ function curl({ method, path, body }: CopiedCall, origin: string): string {
 
 function python({ method, path, body }: CopiedCall, origin: string): string {
   const lines = [
-    'import json, os, urllib.request',
-    '',
     'request = urllib.request.Request(',
     `    ${JSON.stringify(origin + path)},`,
     `    method=${JSON.stringify(method)},`,

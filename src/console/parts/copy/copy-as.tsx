@@ -6,12 +6,12 @@ import { CopyButton } from './copy.tsx'
 import { type CopiedCall, copyAs } from './copy-as.ts'
 
 /** "Copy as": what a form or a button is about to do, for a shell, for Python and for the command line. No key is part of it. */
-export function CopyAs({ call }: { call: CopiedCall }) {
+export function CopyAs({ call, label = 'Copy as…' }: { call: CopiedCall | readonly CopiedCall[]; label?: string }) {
   const [isOpen, setIsOpen] = useState(false)
   return (
     <>
       <Button kind="quiet" onClick={() => setIsOpen(true)}>
-        Copy as…
+        {label}
       </Button>
       <Dialog
         title="The same without the console"

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { Button } from '../button.tsx'
+import type { CopiedCall } from '../copy/copy-as.ts'
 import { CopyAs } from '../copy/copy-as.tsx'
 import { TextField } from '../form/field.tsx'
 import { Plan, type PlannedCall } from '../plan/plan.tsx'
@@ -19,12 +20,26 @@ interface ConfirmProps {
   disabledReason?: string | undefined
   /** The change: its plan is shown as soon as it is asked about. */
   plan?: PlannedCall | undefined
+  /** The change where it has no plan of its own, or is several. */
+  copied?: CopiedCall | readonly CopiedCall[] | undefined
   /** What else there is to know. */
   children?: ReactNode
 }
 
 /** Asks before something that cannot be undone. */
-export function Confirm({ title, verb, isOpen, isBusy, onClose, onConfirm, typed, disabledReason, plan, children }: ConfirmProps) {
+export function Confirm({
+  title,
+  verb,
+  isOpen,
+  isBusy,
+  onClose,
+  onConfirm,
+  typed,
+  disabledReason,
+  plan,
+  copied = plan,
+  children,
+}: ConfirmProps) {
   const [text, setText] = useState('')
   const missing = typed !== undefined && text !== typed ? `Type ${typed} first.` : undefined
   return (
@@ -34,7 +49,7 @@ export function Confirm({ title, verb, isOpen, isBusy, onClose, onConfirm, typed
       onClose={onClose}
       actions={
         <>
-          {plan !== undefined && <CopyAs call={plan} />}
+          {copied !== undefined && <CopyAs call={copied} />}
           <Button onClick={onClose}>Keep it</Button>
           <Button kind="danger" isBusy={isBusy} disabledReason={disabledReason ?? missing} onClick={onConfirm}>
             {verb}
