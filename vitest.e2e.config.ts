@@ -28,7 +28,7 @@ const WHOLE_PROGRAMS = {
 }
 
 /** How many turns it takes until each of the long files has run. */
-const LONG_TURNS = 6
+const LONG_TURNS = 9
 
 export default defineConfig({
   test: {

@@ -85,25 +85,37 @@ describe('an agent is killed', () => {
     if (agent !== undefined) rmSync(agent.stateDir, { recursive: true, force: true })
   })
 
-  test('docker runtime: its next process adopts the running worker, which completes its job without a retry', () =>
-    expectAdoption({ image, cmd: ['python3', '-u', '/handlers/plain.py'] }, { do: 'sleep', seconds: JOB_MS / 1_000 }))
+  test('both runtimes: its next process adopts the running workers, which complete their jobs without a retry', async () => {
+    agent = await startAgent({ plane, name: NAME, simulateGpus: GPUS })
+    // Both are there before the first begins its job, so that none is over before the agent is killed.
+    const [container, process] = await Promise.all([
+      warm({ image, cmd: ['python3', '-u', '/handlers/plain.py'] }),
+      warm({ image: 'builtin/probe' }),
+    ])
+    const running = await Promise.all([begin(container, { do: 'sleep', seconds: JOB_MS / 1_000 }), begin(process, { sleepMs: JOB_MS })])
+    expect(running.map(({ container }) => container === undefined)).toEqual([false, true])
+    await agent.kill('SIGKILL')
+    agent = await startAgent({ plane, name: NAME, simulateGpus: GPUS, stateDir: agent.stateDir })
+    await Promise.all(running.map(expectAdopted))
+  })
 
-  test('process runtime: its next process adopts the running worker, which completes its job without a retry', () =>
-    expectAdoption({ image: 'builtin/probe' }, { sleepMs: JOB_MS }))
-
-  async function expectAdoption(program: EndpointOptions, input: Record<string, unknown>): Promise<void> {
-    agent ??= await startAgent({ plane, name: NAME, simulateGpus: GPUS })
+  async function warm(program: EndpointOptions): Promise<TestEndpoint> {
     const endpoint = await TestEndpoint.create(plane, 'adopted', { ...program, workers: { max: 1, idleTimeout: 60 } })
+    await endpoint.runToEnd({})
+    return endpoint
+  }
+
+  /** A job that a worker runs. */
+  async function begin(endpoint: TestEndpoint, input: Record<string, unknown>) {
     const job = await endpoint.run(input)
     const worker = await eventually('the job runs', 60_000, async () => {
       const view = await endpoint.status(job)
       return view.status === 'IN_PROGRESS' && view.workerId
     })
-    const container = await findContainer(worker)
-    expect(container === undefined).toBe(program.image.startsWith('builtin/'))
-    await agent.kill('SIGKILL')
-    agent = await startAgent({ plane, name: NAME, simulateGpus: GPUS, stateDir: agent.stateDir })
+    return { endpoint, job, worker, container: await findContainer(worker) }
+  }
 
+  async function expectAdopted({ endpoint, job, worker, container }: Awaited<ReturnType<typeof begin>>): Promise<void> {
     const view = await endpoint.finished(job)
     expect(view).toMatchObject({ status: 'COMPLETED', workerId: worker })
     expect(view).not.toHaveProperty('retries')

@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 describe('PP-175: an answer that is lost between plane and worker', () => {
-  test.each([
+  test.concurrent.each([
     { kind: 'single jobs', concurrency: '1' },
     { kind: 'several jobs at a time', concurrency: '5' },
   ])(

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { realTime } from '../support/time.ts'
-import { type EndpointOptions, TestEndpoint } from './support/endpoint.ts'
+import { type EndpointOptions, type JobView, TestEndpoint } from './support/endpoint.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
@@ -17,6 +17,19 @@ const HOLD_MS = 10_000
 const PING_INTERVAL_MS = 1_000
 /** Longer than the lease of a worker that pings, which is what a busy machine takes to start an agent (PP-13). */
 const LATE_AGENT_MS = 6 * PING_INTERVAL_MS
+
+interface Stream {
+  program: EndpointOptions
+  input: Record<string, unknown>
+}
+
+interface Running {
+  endpoint: TestEndpoint
+  job: string
+  input: Record<string, unknown>
+  /** Chunks that were read before the outage. */
+  before: number[]
+}
 
 let plane: TestPlane
 let agent: TestAgent
@@ -33,14 +46,18 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-test('[HOST-20, HOST-21] builtin worker: every chunk and the result arrive once', () =>
-  expectNothingLost({ image: 'builtin/probe' }, { chunks: CHUNKS, chunkMs: PAUSE_MS }))
+/** The built-in worker, and a stock SDK in a container. */
+const builtin = (): Stream => ({ program: { image: 'builtin/probe' }, input: { chunks: CHUNKS, chunkMs: PAUSE_MS } })
+const stockSdk = (): Stream => ({
+  program: { image, cmd: ['python3', '-u', '/handlers/generator.py'] },
+  input: { chunks: CHUNKS, pause: PAUSE_MS / 1_000 },
+})
 
-test('[HOST-20, HOST-21] stock SDK in a container: every chunk and the result arrive once', () =>
-  expectNothingLost({ image, cmd: ['python3', '-u', '/handlers/generator.py'] }, { chunks: CHUNKS, pause: PAUSE_MS / 1_000 }))
+test('[HOST-20, HOST-21] the plane is killed: every chunk and the result arrive once, of a built-in worker and of a stock SDK', () =>
+  expectNothingLost([builtin(), stockSdk()]))
 
 test('[HOST-20, HOST-22, PP-13] both programs are killed: the next agent delivers what the former one kept', () =>
-  expectNothingLost({ image: 'builtin/probe' }, { chunks: CHUNKS, chunkMs: PAUSE_MS }, async () => {
+  expectNothingLost([builtin()], async () => {
     await eventually('the worker has ended its job', 30_000, async () => keptPosts('process', '/job-done/').length > 0)
     await agent.kill('SIGKILL')
     return async () => {
@@ -49,33 +66,54 @@ test('[HOST-20, HOST-22, PP-13] both programs are killed: the next agent deliver
     }
   }))
 
-/** Kills the plane in the middle of the stream; `meanwhile` happens without it, and what it returns once it is back. */
+/** Kills the plane in the middle of the streams; `meanwhile` happens without it, and what it returns once it is back. */
 async function expectNothingLost(
-  program: EndpointOptions,
-  input: Record<string, unknown>,
+  streams: readonly Stream[],
   meanwhile: () => Promise<(() => Promise<void>) | undefined> = async () => undefined,
 ): Promise<void> {
-  const endpoint = await TestEndpoint.create(plane, 'streams', { ...program, workers: { max: 1, idleTimeout: 60 } })
-  const job = await endpoint.run(input)
-  const before = await readUntil(endpoint, job, 3)
+  const endpoints = await Promise.all(streams.map(warm))
+  const running = await Promise.all(endpoints.map(begin))
   const awayFrom = performance.now()
   await killPlane()
   const afterwards = await meanwhile()
   await realTime(Math.max(0, AWAY_MS - (performance.now() - awayFrom)), 'the plane is away for longer than a stock worker tries')
-  expect(kept().length).toBeGreaterThan(1)
+  expect(kept().length).toBeGreaterThan(running.length)
   plane = await plane.restart()
   await afterwards?.()
+  const views = await Promise.all(running.map(expectWhole))
+  await eventually('nothing is kept any more', 10_000, async () => kept().length === 0)
+  // The workers go on as if nothing had been.
+  await Promise.all(
+    running.map(async ({ endpoint, input }, index) => {
+      const { status, workerId } = await endpoint.runToEnd({ ...input, chunks: 1 })
+      expect([status, workerId]).toEqual(['COMPLETED', views[index]?.workerId])
+      await endpoint.remove()
+    }),
+  )
+}
 
+/** An endpoint whose worker is there: no stream is over before another begins. */
+async function warm({ program, input }: Stream): Promise<Pick<Running, 'endpoint' | 'input'>> {
+  const endpoint = await TestEndpoint.create(plane, 'streams', { ...program, workers: { max: 1, idleTimeout: 60 } })
+  await endpoint.runToEnd({ ...input, chunks: 1 })
+  return { endpoint, input }
+}
+
+/** Starts a job that streams, and reads what it says first. */
+async function begin({ endpoint, input }: Pick<Running, 'endpoint' | 'input'>): Promise<Running> {
+  const job = await endpoint.run(input)
+  return { endpoint, job, input, before: await readUntil(endpoint, job, 3) }
+}
+
+/** The job is completed at its first try, and a client of its stream has read each chunk once. */
+async function expectWhole({ endpoint, job, before }: Running): Promise<JobView> {
   const view = await endpoint.finished(job)
   expect(view).toMatchObject({ status: 'COMPLETED' })
   expect(view).not.toHaveProperty('retries')
   const numbers = [...before, ...(await readUntil(endpoint, job, Number.POSITIVE_INFINITY))]
   expect(numbers).toEqual(Array.from({ length: CHUNKS }, (_, number) => number))
-  expect((await endpoint.health()).jobs).toEqual({ completed: 1, failed: 0, inProgress: 0, inQueue: 0, retried: 0 })
-  await eventually('nothing is kept any more', 10_000, async () => kept().length === 0)
-  // The worker goes on as if nothing had been.
-  expect(await endpoint.runToEnd({ ...input, chunks: 1 })).toMatchObject({ status: 'COMPLETED', workerId: view.workerId })
-  await endpoint.remove()
+  expect((await endpoint.health()).jobs).toEqual({ completed: 2, failed: 0, inProgress: 0, inQueue: 0, retried: 0 })
+  return view
 }
 
 async function killPlane(): Promise<void> {

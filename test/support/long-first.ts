@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * Short to read, long to run: by their size, which the runner goes by, they would be the last, and the other workers would wait for them.
  * A name that no file has any more does no harm.
  */
-const LONG = /\.long\.|generated-requests|graphql\/fuzz|relay-spool|history\.e2e|fencing|lost-takes|object-store|crashes|neighbour/
+const LONG = /\.long\.|generated-requests|graphql\/fuzz|relay-spool|object-store|console\/pods|agent-pods|agent-overlay|python-sdk|crashes/
 
 /** Begins with the files that take longest, so that a run does not end in waiting for one of them. */
 export class LongFirst extends BaseSequencer {

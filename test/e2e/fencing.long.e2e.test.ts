@@ -9,7 +9,8 @@ import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 // A whole machine that stops for a while and then goes on, with a worker in the middle of a job: nobody was there to end that worker.
 
 const GPUS = 'NVIDIA L4:2'
-const JOB_SECONDS = 8
+/** Less than the freeze, and long enough for the second worker to be still at it when the first has posted. */
+const JOB_SECONDS = 20
 /** The host lease of 30 s has to end before its workers are placed elsewhere. */
 const TAKE_OVER_MS = 90_000
 
