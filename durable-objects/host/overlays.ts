@@ -1,9 +1,11 @@
 import { openDatabase } from '../../src/db/client.ts'
 import { readHostOverlays } from '../../src/db/overlays/host-overlays.ts'
+import { settleEnds } from '../../src/domain/overlay/ends.ts'
 import { describeOverlays, type NetworkOnHost, othersConcerned } from '../../src/domain/overlay/host-overlays.ts'
 import { tellHostsOfOverlays } from '../../src/effects/overlays/tell-hosts.ts'
 import { type Env, readSettings } from '../../src/env.ts'
 import type { Overlay } from '../../src/host-protocol/overlays.ts'
+import { logEvent } from '../../src/platform/log.ts'
 import type { Alarms } from '../alarms.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
@@ -60,11 +62,13 @@ export class HostOverlays {
   private async read(hostId: string, tellOthers: boolean): Promise<boolean> {
     const { env, store, alarms, now, waitUntil } = this.deps
     const before = this.known()
-    const after = await readHostOverlays(openDatabase(env.DB), hostId)
+    const { networks: after, doubts } = settleEnds(hostId, before, await readHostOverlays(openDatabase(env.DB), hostId))
     if (JSON.stringify(before) === JSON.stringify(after)) return false
     if (after.length === 0) store.clearMeta(KEY)
     else store.writeMeta(KEY, JSON.stringify(after))
     store.raise()
+    for (const doubt of doubts)
+      logEvent('warn', 'a host says the address or key of another one for its tunnels', { seenBy: hostId, ...doubt })
     if (after.length > 0) await alarms.setBy(OVERLAYS_TIMER, now() + LOOK_EVERY_MS)
     // Not waited for: two hosts that tell each other would wait for one another.
     if (tellOthers) waitUntil(tellHostsOfOverlays(env, othersConcerned(hostId, before, after)))

@@ -15,8 +15,8 @@ export const CLUSTER_INTERFACE = 'ens1'
 export const GLOBAL_INTERFACE = 'ens9'
 
 const Id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)
-/** Public key of X25519, base64. */
-const PublicKey = z.string().regex(/^[A-Za-z0-9+/]{43}=$/)
+/** Public key of X25519, base64 in its one spelling: `wg` takes no other, and nothing at all beside one (HOST-165). */
+const PublicKey = z.string().regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
 /** Bytes of a packet. */
 const Mtu = z.number().int().min(576).max(65_535)
 /** A name that members find each other by; dots only inside. */

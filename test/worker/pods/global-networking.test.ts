@@ -101,4 +101,27 @@ describe('global networking', () => {
     expect((await host.waitFor((workload) => workload.id === `${id}-3`)).overlays).toBeUndefined()
     await until(() => host.overlays.length === 0)
   })
+
+  it('[NET-61] a stolen host that says the address of another gets nothing of a network that it is not in', async () => {
+    const [at, there, evil] = [dataCenter(), dataCenter(), dataCenter()]
+    const [machine, victim, thief] = [await join(at, '198.51.100.1'), await join(there, '198.51.100.2'), await join(evil, '198.51.100.3')]
+    const [ada, mallory] = [await createAccount(), await createAccount()]
+    for (const dataCenterId of [at, there]) await create(ada, dataCenterId)
+    for (const dataCenterId of [at, evil]) await create(mallory, dataCenterId)
+    const seen = () =>
+      machine.overlays.flatMap(({ members, hosts = [] }) => [members.map(({ hostAddress }) => hostAddress).toSorted(), hosts])
+    await until(() => machine.overlays.length === 2 && machine.overlays.every(({ members }) => members.length === 2))
+    const key = `${'A'.repeat(43)}=`
+    const lie = { address: '198.51.100.2', reason: null, encryption: 'wireguard' as const, publicKey: key }
+    await thief.greetAgain({ overlay: lie })
+    await until(() => JSON.stringify(seen()).includes('null'))
+    expect(seen()).toEqual(
+      expect.arrayContaining([
+        ['198.51.100.1', '198.51.100.2'],
+        ['198.51.100.1', null],
+      ]),
+    )
+    expect(JSON.stringify(machine.overlays)).not.toContain(key)
+    expect(JSON.stringify(victim.overlays)).not.toContain(key)
+  })
 })

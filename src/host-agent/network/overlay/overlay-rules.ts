@@ -1,5 +1,6 @@
 import { VXLAN_PORT } from '../../../host-protocol/overlays.ts'
 import type { TableFamily } from '../nft.ts'
+import { wireDevice } from './encryption/wire-names.ts'
 import { memberPrefix, overlaysTable, overlayTable, tunnelPrefix } from './names.ts'
 
 /** A member that has its interface on this machine. */
@@ -59,6 +60,7 @@ export function buildRemoval(family: TableFamily, table: string): string {
 export function buildMachineRules(key: string, overlays: readonly LocalOverlay[]): string {
   const table = `inet ${overlaysTable(key)}`
   const devices = [memberPrefix(key), tunnelPrefix(key)].map((prefix) => `"${prefix}*"`)
+  const wire = `"${wireDevice(key)}"`
   return [
     `table ${table} {}`,
     `delete table ${table}`,
@@ -66,11 +68,14 @@ export function buildMachineRules(key: string, overlays: readonly LocalOverlay[]
     ...chain('input', [
       `type filter hook input priority ${PRIORITY}; policy accept;`,
       ...devices.map((device) => `iifname ${device} drop`),
+      // No way around the firewalls between the hosts (HOST-164).
+      `iifname ${wire} meta l4proto != udp drop`,
+      `iifname ${wire} udp dport != ${VXLAN_PORT} drop`,
       ...overlays.flatMap(tunnelRules),
     ]),
     ...chain('forward', [
       `type filter hook forward priority ${PRIORITY}; policy accept;`,
-      ...devices.flatMap((device) => [`iifname ${device} drop`, `oifname ${device} drop`]),
+      ...[...devices, wire].flatMap((device) => [`iifname ${device} drop`, `oifname ${device} drop`]),
     ]),
     '}',
     '',

@@ -67,4 +67,12 @@ describe('rules of private networks', () => {
     expect(rules).toContain('udp dport 4789 @th,96,24 1048577 ip saddr != { 10.0.0.2, 10.0.0.3 } drop')
     expect(rules).toContain('iifname != "pw-abcde" udp dport 4789 @th,96,24 1048577 ip saddr { 10.0.0.2 } drop')
   })
+
+  test('[HOST-164] let in of what comes encrypted the tunnels alone, and pass nothing of it on', () => {
+    const rules = buildMachineRules(KEY, [RED])
+    expect(rules).toContain('iifname "pw-abcde" meta l4proto != udp drop')
+    expect(rules).toContain('iifname "pw-abcde" udp dport != 4789 drop')
+    expect(rules).toContain('iifname "pw-abcde" drop\n')
+    expect(rules).toContain('oifname "pw-abcde" drop\n')
+  })
 })
