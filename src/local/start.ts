@@ -22,6 +22,7 @@ import {
 import { createConsoleLink, createJoinToken, ensureDemoAccount, hostIsKnown, notEnforcedBy, waitForHost } from './demo.ts'
 import { type DataDirLock, lockDataDir } from './lock.ts'
 import { type LogFile, openLogFile } from './log-file.ts'
+import { isThere, npmProcess } from './npm-process.ts'
 import { type Plane, startPlane } from './plane/plane.ts'
 import { claimPort, LOOPBACK } from './port.ts'
 import { readStartSettings, type StartSettings } from './settings.ts'
@@ -203,8 +204,9 @@ async function stopInOrder(): Promise<void> {
 function watchParent(): void {
   if (process.env.npm_lifecycle_event !== 'start') return
   const parent = process.ppid
+  const npm = npmProcess(parent)
   setInterval(() => {
-    if (process.ppid !== parent && stopping === undefined) onStopSignal()
+    if ((process.ppid !== parent || !isThere(npm)) && stopping === undefined) onStopSignal()
   }, PARENT_POLL_MS).unref()
 }
 

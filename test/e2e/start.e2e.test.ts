@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, test } from 'vitest'
+import { PROJECT_ROOT } from '../../src/local/paths.ts'
 import { claimPort, LOOPBACK } from '../../src/local/port.ts'
 import { isAlive, readStartTime } from '../../src/node/process-identity.ts'
 import { callPlane, eventually, launch, startPlane, type TestPlane } from './support/plane.ts'
@@ -181,6 +182,28 @@ describe('a stop and a second start', () => {
     expect(await plane.ended).toBe(0)
     expect(started.filter(isAlive)).toEqual([])
     expect(processesNaming(plane.dataDir)).toEqual([])
+  })
+
+  test('SIGKILL of npm, whose shell outlives it: everything ends', async ({ expect, onTestFinished }) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'podplane-e2e-'))
+    const npm = spawn('npm', ['start'], {
+      cwd: PROJECT_ROOT,
+      env: { ...process.env, PODPLANE_DATA: dataDir, PORT: String(await claimPort(0)) },
+      stdio: 'ignore',
+      // Its own process group, so that what a failing test leaves of it can be ended.
+      detached: true,
+    })
+    onTestFinished(async () => {
+      if (existsSync(join(dataDir, 'lock.json'))) process.kill(-(npm.pid ?? 0), 'SIGINT')
+      await eventually('nothing holds the directory', JOB_TIMEOUT_MS, async () => !existsSync(join(dataDir, 'lock.json')))
+      rmSync(dataDir, { recursive: true, force: true })
+    })
+    await eventually('it is ready', JOB_TIMEOUT_MS, async () => existsSync(join(dataDir, 'demo.json')))
+    expect(processesNaming(dataDir).length).toBeGreaterThan(0)
+    npm.kill('SIGKILL')
+    // Its last step gives the directory free.
+    await eventually('it has ended', JOB_TIMEOUT_MS, async () => !existsSync(join(dataDir, 'lock.json')))
+    expect(processesNaming(dataDir)).toEqual([])
   })
 
   test('SIGKILL of the launcher: the next start takes over and loses no accepted job', async ({ expect }) => {
