@@ -28,7 +28,7 @@ export async function startBulk(core: EndpointCore, call: JobCall, request: Requ
   if (text === null) return problemReply('payloadTooLarge', `request body exceeds ${limit} bytes`)
   const read = readRequest(text)
   if ('fault' in read) return problemReply('badRequest', read.fault)
-  const isPlan = isDryRunAsked(call.query.get('dryRun'))
+  const isPlan = isDryRunAsked(call.query.getAll('dryRun'))
   const estimate = action === 'retry' ? await estimateUsd(core) : null
   if (isPlan) return jsonReply(JSON.stringify(bulkView(await core.transact((tx) => planOf(core, tx, action, read.wish, estimate)), true)))
   return begin(core, action, read.wish, estimate, causeOf(request))

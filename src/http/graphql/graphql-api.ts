@@ -11,6 +11,7 @@ import { visitOf } from '../callers/session-headers.ts'
 import { credentialOf } from '../console/credential.ts'
 import { readCapped } from '../middleware/body-limit.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
+import { refuseDryRun } from '../middleware/refuse-dry-run.ts'
 import { countAnonymous } from './anonymous.ts'
 import type { Call } from './call.ts'
 import { endHeaders } from './end-headers.ts'
@@ -27,7 +28,7 @@ export function graphqlApi(): Hono<AppEnv> {
   app.onError((error, c) => failureResponse(c, error, 'graphql'))
   app.use('*', keepPrivate)
   app.get('/', editor)
-  app.post('/', limitSize, knowCaller, countRequest, answer)
+  app.post('/', limitSize, knowCaller, countRequest, refuseDryRun, answer)
   app.all('/', notPost)
   return app
 }

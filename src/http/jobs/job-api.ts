@@ -146,7 +146,7 @@ function checkMethod(incoming: Incoming, call: JobCall): void {
 // SEC-14: what changes something and has no plan refuses `dryRun`. A path behind `openai` is the worker's to read.
 function checkPlan({ route, operation, query }: JobCall): void {
   if (route.scope !== 'jobs:write' || route.isPlannable || operation === 'openai') return
-  if (isDryRunAsked(query.get('dryRun'))) throw new Problem('badRequest', { detail: NO_PLAN })
+  if (isDryRunAsked(query.getAll('dryRun'))) throw new Problem('badRequest', { detail: NO_PLAN })
 }
 
 function refuse({ requestId }: Incoming, call: JobCall | null, error: unknown): Response {

@@ -5,7 +5,7 @@ import type { AppContext } from '../app-env.ts'
 
 /** Refuses `dryRun` where there is no plan (SEC-14): who asks what a change would do is not to see it done. */
 export async function refuseDryRun(c: AppContext, next: Next): Promise<void> {
-  if (isDryRunAsked(c.req.query('dryRun'))) throw new Problem('badRequest', { detail: NO_PLAN })
+  if (isDryRunAsked(c.req.queries('dryRun'))) throw new Problem('badRequest', { detail: NO_PLAN })
   await next()
 }
 

@@ -10,7 +10,28 @@ import { settledState, wholeState } from '../../support/whole-state.ts'
 const WITHOUT_PLAN = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
   (operation) => operation.method !== 'get' && !operation.isPlannable && !(nameOf(operation) in EXEMPT),
 )
+const WITH_PLAN = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
+  (operation) => operation.method !== 'get' && operation.isPlannable && !(nameOf(operation) in EXEMPT),
+)
 const NO_PLAN = 'dryRun: this operation has no plan, so nothing was done; leave dryRun out to do it'
+
+describe('[SEC-14] dryRun said twice, first as a no', () => {
+  it.each([...WITH_PLAN, ...WITHOUT_PLAN].map((operation) => ({ name: nameOf(operation), operation })))(
+    '$name does nothing',
+    async ({ operation }) => {
+      const { key, params, body = operation.body } = await callOf(operation)
+      const endpointId = operation.path.startsWith('/v2/serverless/') ? params.id : params.endpointId
+      const before = await settledState(endpointId)
+      const response = await send(`${fill(operation.path, params)}?dryRun=false&dryRun=true`, {
+        method: operation.method.toUpperCase(),
+        headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      expect([200, 400, 422], await response.text()).toContain(response.status)
+      expect(await wholeState(endpointId)).toBe(before)
+    },
+  )
+})
 
 describe('[SEC-14] an operation without a plan', () => {
   it.each(WITHOUT_PLAN.map((operation) => ({ name: nameOf(operation), operation })))(
@@ -34,7 +55,7 @@ describe('[SEC-14] an operation without a plan', () => {
     const id = await createEndpoint(key, { workers: { max: 0 } })
     const call = api(key)
     const submit = (said: string) => call.post(`/v2/${id}/run?dryRun=${said}`, { input: {} })
-    for (const said of ['true', '1', 'TRUE', 'yes', '']) expect((await submit(said)).status).toBe(400)
+    for (const said of ['true', '1', 'TRUE', 'yes', '', 'false&dryRun=true']) expect((await submit(said)).status).toBe(400)
     expect((await call.post(`/v2/${id}/runsync?dryRun=true`, { input: {} })).status).toBe(400)
     expect((await call.get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(0)
     for (const said of ['false', '0']) expect((await submit(said)).status).toBe(200)
@@ -55,7 +76,7 @@ describe('[SEC-14] an operation without a plan', () => {
     const call = api(key)
     await call.post(`/v2/${id}/run`, { input: {} })
     const cancel = (said: string) => call.post(`/v2/${id}/requests/cancel?dryRun=${said}`, { status: ['IN_QUEUE'] })
-    for (const said of ['true', 'yes', '']) expect((await cancel(said)).status).toBe(200)
+    for (const said of ['true', 'yes', '', 'false&dryRun=true']) expect((await cancel(said)).status).toBe(200)
     expect((await call.get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(1)
   })
 

@@ -1,0 +1,84 @@
+import { Browser } from '../../support/browser.ts'
+import { graphql } from '../../support/graphql.ts'
+import { type Account, api, createAccount, describe, expect, it, send, teamOf } from '../../support/harness.ts'
+
+const NO_PLAN = 'dryRun: this operation has no plan, so nothing was done; leave dryRun out to do it'
+
+const saving = (name: string) => `mutation { saveTemplate(input: {name: "${name}", imageName: "acme/idle:1", dockerArgs: "",
+  containerDiskInGb: 5, volumeInGb: 0, env: [], readme: ""}) { id } }`
+const nameOfTest = () => `t-${crypto.randomUUID()}`
+
+async function templatesOf({ key }: Account): Promise<string[]> {
+  const { body } = await api(key).get('/v2/templates')
+  return body.templates.map(({ name }: { name: string }) => name)
+}
+
+async function post(query: string, document: string, headers: Record<string, string>) {
+  const response = await send(`/graphql${query}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify({ query: document }),
+  })
+  return { status: response.status, body: (await response.json()) as { errors?: { message: string }[] } }
+}
+
+describe('[GQL-72] a document that is asked with dryRun', () => {
+  it.each(['?dryRun=true', '?dryRun=', '?dryRun=1', '?dryRun=false&dryRun=true'])('%s is refused, and nothing is done', async (query) => {
+    const account = await createAccount()
+    const bearer = { Authorization: `Bearer ${account.key}` }
+    const refused = { status: 400, body: { errors: [{ message: NO_PLAN }] } }
+    expect(await post(query, saving(nameOfTest()), bearer)).toMatchObject(refused)
+    expect(await post(`${query}&api_key=${account.key}`, saving(nameOfTest()), {})).toMatchObject(refused)
+    expect(await templatesOf(account)).toEqual([])
+  })
+
+  it('is carried out where that says no', async () => {
+    const account = await createAccount()
+    const name = nameOfTest()
+    expect((await post('?dryRun=false', saving(name), { Authorization: `Bearer ${account.key}` })).status).toBe(200)
+    expect(await templatesOf(account)).toEqual([name])
+  })
+})
+
+describe('whose account a mutation is for', () => {
+  it('[GQL-2] a key in the address decides, whatever account and cookie come along', async () => {
+    const [victim, attacker] = [await createAccount(), await createAccount()]
+    const browser = await Browser.signedIn(victim.key)
+    const name = nameOfTest()
+    const body = { query: saving(name) }
+    const team = await teamOf(victim)
+    const reply = await browser.page('POST', `/graphql?api_key=${attacker.key}`, body, { 'X-Team-Id': team })
+    expect(reply.status).toBe(200)
+    expect([await templatesOf(victim), await templatesOf(attacker)]).toEqual([[], [name]])
+  })
+
+  it('[CS-4] a cookie that another site sends is nobody’s, and nothing is done', async () => {
+    const victim = await createAccount()
+    const browser = await Browser.signedIn(victim.key)
+    const body = { query: saving(nameOfTest()) }
+    const from = { Origin: 'https://evil.test', 'Sec-Fetch-Site': 'cross-site' }
+    expect((await browser.ask('POST', '/graphql', body, from)).status).toBe(401)
+    expect((await browser.ask('POST', '/graphql?api_key=', body, from)).status).toBe(401)
+    expect((await browser.ask('POST', '/graphql', body, { ...from, 'Content-Type': 'text/plain' })).status).toBe(401)
+    expect(await templatesOf(victim)).toEqual([])
+  })
+
+  it('[AUT-7] a session that names an account of others acts for its own', async () => {
+    const [victim, attacker] = [await createAccount(), await createAccount()]
+    const browser = await Browser.signedIn(attacker.key)
+    const name = nameOfTest()
+    await browser.page('POST', '/graphql', { query: saving(name) }, { 'X-Team-Id': await teamOf(victim) })
+    expect([await templatesOf(victim), await templatesOf(attacker)]).toEqual([[], [name]])
+  })
+
+  it('[PP-125] one Idempotency-Key beside two creates in a document makes the first', async () => {
+    const account = await createAccount()
+    const names = [nameOfTest(), nameOfTest()]
+    const two = names.map((name, index) => saving(name).replace('mutation {', `m${index}:`).replace(/ }$/, ''))
+    const { body } = await graphql(account.key)(`mutation { ${two.join('\n')} }`, null, { 'Idempotency-Key': crypto.randomUUID() })
+    expect(body.errors.map(({ message, path }: { message: string; path: string[] }) => [path, message])).toEqual([
+      [['m1'], expect.stringContaining('$.Idempotency-Key: was used with another request')],
+    ])
+    expect(await templatesOf(account)).toEqual(names.slice(0, 1))
+  })
+})

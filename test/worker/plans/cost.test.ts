@@ -1,0 +1,66 @@
+import { type Call, callOf, nameOf } from '../../support/audited.ts'
+import { afterEach, describe, env, expect, it, send, vi } from '../../support/harness.ts'
+import { DOCUMENTED, fill, type Operation } from '../../support/operations.ts'
+import { type PodScene, podScene } from '../../support/pod-scene.ts'
+import { watchDatabase } from '../../support/watch-database.ts'
+
+// A flood of plans: what one of them costs the database, and whether it leaves anything behind.
+
+const PLANNABLE = DOCUMENTED.filter(({ method, isPlannable }) => method !== 'get' && isPlannable)
+/** Calls to D1, and statements in them. Most plans take half as many. */
+const [MAX_CALLS, MAX_STATEMENTS] = [6, 20]
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+async function plan(operation: Operation, { key, params, body = operation.body }: Call) {
+  const calls = watchDatabase()
+  const response = await send(`${fill(operation.path, params)}?dryRun=true`, {
+    method: operation.method.toUpperCase(),
+    headers: {
+      Authorization: `Bearer ${key}`,
+      'Idempotency-Key': crypto.randomUUID(),
+      ...(body && { 'Content-Type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const seen = { status: response.status, text: await response.text(), calls: [...calls] }
+  vi.restoreAllMocks()
+  return seen
+}
+
+const answersKept = () => env.DB.prepare('SELECT COUNT(*) AS count FROM idempotency_keys').first<{ count: number }>()
+
+describe('[SEC-16] a plan', () => {
+  it.each(PLANNABLE.map((operation) => ({ name: nameOf(operation), operation })))(
+    '$name costs a few reads, and keeps no key of its own',
+    async ({ operation }) => {
+      const call = await callOf(operation)
+      await plan(operation, call)
+      const kept = await answersKept()
+      const { status, text, calls } = await plan(operation, call)
+      expect(status, text).toBe(200)
+      expect(calls.length).toBeLessThanOrEqual(MAX_CALLS)
+      expect(calls.flat().length).toBeLessThanOrEqual(MAX_STATEMENTS)
+      expect(calls.flat().filter((statement) => !/^\s*(select|with)\b/i.test(statement))).toEqual([])
+      expect(await answersKept()).toEqual(kept)
+    },
+  )
+
+  it('of all that an account has costs as much with many pods as with one', async () => {
+    const scene: PodScene = await podScene()
+    const operation = PLANNABLE.find(({ path }) => path === '/v2/spend/stop')
+    if (!operation) throw new Error('nothing stops everything')
+    const call = { key: scene.account.key, params: {}, body: {} }
+    await scene.create({})
+    await plan(operation, call)
+    const one = await plan(operation, call)
+    for (const name of ['b', 'c', 'd', 'e']) await scene.create({ name })
+    const many = await plan(operation, call)
+    expect([one.status, many.status]).toEqual([200, 200])
+    expect(JSON.parse(many.text).stops).toHaveLength(5)
+    expect(many.calls).toEqual(one.calls)
+    scene.leave()
+  })
+})
