@@ -96,8 +96,17 @@ async function pythonWith(name: string, ...requirements: string[]): Promise<stri
   return join(directory, 'bin/python')
 }
 
+/** What this process is filling now: two who need the same wait for one. */
+const filling = new Map<string, Promise<string>>()
+
 /** A folder of the cache, filled where that has not been finished before. */
-async function once(name: string, fill: (directory: string) => Promise<void>): Promise<string> {
+function once(name: string, fill: (directory: string) => Promise<void>): Promise<string> {
+  const known = filling.get(name) ?? filled(name, fill)
+  filling.set(name, known)
+  return known
+}
+
+async function filled(name: string, fill: (directory: string) => Promise<void>): Promise<string> {
   const directory = join(CACHE, name)
   const finished = join(directory, 'finished')
   if (existsSync(finished)) return directory
