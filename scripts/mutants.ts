@@ -18,12 +18,13 @@ import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../test/mutants/pods.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
 import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../test/mutants/resources.ts'
 import { REST_DOMAIN_MUTANTS, REST_WORKER_MUTANTS } from '../test/mutants/rest.ts'
+import { STRANGER_MUTANTS } from '../test/mutants/strangers.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
 import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/table.ts'
 
 // Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
 // has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
-// `-- engine`, `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- clusters`, `-- gangs`, `-- agent` or `-- objects` for a part, and a second word for the bugs whose name holds it.
+// `-- engine`, `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- clusters`, `-- gangs`, `-- agent`, `-- strangers` or `-- objects` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -59,6 +60,10 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/make-room|room-effects/, ['queue/room']],
   [/watched-stream|authenticate/, ['rest/suspension']],
   [/worker-posts|endpoint-calls|post-body|post-room/, ['queue/deliveries', 'queue/worker-posts']],
+  [/in-flight/, ['queue/large-reads']],
+  [/log-archives/, ['pods/log-budget']],
+  [/graphql-api/, ['graphql/strangers']],
+  [/billing\/stops/, ['plans/foreign-names']],
   [/db\/resources\/secrets|host\/pods\/pods/, ['secrets/boot', 'secrets/secrets']],
 ]
 /** Tests of the resources that pods refer to. */
@@ -101,6 +106,16 @@ const AGENT_TESTS = [
 ].map((name) => `test/host-agent/${name}`)
 /** Those of the command line that read no document. */
 const CLI_TESTS = ['target', 'exit-codes', 'deploy.test', 'output'].map((name) => `test/local/cli/${name}`)
+/** Those of floods of plans, of what is read and kept, and of hosts that lie. */
+const STRANGER_TESTS = [
+  'plans/no-plan',
+  'plans/foreign-names',
+  'plans/cost',
+  'graphql/strangers',
+  'queue/large-reads',
+  'pods/log-budget',
+  'pods/global-networking',
+].map((name) => `test/worker/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {
     mutants: [
@@ -168,6 +183,14 @@ const SUITES: Record<string, Suite> = {
   core: {
     mutants: POD_CORE_OBJECT_MUTANTS,
     stages: [['--project', 'worker', '--bail', '1', 'test/worker/pods']],
+  },
+  strangers: {
+    mutants: STRANGER_MUTANTS,
+    stages: [
+      ['--project', 'unit', '--bail', '1', 'test/domain/overlay', 'test/host-protocol/overlays'],
+      ['--project', 'agent', '--bail', '1', 'test/host-agent/network/overlay/overlay-rules'],
+      ['--project', 'worker', '--bail', '1', ...STRANGER_TESTS],
+    ],
   },
   engine: {
     mutants: ENGINE_MUTANTS,
