@@ -7,6 +7,7 @@ import { type Env, readSettings } from '../../src/env.ts'
 import type { Overlay } from '../../src/host-protocol/overlays.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { Alarms } from '../alarms.ts'
+import { LongNote } from './long-note.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
 const KEY = 'overlays'
@@ -26,10 +27,12 @@ export interface HostOverlaysDeps {
 /** The private networks that pods of this host are in, as their rows said when they were read last (NET-46). */
 export class HostOverlays {
   private readonly deps: HostOverlaysDeps
+  private readonly note: LongNote
   private reading: Promise<unknown> = Promise.resolve()
 
   constructor(deps: HostOverlaysDeps) {
     this.deps = deps
+    this.note = new LongNote(deps.store, KEY)
   }
 
   /** What the host is told of them. */
@@ -64,8 +67,7 @@ export class HostOverlays {
     const before = this.known()
     const { networks: after, doubts } = settleEnds(hostId, before, await readHostOverlays(openDatabase(env.DB), hostId))
     if (JSON.stringify(before) === JSON.stringify(after)) return false
-    if (after.length === 0) store.clearMeta(KEY)
-    else store.writeMeta(KEY, JSON.stringify(after))
+    this.note.write(after.length === 0 ? '' : JSON.stringify(after))
     store.raise()
     for (const doubt of doubts)
       logEvent('warn', 'a host says the address or key of another one for its tunnels', { seenBy: hostId, ...doubt })
@@ -76,7 +78,7 @@ export class HostOverlays {
   }
 
   private known(): NetworkOnHost[] {
-    const text = this.deps.store.readMeta(KEY)
+    const text = this.note.read()
     return text === null ? [] : (JSON.parse(text) as NetworkOnHost[])
   }
 }

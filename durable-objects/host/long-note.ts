@@ -1,0 +1,41 @@
+import type { WorkloadStore } from './workload-store.ts'
+
+/** Characters of one row: a row has two megabytes at most. */
+const PIECE_CHARS = 500_000
+
+type Notes = Pick<WorkloadStore, 'readMeta' | 'writeMeta' | 'clearMeta'>
+
+/** Something that a host's object keeps, in as many rows as its text needs: networks of many accounts have more members than one row holds. */
+export class LongNote {
+  private readonly notes: Notes
+  private readonly key: string
+
+  constructor(notes: Notes, key: string) {
+    this.notes = notes
+    this.key = key
+  }
+
+  /** Null: nothing is kept. */
+  read(): string | null {
+    const pieces: string[] = []
+    for (let piece = this.at(0); piece !== null; piece = this.at(pieces.length)) pieces.push(piece)
+    return pieces.length === 0 ? null : pieces.join('')
+  }
+
+  /** An empty text is nothing. */
+  write(text: string): void {
+    const count = Math.ceil(text.length / PIECE_CHARS)
+    for (let index = 0; index < count; index += 1) {
+      this.notes.writeMeta(this.keyOf(index), text.slice(index * PIECE_CHARS, (index + 1) * PIECE_CHARS))
+    }
+    for (let index = count; this.at(index) !== null; index += 1) this.notes.clearMeta(this.keyOf(index))
+  }
+
+  private at(index: number): string | null {
+    return this.notes.readMeta(this.keyOf(index))
+  }
+
+  private keyOf(index: number): string {
+    return index === 0 ? this.key : `${this.key} ${index}`
+  }
+}

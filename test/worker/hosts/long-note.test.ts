@@ -1,0 +1,33 @@
+import { LongNote } from '../../../durable-objects/host/long-note.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { hostStub } from '../../support/stubs.ts'
+
+const KEY = 'a test'
+
+describe('[NET-62] the private networks that a host is told of', () => {
+  it('may have more members than one row of its object holds; what is shorter leaves nothing of what was longer', async () => {
+    const host = await FakeHost.join()
+    const seen = await runInDurableObject(hostStub(env, host.id), (object, state) => {
+      const { store } = object as unknown as { store: ConstructorParameters<typeof LongNote>[0] }
+      const note = new LongNote(store, KEY)
+      const rows = () => state.storage.sql.exec('SELECT key FROM meta WHERE key LIKE ?', `${KEY}%`).toArray().length
+      const found: [boolean, number][] = []
+      for (const chars of [0, 1, 5_000_001, 500_000, 1_000_000, 0]) {
+        const text = 'x'.repeat(chars)
+        note.write(text)
+        found.push([note.read() === (chars === 0 ? null : text), rows()])
+      }
+      let hasOneRow = true
+      try {
+        store.writeMeta(KEY, 'x'.repeat(5_000_001))
+      } catch {
+        hasOneRow = false
+      }
+      return { found, hasOneRow }
+    })
+    host.leave()
+    expect(seen.found).toEqual([0, 1, 11, 1, 2, 0].map((rows) => [true, rows]))
+    expect(seen.hasOneRow).toBe(false)
+  })
+})
