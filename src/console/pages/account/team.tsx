@@ -124,7 +124,7 @@ function Answer() {
             onChange={(event) => setToken(event.target.value)}
           />
         </div>
-        <div className="flex gap-2">
+        <div className="flex flex-wrap gap-2">
           <Button type="submit" kind="primary" isBusy={isBusy}>
             Accept
           </Button>

@@ -14,11 +14,16 @@ import { Price } from './endpoints.tsx'
 import { queueWords, Verdict, workerWords } from './health.tsx'
 import { useHealth } from './use-endpoint.ts'
 
+/** Reasons change less often than the figures beside them, and the page has to stay within what an idle tab may ask (UI-10). */
+const WHY_EVERY_MS = 10_000
+
 /** How an endpoint does now, where requests are sent, and what it is made of. */
 export function Overview({ of: endpoint }: { of: Endpoint }) {
   const health = useHealth(endpoint.id)
   const { may } = useApi()
-  const why = useLive(['endpoints', endpoint.id, 'why'], (api, signal) => api.explainEndpoint({ path: { id: endpoint.id } }, { signal }))
+  const why = useLive(['endpoints', endpoint.id, 'why'], (api, signal) => api.explainEndpoint({ path: { id: endpoint.id } }, { signal }), {
+    everyMs: WHY_EVERY_MS,
+  })
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <div className="lg:col-span-2">
