@@ -63,6 +63,7 @@ const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/in-flight/, ['queue/large-reads']],
   [/log-archives/, ['pods/log-budget']],
   [/graphql-api/, ['graphql/strangers']],
+  [/long-note/, ['hosts/long-note']],
   [/billing\/stops/, ['plans/foreign-names']],
   [/db\/resources\/secrets|host\/pods\/pods/, ['secrets/boot', 'secrets/secrets']],
 ]
@@ -115,6 +116,7 @@ const STRANGER_TESTS = [
   'queue/large-reads',
   'pods/log-budget',
   'pods/global-networking',
+  'hosts/long-note',
 ].map((name) => `test/worker/${name}`)
 const SUITES: Record<string, Suite> = {
   domain: {

@@ -1,5 +1,5 @@
 import { type Call, callOf, nameOf } from '../../support/audited.ts'
-import { afterEach, describe, env, expect, it, send, vi } from '../../support/harness.ts'
+import { afterEach, api, createAccount, describe, env, expect, it, send, vi } from '../../support/harness.ts'
 import { DOCUMENTED, fill, type Operation } from '../../support/operations.ts'
 import { type PodScene, podScene } from '../../support/pod-scene.ts'
 import { watchDatabase } from '../../support/watch-database.ts'
@@ -62,5 +62,15 @@ describe('[SEC-16] a plan', () => {
     expect(JSON.parse(many.text).stops).toHaveLength(5)
     expect(many.calls).toEqual(one.calls)
     scene.leave()
+  })
+
+  it('counts as the request that it is', async () => {
+    const { key } = await createAccount()
+    const left = async () => {
+      const { status, headers } = await api(key).post('/v2/spend/stop?dryRun=true', {})
+      return [status, Number(/"minute";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])] as const
+    }
+    const [first, second] = [await left(), await left()]
+    expect(second).toEqual([200, first[1] - 1])
   })
 })
