@@ -9,8 +9,9 @@ const ABSENT = 0xff_ff
 /** NaN for nothing; what is below zero is taken for zero. */
 export function packNumber(value: number): number {
   if (Number.isNaN(value)) return ABSENT
-  const sixteenths = Math.max(0, Math.round(value * PER_UNIT))
-  if (sixteenths < 2 * MANTISSA) return sixteenths
+  const sixteenths = Math.max(0, value * PER_UNIT)
+  if (Math.round(sixteenths) < 2 * MANTISSA) return Math.round(sixteenths)
+  // Rounded once: a number that was rounded before would be up to 3/4 of the last bit away.
   const shift = Math.floor(Math.log2(sixteenths)) - MANTISSA_BITS
   const rounded = Math.round(sixteenths / 2 ** shift)
   // Rounding up may reach the next power of two, which the sum carries over.

@@ -129,6 +129,7 @@ describe('history', () => {
         expect(Math.abs(unpackNumber(packed) - value)).toBeLessThanOrEqual(Math.max(0.031_251, value / 2_047))
       }),
     )
+    expect(unpackNumber(packNumber(151.031_25))).toBe(151)
     for (let percent = 0; percent <= 100; percent++) expect(unpackNumber(packNumber(percent))).toBe(percent)
     expect(unpackNumber(packNumber(Number.NaN))).toBeNaN()
     expect(unpackNumber(packNumber(-1))).toBe(0)
