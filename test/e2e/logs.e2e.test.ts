@@ -15,8 +15,9 @@ const NAME = 'logger'
 const TAKE_HOLD_MS = 26_000
 const GPUS = 'NVIDIA L4:4'
 
-/** Ids of everything that an agent has ever started. */
-const workloadsOf = (agent: TestAgent) => readdirSync(join(agent.stateDir, 'workloads')).map((name) => name.replace('.json', ''))
+/** Ids of everything that an agent has ever started; a file that is being written has another name until it is whole. */
+const workloadsOf = (agent: TestAgent) =>
+  readdirSync(join(agent.stateDir, 'workloads')).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? [])
 
 describe("a worker's log", () => {
   let plane: TestPlane

@@ -6,6 +6,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 const LONG = /\.long\.|generated-requests|graphql\/fuzz|relay-spool|object-store|console\/pods|agent-pods|agent-overlay|python-sdk|crashes/
 
+/** Builds what others need, beside tests that mostly wait: behind them everything would wait for it. */
+const FIRST = 'images'
+
 /** Begins with the files that take longest, so that a run does not end in waiting for one of them. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -13,7 +16,7 @@ export class LongFirst extends BaseSequencer {
     const place = new Map(sorted.map((file, index) => [file, index]))
     const rank = (file: TestSpecification) => [
       groupOf(file),
-      sorted.findIndex((each) => each.project === file.project),
+      file.project.name === FIRST ? -1 : sorted.findIndex((each) => each.project === file.project),
       LONG.test(file.moduleId) ? 0 : 1,
       place.get(file) ?? 0,
     ]

@@ -15,6 +15,8 @@ export class LogFollower {
   private readonly key: string
   private connection = new AbortController()
   private reading: Promise<void> = Promise.resolve()
+  /** Why it reads no more. */
+  private fault: unknown = null
 
   private constructor(url: string, key: string) {
     this.url = url
@@ -61,7 +63,10 @@ export class LogFollower {
 
   /** Waits until the lines so far satisfy `wanted`; the error shows the last ones. */
   async waitFor(wanted: (lines: string[]) => boolean): Promise<void> {
-    await eventually('the log', WAIT_MS, async () => wanted(this.lines())).catch((error: unknown) => {
+    await eventually('the log', WAIT_MS, async () => {
+      if (this.fault !== null) throw this.fault
+      return wanted(this.lines())
+    }).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${this.lines().slice(-20).join('\n')}`)
     })
   }
@@ -80,7 +85,8 @@ export class LogFollower {
         for (const frame of frames) this.take(frame)
       }
     } catch (error) {
-      if (!signal.aborted) throw error
+      // Told to whoever waits for lines.
+      if (!signal.aborted) this.fault = error
     }
   }
 
