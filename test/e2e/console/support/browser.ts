@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core'
 import { expect } from 'vitest'
 import { PROJECT_ROOT } from '../../../../src/local/paths.ts'
 import type { TestPlane } from '../../support/plane.ts'
@@ -37,6 +37,8 @@ export class Visitor {
   readonly requests: string[] = []
   private readonly url: string
   private readonly addresses: string[] = []
+  /** Requests that are not answered yet, whoever they go to. */
+  private readonly waiting = new Set<Request>()
   /** What was given to the page and may be nowhere in it afterwards. */
   private readonly secrets: string[] = []
 
@@ -46,7 +48,10 @@ export class Visitor {
     this.url = url
     page.on('console', (message) => message.type() === 'error' && this.note(message.text()))
     page.on('pageerror', (error) => this.complaints.push(String(error)))
+    page.on('requestfinished', (request) => this.waiting.delete(request))
+    page.on('requestfailed', (request) => this.waiting.delete(request))
     page.on('request', (request) => {
+      this.waiting.add(request)
       const { origin, pathname } = new URL(request.url())
       // A provider's pages are its own.
       if (origin !== url) return
@@ -76,10 +81,17 @@ export class Visitor {
   /** Signs in with a key, as a person does who has pasted it. */
   async signIn(key: string, path = '/console'): Promise<void> {
     this.secrets.push(key)
-    await this.go(path)
-    await this.page.getByLabel('API key').fill(key)
-    await this.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await this.page.getByRole('navigation', { name: 'Main', includeHidden: true }).waitFor({ state: 'attached' })
+    try {
+      await this.go(path)
+      await this.page.getByLabel('API key').fill(key)
+      await this.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await this.page.getByRole('navigation', { name: 'Main', includeHidden: true }).waitFor({ state: 'attached' })
+    } catch (error) {
+      const waiting = Array.from(this.waiting, (request) => `${request.method()} ${new URL(request.url()).pathname}`)
+      throw new Error(
+        `${String(error)}\nnot answered: ${waiting.join(', ') || 'nothing'}; complaints: ${this.complaints.join('; ') || 'none'}`,
+      )
+    }
   }
 
   /** Waits until a page with this heading is shown. */
