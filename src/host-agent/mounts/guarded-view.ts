@@ -104,7 +104,11 @@ async function showsSame(view: string, directory: string): Promise<boolean> {
 /** Views of directories that are no more. */
 async function sweep(): Promise<void> {
   for (const { point, root } of readMounts()) {
-    if (point.startsWith(`${VIEWS}/`) && root.endsWith('//deleted')) await run('umount', ['--lazy', point]).catch(() => {})
+    if (!point.startsWith(`${VIEWS}/`) || !root.endsWith('//deleted')) continue
+    await run('umount', ['--lazy', point])
+      .then(() => rmdirSync(point))
+      // Another agent was here first, or somebody still looks.
+      .catch(() => {})
   }
 }
 

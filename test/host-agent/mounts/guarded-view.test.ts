@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { silentLog } from '../../../src/host-agent/log.ts'
@@ -53,6 +53,10 @@ describe('views', () => {
     mkdirSync(join(root, 'p2'), { recursive: true })
     expect(await views.of(root)).toBe(view)
     expect(statSync(join(view, 'p2')).isDirectory()).toBe(true)
+    // Of a directory that is no more nothing is left, as soon as an agent starts.
+    rmSync(root, { recursive: true })
+    const third = await GuardedViews.open('c')
+    expect([existsSync(view), third.problem]).toEqual([false, views.problem])
   })
 
   test('[HOST-89] a new volume is owned by who is root inside containers', async ({ expect }) => {
