@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { DockerEngine, ExecSpec } from '../../../src/host-agent/docker/engine/engine.ts'
 import { ContainerExecs, MAX_SESSIONS } from '../../../src/host-agent/docker/streams/exec.ts'
 import { EXEC_MARK, HANGUP_SCRIPT, SIGNAL_SCRIPT } from '../../../src/host-agent/docker/streams/exec-script.ts'
+import { TerminalSize } from '../../../src/host-agent/docker/streams/terminal-size.ts'
 
 /** An engine that runs nothing and knows what it was asked to run. */
 function played() {
@@ -19,6 +20,24 @@ function played() {
   return { asked, scripts, execs: new ContainerExecs(engine as unknown as DockerEngine) }
 }
 const SHELL = { command: ['sh'], terminal: null }
+
+describe('the size of a terminal', () => {
+  test('[HOST-166] is said again while the command is not there yet, the newest alone, and given up in the end', async () => {
+    const said: string[] = []
+    let refusals = 3
+    const size = new TerminalSize(async (rows, cols) => {
+      said.push(`${rows} ${cols}`)
+      if (refusals-- > 0) throw new Error('exec is not running')
+    })
+    await Promise.all([size.change(20, 90), size.change(33, 111)])
+    expect(said).toEqual(['20 90', '33 111', '33 111', '33 111'])
+    await size.change(10, 10)
+    expect(said.slice(4)).toEqual(['10 10'])
+    refusals = Number.POSITIVE_INFINITY
+    await size.change(1, 1)
+    expect(said.length).toBeLessThan(60)
+  })
+})
 
 describe('commands in a container', () => {
   test('[HOST-135] first end what a former agent process has started there, once', async () => {

@@ -7,6 +7,7 @@ import type { DockerEngine } from '../engine/engine.ts'
 import { engineText, statusOf } from '../engine/engine-errors.ts'
 import { EXEC_MARK, HANGUP_SCRIPT, LOGIN_SHELL, SIGNAL_SCRIPT } from './exec-script.ts'
 import { frameReader } from './logs.ts'
+import { TerminalSize } from './terminal-size.ts'
 
 /** Commands of one container at a time. */
 export const MAX_SESSIONS = 96
@@ -48,8 +49,8 @@ export class ContainerExecs {
     const env = [`${EXEC_MARK}=${mark}`, ...(tty ? [`TERM=${terminal.name}`] : [])]
     const exec = await engine.createExec(name, { command: command ?? LOGIN_SHELL, env, tty })
     const stream = await engine.startExec(exec, tty)
-    const resize = (rows: number, cols: number) => engine.resizeExec(exec, rows, cols).catch(() => undefined)
-    if (terminal !== null) void resize(terminal.rows, terminal.cols)
+    const size = new TerminalSize((rows, cols) => engine.resizeExec(exec, rows, cols))
+    if (terminal !== null) void size.change(terminal.rows, terminal.cols)
     let isOver = false
     const once = () => {
       if (isOver) return false
@@ -61,7 +62,7 @@ export class ContainerExecs {
       output: tty ? plain(stream) : apart(stream),
       write: stream.write,
       endInput: stream.endInput,
-      resize,
+      resize: (rows, cols) => size.change(rows, cols),
       signal: (signal: Signal) => this.run(name, SIGNAL_SCRIPT, [mark, signal]),
       exitCode: async () => {
         const code = await this.exitCodeOf(exec)
