@@ -35,7 +35,11 @@ describe('the size of a terminal', () => {
     expect(said.slice(4)).toEqual(['10 10'])
     refusals = Number.POSITIVE_INFINITY
     await size.change(1, 1)
-    expect(said.length).toBeLessThan(60)
+    expect(said).toHaveLength(5 + 7)
+    const waiting = size.change(2, 2)
+    size.end()
+    await Promise.all([waiting, size.change(3, 3)])
+    expect(said).toHaveLength(5 + 7 + 1)
   })
 })
 

@@ -55,6 +55,7 @@ export class ContainerExecs {
     const once = () => {
       if (isOver) return false
       isOver = true
+      size.end()
       leave()
       return true
     }
