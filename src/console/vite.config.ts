@@ -6,7 +6,7 @@ import { defineConfig } from 'vite'
 // Whatever else runs around it, what is built is what people are served.
 process.env.NODE_ENV = 'production'
 
-/** The console as static files below `/console/`; names of all but the page and its service worker hold a hash of their bytes. */
+/** The console as static files below `/console/`; names of all but the page and what stands in for it hold a hash of their bytes. */
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
@@ -17,9 +17,13 @@ export default defineConfig({
     // A data URL of a script or style would need a weaker policy than 'self'.
     assetsInlineLimit: 0,
     rolldownOptions: {
-      input: { index: resolve(import.meta.dirname, 'index.html'), offline: resolve(import.meta.dirname, 'offline/offline-worker.ts') },
-      // A service worker keeps its address, by which a newer one is found.
-      output: { entryFileNames: ({ name }) => (name === 'offline' ? 'offline.js' : 'assets/[name]-[hash].js') },
+      input: {
+        index: resolve(import.meta.dirname, 'index.html'),
+        offline: resolve(import.meta.dirname, 'offline/offline-worker.ts'),
+        'load-again': resolve(import.meta.dirname, 'offline/load-again.ts'),
+      },
+      // A service worker keeps its address, by which a newer one is found; what loads the page again is needed when no other name is right.
+      output: { entryFileNames: ({ name }) => (name === 'index' ? 'assets/[name]-[hash].js' : '[name].js') },
     },
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

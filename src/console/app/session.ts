@@ -1,10 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useSyncExternalStore } from 'react'
 import type { ApiClient } from '../../client/client.ts'
+import { ConnectionError } from '../../client/errors.ts'
 import { readSession, type Session, type SignedIn } from '../../client/session.ts'
 import { apiOf } from './api.ts'
 
 const SESSION_KEY = ['session']
+/** Looks at the session that may get no answer before that is shown. */
+const MOST_LOOKS = 2
 /** The chosen account is part of a tab, not of the address: a link that is passed on opens with the reader's own. */
 const ACCOUNT_KEY = 'podplane.account'
 
@@ -13,6 +16,8 @@ export function useSession(everyMs?: number) {
   return useQuery<Session>({
     queryKey: SESSION_KEY,
     queryFn: ({ signal }) => readSession(location.origin, signal),
+    // Without it there is no page at all.
+    retry: (failures, error) => error instanceof ConnectionError && failures < MOST_LOOKS,
     staleTime: 60_000,
     refetchInterval: everyMs ?? false,
   })

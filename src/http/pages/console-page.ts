@@ -6,6 +6,8 @@ const PAGE = '/console/index.html'
 const HASHED = '/console/assets/'
 /** Served at one address for ever, so that a newer one takes its place; `/console` itself is not below it. */
 const OFFLINE = '/console/offline.js'
+/** Files that keep their names. */
+const NAMED = [OFFLINE, '/console/load-again.js']
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
 /** Styles are the exception: the terminal and the menus set theirs in the page (adr/0039). */
@@ -24,7 +26,7 @@ const POLICY = [
 export async function consolePage(c: AppContext): Promise<Response> {
   const { pathname } = new URL(c.req.url)
   const isHashed = pathname.startsWith(HASHED)
-  const isFile = isHashed || pathname === OFFLINE
+  const isFile = isHashed || NAMED.includes(pathname)
   const asset = await c.env.ASSETS.fetch(new Request(new URL(isFile ? pathname : PAGE, c.req.url), { headers: conditionsOf(c.req.raw) }))
   const followed = await followOnce(c, asset)
   // Asset responses have immutable headers, and the request id is added to every response.

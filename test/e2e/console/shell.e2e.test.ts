@@ -41,6 +41,34 @@ describe('[UI-4, UI-5] the console', () => {
     await visitor.close()
   })
 
+  test('[UI-79] loads again when a part of it did not come, and says so when it never does', async () => {
+    const visitor = await Visitor.open(browser, plane)
+    const { page } = visitor
+    let refused = 0
+    await page.route(/\/console\/assets\/.*\.js$/, async (route) => {
+      refused += 1
+      await (refused === 1 ? route.abort('connectionreset') : route.continue())
+    })
+    await page.route('**/console/session', async (route) => {
+      await page.unroute('**/console/session')
+      await route.abort('connectionreset')
+    })
+    await visitor.go('/console')
+    await visitor.heading('Sign in to podplane')
+    expect(visitor.requests.filter((request) => request === 'GET /console')).toHaveLength(2)
+    await page.unrouteAll()
+    await page.route(/\/console\/assets\/.*\.js$/, (route) => route.abort('connectionreset'))
+    await visitor.go('/console/pods')
+    await visitor.heading('The console did not load')
+    await visitor.expectAccessible('a console without its scripts')
+    await visitor.picture('not-loaded')
+    await page.unrouteAll()
+    await page.getByRole('link', { name: 'Load it again' }).click()
+    await visitor.heading('Sign in to podplane')
+    expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+
   test('[UI-76] is useful within 1.5 s of being opened', async () => {
     const visitor = await Visitor.open(browser, plane)
     await visitor.signIn(plane.apiKey, '/console/pods')

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core'
 import { expect } from 'vitest'
 import { PROJECT_ROOT } from '../../../../src/local/paths.ts'
+import { realTime } from '../../../support/time.ts'
 import type { TestPlane } from '../../support/plane.ts'
 import { undocumented } from './documented.ts'
 
@@ -12,6 +13,8 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 /** A busy machine; what is waited for is there much sooner. */
 const PATIENCE_MS = 20_000
+const SOON_MS = 3_000
+const MOST_SHOWN = 400
 /** Whatever a script of the page, or who looks over a shoulder, can read. */
 const EVERYTHING =
   'JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, document.cookie, document.documentElement.outerHTML])'
@@ -89,9 +92,16 @@ export class Visitor {
     } catch (error) {
       const waiting = Array.from(this.waiting, (request) => `${request.method()} ${new URL(request.url()).pathname}`)
       throw new Error(
-        `${String(error)}\nnot answered: ${waiting.join(', ') || 'nothing'}; complaints: ${this.complaints.join('; ') || 'none'}`,
+        `${String(error)}\nnot answered: ${waiting.join(', ') || 'nothing'}; complaints: ${this.complaints.join('; ') || 'none'}; shown: ${await this.shown()}`,
       )
     }
+  }
+
+  /** What stands on the page, for whoever reads why a test failed. */
+  private async shown(): Promise<string> {
+    const text = this.page.evaluate("location.pathname + ' ' + document.readyState + ' ' + document.body?.innerText").then(String, String)
+    const silent = realTime(SOON_MS, 'a page whose scripts do not run says nothing').then(() => 'nothing: its scripts do not run')
+    return (await Promise.race([text, silent])).slice(0, MOST_SHOWN)
   }
 
   /** Waits until a page with this heading is shown. */

@@ -1,0 +1,51 @@
+// Loads the page again when a part of it did not come: a network that changes, as it does with each container on this machine, fails what is
+// under way, and without one of its scripts the page stays empty (UI-79). A script of its own, since it has to run when the others do not.
+
+const KEY = 'podplane.loads'
+const WINDOW_MS = 60_000
+const MOST_LOADS = 4
+const FIRST_WAIT_MS = 300
+
+let isLoading = false
+
+function loadAgain(): void {
+  if (isLoading) return
+  isLoading = true
+  const now = Date.now()
+  const recent = (JSON.parse(sessionStorage.getItem(KEY) ?? '[]') as number[]).filter((at) => now - at < WINDOW_MS)
+  if (recent.length >= MOST_LOADS) {
+    giveUp()
+    return
+  }
+  sessionStorage.setItem(KEY, JSON.stringify([...recent, now]))
+  setTimeout(() => location.reload(), FIRST_WAIT_MS * 2 ** recent.length)
+}
+
+/** Says what is the matter where nothing else is shown. */
+function giveUp(): void {
+  const root = document.getElementById('root')
+  if (root === null || root.childElementCount > 0) return
+  const main = Object.assign(document.createElement('main'), { className: 'mx-auto max-w-lg p-8' })
+  main.append(
+    Object.assign(document.createElement('h1'), { className: 'text-xl font-semibold', textContent: 'The console did not load' }),
+    Object.assign(document.createElement('p'), {
+      role: 'alert',
+      className: 'my-2',
+      textContent: `A part of it did not come, ${MOST_LOADS} times in a row: the plane is being replaced, or something on the way to it lets only some requests through.`,
+    }),
+    Object.assign(document.createElement('a'), { href: location.href, className: 'underline', textContent: 'Load it again' }),
+  )
+  root.append(main)
+}
+
+// An error of an element does not bubble. A hint that failed, such as a preload, is asked for again by the browser itself.
+addEventListener(
+  'error',
+  ({ target }) => {
+    const isNeeded = target instanceof HTMLScriptElement || (target instanceof HTMLLinkElement && target.rel === 'stylesheet')
+    if (isNeeded) loadAgain()
+  },
+  true,
+)
+// A part that is loaded when it is looked at: the names of another release are others.
+addEventListener('vite:preloadError', loadAgain)
