@@ -44,6 +44,8 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          // Pure functions and texts: a process of its own for each of these files would cost more than its tests.
+          isolate: false,
           env: ON_DISK,
           testTimeout: SLOW_MACHINE_MS,
           include: [

@@ -14,13 +14,13 @@ const SECOND_TRIES = process.env.CI ? 1 : 0
 
 /**
  * Planes, agents and their workers as real processes, each with directories, ports and hosts of its own. They wait more than they compute,
- * so two files share a machine of two cores; with three, containers and browsers take all of both, and patience ends.
+ * so three files share a machine of two cores: with two, these idle two fifths of the time.
  */
 const WHOLE_PROGRAMS = {
   globalSetup: ['test/e2e/support/require-docker.ts'],
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
   retry: SECOND_TRIES,
   sequence: { groupOrder: 1 },
   // Planes, agents and commands start hundreds of times: what the first of each has compiled is kept for the others.
@@ -45,7 +45,7 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 120_000,
           maxConcurrency: 32,
-          maxWorkers: 4,
+          maxWorkers: 6,
           sequence: { groupOrder: 0 },
         },
       },
@@ -56,7 +56,7 @@ export default defineConfig({
           include: ['test/e2e/images.test.ts'],
           globalSetup: ['test/e2e/support/require-docker.ts'],
           testTimeout: 600_000,
-          maxWorkers: 4,
+          maxWorkers: 6,
           sequence: { groupOrder: 0 },
         },
       },

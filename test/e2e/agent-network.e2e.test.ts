@@ -209,10 +209,16 @@ describe('[M1] containers on one machine', () => {
 
   test('[NET-60] a container that opens all connections it can leaves most of the table to others', async () => {
     const { max } = await machine.connections()
-    await machine.floodWith(mine.pid, PUBLIC, max / 8)
-    const { count } = await machine.connections()
-    expect(count).toBeGreaterThan(max / 40)
-    expect(count).toBeLessThan(max / 24)
+    let most = 0
+    let isOver = false
+    const flooding = machine.floodWith(mine.pid, PUBLIC, max / 8).finally(() => {
+      isOver = true
+    })
+    // Watched meanwhile: on a busy machine the first ones are forgotten before the last one is begun.
+    while (!isOver) most = Math.max(most, (await machine.connections()).count)
+    await flooding
+    expect(most).toBeGreaterThan(max / 40)
+    expect(most).toBeLessThan(max / 24)
     const internet = { tcp: ['tcp', PUBLIC, PORT], udp: ['udp', PUBLIC, PORT] } as const
     expect(await machine.askWith(other.pid, internet)).toEqual({ tcp: true, udp: true })
     expect(await machine.askFromWorld({ published: ['tcp', MACHINE, hostPort(mine, 'tcp')] })).toEqual({ published: true })

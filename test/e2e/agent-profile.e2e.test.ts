@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { loadAgentKey } from '../../src/host-agent/network/agent-key.ts'
 import { waitUntil } from '../support/time.ts'
 import { docker } from './support/docker.ts'
 import { freshPodAgents, IDLE, type PodAgent } from './support/pod-agent.ts'
@@ -47,9 +48,9 @@ test('[HOST-88][H9] a container has few powers, gets no new ones, and is bounded
   const hello = agent.plane.messages.find((message) => message.type === 'hello')
   const isolation = hello?.inventory.isolation
   expect(isolation).toMatchObject({ runtimeClass: 'runc', userNamespaces: false })
-  // What the engine can do was found out (HOST-107), and nothing of that is left.
+  // What the engine can do was found out (HOST-107), and nothing of that is left by this agent; others share the engine.
   expect(isolation?.missing).not.toContainEqual(expect.stringMatching(/^container engine:/))
-  expect(await docker('images', '--quiet', 'podplane-trial')).toBe('')
+  expect(await docker('images', '--quiet', `podplane-trial:${loadAgentKey(agent.stateDir)}`)).toBe('')
   expect(isolation?.missing).toContain('user namespaces: the container engine runs without "userns-remap"')
 })
 

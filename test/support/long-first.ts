@@ -4,7 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * Short to read, long to run: by their size, which the runner goes by, they would be the last, and the other workers would wait for them.
  * A name that no file has any more does no harm.
  */
-const LONG = /\.long\.|generated-requests|graphql\/fuzz|relay-spool|object-store|console\/pods|agent-pods|agent-overlay|python-sdk|crashes/
+const LONG =
+  /\.long\.|conformance\/(timeouts|records|worker-protocol|webhooks)|generated-requests|graphql\/fuzz|relay-spool|object-store|console\/pods|agent-pods|agent-overlay|python-sdk|crashes/
 
 /** Builds what others need, beside tests that mostly wait: behind them everything would wait for it. */
 const FIRST = 'images'

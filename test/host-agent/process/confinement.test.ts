@@ -64,18 +64,21 @@ test('[HOST-92] every program has a user of its own, the same at every start', (
 })
 
 describe('an agent', () => {
+  /** The kernel has one group of a name, and other files run programs on this machine meanwhile. */
+  const ID = 'confined'
+
   async function runIdle(confinement: Confinement) {
     const callers = new RelayCallers('loopback')
     const runtime = new ProcessRuntime({ dir, command: COMMAND, relayUrl: 'http://127.0.0.1:9', callers, confinement })
-    await runtime.start(makeWorkload({ id: 'w1' }), hooks)
-    const { pid } = JSON.parse(readFileSync(join(dir, 'w1/process.json'), 'utf8')) as { pid: number }
-    await waitUntil('the program runs', () => readFileSync(join(dir, 'w1/output.log'), 'utf8').includes('idle: running'))
+    await runtime.start(makeWorkload({ id: ID }), hooks)
+    const { pid } = JSON.parse(readFileSync(join(dir, ID, 'process.json'), 'utf8')) as { pid: number }
+    await waitUntil('the program runs', () => readFileSync(join(dir, ID, 'output.log'), 'utf8').includes('idle: running'))
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     const oomScore = readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim()
     const groups = readFileSync(`/proc/${pid}/cgroup`, 'utf8')
-    await runtime.stop('w1', 5_000)
-    const exit = await runtime.watch('w1')
-    await runtime.remove('w1')
+    await runtime.stop(ID, 5_000)
+    const exit = await runtime.watch(ID)
+    await runtime.remove(ID)
     runtime.close()
     return { uids: /^Uid:\s+(.*)$/m.exec(status)?.[1]?.split('\t').map(Number), oomScore, groups, exit }
   }
@@ -83,13 +86,13 @@ describe('an agent', () => {
   test('[HOST-92][H10] that is root runs them as nobody else, in a group of their own, and says what it cannot', async ({ expect }) => {
     const confinement = await openConfinement(COMMAND)
     const { uids, groups, exit, oomScore } = await runIdle(confinement)
-    const user = confinement.userOf === undefined ? process.getuid?.() : userOfProgram('w1')
+    const user = confinement.userOf === undefined ? process.getuid?.() : userOfProgram(ID)
     expect(uids).toEqual([user, user, user, user])
-    expect(groups.includes('/podplane/w1')).toBe(confinement.groups !== undefined)
+    expect(groups.includes(`/podplane/${ID}`)).toBe(confinement.groups !== undefined)
     // Its exit code is in a file that it writes by itself, below a directory that it cannot reach from above.
     expect(exit).toMatchObject({ exitCode: 0, reason: 'exited with code 0' })
     expect(oomScore).toBe('500')
-    expect(existsSync(join(dir, 'w1'))).toBe(false)
+    expect(existsSync(join(dir, ID))).toBe(false)
     if (isRoot) expect(confinement).toEqual({ userOf: userOfProgram, groups: expect.any(ProcessGroups), missing: [] })
     else expect(confinement.missing[0]).toBe('built-in images: run as the user of the agent (the agent is not root)')
   })
