@@ -20,6 +20,8 @@ interface Body {
   untilMs: number
 }
 
+/** One buffer for all of a body: each further one would be memory that everybody waits for until it is collected. */
+const DRAIN_BUFFER_BYTES = 64 * 1024
 /** Bytes of refused bodies that are read to their end all the same within that time, so that their sender hears why. */
 const MAX_DRAINED_BYTES = 64 * 2 ** 20
 
@@ -118,10 +120,13 @@ export function mayDrain(teamId: string, bytes: number, nowMs: number): boolean 
  */
 export async function drainRefused(body: ReadableStream<Uint8Array> | null, teamId: string, bytes: number, nowMs: number): Promise<void> {
   if (!body || !mayDrain(teamId, bytes, nowMs)) return
-  let read = 0
-  for await (const piece of body) {
-    read += piece.byteLength
-    if (read > bytes) return
+  const reader = body.getReader({ mode: 'byob' })
+  let buffer = new ArrayBuffer(DRAIN_BUFFER_BYTES)
+  for (let read = 0; read <= bytes; ) {
+    const { done, value } = await reader.read(new Uint8Array(buffer))
+    if (done || value === undefined) return
+    read += value.byteLength
+    buffer = value.buffer
   }
 }
 

@@ -10,11 +10,11 @@ const RETRY_SECONDS = '1'
 
 /**
  * Counts the body of a request with those of its team's last seconds (PP-207): what is taken in costs memory and time, however soon it is
- * answered. One whose length nobody announced counts as the longest that there may be. Throws 429 when it is too much.
+ * answered. One whose length nobody announced counts as the longest that there may be. Null: it is too small to count. Throws 429 when it is too much.
  */
-export async function countBody(env: Env, request: Request, teamId: string, maxBytes: number): Promise<void> {
+export async function countBody(env: Env, request: Request, teamId: string, maxBytes: number): Promise<{ bytes: number } | null> {
   const bytes = request.body ? (announcedBytes(request.headers) ?? maxBytes) : 0
-  if (bytes <= MIN_COUNTED_BYTES) return
+  if (bytes <= MIN_COUNTED_BYTES) return null
   const nowMs = Date.now()
   const { used, bound } = await inFlightUse(env, teamId, nowMs)
   if (used + bytes > bound) {
@@ -23,5 +23,5 @@ export async function countBody(env: Env, request: Request, teamId: string, maxB
     const detail = describeExcess('inFlightBytes', used, bytes, bound)
     throw new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } })
   }
-  enterInFlight(teamId, bytes, nowMs)
+  return enterInFlight(teamId, bytes, nowMs)
 }

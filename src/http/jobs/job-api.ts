@@ -25,6 +25,9 @@ import { countBody } from './in-flight-body.ts'
 
 const RETRY_SECONDS = '5'
 const NO_SNIFFING = 'x-content-type-options'
+const BAD_REQUEST = 400
+/** How many times its bytes a body counts that was refused for what stands in it: nobody sends many of those by mistake. */
+const MALFORMED_WEIGHT = 8
 
 /** What a job call carries through its checks. */
 interface Incoming {
@@ -81,8 +84,10 @@ function setLabels(headers: Headers, { request, requestId, principal }: Incoming
 
 /** Bodies under way count for the account; a worker's do not, which its queue has asked for. */
 async function callCounted({ request, env, principal }: Incoming, call: JobCall, admitted: Admitted): Promise<Response> {
-  if (principal !== null) await countBody(env, request, principal.teamId, call.route.maxBodyBytes ?? 0)
-  return callEndpoint(env, request, call, admitted)
+  const body = principal === null ? null : await countBody(env, request, principal.teamId, call.route.maxBodyBytes ?? 0)
+  const answer = await callEndpoint(env, request, call, admitted)
+  if (body !== null && answer.status === BAD_REQUEST) body.bytes *= MALFORMED_WEIGHT
+  return answer
 }
 
 /** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). */

@@ -26,6 +26,20 @@ describe('request bodies under way', () => {
     expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(2)
   })
 
+  it('[H7][PP-207] a body that is refused for what stands in it counts eight times', async () => {
+    const account = await createAccount()
+    const teamId = await teamOf(account)
+    const id = await createEndpoint(account.key, { workers: { max: 0 } })
+    const submit = (body: string) => api(account.key).post(`/v2/${id}/run`, body)
+    const used = async () => (await inFlightUse(env, teamId, Date.now())).used
+    const good = `{"input":{"a":"${'x'.repeat(MIB)}"}}`
+    expect((await submit(good)).status).toBe(200)
+    expect(await used()).toBe(good.length)
+    const bad = good.slice(0, -1)
+    expect((await submit(bad)).status).toBe(400)
+    expect(await used()).toBe(good.length + 8 * bad.length)
+  })
+
   it('[H7][PP-207] a body counts for ten seconds, and the account is forgotten after them', async () => {
     const teamId = crypto.randomUUID()
     const nowMs = Date.now()
