@@ -26,7 +26,7 @@ describe('request bodies under way', () => {
     expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(2)
   })
 
-  it('[H7][PP-207] a body that is refused for what stands in it counts eight times', async () => {
+  it('[H7][PP-207] a body that is refused for what stands in it counts 32 times', async () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     const id = await createEndpoint(account.key, { workers: { max: 0 } })
@@ -37,7 +37,7 @@ describe('request bodies under way', () => {
     expect(await used()).toBe(good.length)
     const bad = good.slice(0, -1)
     expect((await submit(bad)).status).toBe(400)
-    expect(await used()).toBe(good.length + 8 * bad.length)
+    expect(await used()).toBe(good.length + 32 * bad.length)
   })
 
   it('[H7][PP-207] a body counts for ten seconds, and the account is forgotten after them', async () => {
