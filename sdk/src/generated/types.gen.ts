@@ -2596,7 +2596,7 @@ export type AccountLimits = {
      */
     logBytes: BudgetUse;
     /**
-     * bytes of job bodies within 10 seconds
+     * bytes of job bodies within 10 seconds, malformed ones 32 times
      */
     inFlightBytes: BudgetUse;
     /**

@@ -5,6 +5,12 @@ const MIB = 2 ** 20
 const GIB = 2 ** 30
 
 /**
+ * How many times its bytes a large body counts that was refused for what stands in it (PP-207): nobody sends many of those by mistake, and each
+ * of ten megabytes stops everybody for a collection of the heap.
+ */
+export const MALFORMED_WEIGHT = 32
+
+/**
  * What an account may hold at one time (PP-203): more than one machine with a laptop's owner needs, less than what harms others. The operator
  * sets others for an account. `free` says how room is made.
  */
@@ -51,7 +57,12 @@ export const BUDGETS = {
     free: 'retry when results have passed their retention, or purge a queue',
   },
   logBytes: { bound: 10 * GIB, unit: 'bytes', counts: 'bytes of older lines of logs, those written to longest ago are dropped', free: '' },
-  inFlightBytes: { bound: 256 * MIB, unit: 'bytes', counts: 'bytes of job bodies within 10 seconds', free: 'send them more slowly' },
+  inFlightBytes: {
+    bound: 256 * MIB,
+    unit: 'bytes',
+    counts: `bytes of job bodies within 10 seconds, malformed ones ${MALFORMED_WEIGHT} times`,
+    free: 'send them more slowly',
+  },
   readBytes: {
     bound: 256 * MIB,
     unit: 'bytes',

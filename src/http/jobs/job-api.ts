@@ -1,3 +1,4 @@
+import { MALFORMED_WEIGHT } from '../../contract/accounts/budgets.ts'
 import { type JobCall, parseJobCall } from '../../contract/jobs/job-routes.ts'
 import { Problem } from '../../contract/problems.ts'
 import { hasScope } from '../../domain/access.ts'
@@ -26,11 +27,6 @@ import { countBody } from './in-flight-body.ts'
 const RETRY_SECONDS = '5'
 const NO_SNIFFING = 'x-content-type-options'
 const BAD_REQUEST = 400
-/**
- * How many times its bytes a body counts that was refused for what stands in it: nobody sends many large ones of those by mistake, and each of
- * ten megabytes stops everybody for a collection of the heap.
- */
-const MALFORMED_WEIGHT = 32
 
 /** What a job call carries through its checks. */
 interface Incoming {
