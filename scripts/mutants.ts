@@ -11,6 +11,7 @@ import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../test/mutants/
 import { CONSOLE_DOMAIN_MUTANTS, CONSOLE_WORKER_MUTANTS } from '../test/mutants/console.ts'
 import { DOOR_AGENT_MUTANTS, DOOR_WORKER_MUTANTS } from '../test/mutants/doors.ts'
 import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../test/mutants/engine.ts'
+import { FINDING_MUTANTS, FINDING_STAGES } from '../test/mutants/findings.ts'
 import { GRAPHQL_DOMAIN_MUTANTS, GRAPHQL_WORKER_MUTANTS } from '../test/mutants/graphql.ts'
 import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
 import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../test/mutants/pod-core.ts'
@@ -24,7 +25,7 @@ import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/tab
 
 // Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
 // has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
-// `-- engine`, `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- clusters`, `-- gangs`, `-- agent`, `-- strangers` or `-- objects` for a part, and a second word for the bugs whose name holds it.
+// `-- engine`, `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- clusters`, `-- gangs`, `-- agent`, `-- strangers`, `-- findings` or `-- objects` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -34,6 +35,7 @@ const COPIED = [
   'vitest.config.ts',
   'wrangler.toml',
   'package.json',
+  'package-lock.json',
   'tsconfig.json',
   'tsconfig.base.json',
   'dist',
@@ -109,6 +111,7 @@ const AGENT_TESTS = [
 const CLI_TESTS = ['target', 'exit-codes', 'deploy.test', 'output'].map((name) => `test/local/cli/${name}`)
 /** Those of floods of plans, of what is read and kept, and of hosts that lie. */
 const STRANGER_TESTS = [
+  'rest/in-flight',
   'plans/no-plan',
   'plans/foreign-names',
   'plans/cost',
@@ -194,6 +197,7 @@ const SUITES: Record<string, Suite> = {
       ['--project', 'worker', '--bail', '1', ...STRANGER_TESTS],
     ],
   },
+  findings: { mutants: FINDING_MUTANTS, stages: FINDING_STAGES },
   engine: {
     mutants: ENGINE_MUTANTS,
     stages: [
@@ -259,7 +263,8 @@ async function kills(mutant: Mutant, suite: Suite, copy: string): Promise<boolea
     source.replace(mutant.find, () => mutant.replace),
   )
   try {
-    for (const stage of [...nearestTests(mutant), ...suite.stages]) if (!(await passes(copy, stage))) return true
+    for (const stage of mutant.tests ? [mutant.tests] : [...nearestTests(mutant), ...suite.stages])
+      if (!(await passes(copy, stage))) return true
     return false
   } finally {
     writeFileSync(path, source)

@@ -14,6 +14,12 @@ export const STRANGER_MUTANTS: readonly Mutant[] = [
     replace: 'return used + bytes > bound * 1_000 ? { used }',
   },
   {
+    id: 'a malformed body counts as a good one',
+    file: 'src/http/jobs/job-api.ts',
+    find: 'body.bytes *= MALFORMED_WEIGHT',
+    replace: 'body.bytes *= 1',
+  },
+  {
     id: 'dryRun that is said twice is what it said first',
     file: 'src/domain/plan/dry-run.ts',
     find: 'return said.some(',

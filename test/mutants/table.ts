@@ -4,6 +4,8 @@ export interface Mutant {
   file: string
   find: string
   replace: string
+  /** Arguments of the run that has to fail; without them the tests of its suite are asked. */
+  tests?: readonly string[]
 }
 
 const JOB = 'src/domain/job/job.ts'
