@@ -168,6 +168,19 @@ describe('streams', () => {
     expect((await queue.get(`/stream/${jobId}`)).body).toEqual({ status: 'COMPLETED', stream: [] })
   })
 
+  it('[STR-4, STR-5] what one reply cannot carry comes with the next one, and the terminal status with that', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    const chunk = 'x'.repeat(900_000)
+    for (let n = 0; n < 5; n += 1) await worker.stream(jobId, { output: chunk })
+    await worker.done(jobId, { output: [] }, true)
+    const replies = [await queue.get(`/stream/${jobId}`), await queue.get(`/stream/${jobId}`)]
+    expect(replies.map(({ body }) => [body.status, body.stream.length])).toEqual([
+      ['IN_PROGRESS', 4],
+      ['COMPLETED', 1],
+    ])
+  })
+
   it('[STR-6] a held stream is released by a chunk', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)

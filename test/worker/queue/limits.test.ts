@@ -220,6 +220,19 @@ describe('concurrency', () => {
     await until(async () => (await active()) === 0)
   })
 
+  it('[LIM-1] a slot is free once its client has left, also where the body that it did not read says nothing of that', async () => {
+    const client = new AbortController()
+    const full = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1)) })
+    let released = 0
+    const release = () => {
+      released += 1
+    }
+    await holdToEnd(release, async () => new Response(full, { headers: { 'content-type': 'text/event-stream' } }), client.signal)
+    expect(released).toBe(0)
+    client.abort()
+    expect(released).toBe(1)
+  })
+
   it('[LIM-1] running workers lift the limit of every operation', async () => {
     const { account, endpointId } = await setUpLimited()
     const outcomes = await runInDurableObject(endpointStub(env, endpointId), async (object) => {
