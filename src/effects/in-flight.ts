@@ -124,7 +124,7 @@ export async function drainRefused(body: ReadableStream<Uint8Array> | null, team
   let buffer = new ArrayBuffer(DRAIN_BUFFER_BYTES)
   for (let read = 0; read <= bytes; ) {
     const { done, value } = await reader.read(new Uint8Array(buffer))
-    if (done || value === undefined) return
+    if (done) return
     read += value.byteLength
     buffer = value.buffer
   }

