@@ -47,5 +47,3 @@ addEventListener(
   },
   true,
 )
-// A part that is loaded when it is looked at: the names of another release are others.
-addEventListener('vite:preloadError', loadAgain)

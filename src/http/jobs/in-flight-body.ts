@@ -10,7 +10,8 @@ const RETRY_SECONDS = '1'
 
 /**
  * Counts the body of a request with those of its team's last seconds (PP-207): what is taken in costs memory and time, however soon it is
- * answered. One whose length nobody announced counts as the longest that there may be. Null: it is too small to count. Throws 429 when it is too much.
+ * answered. One whose length nobody announced counts as the longest that there may be. Null: it is too small to count. Throws 429 when it is
+ * too much.
  */
 export async function countBody(env: Env, request: Request, teamId: string, maxBytes: number): Promise<{ bytes: number } | null> {
   const bytes = request.body ? (announcedBytes(request.headers) ?? maxBytes) : 0
