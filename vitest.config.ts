@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
 import { LongFirst } from './test/support/long-first.ts'
 import { keepStorageInMemory } from './test/support/memory-disk.ts'
 import { inOneModule } from './test/support/one-module.ts'
@@ -32,6 +32,44 @@ const SLOW_MACHINE_MS = 30_000
 const SECOND_TRIES = process.env.CI ? 1 : 0
 
 const ON_DISK = { TMPDIR: keepStorageInMemory() }
+
+/** Asks thousands of times for everything there is, and so has a runtime of its own. */
+const ALL_BOUNDS = 'test/worker/rest/documented-bounds.test.ts'
+
+/** Tests inside the runtime that the plane runs on. */
+function inRuntime(name: string, include: string[], exclude: string[]): TestProjectConfiguration {
+  return {
+    plugins: [
+      ...(process.env.SOURCES ? [] : [inOneModule(import.meta.dirname, 'src/worker.ts')]),
+      cloudflareTest(async () => ({
+        wrangler: { configPath: './wrangler.toml' },
+        miniflare: {
+          bindings: {
+            ...SECRETS,
+            ...PROVIDER,
+            ...GENERATED,
+            LOG_LEVEL: 'error',
+            TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+          },
+          // Optional for an operator; tests of a plane without it take it away from the object they look at.
+          r2Buckets: ['LOGS'],
+          // Nothing leaves the machine: whatever the plane calls is answered here.
+          outboundService: answerOutside,
+        },
+      })),
+    ],
+    test: {
+      name,
+      // One runtime for many files: each begins with nothing of the one before (test/support/apply-migrations.ts).
+      isolate: false,
+      retry: SECOND_TRIES,
+      testTimeout: SLOW_MACHINE_MS,
+      include,
+      exclude,
+      setupFiles: ['test/support/apply-migrations.ts'],
+    },
+  }
+}
 
 export default defineConfig({
   test: {
@@ -68,36 +106,8 @@ export default defineConfig({
           include: ['test/host-agent/**/*.test.ts', 'test/local/**/*.test.ts', 'test/ssh-proxy/**/*.test.ts'],
         },
       },
-      {
-        plugins: [
-          ...(process.env.SOURCES ? [] : [inOneModule(import.meta.dirname, 'src/worker.ts')]),
-          cloudflareTest(async () => ({
-            wrangler: { configPath: './wrangler.toml' },
-            miniflare: {
-              bindings: {
-                ...SECRETS,
-                ...PROVIDER,
-                ...GENERATED,
-                LOG_LEVEL: 'error',
-                TEST_MIGRATIONS: await readD1Migrations('./migrations'),
-              },
-              // Optional for an operator; tests of a plane without it take it away from the object they look at.
-              r2Buckets: ['LOGS'],
-              // Nothing leaves the machine: whatever the plane calls is answered here.
-              outboundService: answerOutside,
-            },
-          })),
-        ],
-        test: {
-          name: 'worker',
-          // One runtime for many files: each begins with nothing of the one before (test/support/apply-migrations.ts).
-          isolate: false,
-          retry: SECOND_TRIES,
-          testTimeout: SLOW_MACHINE_MS,
-          include: ['test/worker/**/*.test.ts'],
-          setupFiles: ['test/support/apply-migrations.ts'],
-        },
-      },
+      inRuntime('worker', ['test/worker/**/*.test.ts'], [ALL_BOUNDS]),
+      inRuntime('bounds', [ALL_BOUNDS], []),
     ],
   },
 })

@@ -1,3 +1,8 @@
+import { logEvent } from '../src/platform/log.ts'
+import { watchSteps } from './clock/step-watch.ts'
+import type { Timers } from './clock/timers.ts'
+import { hasTables } from './sql-migrations.ts'
+
 export interface Timer {
   name: string
   dueAtMs: number
@@ -8,8 +13,21 @@ export class Alarms {
   private readonly storage: DurableObjectStorage
 
   /** The table is this class's own: `ALARMS_SCHEMA` is a step of the object's schema. */
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: DurableObjectStorage, timers: Timers, stepped: (stepMs: number) => void = () => {}) {
     this.storage = storage
+    watchSteps(timers, {
+      stepped: (stepMs) => {
+        this.stepped(stepMs)
+        stepped(stepMs)
+      },
+    })
+  }
+
+  // A clock that was set back makes nothing later (CLK-5). Whoever is woken too early by one that was right looks, and sets it again.
+  private stepped(stepMs: number): void {
+    if (!hasTables(this.storage)) return
+    this.storage.sql.exec('UPDATE timers SET due_at = due_at + ?', stepMs)
+    void this.arm().catch((error: unknown) => logEvent('warn', 'an alarm could not be set anew', { error }))
   }
 
   /** Sets a timer, milliseconds since the epoch; an earlier setting of the same name is replaced. */

@@ -1,5 +1,6 @@
 import { type AuditRow, insertAuditRows } from '../src/db/audit.ts'
 import { openDatabase } from '../src/db/client.ts'
+import { believable } from '../src/domain/clock/step.ts'
 import type { Env } from '../src/env.ts'
 import { logEvent } from '../src/platform/log.ts'
 
@@ -37,7 +38,7 @@ export class AuditOutbox {
 
   /** After a transaction that was rolled back. */
   reload(): void {
-    this.count = Number(this.deps.sql.exec('SELECT COUNT(*) AS n FROM audit_outbox').one().n)
+    this.count = Number(this.deps.sql.exec('SELECT COUNT(*) AS n FROM audit_outbox /* plan: what waits for D1, read once */').one().n)
   }
 
   get size(): number {
@@ -53,12 +54,13 @@ export class AuditOutbox {
   /** When to look again although nothing happens; null when nothing waits. */
   dueAtMs(nowMs: number): number | null {
     if (this.count === 0) return null
-    return this.notBeforeMs > nowMs ? this.notBeforeMs : nowMs + GUARD_MS
+    const notBeforeMs = believable(this.notBeforeMs, nowMs, LONGEST_RETRY_MS)
+    return notBeforeMs > nowMs ? notBeforeMs : nowMs + GUARD_MS
   }
 
   /** Hands over what waits, unless that is under way or was refused a moment ago. Never throws. */
   async drain(): Promise<void> {
-    if (this.count === 0 || this.draining || this.deps.now() < this.notBeforeMs) return
+    if (this.count === 0 || this.draining || this.isToWait()) return
     this.draining = true
     try {
       while (this.count > 0) await this.drainBatch()
@@ -72,9 +74,14 @@ export class AuditOutbox {
     }
   }
 
+  private isToWait(): boolean {
+    const nowMs = this.deps.now()
+    return nowMs < believable(this.notBeforeMs, nowMs, LONGEST_RETRY_MS)
+  }
+
   private async drainBatch(): Promise<void> {
     const { env, sql } = this.deps
-    const rows = sql.exec('SELECT id, row FROM audit_outbox ORDER BY id LIMIT ?', BATCH).toArray()
+    const rows = sql.exec('SELECT id, row FROM audit_outbox ORDER BY id LIMIT ? /* plan: stops at the limit */', BATCH).toArray()
     await insertAuditRows(
       openDatabase(env.DB),
       rows.map(({ row }) => JSON.parse(String(row)) as AuditRow),

@@ -36,11 +36,11 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
   /** Tests count and break what it does. */
   effects: ClusterEffects
   /** Milliseconds since the epoch; tests set their own clock. */
-  now: () => number = () => Date.now()
+  now: () => number = () => this.timers.look()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.alarms = new Alarms(ctx.storage)
+    this.alarms = new Alarms(ctx.storage, this.timers)
     this.store = new CheckStore(ctx.storage.sql)
     this.effects = clusterEffects(env)
   }

@@ -50,7 +50,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.core = new EndpointCore(ctx, env, performEffects)
+    this.core = new EndpointCore(ctx, env, this.timers, performEffects)
   }
 
   /** Job API and worker protocol. The Worker has checked the key and that the endpoint is the caller's. */

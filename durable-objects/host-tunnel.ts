@@ -16,12 +16,12 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
   private readonly slots: OpenSlots
   private readonly unheard = new Unheard<WebSocket>()
   /** Milliseconds since the epoch; tests set their own clock. */
-  now: () => number = () => Date.now()
+  now: () => number = () => this.timers.look()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.connection = new TunnelConnection(ctx, () => this.now())
-    this.slots = new OpenSlots(env, () => this.connection.check())
+    this.slots = new OpenSlots(env, this.timers, () => this.connection.check())
   }
 
   /** An agent that opens its tunnel, or a request to a workload. The Worker has checked either. */
@@ -53,7 +53,7 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
     const leave = () => stream.reset({ code: 'cancelled', detail: 'the client has left' })
     if (request.signal.aborted) leave()
     request.signal.addEventListener('abort', leave, { once: true })
-    return target.kind === 'http' ? carryHttp(stream, wanted, request.body) : carrySocket(stream, wanted, this.unheard)
+    return target.kind === 'http' ? carryHttp(this.timers, stream, wanted, request.body) : carrySocket(stream, wanted, this.unheard)
   }
 
   private open({ target, needs, beside }: TunnelRequest): TunnelStream | TunnelFailure {

@@ -37,7 +37,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   private readonly pods: HostPods
   private readonly removal: HostRemoval
   private readonly silence: HostSilence
-  private readonly timers: HostTimers
+  private readonly due: HostTimers
   private readonly conversation: HostConversation
   private readonly desired: DesiredState
   private readonly logins: PullLogins
@@ -46,7 +46,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   private readonly stats = new HostStats()
   private readonly history: HostHistory
   /** Milliseconds since the epoch; tests set their own clock. */
-  now: () => number = () => Date.now()
+  now: () => number = () => this.timers.look()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -54,7 +54,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     this.store = new WorkloadStore(ctx.storage.sql, vaultOf(env), ctx.id.toString())
     this.history = new HostHistory(ctx.storage)
     const now = () => this.now()
-    const alarms = new Alarms(ctx.storage)
+    const alarms = new Alarms(ctx.storage, this.timers, (stepMs) => this.presenceOf.move(stepMs))
     this.links = new HostLinks(ctx, now)
     this.replacements = new HostLinkReplacements(this.store, now)
     this.presenceOf = new HostPresence(env, this.store, this.links, alarms, now, (hostId) => this.pods.moveAway(hostId))
@@ -70,12 +70,24 @@ export class HostObject extends PlaneObject implements HostRpc {
       new Map((silentSinceMs() === null ? this.history.idle(ids, this.now()) : []).map(({ id, sinceMs }) => [id, sinceMs]))
     const { store, links, desired, overlays } = this
     this.silence = new HostSilence({ env, store, alarms, now, silentSinceMs })
-    this.pods = new HostPods({ storage: ctx.storage, env, store, desired, overlays, alarms, now, lastHeardMs, silentSinceMs, idle })
+    this.pods = new HostPods({
+      storage: ctx.storage,
+      env,
+      store,
+      desired,
+      overlays,
+      alarms,
+      timers: this.timers,
+      now,
+      lastHeardMs,
+      silentSinceMs,
+      idle,
+    })
     this.reports = new HostReports(ctx, env, store, { podChanged: (...reported) => this.pods.reported(...reported), silentSinceMs })
     const { pods, reports, silence, gpuHealth, replacements, presenceOf: presence } = this
     this.removal = new HostRemoval({ env, store, links, pods, reports, history: this.history, alarms, now, lastHeardMs })
     const housekeeping = new Housekeeping({ env, store, alarms, now })
-    this.timers = new HostTimers({
+    this.due = new HostTimers({
       store,
       alarms,
       presence,
@@ -229,6 +241,6 @@ export class HostObject extends PlaneObject implements HostRpc {
 
   /** What is due, such as a look whether the host still beats. */
   override async alarm(): Promise<void> {
-    await this.timers.ring()
+    await this.due.ring()
   }
 }

@@ -30,7 +30,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
   readonly followers: Followers
   readonly reader: LineReader
   /** Milliseconds since the epoch; tests set their own clock. */
-  now: () => number = () => Date.now()
+  now: () => number = () => this.timers.look()
   private alarmKnown = false
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -38,7 +38,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
     this.store = new LogStore(ctx.storage)
     this.archive = new LogArchive(ctx.storage, this.store, new ArchiveRoom(env), env.LOGS)
     this.history = new LogHistory(this.store, this.archive)
-    this.followers = new Followers(this.history)
+    this.followers = new Followers(this.history, this.timers)
     this.reader = new LineReader(this.store, this.archive, this.history)
   }
 

@@ -30,13 +30,17 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
     return outcome
   }
 
+  async probe(): Promise<void> {
+    await this.ctx.storage.put('probe', 1)
+  }
+
   private keep(): void {
     if (this.isWriting) return
     this.isWriting = true
-    setTimeout(() => {
+    this.timers.after(WRITE_WITHIN_MS, () => {
       this.isWriting = false
       this.save()
-    }, WRITE_WITHIN_MS)
+    })
   }
 
   private load(): void {

@@ -16,6 +16,7 @@ import { toHex } from '../src/platform/encoding.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { vaultOf } from '../src/platform/seal.ts'
 import { AuditOutbox } from './audit-outbox.ts'
+import { watchSteps } from './clock/step-watch.ts'
 import { cutIntoPieces } from './piece-store.ts'
 import { PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
@@ -32,7 +33,7 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
   readonly secrets: SecretStore
   readonly audit: AuditOutbox
   /** Milliseconds since the epoch; tests set their own clock, and a shorter time-out. */
-  now: () => number = () => Date.now()
+  now: () => number = () => this.timers.look()
   attemptTimeoutMs = ATTEMPT_TIMEOUT_MS
   private readonly attempts: Attempts
 
@@ -45,6 +46,13 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
     this.audit = new AuditOutbox({ env, sql: ctx.storage.sql, now: () => this.now() })
     this.attempts = new Attempts(this)
     this.attempts.recover(this.now())
+    watchSteps(this.timers, { stepped: (stepMs) => this.stepped(stepMs) })
+  }
+
+  private stepped(stepMs: number): void {
+    this.store.move(stepMs)
+    this.attempts.alarmFired()
+    this.hold(Promise.resolve().then(() => this.attempts.pump()))
   }
 
   /** Takes a delivery over from an endpoint. 200 once it is durable, also for one that is known already; else it comes again. */

@@ -26,6 +26,7 @@ const TYPE_PROJECTS = [
   'src/console/tsconfig.json',
   'bench/baseline/tsconfig.json',
   'bench/inside/tsconfig.json',
+  'bench/reliability/tsconfig.json',
   'scripts/tsconfig.json',
   'test/tsconfig.json',
   'test/local/tsconfig.json',

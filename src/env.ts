@@ -19,6 +19,8 @@ import { masterSecrets, requireSecret } from './platform/seal.ts'
 export interface Env extends SessionVariables, ConsoleVariables, AwsVariables {
   DB: D1Database
   ASSETS: Fetcher
+  /** What a plane on one machine knows of its disk (PLC-3); a deployed plane has none. */
+  MACHINE?: Fetcher
   ENDPOINT: DurableObjectNamespace<EndpointRpc>
   HOST: DurableObjectNamespace<HostRpc>
   CLUSTER: DurableObjectNamespace<ClusterRpc>
@@ -44,6 +46,7 @@ export interface Env extends SessionVariables, ConsoleVariables, AwsVariables {
   HOST_SILENCE_MAX_MS: string
   TERMINATED_PODS_KEPT_MS?: string
   AUDIT_KEEP_DAYS?: string
+  USAGE_KEEP_DAYS?: string
   SPEND_LIMIT_USD_PER_HOUR?: string
   PLACEMENT: string
   INTERNAL_DOMAIN?: string
@@ -98,6 +101,8 @@ export interface Settings {
   terminatedPodsKeptMs: number
   /** How long a row of the audit log stays, milliseconds (AUD-10). */
   auditKeptMs: number
+  /** How long the intervals behind daily sums stay, milliseconds (BIL-42). */
+  usageKeptMs: number
   /** What all that runs of an account may cost an hour unless its operator says otherwise, millionths of a USD (BIL-20). */
   spendLimitMicrosPerHour: number
   /** Whose sign-in is taken for that of a user (SES-1); null: nobody's. */
@@ -133,6 +138,9 @@ const DEFAULT_HOST_SILENCE_MAX_MS = 10 * 60_000
 const MIN_TERMINATED_PODS_KEPT_MS = 3_600_000
 const DAY_MS = 24 * 3_600_000
 const DEFAULT_AUDIT_KEEP_DAYS = 365
+/** The month that runs and the one before it can always be read in hours and intervals. */
+const MIN_USAGE_KEEP_DAYS = 62
+const DEFAULT_USAGE_KEEP_DAYS = 365
 const DEFAULT_SPEND_LIMIT_USD = 80
 const MAX_SPEND_LIMIT_USD = 1_000_000_000
 const MICROS_PER_USD = 1_000_000
@@ -182,6 +190,7 @@ function parseSettings(env: Env): Settings {
     hostLostAfterMs: readDuration(env.HOST_LOST_AFTER_MS, MIN_HOST_LOST_AFTER_MS, DEFAULT_HOST_LOST_AFTER_MS),
     hostSilenceMaxMs: readDuration(env.HOST_SILENCE_MAX_MS, SILENCE_MIN_MS, DEFAULT_HOST_SILENCE_MAX_MS),
     auditKeptMs: readDuration(env.AUDIT_KEEP_DAYS, 1, DEFAULT_AUDIT_KEEP_DAYS) * DAY_MS,
+    usageKeptMs: readDuration(env.USAGE_KEEP_DAYS, MIN_USAGE_KEEP_DAYS, DEFAULT_USAGE_KEEP_DAYS) * DAY_MS,
     terminatedPodsKeptMs: readDuration(env.TERMINATED_PODS_KEPT_MS, MIN_TERMINATED_PODS_KEPT_MS, DEFAULT_TERMINATED_PODS_KEPT_MS),
     spendLimitMicrosPerHour: readUsd(env.SPEND_LIMIT_USD_PER_HOUR, DEFAULT_SPEND_LIMIT_USD) * MICROS_PER_USD,
     sessions: parseSessionSettings(env),

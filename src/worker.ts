@@ -1,3 +1,4 @@
+import { Sleeper } from '../durable-objects/clock/sleeper.ts'
 import { ClusterObject } from '../durable-objects/cluster.ts'
 import { EndpointObject } from '../durable-objects/endpoint.ts'
 import { HostObject } from '../durable-objects/host.ts'
@@ -48,4 +49,14 @@ function setUp(env: Env): string | null {
   }
 }
 
-export { ClusterObject, EndpointObject, HostObject, HostTunnelObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }
+export {
+  ClusterObject,
+  EndpointObject,
+  HostObject,
+  HostTunnelObject,
+  PodLogObject,
+  RateLimiterObject,
+  Sleeper,
+  WebhookAttempt,
+  WebhookSenderObject,
+}

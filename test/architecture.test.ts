@@ -59,7 +59,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   // For browsers: what the API says, through the client alone.
   'src/console': ['src/client', 'src/contract'],
   'src/node': [],
-  'src/host-agent': ['src/host-protocol', 'src/node'],
+  'src/host-agent': ['src/host-protocol', 'src/node', 'src/contract/key-kinds.ts'],
   'src/ssh-proxy': ['src/host-protocol', 'src/node'],
   'src/local': [
     'src/client',
@@ -70,7 +70,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
     'src/host-agent/plane/enrolment.ts',
     'src/host-agent/gpus/simulated.ts',
   ],
-  'src/cli': ['src/client', 'src/node', 'src/domain/key-text.ts', 'src/domain/text/versions.ts'],
+  'src/cli': ['src/client', 'src/node', 'src/contract/key-kinds.ts', 'src/domain/key-text.ts', 'src/domain/text/versions.ts'],
 }
 const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]
 
@@ -103,6 +103,7 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/pods/pod-notes.ts': ['notes what it did'],
   'src/effects/departure.ts': ['foretells a change of a host'],
   'src/effects/presence.ts': ['presence of a host'],
+  'src/services/plane/readiness.ts': ['checks itself'],
   'src/services/accounts/reseal.ts': ['seals anew'],
   'src/services/accounts/suspension.ts': ['suspends an account'],
   'durable-objects/endpoint/effects/outbox.ts': ['hands a notification over', 'shows notifications of a job'],
@@ -236,6 +237,19 @@ describe('rooms', () => {
 
   it('[PP-170] every object begins as those of the plane do, with what the operator has set', () => {
     expect(SOURCES.filter((file) => /\bextends DurableObject\b/.test(source(file)))).toEqual(['durable-objects/plane-object.ts'])
+  })
+
+  it('[CLK-1, CLK-2] no object has a timer of the runtime, which would stand when the clock is set', () => {
+    const timer = /\bset(Timeout|Interval|Immediate)\(|\bscheduler\.wait\(|\bAbortSignal\.timeout\(/
+    expect(
+      listFiles('durable-objects')
+        .filter((file) => timer.test(source(file)))
+        .sort(),
+    ).toEqual([
+      'durable-objects/clock/sleeper.ts',
+      // When no sleeper can be asked.
+      'durable-objects/plane-object.ts',
+    ])
   })
 
   it('verbs and effects know nothing of HTTP', () => {

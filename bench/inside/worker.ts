@@ -3,7 +3,7 @@ import type { Env } from '../../src/env.ts'
 import { callEndpoint } from '../../src/objects/endpoint-calls.ts'
 import { Owned } from '../../src/objects/ownership/owned.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'
-import plane, { ClusterObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject } from '../../src/worker.ts'
+import plane, { ClusterObject, PodLogObject, RateLimiterObject, Sleeper, WebhookAttempt, WebhookSenderObject } from '../../src/worker.ts'
 import { DOOR_HEADER, type Door } from './doors.ts'
 import { OpenEndpointObject } from './endpoint.ts'
 import { CountingHostObject, statementsOfHosts } from './host.ts'
@@ -18,7 +18,16 @@ export default {
   },
 } satisfies ExportedHandler<Env>
 
-export { ClusterObject, CountingHostObject, OpenEndpointObject, PodLogObject, RateLimiterObject, WebhookAttempt, WebhookSenderObject }
+export {
+  ClusterObject,
+  CountingHostObject,
+  OpenEndpointObject,
+  PodLogObject,
+  RateLimiterObject,
+  Sleeper,
+  WebhookAttempt,
+  WebhookSenderObject,
+}
 
 async function enter(door: Door, request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
   if (door === 'rest') return callOpenly(request, env, ctx)

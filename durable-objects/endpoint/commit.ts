@@ -1,4 +1,5 @@
 import { Effects, type Tx } from '../../src/queue/tx.ts'
+import { Turns } from '../clock/turns.ts'
 
 interface PendingOperation {
   run: (tx: Tx) => unknown
@@ -27,6 +28,7 @@ export interface CommitFrame<End> {
  */
 export class GroupCommit<End> {
   private readonly frame: CommitFrame<End>
+  private readonly turns = new Turns()
   private pending: PendingOperation[] = []
 
   constructor(frame: CommitFrame<End>) {
@@ -37,7 +39,7 @@ export class GroupCommit<End> {
   transact<T>(run: (tx: Tx) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.pending.push({ run, resolve: resolve as (value: unknown) => void, reject })
-      if (this.pending.length === 1) setTimeout(() => this.flush(), 0)
+      if (this.pending.length === 1) this.turns.next(() => this.flush())
     })
   }
 

@@ -5,6 +5,7 @@ import { applyTime, type Job } from '../../src/domain/job/job.ts'
 import type { QueueNote } from '../../src/domain/job/record.ts'
 import { type Env, readSettings, type Settings } from '../../src/env.ts'
 import { type Vault, vaultOf } from '../../src/platform/seal.ts'
+import { moveDeadlines, stepOverRestOf } from '../../src/queue/clock-steps.ts'
 import { beginCommit, type CommitEnd, endCommit } from '../../src/queue/commit.ts'
 import { earliest, nextDueAtMs, settleDue } from '../../src/queue/deadlines.ts'
 import { peekJob } from '../../src/queue/jobs.ts'
@@ -13,6 +14,8 @@ import { settleJob } from '../../src/queue/transitions.ts'
 import { type Effects, liveConfig, type Tx } from '../../src/queue/tx.ts'
 import { doubtRequests } from '../../src/queue/workers/requests.ts'
 import { AuditOutbox } from '../audit-outbox.ts'
+import { watchSteps } from '../clock/step-watch.ts'
+import type { Timers } from '../clock/timers.ts'
 import { hasTables } from '../sql-migrations.ts'
 import { Alarm } from './alarm.ts'
 import { SLOT_LEASE_MS, Slots } from './balance/slots.ts'
@@ -49,15 +52,16 @@ export class EndpointCore {
   readonly settings: Settings
   readonly vault: Vault
   readonly grant: StorageGrant
-  readonly parking = new Parking()
-  readonly slots = new Slots(this)
+  readonly timers: Timers
+  readonly parking: Parking
+  readonly slots: Slots
   readonly limits: CallLimits
   /** Workers with an outside call (placement, removal) under way. */
   readonly inFlight = new Set<string>()
   /** Rises with every word of new capacity: a placement that was under way meanwhile looks again at once. */
   capacityNews = 0
   /** Milliseconds since the epoch; tests set their own clock. */
-  now: () => number = () => Date.now()
+  now: () => number = () => this.timers.look()
   /** How long an event stream may be silent before it sends a comment (OAI-6), milliseconds; tests shorten it. */
   keepaliveMs = 5_000
   /** How long a request waits for a worker (LB-6), milliseconds; tests shorten it. */
@@ -67,10 +71,16 @@ export class EndpointCore {
   /** When to decide about workers again is kept in memory only, so the first commit after a start decides anew. */
   private planned = false
   private scaleAtMs: number | null = null
+  /** By how much the clock was set, until the deadlines have been moved by it. */
+  private stepMs = 0
 
-  constructor(ctx: DurableObjectState, env: Env, afterCommit: AfterCommit) {
+  constructor(ctx: DurableObjectState, env: Env, timers: Timers, afterCommit: AfterCommit) {
     this.ctx = ctx
     this.env = env
+    this.timers = timers
+    watchSteps(timers, this)
+    this.parking = new Parking(timers)
+    this.slots = new Slots(this)
     this.settings = readSettings(env)
     this.vault = vaultOf(env)
     this.limits = new CallLimits(this.settings.jobLimits)
@@ -81,6 +91,7 @@ export class EndpointCore {
       end: (tx) => this.end(tx),
       perform: (effects, end) => {
         this.planned = true
+        this.stepMs = 0
         afterCommit(this, effects, end)
       },
       reload: () => {
@@ -159,9 +170,8 @@ export class EndpointCore {
   }
 
   private isForgettable(): boolean {
-    if (!this.opened || this.config()) return false
+    if (!this.opened || this.config() || this.opened.audit.size > 0) return false
     const { jobs, workers, meta, outbox } = this.opened.state
-    if (this.opened.audit.size > 0) return false
     // A row among those that wait for capacity is taken out first.
     if (meta.waitsForCapacity() || (meta.suspended() && !meta.deleted())) return false
     const isBusy = jobs.queuedNormal + jobs.queuedLow > 0 || jobs.running().length > 0 || workers.all().length > 0 || outbox.size > 0
@@ -179,10 +189,22 @@ export class EndpointCore {
     settleDue(tx)
   }
 
+  /** When the object is to be woken; null: not at all. */
+  readonly wakeAtMs = () => this.opened?.state.meta.alarmAtMs() ?? null
+
+  /** The clock was set (CLK-3, CLK-4). Absorbed although nothing else happens, and the alarm with it. */
+  stepped(stepMs: number): void {
+    if (!this.planned) return
+    this.stepMs += stepMs
+    this.slots.move(stepMs)
+    void this.transact(() => undefined).catch(() => undefined)
+  }
+
   private begin(tx: Tx): void {
     const { notes, state } = this.open()
     notes.forget()
     state.begin(tx.nowMs)
+    moveDeadlines(tx, this.planned ? this.stepMs : stepOverRestOf(tx))
     beginCommit(tx)
     if (!this.planned) doubtRequests(tx, SLOT_LEASE_MS)
   }

@@ -1,5 +1,6 @@
 import type { Job } from '../../src/domain/job/job.ts'
 import type { OpenTake } from '../../src/queue/state.ts'
+import type { Timers } from '../clock/timers.ts'
 
 /**
  * Requests that wait: takes, stop polls and clients that wait for a job. A cache of rows and nothing more: when the object restarts, the
@@ -20,6 +21,11 @@ export class Parking {
   private readonly takes = new Map<string, ParkedTake>()
   private readonly stopPolls = new Map<string, (outcome: StopPollOutcome) => void>()
   private readonly jobWaiters = new Map<number, Set<(expired: Job | null) => void>>()
+  private readonly timers: Pick<Timers, 'after'>
+
+  constructor(timers: Pick<Timers, 'after'>) {
+    this.timers = timers
+  }
 
   openTakes(): ParkedTake[] {
     return [...this.takes.values()]
@@ -56,13 +62,13 @@ export class Parking {
     this.stopPolls.get(workerId)?.('displaced')
     return new Promise((resolve) => {
       const finish = (outcome: StopPollOutcome) => {
-        clearTimeout(timer)
+        cancel()
         signal.removeEventListener('abort', wake)
         if (this.stopPolls.get(workerId) === finish) this.stopPolls.delete(workerId)
         resolve(outcome)
       }
       const wake = () => finish('woken')
-      const timer = setTimeout(wake, waitMs)
+      const cancel = this.timers.after(waitMs, wake)
       signal.addEventListener('abort', wake)
       this.stopPolls.set(workerId, finish)
     })
@@ -78,14 +84,14 @@ export class Parking {
       const waiters = this.jobWaiters.get(seq) ?? new Set()
       this.jobWaiters.set(seq, waiters)
       const done = (expired: Job | null) => {
-        clearTimeout(timer)
+        cancel()
         signal?.removeEventListener('abort', giveUp)
         waiters.delete(done)
         if (waiters.size === 0 && this.jobWaiters.get(seq) === waiters) this.jobWaiters.delete(seq)
         resolve(expired)
       }
       const giveUp = () => done(null)
-      const timer = setTimeout(giveUp, Math.max(0, waitMs))
+      const cancel = this.timers.after(waitMs, giveUp)
       signal?.addEventListener('abort', giveUp)
       waiters.add(done)
     })

@@ -1,4 +1,5 @@
 import { deleteOldAudit } from '../../src/db/audit-reads.ts'
+import { deleteOldUsage } from '../../src/db/billing/usage-removal.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { deleteExpiredKeys } from '../../src/db/idempotency.ts'
 import { dropUnusedOverlays } from '../../src/db/overlays/account-overlay.ts'
@@ -29,7 +30,7 @@ export interface HousekeepingDeps {
 }
 
 /**
- * Deletes rows whose time is over: terminated pods (PP-234), kept answers (PP-235) and the audit log (AUD-10). The objects of hosts do it because their alarms are the
+ * Deletes rows whose time is over: terminated pods (PP-234), kept answers (PP-235), the audit log (AUD-10) and usage (BIL-42). The objects of hosts do it because their alarms are the
  * timers that a plane has wherever it runs, and without a host there is no pod.
  */
 export class Housekeeping {
@@ -62,6 +63,7 @@ export class Housekeeping {
       await deleteFormerPods(db, now() - readSettings(env).terminatedPodsKeptMs, MAX_DELETED),
       await deleteExpiredKeys(db, now(), MAX_DELETED),
       await deleteOldAudit(db, now() - readSettings(env).auditKeptMs, MAX_DELETED),
+      await deleteOldUsage(db, now() - readSettings(env).usageKeptMs, MAX_DELETED),
     ]
     await dropUnusedOverlays(db, now())
     await alarms.set(HOUSEKEEPING_TIMER, now() + (deleted.includes(MAX_DELETED) ? AGAIN_AFTER_MS : EVERY_MS))

@@ -54,6 +54,17 @@ export class HostPresence {
     this.onLost = onLost
   }
 
+  /** The clock was set by so much: a host that was heard of in the future would be there until then (CLK-5). */
+  move(stepMs: number): void {
+    const record = this.record()
+    if (!record) return
+    const moved = (atMs: number | null) => (atMs === null ? null : atMs + stepMs)
+    const { lastBeatAtMs, countFromMs, linkClosedAtMs, offlineAtMs, dueAtMs } = record
+    const times = { lastBeatAtMs: lastBeatAtMs + stepMs, countFromMs: countFromMs + stepMs, dueAtMs: moved(dueAtMs) }
+    const kept = { ...record, ...times, linkClosedAtMs: moved(linkClosedAtMs), offlineAtMs: moved(offlineAtMs) }
+    this.store.writeMeta(PRESENCE_KEY, JSON.stringify(kept))
+  }
+
   /** For the operator: the last beat that was heard, and whether the next ones are missing. Null before the host has ever linked. */
   view(): { lastBeatAtMs: number; suspect: boolean } | null {
     const stored = this.record()

@@ -60,6 +60,7 @@ export class HostReports {
       state: 'gone' as const,
       exitCode: null,
       reason: 'its host was removed',
+      endedByHost: true,
       at: lastHeardMs,
       sequence: Number.POSITIVE_INFINITY,
     }

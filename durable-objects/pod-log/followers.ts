@@ -2,6 +2,7 @@ import type { LogSourceParam } from '../../src/contract/pods/logs.ts'
 import { logFrame } from '../../src/domain/text/log-stream.ts'
 import { eventText, PING } from '../../src/domain/text/sse.ts'
 import { logEvent } from '../../src/platform/log.ts'
+import type { Timers } from '../clock/timers.ts'
 import type { LogHistory, LogPage } from './history.ts'
 
 /** Readers of one log at a time. */
@@ -24,13 +25,15 @@ export class Followers {
   /** A stream is ended after this (PP-62): whoever comes back shows its key again. */
   lifetimeMs = 3_600_000
   private readonly history: LogHistory
+  private readonly timers: Pick<Timers, 'after' | 'steadyMs'>
   private readonly open = new Set<object>()
   private readonly waiting = new Set<() => void>()
   /** Rises when the log is deleted: the numbers of a later one begin again. */
   private generation = 0
 
-  constructor(history: LogHistory) {
+  constructor(history: LogHistory, timers: Pick<Timers, 'after' | 'steadyMs'>) {
     this.history = history
+    this.timers = timers
   }
 
   get count(): number {
@@ -59,8 +62,8 @@ export class Followers {
     const close = () => void this.open.delete(reader)
     signal.addEventListener('abort', close, { once: true })
     const { generation } = this
-    const endsAtMs = Date.now() + this.lifetimeMs
-    const isOver = () => signal.aborted || generation !== this.generation || Date.now() >= endsAtMs
+    const endsAtMs = this.timers.steadyMs() + this.lifetimeMs
+    const isOver = () => signal.aborted || generation !== this.generation || this.timers.steadyMs() >= endsAtMs
     let position = cursor
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
@@ -86,7 +89,7 @@ export class Followers {
     signal: AbortSignal,
   ): Promise<{ frames: string; position: number } | null> {
     let cursor = position
-    const until = Date.now() + this.silenceMs
+    const until = this.timers.steadyMs() + this.silenceMs
     for (;;) {
       if (isOver()) return null
       // The tail is read and waited for in one go: a line that comes between would go unnoticed.
@@ -96,7 +99,8 @@ export class Followers {
       if (page.lines.length > 0) return { frames: page.lines.map(logFrame).join(''), position: page.position }
       // Nothing of this source up to here: the next look need not pass these rows again.
       cursor = page.position
-      const outcome = tail === null && Date.now() < until ? 'changed' : await this.nextChange(until - Date.now(), signal)
+      const outcome =
+        tail === null && this.timers.steadyMs() < until ? 'changed' : await this.nextChange(until - this.timers.steadyMs(), signal)
       if (outcome === 'silence' && !isOver()) return { frames: PING, position: cursor }
     }
   }
@@ -114,13 +118,13 @@ export class Followers {
   private nextChange(waitMs: number, signal: AbortSignal): Promise<'changed' | 'silence'> {
     return new Promise((resolve) => {
       const finish = (outcome: 'changed' | 'silence') => {
-        clearTimeout(timer)
+        cancel()
         signal.removeEventListener('abort', wake)
         this.waiting.delete(wake)
         resolve(outcome)
       }
       const wake = () => finish('changed')
-      const timer = setTimeout(() => finish('silence'), Math.max(0, waitMs))
+      const cancel = this.timers.after(waitMs, () => finish('silence'))
       signal.addEventListener('abort', wake)
       this.waiting.add(wake)
     })

@@ -1,5 +1,6 @@
 import { type FoundLines, isMeantLine, type LineFilter, type LineWish } from '../../src/domain/logs/line-page.ts'
 import type { StoredLine } from '../../src/domain/text/log-stream.ts'
+import { Turns } from '../clock/turns.ts'
 import type { LogArchive } from './archive.ts'
 import type { LogHistory } from './history.ts'
 import type { LogStore } from './log-store.ts'
@@ -20,6 +21,7 @@ export class LineReader {
   private readonly store: LogStore
   private readonly archive: LogArchive
   private readonly history: LogHistory
+  private readonly turns = new Turns()
   private reads = 0
 
   constructor(store: LogStore, archive: LogArchive, history: LogHistory) {
@@ -66,7 +68,8 @@ export class LineReader {
         lines.push(line)
         left.answer -= line.line.length
       }
-      await otherTurns()
+      // Others have their turn.
+      await new Promise<void>((resolve) => this.turns.next(resolve))
     }
     const isTruncated = !isDone() && lines.length < limit && left.answer > 0
     return { lines: isOlder ? lines.reverse() : lines, reachedN, reachedAtMs, isEnd: isDone(), isTruncated, oldestN, newestN }
@@ -106,8 +109,4 @@ export class LineReader {
     }
     return { lines: (await this.archive.read(segment)).filter((line) => line.n > n), reachedN: segment.lastN }
   }
-}
-
-function otherTurns(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0))
 }

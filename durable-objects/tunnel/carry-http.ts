@@ -4,16 +4,22 @@ import type { StreamHead } from '../../src/host-protocol/tunnel/frames.ts'
 import { StreamReset, type TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
 import type { TunnelFailure, TunnelRequest } from '../../src/objects/tunnel/host-tunnel.ts'
 import { failed } from '../../src/objects/tunnel/host-tunnel-calls.ts'
+import type { Timers } from '../clock/timers.ts'
 
 const NO_BODY = [204, 205, 304]
 const CANCELLED = { code: 'cancelled', detail: 'the client has left' } as const
 
 /** One request of HTTP through a stream: its body goes as fast as the worker takes it, the answer as fast as the client does. */
-export async function carryHttp(stream: TunnelStream, request: TunnelRequest, body: ReadableStream<Uint8Array> | null): Promise<Response> {
+export async function carryHttp(
+  timers: Pick<Timers, 'after'>,
+  stream: TunnelStream,
+  request: TunnelRequest,
+  body: ReadableStream<Uint8Array> | null,
+): Promise<Response> {
   try {
     await stream.accepted
     const sending = sendBody(stream, body)
-    const head = await Promise.race([inTime(stream.head, request.timeoutMs), sending.then(() => stream.head)])
+    const head = await Promise.race([inTime(timers, stream.head, request.timeoutMs), sending.then(() => stream.head)])
     return answer(stream, request, head)
   } catch (error) {
     const failure = toFailure(error)
@@ -69,11 +75,11 @@ async function sendBody(stream: TunnelStream, body: ReadableStream<Uint8Array> |
   stream.end()
 }
 
-async function inTime<T>(wanted: Promise<T>, timeoutMs: number): Promise<T> {
+async function inTime<T>(timers: Pick<Timers, 'after'>, wanted: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const detail = `it has not begun to answer within ${timeoutMs / 1000} s, the most that a request may wait`
-  const timer = setTimeout(() => reject(new Refused({ code: 'late', detail })), timeoutMs)
-  return Promise.race([wanted, late]).finally(() => clearTimeout(timer))
+  const cancel = timers.after(timeoutMs, () => reject(new Refused({ code: 'late', detail })))
+  return Promise.race([wanted, late]).finally(cancel)
 }
 
 /** The head of an answer, with its body behind it. */

@@ -28,7 +28,7 @@ export async function carrySocket(stream: TunnelStream, request: TunnelRequest, 
     const ear = new Ear(pair[1], request.target.workloadId, unheard)
     passUp(stream, pair[1], ear)
     void passDown(stream, pair[1], ear)
-    return new Response(null, { status: SWITCHING, webSocket: pair[0], headers: headersForClient(head.headers, true) })
+    return new Response(null, { status: SWITCHING, webSocket: pair[0], headers: headersForClient(head.headers, request.isOwnOrigin) })
   } catch (error) {
     return failed(toFailure(error))
   }

@@ -11,6 +11,7 @@ import type { WebhookAllowList } from '../../src/domain/webhook/url.ts'
 import type { Settings } from '../../src/env.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { AuditOutbox } from '../audit-outbox.ts'
+import type { Timers } from '../clock/timers.ts'
 import type { Delivery, DeliveryStore } from './delivery-store.ts'
 import { postDelivery } from './post.ts'
 import type { SecretStore } from './secret-store.ts'
@@ -30,6 +31,7 @@ export interface AttemptsHome {
   readonly audit: AuditOutbox
   /** Where requests to receivers start: an invocation of its own for each. */
   readonly attempt: Fetcher
+  readonly timers: Pick<Timers, 'after'>
   readonly attemptTimeoutMs: number
   now(): number
   /** Runs a change that is undone as a whole when it throws. */
@@ -94,6 +96,7 @@ export class Attempts {
       secrets: signingSecrets(this.sender.secrets.get(), nowMs),
       allow: await this.sender.allowOf(delivery),
       nowMs,
+      timers: this.sender.timers,
       timeoutMs: this.sender.attemptTimeoutMs,
       attempt: this.sender.attempt,
     }).catch((error): AttemptOutcome => {

@@ -116,6 +116,11 @@ export class DeliveryStore {
     this.count(state.status, delivery.bytes, 1)
   }
 
+  /** The clock was set: what waits, waits no longer (CLK-5). */
+  move(byMs: number): void {
+    this.sql.exec(`UPDATE deliveries SET next_at = next_at + ? WHERE ${WAITING}`, byMs)
+  }
+
   byN(n: number): Delivery | null {
     return this.select('WHERE n = ?', n)[0] ?? null
   }

@@ -1,6 +1,7 @@
 import type { AttemptOutcome } from '../../src/domain/webhook/delivery.ts'
 import { OUTBOUND_ERROR_HEADER, refuseWebhookUrl, type WebhookAllowList } from '../../src/domain/webhook/url.ts'
 import { signWebhook } from '../../src/platform/webhook-signature.ts'
+import type { Timers } from '../clock/timers.ts'
 import type { PieceStore } from '../piece-store.ts'
 import type { Delivery } from './delivery-store.ts'
 
@@ -12,6 +13,7 @@ export interface PostOptions {
   secrets: readonly string[]
   allow: WebhookAllowList
   nowMs: number
+  timers: Pick<Timers, 'after'>
   timeoutMs: number
   /** Sends the request from an invocation of its own, so that slow receivers do not use up the connections of this object. */
   attempt: Fetcher
@@ -24,7 +26,7 @@ export async function postDelivery(delivery: Delivery, options: PostOptions): Pr
   if (refusal) return { error: `not sent: ${refusal}` }
   // Not AbortSignal.timeout, whose timer would keep the object busy long after the answer.
   const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), options.timeoutMs)
+  const cancel = options.timers.after(options.timeoutMs, () => late.abort())
   try {
     const response = await options.attempt.fetch(delivery.url, {
       method: 'POST',
@@ -40,7 +42,7 @@ export async function postDelivery(delivery: Delivery, options: PostOptions): Pr
     // The runtime's own text may hold the address, and says nothing that a receiver's owner could use.
     return { error: late.signal.aborted ? `no answer within ${options.timeoutMs / 1000} s` : 'the connection failed' }
   } finally {
-    clearTimeout(timer)
+    cancel()
   }
 }
 

@@ -12,6 +12,9 @@ export const Pagination = z
   .meta({ id: 'Pagination', example: { nextCursor: null, hasNextPage: false } })
 export type Pagination = z.infer<typeof Pagination>
 
+/** Of a list that is one page (PAG-6). */
+export const WHOLE_PAGE: Pagination = { nextCursor: null, hasNextPage: false }
+
 /** Query of a paginated list (PAG-2, PAG-3).  */
 export const PageQuery = z.object({
   limit: queryInteger(1, MAX_PAGE_SIZE, MAX_PAGE_SIZE).meta({ description: 'Page size.', param: { name: 'limit', in: 'query' } }),

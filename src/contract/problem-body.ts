@@ -91,16 +91,22 @@ const PASSING: Readonly<Record<number, string>> = { 429: 'too many requests', 50
 /** An error of GraphQL. */
 export interface GraphqlError {
   message: string
-  extensions?: { code: string }
+  /** `reasons`: why each machine or type was not taken. */
+  extensions?: { code: string; reasons?: string[] }
 }
 
-/** A problem as clients of GraphQL read one (GQL-4, GQL-5): the message says all, because they read nothing else (GQL-7). */
+/**
+ * A problem as clients of GraphQL read one (GQL-4, GQL-5): the message says all, because they read nothing else (GQL-7). That there is no
+ * capacity they compare with the text that they know, so its reasons stand beside it (GQL-73).
+ */
 export function graphqlError(problem: Problem): GraphqlError {
-  const { status, title, detail, errors = [] } = problem
+  const { status, title, detail, errors = [], code } = problem
   if (status === PROBLEMS.invalidToken.status) return { message: title }
-  const text = errors.length === 0 ? detail : `${detail.replace(/\.$/, '')}: ${errors.join('; ')}`
+  const isNoCapacity = code === 'NO_CAPACITY'
+  const text = errors.length === 0 || isNoCapacity ? detail : `${detail.replace(/\.$/, '')}: ${errors.join('; ')}`
   const passing = PASSING[status]
   const isFault = status >= SERVER_FAULT
   const message = status === PROBLEMS.internal.status || passing === undefined ? (passing ?? text) : `${passing}: ${text}`
-  return { message, extensions: { code: isFault ? 'INTERNAL_SERVER_ERROR' : 'RUNPOD' } }
+  const reasons = isNoCapacity && errors.length > 0 ? { reasons: [...errors] } : {}
+  return { message, extensions: { code: isFault ? 'INTERNAL_SERVER_ERROR' : 'RUNPOD', ...reasons } }
 }

@@ -29,6 +29,11 @@ export const PROBLEMS = {
   internal: { status: 500, title: 'Internal Server Error', detail: 'an unexpected error occurred' },
   badGateway: { status: 502, title: 'Bad Gateway', detail: 'the worker did not answer' },
   unavailable: { status: 503, title: 'Service Unavailable', detail: 'the service cannot answer right now' },
+  storageFull: {
+    status: 503,
+    title: 'Storage Full',
+    detail: 'the plane has no room left to write this; what is stored can be read, and writes work again once its operator has made room',
+  },
   timedOut: { status: 504, title: 'Gateway Timeout', detail: 'no answer in time' },
   /** A status that Cloudflare has made known, for a server that was reached and said nothing. */
   silentServer: { status: 524, title: 'A Timeout Occurred', detail: 'the server was reached and did not answer in time' },

@@ -17,5 +17,38 @@ export function openRecords(env: MasterSecrets & { DB: D1Database }): Records {
   return Object.assign(openDatabase(env.DB), { vault: vaultOf(env) })
 }
 
+/** The same database, which says of each call how many rows it has read; its answer waits for `count`. */
+export function countingRows(binding: D1Database, count: (rows: number) => Promise<void>): D1Database {
+  const batch = async <Row>(statements: D1PreparedStatement[]) => {
+    const results = await binding.batch<Row>(statements.map((one) => originals.get(one) ?? one))
+    await count(results.reduce((sum, { meta }) => sum + meta.rows_read, 0))
+    return results
+  }
+  const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>()
+  const wrap = (statement: D1PreparedStatement): D1PreparedStatement => {
+    const counted = new Proxy(statement, {
+      get(target, name) {
+        if (name === 'bind') return (...values: unknown[]) => wrap(target.bind(...values))
+        // Rows as arrays come without figures; what is read is at least what comes.
+        if (name === 'raw') return async () => noted(await target.raw(), (rows) => rows.length)
+        if (name === 'all' || name === 'run') return async () => noted(await target[name](), ({ meta }) => meta.rows_read)
+        return Reflect.get(target, name, target)
+      },
+    })
+    originals.set(counted, statement)
+    return counted
+  }
+  const noted = async <Answer>(answer: Answer, rows: (answer: Answer) => number): Promise<Answer> => {
+    await count(rows(answer))
+    return answer
+  }
+  return new Proxy(binding, {
+    get(target, name) {
+      if (name === 'prepare') return (text: string) => wrap(target.prepare(text))
+      return name === 'batch' ? batch : Reflect.get(target, name, target)
+    },
+  })
+}
+
 /** One statement of a batch. */
 export type Statement = Parameters<Database['batch']>[0][number]

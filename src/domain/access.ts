@@ -33,9 +33,26 @@ export function scopesOf(permission: Permission, listed: readonly string[]): Rea
   return permission === 'READ_ONLY' ? READ_SCOPES : new Set(listed)
 }
 
-/** Says whether a set holds a scope, either whole or bound to the addressed endpoint or pod (AUT-3, AUT-6). */
-export function hasScope(scopes: ReadonlySet<string>, scope: Scope, id?: string): boolean {
-  return scopes.has(scope) || (id !== undefined && scopes.has(`${scope}@${id}`))
+/** What a key inside a workload may do to that workload: always bound to it, and no scope, so that nothing takes it that does not name it (AUT-6). */
+export type Capability = 'pods:act'
+
+/** The actions that `pods:act` stands for: they end what runs, and change no member of the pod. */
+const POD_KEY_ACTIONS: ReadonlySet<string> = new Set(['stop', 'restart', 'terminate'])
+
+/** What is enough for an action on a pod beside `pods:write`. */
+export function podCapability(action: string): Capability | undefined {
+  return POD_KEY_ACTIONS.has(action) ? 'pods:act' : undefined
+}
+
+/** What the key that a pod is given may do (AUT-6). */
+export function scopesOfPodKey(podId: string): ReadonlySet<string> {
+  return new Set([`pods:read@${podId}`, `${'pods:act' satisfies Capability}@${podId}`])
+}
+
+/** Says whether a set holds a scope, either whole or bound to the addressed endpoint or pod, or the capability that is enough there (AUT-3, AUT-6). */
+export function hasScope(scopes: ReadonlySet<string>, scope: Scope, id?: string, enough?: Capability): boolean {
+  if (scopes.has(scope)) return true
+  return id !== undefined && (scopes.has(`${scope}@${id}`) || (enough !== undefined && scopes.has(`${enough}@${id}`)))
 }
 
 /** What a member is in a team (ORG-3). */

@@ -1,3 +1,5 @@
+import { KEY_KINDS } from '../contract/key-kinds.ts'
+
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
@@ -14,7 +16,7 @@ export interface ParsedKey {
 
 /** The text of an API key: `pp_<id>_<secret><checksum>` (AUT-1). `id` is 10 lower-case letters and digits. */
 export function formatApiKey(id: string, secretBytes: Uint8Array): string {
-  return withChecksum(`pp_${id}_${toBase62(secretBytes)}`)
+  return withChecksum(`${KEY_KINDS.user}_${id}_${toBase62(secretBytes)}`)
 }
 
 /** Id and secret of an API key, or null for any text that no formatter wrote: such a key is refused without a lookup. */
@@ -26,7 +28,7 @@ export function parseApiKey(text: string): ParsedKey | null {
 
 /** The text of an operator key: `ppo_<secret><checksum>`. */
 export function formatOperatorKey(secretBytes: Uint8Array): string {
-  return withChecksum(`ppo_${toBase62(secretBytes)}`)
+  return withChecksum(`${KEY_KINDS.operator}_${toBase62(secretBytes)}`)
 }
 
 /** Says whether a text has the form of an operator key and an unbroken checksum. */

@@ -13,9 +13,10 @@ const MAX_BODY_MS = 10_000
 const MAX_ANSWER_MS = 600_000
 
 /** What is counted by the isolate alone, and known to no database. */
-export type PassingBudget = Extract<BudgetName, 'inFlightBytes' | 'readBytes'>
+export type PassingBudget = Extract<BudgetName, 'inFlightBytes' | 'readBytes' | 'readRows'>
 
-interface Body {
+/** A body as it counts: `bytes` until then. */
+export interface Body {
   bytes: number
   untilMs: number
 }
@@ -50,6 +51,18 @@ class RecentBytes {
     return body
   }
 
+  /** Counts more of a body, and all of it anew from now on; false where that is beyond the bound. */
+  grow(teamId: string, body: Body, bytes: number, bound: number, nowMs: number): boolean {
+    this.leave(teamId, body)
+    const isRoom = this.of(teamId, nowMs) + body.bytes + bytes <= bound
+    const bodies = this.byTeam.get(teamId) ?? new Set()
+    this.byTeam.set(teamId, bodies.add(body))
+    if (!isRoom) return false
+    body.bytes += bytes
+    body.untilMs = nowMs + MAX_BODY_MS
+    return true
+  }
+
   private leave(teamId: string, body: Body): void {
     const bodies = this.byTeam.get(teamId)
     bodies?.delete(body)
@@ -60,6 +73,7 @@ class RecentBytes {
 const taken = new RecentBytes()
 const read = new RecentBytes()
 const drained = new RecentBytes()
+const rowsRead = new RecentBytes()
 
 /** Bytes of bodies that a team has sent through this isolate within the last seconds, and the most that it may (PP-207). */
 export async function inFlightUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
@@ -71,6 +85,17 @@ export async function inFlightUse(env: Env, teamId: string, nowMs: number): Prom
 export async function readUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
   const bound = await boundOf(env, teamId, 'readBytes', nowMs)
   return { used: read.of(countedWith(teamId, nowMs), nowMs), bound }
+}
+
+/** Rows of D1 that heavy reads of a team have read within the last seconds, and the most that it may (RATE-20). */
+export async function rowsUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
+  const bound = await boundOf(env, teamId, 'readRows', nowMs)
+  return { used: rowsRead.of(countedWith(teamId, nowMs), nowMs), bound }
+}
+
+/** Counts rows that have been read for a team for the next seconds. */
+export function enterRows(teamId: string, rows: number, nowMs: number): void {
+  if (rows > 0) rowsRead.enter(countedWith(teamId, nowMs), rows, nowMs)
 }
 
 async function boundOf(env: Env, teamId: string, name: PassingBudget, nowMs: number): Promise<number> {
@@ -101,9 +126,14 @@ export function tryEnterRead(teamId: string, bytes: number, bound: number, nowMs
   return used + bytes > bound ? { used } : { ended: enterRead(teamId, bytes, nowMs) }
 }
 
-/** Counts a body for the next seconds. Who learns only later how long it is says so in what this returns. */
-export function enterInFlight(teamId: string, bytes: number, nowMs: number): { bytes: number } {
+/** Counts a body for the next seconds. */
+export function enterInFlight(teamId: string, bytes: number, nowMs: number): Body {
   return taken.enter(countedWith(teamId, nowMs), bytes, nowMs)
+}
+
+/** Counts `bytes` more of a body that still arrives, for the next seconds all of it; false, and no more is counted, where there is no room. */
+export function growInFlight(teamId: string, body: Body, bytes: number, bound: number, nowMs: number): boolean {
+  return taken.grow(countedWith(teamId, nowMs), body, bytes, bound, nowMs)
 }
 
 /** Whether a refused body is worth reading to its end. Counts it if so: what is read costs everybody time, whatever becomes of it. */
@@ -134,6 +164,7 @@ export async function drainRefused(body: ReadableStream<Uint8Array> | null, team
 export function forgetInFlightBound(teamId: string): void {
   bounds.delete(`inFlightBytes ${teamId}`)
   bounds.delete(`readBytes ${teamId}`)
+  bounds.delete(`readRows ${teamId}`)
   payers.delete(teamId)
 }
 

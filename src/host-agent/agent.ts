@@ -71,6 +71,11 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const send = sendBehindPosts(createReportSender(options.planeUrl, host.tokens, clock, log), relays)
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
   const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
+  for (const file of records.damaged) {
+    log.error('the record of a workload is damaged and forgotten: what still runs is taken over, what has ended may be started again', {
+      file,
+    })
+  }
   const ledger = new WorkloadLedger({ records, report: (report) => queue.push(report), log, now: Date.now })
   const sendLogs = createLogSender(options.planeUrl, host.tokens, clock, log)
   const logs = new LogShipper({ dir: join(options.stateDir, 'logs'), send: sendLogs, log, now: Date.now })
@@ -101,6 +106,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
     outcome = await stayLinked(context, survey, host, { supervisor, ledger, clock, takes, relays })
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
+    survey.disk.close()
     volumesKept?.close()
     checks?.close()
     await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
@@ -131,6 +137,7 @@ async function stopFormer(common: Omit<Parameters<typeof buildRuntimes>[0], 'hos
       await runtime.stop(id, EXIT_GRACE_MS)
       await runtime.remove(id)
     }
+    runtime.close()
   }
   await Promise.all(relays.map((relay) => relay.close()))
 }
@@ -147,7 +154,7 @@ interface LinkedParts {
 
 async function stayLinked(
   { options, log, shutdown }: AgentContext,
-  { inventory, network, overlays, held, devices }: Pick<Survey, 'inventory' | 'network' | 'overlays' | 'held' | 'devices'>,
+  { inventory, network, overlays, held, devices, disk }: Pick<Survey, 'inventory' | 'network' | 'overlays' | 'held' | 'devices' | 'disk'>,
   host: Host,
   { supervisor, ledger, clock, takes, relays }: LinkedParts,
 ): Promise<Outcome> {
@@ -195,6 +202,10 @@ async function stayLinked(
   })
   // Where a container goes is decided by what the plane knows of it.
   if (network !== undefined) network.onIsolationChange = () => link.sayHello()
+  disk.onChange = () => {
+    link.sayHello()
+    supervisor.reconcile()
+  }
   try {
     return await Promise.race([revoked.promise, aborted(shutdown), link.run().then(() => 'shutdown' as const)])
   } catch (error) {

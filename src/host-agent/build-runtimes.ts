@@ -20,6 +20,7 @@ import { buildMountDrivers } from './mounts/build-drivers.ts'
 import type { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import type { HeldVolumes } from './mounts/shared-volumes.ts'
 import { loadAgentKey } from './network/agent-key.ts'
+import { type ContainerNames, openContainerNames } from './network/dns/container-names.ts'
 import { type HostNetwork, ownAddresses } from './network/host-network.ts'
 import type { HostOverlays } from './network/overlay/host-overlays.ts'
 import type { ReachChecks } from './network/overlay/reach/reach-checks.ts'
@@ -117,7 +118,8 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
     const callers = containerCallers(engine, bridge, context.log)
     const relay = await startKnownRelay(context, 'docker', bridge.listen, callers)
     relays.push(relay)
-    await network.start({ address: bridge.listen, port: relay.port })
+    const names = await openNames(context, network, bridge.listen)
+    await network.start({ address: bridge.listen, port: relay.port }, names)
     const ports = new HostPorts({ range: options.portRange, isShared: () => isAmongStrangers(network.isolation) })
     const published = { publicIp: options.publicIp, httpIp: options.httpIp, ownAddresses: ownAddresses() }
     runtimes.push(
@@ -128,7 +130,7 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         callers,
         reachesContainers: !isLoopback(bridge.listen),
         ports,
-        sandboxes: buildSandboxes(context, engine, { ports, ...published }),
+        sandboxes: buildSandboxes(context, engine, names, { ports, ...published }),
         mounts: buildMountDrivers(options, context.volumes, context.held),
         trial: context.trial,
         images: await imagePolicyOf(options, engine, network),
@@ -147,14 +149,21 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
   return { runtimes, relays }
 }
 
+/** Undefined where containers are in no private networks, or could not be led to it. */
+async function openNames({ overlays, log }: RuntimesContext, network: HostNetwork, address: string): Promise<ContainerNames | undefined> {
+  if (overlays === undefined || overlays.inventory.address === null || !network.leadsToNames) return undefined
+  return await openContainerNames({ overlays, address, log })
+}
+
 function buildSandboxes(
   { options, hostId, overlays, checks, log }: RuntimesContext,
   engine: DockerEngine,
+  names: ContainerNames | undefined,
   published: PublishedPlace & { ports: HostPorts },
 ): Sandboxes | undefined {
   if (overlays === undefined || checks === undefined) return undefined
   const key = loadAgentKey(options.stateDir)
-  return new Sandboxes({ ...published, engine, hostId, key, stateDir: options.stateDir, overlays, checks, log })
+  return new Sandboxes({ ...published, engine, hostId, key, stateDir: options.stateDir, overlays, names, checks, log })
 }
 
 /** What the operator says about images. */

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { DEFAULT_PORT_RANGE } from '../host-protocol/messages.ts'
 import { errorText, OperatorError } from '../node/fail.ts'
+import { openRotatingLog } from '../node/rotating-log.ts'
 import { runAgent } from './agent.ts'
 import { createLog } from './log.ts'
 import { lockStateDir } from './machine/state-lock.ts'
@@ -59,6 +60,7 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     .option('--on-exit <what>', 'stop or keep the workloads when the agent ends', 'keep')
     .option('--on-lease-loss <what>', 'stop workers, or let them finish, when the plane was out of reach for 25 s', 'stop')
     .option('--log-level <level>', 'debug, info, warn or error', 'info')
+    .option('--log-file <path>', 'write the log into this file, which is rotated at 10 MiB, three older ones kept (default: stderr)')
     .showHelpAfterError('(--help lists the flags)')
     .action(async (flags: Flags) => await startAgent(flags, command))
   try {
@@ -74,13 +76,25 @@ export async function runCli(argv: readonly string[], command: readonly [string,
 
 async function startAgent(flags: Flags, command: readonly [string, ...string[]]): Promise<void> {
   const options = readOptions(flags, process.env)
-  const log = createLog(options.logLevel)
+  const log = createLog(options.logLevel, options.logFile === undefined ? undefined : openLogOf(options.logFile))
   createDirs(options)
   const unlock = lockStateDir(options.stateDir)
   process.on('exit', unlock)
   if (options.dataCenter !== undefined) log.debug('--data-center is informational', { dataCenter: options.dataCenter })
   process.on('unhandledRejection', (error) => log.error('unexpected', { error: errorText(error) }))
   await runAgent({ options, log, command, shutdown: listenForShutdown() })
+}
+
+/** Writes to a file that rotates. */
+function openLogOf(path: string): (line: string) => void {
+  const noteDropped = (lines: number, reason: string) =>
+    JSON.stringify({ level: 'warn', ts: new Date().toISOString(), msg: 'log lines were dropped', lines, error: reason })
+  try {
+    const file = openRotatingLog(path, { noteDropped })
+    return (line) => file.write(line.trimEnd())
+  } catch (error) {
+    throw new OperatorError(`--log-file ${path} cannot be used: ${errorText(error)}; choose a file that this user may write`)
+  }
 }
 
 /** The first SIGTERM or SIGINT asks for a clean end, the second one ends at once. */

@@ -43,6 +43,7 @@ export interface Flags {
   onExit: string
   onLeaseLoss: string
   logLevel: string
+  logFile?: string
 }
 
 export interface AgentOptions {
@@ -87,6 +88,8 @@ export interface AgentOptions {
   onExit: 'stop' | 'keep'
   onLeaseLoss: 'stop' | 'finish'
   logLevel: LogLevel
+  /** A file that this process rotates; undefined: stderr. */
+  logFile: string | undefined
 }
 
 const NAME_MAX_CHARS = 128
@@ -130,6 +133,7 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     onExit: oneOf('--on-exit', flags.onExit, ['stop', 'keep'] as const),
     onLeaseLoss: oneOf('--on-lease-loss', flags.onLeaseLoss, ['stop', 'finish'] as const),
     logLevel: oneOf('--log-level', flags.logLevel, LOG_LEVELS),
+    logFile: flags.logFile === undefined ? undefined : resolve(flags.logFile),
   }
 }
 

@@ -1,10 +1,7 @@
+import { keyPattern } from '../contract/key-kinds.ts'
 import type { Workload } from '../host-protocol/messages.ts'
 
-const SECRETS: readonly RegExp[] = [
-  // Platform keys: pp_ user, ppw_ worker, ppd_ pod, ppo_ operator, ppj_ join token, ppi_ invitation.
-  /\bpp[wdoji]?_[A-Za-z0-9_-]{4,}/g,
-  /\bBearer\s+[^\s"',]+/gi,
-]
+const SECRETS: readonly RegExp[] = [keyPattern(4), /\bBearer\s+[^\s"',]+/gi]
 
 /** Words with dots between them, each as a whole: a pattern of a token itself would look at the rest of a word from each place that begins like one. */
 const DOTTED = /[\w-]+(?:\.[\w-]*)*/g
@@ -32,7 +29,7 @@ function withoutTokens(dotted: string): string {
 }
 
 /** Keys of this platform in full. Words of a program, such as `pp_rank`, stay: a tenant's output is the tenant's. */
-const PLATFORM_KEY = /\bpp[oj]?_[A-Za-z0-9_]{40,}|\bpp[wd]_[A-Za-z0-9_-]{40,}/g
+const PLATFORM_KEY = keyPattern(40)
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/
 /** Shorter values are no secrets and would blot out ordinary words. */
 const SECRET_MIN_CHARS = 8

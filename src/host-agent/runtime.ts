@@ -16,6 +16,8 @@ export interface WorkloadExit {
   reason: string
   /** By this machine's clock; null when nobody can tell any more. */
   endedAtMs: number | null
+  /** Its host, its engine or a person on the machine ended it, or its end was not observed (LSE-21). */
+  byHost?: boolean
   /** Nothing is left of it. */
   vanished?: boolean
 }
@@ -72,6 +74,8 @@ export interface Traffic {
 export interface Usage {
   /** CPU time since its start, nanoseconds. */
   cpuNanos: number
+  /** How long it was ready to run and did not, since its start, nanoseconds; absent where that is not known. */
+  cpuWaitNanos?: number | undefined
   memoryBytes: number
   memoryLimitBytes: number
   traffic?: Traffic | undefined

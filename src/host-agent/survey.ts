@@ -4,6 +4,7 @@ import { detectDocker, runsBuiltins } from './build-runtimes.ts'
 import type { DockerEngine } from './docker/engine/engine.ts'
 import { type GpuDevice, groupGpus, readGpus } from './gpus/nvidia-smi.ts'
 import type { Log } from './log.ts'
+import { DiskWatch } from './machine/disk-watch.ts'
 import { buildInventory, type Machine, readMachine } from './machine/inventory.ts'
 import { protectFromOom } from './machine/oom.ts'
 import { sharedVolumesOf } from './mounts/build-drivers.ts'
@@ -41,6 +42,7 @@ export interface Survey {
   engineRuntime: string | undefined
   confinement: Confinement
   held: HeldVolumes
+  disk: DiskWatch
   /** As it is now. */
   inventory(): Inventory
 }
@@ -56,6 +58,8 @@ interface SurveyContext {
 export async function surveyHost({ options, log, command }: SurveyContext): Promise<Survey> {
   const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
+  const disk = new DiskWatch({ stateDir: options.stateDir, log })
+  await disk.start()
   // Each starts programs of its own, and neither fails.
   const confining = runsBuiltins(options) ? openConfinement(command) : UNCONFINED
   const viewing = GuardedViews.open(options.stateDir)
@@ -120,6 +124,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
     engineRuntime,
     confinement,
     held,
+    disk,
     inventory: () => ({
       ...buildInventory(machine, groupGpus(devices, found.cudaVersion), options.simulatedGpus, runtimes),
       publicIp,
@@ -127,6 +132,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
       sharedVolumes: sharedVolumesOf(options, bucket !== undefined),
       sizesEnforced: sizes.enforced(),
       overlay: overlays?.inventory ?? NO_OVERLAYS,
+      diskProblem: disk.problem,
       isolation: { ...judge(), ...network?.isolation },
     }),
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostText } from './host-text.ts'
 import { LogAccess } from './logs.ts'
 import { Overlay, OverlayInventory, OverlayPlace, WorkloadFile } from './overlays.ts'
 
@@ -37,8 +38,8 @@ export const GpuInventory = z.object({
   typeId: z.string().min(1).max(128),
   count: z.number().int().min(1).max(1024),
   memoryMb: z.number().int().min(0),
-  driverVersion: z.string().max(64).nullable(),
-  cudaVersion: z.string().max(16).nullable(),
+  driverVersion: hostText(64).nullable(),
+  cudaVersion: hostText(16).nullable(),
   simulated: z.boolean(),
 })
 export type GpuInventory = z.infer<typeof GpuInventory>
@@ -61,20 +62,20 @@ export const Isolation = z.object({
   /** Root inside a container is nobody on the machine. */
   userNamespaces: z.boolean().optional(),
   /** What this host cannot enforce, a line each, in words for its operator. */
-  missing: z.array(z.string().min(1).max(300)).max(32).optional(),
+  missing: z.array(hostText(300, 1)).max(32).optional(),
   /** Whether containers reach neither those of other accounts nor the host and what is private behind it. */
   network: z.boolean().optional(),
   /** Why they do. */
-  networkReason: z.string().max(300).nullable().optional(),
+  networkReason: hostText(300).nullable().optional(),
   /** The operator says that the accounts of this host trust one another (`--trusted-tenants`). */
   trustedTenants: z.boolean().optional(),
 })
 export type Isolation = z.infer<typeof Isolation>
 
 export const Inventory = z.object({
-  agentVersion: z.string().max(64),
+  agentVersion: hostText(64),
   protocolVersion: z.number().int(),
-  os: z.string().max(128),
+  os: hostText(128),
   vcpus: z.number().int().min(1).max(65536),
   memoryMb: z.number().int().min(1),
   diskGb: z.number().int().min(1),
@@ -101,6 +102,8 @@ export const Inventory = z.object({
   isolation: Isolation.optional(),
   /** Absent: an agent that builds no private networks across hosts. */
   overlay: OverlayInventory.optional(),
+  /** Why the agent's own disk takes no writes (HOST-172); null: it does. Absent: an agent that does not say. */
+  diskProblem: hostText(300).nullable().optional(),
 })
 export type Inventory = z.infer<typeof Inventory>
 
@@ -218,7 +221,9 @@ export const WorkloadReport = z.object({
   /** Exit code of the main process, when it ended. */
   exitCode: z.number().int().nullable(),
   /** Human-readable cause, such as "image pull failed: …" or "killed by signal SIGKILL"; no secrets. */
-  reason: z.string().max(2048).nullable(),
+  reason: hostText(2048).nullable(),
+  /** Its host, agent or container engine ended it, or went with it: the program is not to blame (LSE-21). Absent from agents that cannot say. */
+  endedByHost: z.boolean().optional(),
   /** When it happened, milliseconds since the epoch, by the plane's clock as the host knows it; the plane orders by `sequence`. */
   at: z.number(),
   /** Rises per workload, so that a late repeat changes nothing. */
@@ -256,6 +261,8 @@ const Traffic = {
 export const WorkloadStats = z.object({
   id: z.string().min(1).max(64),
   cpu: Percent.optional(),
+  /** Of the time: it was ready to run and did not, because others ran or its bound was reached. */
+  cpuWaiting: Percent.optional(),
   memory: Percent.optional(),
   memoryBytes: Bytes.optional(),
   memoryLimitBytes: Bytes.optional(),
@@ -288,9 +295,9 @@ export type EventsRequest = z.infer<typeof EventsRequest>
 /** Something that is wrong with a GPU, or with all of them (`index` null). */
 export const GpuProblem = z.object({
   index: z.number().int().min(0).max(1024).nullable(),
-  uuid: z.string().max(64).nullable(),
+  uuid: hostText(64).nullable(),
   /** The same words as long as it is the same problem: a text that was not there before is a new problem. */
-  problem: z.string().min(1).max(200),
+  problem: hostText(200, 1),
 })
 export type GpuProblem = z.infer<typeof GpuProblem>
 

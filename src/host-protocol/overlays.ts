@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostText } from './host-text.ts'
 
 /**
  * Private networks across hosts (VXLAN): what the agent of one host is told of them, and what it says about them. Their interfaces, ranges and
@@ -41,6 +42,8 @@ export const Overlay = z.object({
   vni: z.number().int().min(1).max(16_777_215),
   /** `10.64.3.0/24`; the first address of a member is the second of the range. */
   cidr: z.string().regex(/^(\d{1,3}\.){3}\d{1,3}\/\d{1,2}$/),
+  /** Names of members are found below it; absent: the plane is too old to say so. */
+  domain: HostName.optional(),
   /** Those of all hosts, this one's too. */
   members: z.array(OverlayMember).max(4_096),
   /** Hosts to which tunnels lead encrypted, where this one encrypts too. */
@@ -80,11 +83,11 @@ export type WorkloadFile = z.infer<typeof WorkloadFile>
 export const OverlayInventory = z.object({
   /** Where other hosts reach its tunnels; null: it can build none, and `reason` says why. */
   address: z.union([z.ipv4(), z.ipv6()]).nullable(),
-  reason: z.string().max(300).nullable(),
+  reason: hostText(300).nullable(),
   /** What keeps others from reading what goes between hosts. */
   encryption: z.enum(['none', 'ipsec', 'wireguard']),
   /** Why nothing does, where that is so. */
-  encryptionReason: z.string().max(300).optional(),
+  encryptionReason: hostText(300).optional(),
   /** With it, tunnels of others are encrypted for this host. */
   publicKey: PublicKey.optional(),
   /** The largest packet of members that its tunnels carry. */
@@ -93,7 +96,7 @@ export const OverlayInventory = z.object({
 export type OverlayInventory = z.infer<typeof OverlayInventory>
 
 /** Two members of which the first does not reach the second. */
-export const OverlayGap = z.object({ from: Id, to: Id, reason: z.string().max(300) })
+export const OverlayGap = z.object({ from: Id, to: Id, reason: hostText(300) })
 export type OverlayGap = z.infer<typeof OverlayGap>
 
 /** The answer to an `Overlay`'s `check`, for the members of the host that gives it; repeated until acknowledged with 200. */

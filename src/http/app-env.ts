@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Env } from '../env.ts'
-import type { Operator, OperatorContext, Principal, VerbContext } from '../services/context.ts'
+import type { Operator, OperatorContext, Precondition, Principal, VerbContext } from '../services/context.ts'
 
 /** What every handler finds on its context. `principal` is set once a REST caller has been authenticated. */
 export interface AppEnv {
@@ -10,6 +10,8 @@ export interface AppEnv {
     principal: Principal
     /** Set once a caller of the operator API is known. */
     operator: Operator
+    /** Set by the routes of what has a tag of its state (RST-21). */
+    precondition?: Precondition
   }
 }
 
@@ -17,7 +19,8 @@ export type AppContext = Context<AppEnv>
 
 /** What a verb needs, from an authenticated request. */
 export function verbContext(c: AppContext): VerbContext {
-  return { env: c.env, principal: c.var.principal, nowMs: Date.now(), requestId: c.var.requestId }
+  const { principal, requestId, precondition } = c.var
+  return { env: c.env, principal, nowMs: Date.now(), requestId, ...(precondition && { precondition }) }
 }
 
 /** What a verb of the operator needs. */

@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { Hono, type Next } from 'hono'
 import { z } from 'zod'
 import { Problem } from '../contract/problems.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
@@ -16,16 +16,20 @@ import { takeOverlayReports } from '../services/hosts/take-overlay-reports.ts'
 import { takeReports } from '../services/hosts/take-reports.ts'
 import { takeLogs } from '../services/logs/take-logs.ts'
 import type { AppContext, AppEnv } from './app-env.ts'
-import { clientAddress } from './callers/client-address.ts'
+import { clientAddress, clientSource } from './callers/client-address.ts'
 
 /** Largest body an agent may send, bytes: 128 reports with their reasons fit many times, and agents bound their logs to half of it. */
 const MAX_BODY_BYTES = 1024 * 1024
+const SWITCHING_PROTOCOLS = 101
 
 /** The host protocol, `/host/v1`: a private contract between the plane and its agents, in no public document. */
 export function hostApi(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
-  app.post('/enrol', async (c) => c.json(await enrolHost(c.env, await readBody(c, EnrolRequest), Date.now())))
-  app.post('/token', async (c) => c.json(await renewHostToken(c.env, (await readBody(c, TokenRequest)).assertion)))
+  app.use(tellTime)
+  app.post('/enrol', async (c) => c.json(await enrolHost(c.env, await readBody(c, EnrolRequest), clientSource(c.req.raw), Date.now())))
+  app.post('/token', async (c) =>
+    c.json(await renewHostToken(c.env, (await readBody(c, TokenRequest)).assertion, clientSource(c.req.raw), Date.now())),
+  )
   app.post('/events', async (c) => {
     const host = await requireHost(c)
     const { reports } = await readBody(c, EventsRequest)
@@ -58,6 +62,12 @@ export function hostApi(): Hono<AppEnv> {
     return openHostTunnel(c.env, host, c.req.header(TUNNEL_ABILITIES_HEADER) ?? null)
   })
   return app
+}
+
+/** Agents sign by the plane's clock (HOST-43). A deployed plane's answers are dated on their way, those of a runtime on one machine are not. */
+async function tellTime(c: AppContext, next: Next): Promise<void> {
+  await next()
+  if (c.res.status !== SWITCHING_PROTOCOLS) c.header('date', new Date().toUTCString())
 }
 
 async function requireHost(c: AppContext): Promise<Owned<'host'>> {

@@ -1,8 +1,9 @@
-import { readReadiness } from '../services/plane/plane.ts'
+import { readFaults } from '../services/plane/readiness.ts'
 import type { AppContext } from './app-env.ts'
 
-/** `GET /readyz` (PLN-2): for whoever sends traffic to planes; nobody needs a key. */
+/** `GET /readyz` (PLN-2), without a key: for load balancers and supervisors. It names the checks that failed, and no more. */
 export async function readiness(c: AppContext): Promise<Response> {
-  const isReady = await readReadiness(c.env, Date.now())
-  return c.json({ status: isReady ? 'ready' : 'not ready' }, isReady ? 200 : 503)
+  const faults = await readFaults(c.env, Date.now())
+  if (faults.length === 0) return c.json({ status: 'ready' })
+  return c.json({ status: 'not ready', failed: faults.map(({ id }) => id) }, 503)
 }

@@ -6,6 +6,7 @@ import { registerJobDocumentation } from './jobs/documented-jobs.ts'
 import { requireCaller } from './middleware/authentication.ts'
 import { limitBody } from './middleware/body-limit.ts'
 import { limitRate } from './middleware/rate-limit.ts'
+import { refuseWhenFull } from './middleware/refuse-when-full.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { openApiApp } from './openapi/openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './openapi/rest-components.ts'
@@ -66,7 +67,7 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerRateHeaders(app)
   // CFG-3: the document is not an endpoint, so it stands before the key check.
   app.get(DOCUMENT_PATH, (c) => c.body(restDocumentText(), 200, { 'Content-Type': 'application/json' }))
-  for (const word of RESERVED_WORDS) app.use(`/v2/${word}/*`, limitBody, requireCaller, limitRate)
+  for (const word of RESERVED_WORDS) app.use(`/v2/${word}/*`, limitBody, requireCaller, refuseWhenFull, limitRate)
   registerServerless(app)
   registerWebhooks(app)
   registerEndpointWorkers(app)

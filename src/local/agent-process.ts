@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { LogFile } from './log-file.ts'
@@ -51,7 +51,8 @@ export function startAgent(options: AgentOptions): AgentProcess {
       child = undefined
       if (stopping) return
       delay = Date.now() - startedAt > HEALTHY_AFTER_MS ? FIRST_RESTART_DELAY_MS : Math.min(delay * 2, MAX_RESTART_DELAY_MS)
-      options.onCrash(`ended with ${signal ?? `code ${code}`}:\n${tailOf(options.log.path)}`, delay)
+      const words = [options.log.path, deathFileOf(options.log.path)].map(tailOf).filter((text) => text.trim() !== '')
+      options.onCrash([`ended with ${signal ?? `code ${code}`}:`, ...words].join('\n'), delay)
       timer = setTimeout(run, delay)
     })
   }
@@ -79,8 +80,10 @@ function spawnAgent(options: AgentOptions): ChildProcess {
   args.push('--local-images')
   args.push('--network-volumes', options.networkVolumes, '--global-volumes', options.globalVolumes)
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
-  // The log is the child's own file and not a pipe of ours: the agent has to survive this process being killed.
-  const file = options.echoLog ? undefined : openSync(options.log.path, 'a')
+  // The log is the child's own file and not a pipe of ours: the agent has to survive this process being killed. What it says as it dies has
+  // another one, which begins anew with each process: two writers of one file that rotates would part.
+  const file = options.echoLog ? undefined : openSync(deathFileOf(options.log.path), 'w', 0o600)
+  if (!options.echoLog) args.push('--log-file', options.log.path)
   const child = spawn(process.execPath, [join(PROJECT_ROOT, 'src/host-agent/main.ts'), ...args], {
     stdio: ['ignore', file ?? 'pipe', file ?? 'pipe'],
     // Not as an argument: every user of the machine can read those.
@@ -109,7 +112,13 @@ function terminate(child: ChildProcess): Promise<boolean> {
   })
 }
 
+/** Where the agent's process writes what is no line of its log, as the reason why it ends. */
+function deathFileOf(logPath: string): string {
+  return `${logPath}.stderr`
+}
+
 function tailOf(path: string): string {
+  if (!existsSync(path)) return ''
   const text = readFileSync(path).subarray(-TAIL_BYTES).toString('utf8').trimEnd()
   return text
     .split('\n')

@@ -3,10 +3,16 @@ import { chmodSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { formatOperatorKey, SECRET_BYTES } from '../domain/key-text.ts'
-import { readJsonFile, readKeptFile, writeJsonFile } from '../node/json-file.ts'
+import { readJsonFile, readKeptFile, writeJsonFile, writeLosableJsonFile } from '../node/json-file.ts'
 import { ensureDir } from '../node/make-dir.ts'
 
 const PRIVATE_DIR_MODE = 0o700
+const SECRETS_ADVICE = `the operator key, what all API keys are checked against, and the key of all sealed values (variables, registry logins) are \
+lost with it. Database, queues and volumes are whole, and pods on other machines go on running. Restore the file from a copy. Without one no client \
+gets into this plane again: move the whole data directory away and start anew; machines join the new plane with new tokens, and their agents \
+then remove what they ran for the old one`
+const DEMO_ADVICE = `only the key and the endpoint of the demo account are forgotten here: both are whole in the plane, and the key works where it was \
+noted. Remove the file and start again, which makes another key and another endpoint`
 /** How the errors name it. */
 const LABEL = 'the data directory (PODPLANE_DATA)'
 
@@ -67,10 +73,13 @@ export function openDataDir(path: string): DataDir {
   return dataDir
 }
 
-/** Reads the secrets of this plane, made on the first start. A file that cannot be read is an error: new secrets would void every key. */
+/**
+ * Reads the secrets of this plane, made on the first start and on disk when this returns (DUR-3). A file that cannot be read is an error: new
+ * secrets would void every key (DUR-5).
+ */
 export function loadSecrets(dataDir: DataDir): Secrets {
   const path = join(dataDir.path, 'secrets.json')
-  const stored = readKeptFile(path, StoredSecrets, 'restore it, or remove the whole data directory to begin anew')
+  const stored = readKeptFile(path, StoredSecrets, SECRETS_ADVICE)
   if (stored?.SSH_PROXY_KEY !== undefined) return { ...stored, SSH_PROXY_KEY: stored.SSH_PROXY_KEY }
   const { OPERATOR_KEY = newOperatorKey(), KEY_PEPPER = newSecret(), TOKEN_SECRET = newSecret() } = stored ?? {}
   const secrets: Secrets = { OPERATOR_KEY, KEY_PEPPER, TOKEN_SECRET, SSH_PROXY_KEY: newSecret() }
@@ -86,8 +95,9 @@ export function newOperatorKey(): string {
   return formatOperatorKey(randomBytes(SECRET_BYTES))
 }
 
+/** The demo account of an earlier run. Throws an `OperatorError` for a damaged file (DUR-5). */
 export function readDemoAccount(dataDir: DataDir): DemoAccount | undefined {
-  return DemoAccount.safeParse(readJsonFile(join(dataDir.path, 'demo-account.json'))).data
+  return readKeptFile(join(dataDir.path, 'demo-account.json'), DemoAccount, DEMO_ADVICE)
 }
 
 export function writeDemoAccount(dataDir: DataDir, account: DemoAccount): void {
@@ -99,7 +109,8 @@ export function readDemoFile(path: string): DemoFile | undefined {
 }
 
 export function writeDemoFile(dataDir: DataDir, demo: DemoFile): void {
-  writeJsonFile(demoFilePath(dataDir.path), demo)
+  // It is removed before each start.
+  writeLosableJsonFile(demoFilePath(dataDir.path), demo)
 }
 
 export function removeDemoFile(dataDir: DataDir): void {

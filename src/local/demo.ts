@@ -14,8 +14,18 @@ const ECHO_ENDPOINT = {
   disk: 1,
 }
 const HOST_POLL_MS = 100
+const HEALTH_TIMEOUT_MS = 30_000
 
 type Host = Awaited<ReturnType<ApiClient['getHost']>>
+
+/** Whether the plane answers at all, however long it takes to others. */
+export async function answersHealth(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })).ok
+  } catch {
+    return false
+  }
+}
 
 /** Returns the demo account of an earlier run when it still works, and makes whatever of it is missing. */
 export async function ensureDemoAccount(url: string, operator: ApiClient, known: DemoAccount | undefined): Promise<DemoAccount> {

@@ -2,8 +2,9 @@ import { mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { lockFile } from '../node/exclusive-file.ts'
 import { hasCode, OperatorError } from '../node/fail.ts'
-import { readJsonFile, writeJsonFile } from '../node/json-file.ts'
+import { readJsonFile, writeLosableJsonFile } from '../node/json-file.ts'
 import { identifyProcess, isAlive, type ProcessIdentity } from '../node/process-identity.ts'
 
 const Identity = z.object({ pid: z.number().int().positive(), startTime: z.string() })
@@ -13,6 +14,8 @@ const LockRecord = z.object({
   stopping: z.boolean(),
   /** Processes that outlive an owner killed by SIGKILL and then still hold the port. */
   children: z.array(Identity),
+  /** Which directory it is about: in a copy of it the record stands too, and means nothing. None in records of former releases. */
+  directory: z.string().optional(),
 })
 type LockRecord = z.infer<typeof LockRecord>
 
@@ -35,23 +38,23 @@ export interface DataDirLock {
 /**
  * Takes a data directory for this process, or throws naming the process that has it. A directory whose owner was killed is
  * taken over, and exactly the processes which that owner had recorded are ended: pid and start time must both match.
+ * A lock of the kernel holds between containers too, where the pid of the owner says nothing (PLC-4). A copy of a directory that is in use belongs to nobody.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
-  const path = join(dataDir, 'lock.json')
+  const path = lockPath(dataDir)
   const owner = identifyProcess(process.pid)
   if (owner === undefined) throw new Error('cannot read the start time of this process')
-  const record: LockRecord = { owner, stopping: false, children: [] }
+  const record: LockRecord = { owner, stopping: false, children: [], directory: identifyDirectory(dataDir) }
   let tookOver = false
-  await waitForStoppingOwner(path)
+  let held: ReturnType<typeof lockFile>
+  await waitForStoppingOwner(dataDir)
   await withGuard(`${path}.guard`, async () => {
-    const previous = readLock(path)
-    if (previous !== undefined && isAlive(previous.owner)) {
-      throw new OperatorError(
-        `${dataDir} is in use by another podplane (process ${previous.owner.pid}); stop that one, or set PODPLANE_DATA to another directory`,
-      )
-    }
+    const previous = readLock(dataDir)
+    if (previous !== undefined && isAlive(previous.owner)) throw inUse(dataDir, `process ${previous.owner.pid}`)
+    held = lockFile(join(dataDir, 'owner.lock'))
+    if (held === undefined) throw inUse(dataDir, 'its process belongs to another container')
     for (const child of previous?.children ?? []) tookOver = (await endProcess(child)) || tookOver
-    writeJsonFile(path, record)
+    writeLosableJsonFile(path, record)
   })
   return {
     tookOver,
@@ -59,23 +62,39 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
       const child = identifyProcess(pid)
       if (child === undefined) return
       record.children = [...record.children.filter(isAlive), child]
-      writeJsonFile(path, record)
+      writeLosableJsonFile(path, record)
     },
     markStopping() {
       record.stopping = true
-      writeJsonFile(path, record)
+      writeLosableJsonFile(path, record)
     },
-    release: () => rmSync(path, { force: true }),
+    release() {
+      rmSync(path, { force: true })
+      held?.release()
+    },
   }
 }
 
-function readLock(path: string): LockRecord | undefined {
-  return LockRecord.safeParse(readJsonFile(path)).data
+function inUse(dataDir: string, by: string): OperatorError {
+  return new OperatorError(`${dataDir} is in use by another podplane (${by}); stop that one, or set PODPLANE_DATA to another directory`)
 }
 
-async function waitForStoppingOwner(path: string): Promise<void> {
+function readLock(dataDir: string): LockRecord | undefined {
+  const record = LockRecord.safeParse(readJsonFile(lockPath(dataDir))).data
+  return record?.directory === undefined || record.directory === identifyDirectory(dataDir) ? record : undefined
+}
+
+const lockPath = (dataDir: string): string => join(dataDir, 'lock.json')
+
+/** A directory that is moved stays the same, a copy is another one. */
+function identifyDirectory(path: string): string {
+  const { dev, ino } = statSync(path)
+  return `${dev}:${ino}`
+}
+
+async function waitForStoppingOwner(dataDir: string): Promise<void> {
   const deadline = Date.now() + STOPPING_OWNER_WAIT_MS
-  for (let lock = readLock(path); lock?.stopping && isAlive(lock.owner) && Date.now() < deadline; lock = readLock(path))
+  for (let lock = readLock(dataDir); lock?.stopping && isAlive(lock.owner) && Date.now() < deadline; lock = readLock(dataDir))
     await sleep(POLL_MS)
 }
 

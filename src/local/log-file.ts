@@ -1,39 +1,16 @@
-import { createWriteStream, renameSync, statSync } from 'node:fs'
-import { hasCode } from '../node/fail.ts'
+import { openRotatingLog, type RotatingLog } from '../node/rotating-log.ts'
 
-const ROTATE_BYTES = 10 * 2 ** 20
-/** Lines kept in memory, to be shown when a process ends unexpectedly. */
-const TAIL_LINES = 20
+export type LogFile = Omit<RotatingLog, 'dropped'>
 
-export interface LogFile {
-  path: string
-  write(line: string): void
-  tail(): readonly string[]
-  close(): Promise<void>
-}
-
-/** Appends lines to a file, starting a fresh one when the old one has grown large; `echo` repeats them on the terminal. */
+/** A rotating log whose lines are repeated on the terminal where `echo` says so. */
 export function openLogFile(path: string, echo: boolean): LogFile {
-  rotate(path)
-  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 })
-  const recent: string[] = []
+  const log = openRotatingLog(path)
+  if (!echo) return log
   return {
-    path,
+    ...log,
     write(line) {
-      stream.write(`${line}\n`)
-      recent.push(line)
-      if (recent.length > TAIL_LINES) recent.shift()
-      if (echo) process.stdout.write(`${line}\n`)
+      log.write(line)
+      process.stdout.write(`${line}\n`)
     },
-    tail: () => recent,
-    close: () => new Promise((resolve) => stream.end(resolve)),
-  }
-}
-
-function rotate(path: string): void {
-  try {
-    if (statSync(path).size > ROTATE_BYTES) renameSync(path, `${path}.1`)
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error
   }
 }

@@ -19,13 +19,15 @@ import {
   writeDemoAccount,
   writeDemoFile,
 } from './data-dir.ts'
-import { createConsoleLink, createJoinToken, ensureDemoAccount, hostIsKnown, notEnforcedBy, waitForHost } from './demo.ts'
+import { answersHealth, createConsoleLink, createJoinToken, ensureDemoAccount, hostIsKnown, notEnforcedBy, waitForHost } from './demo.ts'
 import { type DataDirLock, lockDataDir } from './lock.ts'
 import { type LogFile, openLogFile } from './log-file.ts'
 import { isThere, npmProcess } from './npm-process.ts'
 import { type Plane, startPlane } from './plane/plane.ts'
+import { releaseReserve } from './plane/storage-watch.ts'
 import { claimPort, LOOPBACK } from './port.ts'
 import { readStartSettings, type StartSettings } from './settings.ts'
+import { type StartDeadline, startDeadline } from './start-deadline.ts'
 
 const HOST_NAME = 'local'
 /** Of the SSH proxy, where it is free. */
@@ -38,6 +40,8 @@ const PARENT_POLL_MS = 250
 const FILE_TROUBLE = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR']
 const EXIT_FAILURE = 1
 const EXIT_FORCED = 130
+/** A failed start has this long to stop what it has started. */
+const GIVE_UP_MS = 10_000
 
 /** Everything this process has started, in the order in which it was started. */
 interface Running {
@@ -55,20 +59,19 @@ let stopping: Promise<void> | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => onStopSignal())
 watchParent()
 
+const deadline = startDeadline((reason) => void giveUp(reason))
 try {
-  await start(readStartSettings(process.argv.slice(2), process.env))
+  await start(readStartSettings(process.argv.slice(2), process.env), deadline)
 } catch (error) {
   // A step that failed because everything is being stopped is no news.
-  if (stopping === undefined) {
-    process.stderr.write(`podplane did not start: ${describe(error)}\n`)
-    process.exitCode = EXIT_FAILURE
-    await stopAll()
-    process.exit()
-  }
+  if (stopping === undefined) await giveUp(describe(error))
+} finally {
+  deadline.done()
 }
 
-async function start(settings: StartSettings): Promise<void> {
+async function start(settings: StartSettings, { step }: StartDeadline): Promise<void> {
   const dataDir = openDataDir(settings.dataDir)
+  releaseReserve(dataDir.storage)
   running.lock = await lockDataDir(dataDir.path)
   running.dataDir = dataDir
   removeDemoFile(dataDir)
@@ -77,11 +80,14 @@ async function start(settings: StartSettings): Promise<void> {
   running.ssh = await openLocalSsh(settings, dataDir, port, secrets)
   running.plane = await startLocalPlane(settings, dataDir, port, secrets)
   const { url } = running.plane
+  const isServing = () => answersHealth(url)
+  step('reaching the control plane', isServing)
   const operator = createApiClient(url, secrets.OPERATOR_KEY)
   const [account, warning] = await Promise.all([
     ensureDemoAccount(url, operator, readDemoAccount(dataDir)),
     settings.agent ? joinThisMachine(settings, dataDir, url, operator) : undefined,
   ])
+  step('signing in', isServing)
   writeDemoAccount(dataDir, account)
   const consoleLink = await createConsoleLink(operator)
   if (stopping !== undefined) return
@@ -111,6 +117,11 @@ function startLocalPlane(settings: StartSettings, dataDir: DataDir, port: number
     vars: { ...localDoors(port), ...settings.vars, ...secrets },
     onLog: (line) => log.write(line),
     onProcess: (pid) => running.lock?.addChild(pid),
+    onLost: () => {
+      process.stderr.write(`The control plane ended and could not be started again; see ${log.path}\n`)
+      process.exitCode = EXIT_FAILURE
+      void endNow()
+    },
     onRestart: () => stopping ?? say(`The control plane crashed and was started again; see ${log.path}`),
   })
 }
@@ -170,6 +181,21 @@ async function joinTokenIfNew(dataDir: DataDir, operator: ApiClient): Promise<st
   if (identity !== undefined && (await hostIsKnown(operator, identity.hostId))) return undefined
   rmSync(join(dataDir.agent, 'host.json'), { force: true })
   return await createJoinToken(operator, HOST_NAME)
+}
+
+/** Ends a start that failed, with its reason. */
+async function giveUp(reason: string): Promise<void> {
+  deadline.done()
+  process.stderr.write(`podplane did not start: ${reason}\n`)
+  process.exitCode = EXIT_FAILURE
+  await endNow()
+}
+
+/** Stops what runs. What does not stop in time ends with this process. */
+async function endNow(): Promise<void> {
+  setTimeout(() => process.exit(), GIVE_UP_MS).unref()
+  await stopAll()
+  process.exit()
 }
 
 function onStopSignal(): void {

@@ -7,4 +7,6 @@ export interface RateLimiterRpc extends Rpc.DurableObjectBranded {
    * tests; the object's own clock decides otherwise.
    */
   take(minute: number, hour: number, day: number, nowMs?: number): RateOutcome
+  /** Writes a row, and returns once it is durable. */
+  probe(): Promise<void>
 }

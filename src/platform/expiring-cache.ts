@@ -1,3 +1,6 @@
+/** Requests do not read the clock in the order in which they come here. */
+const SKEW_MS = 1_000
+
 /**
  * A bounded map whose entries grow old: what an isolate remembers of D1 so that a warm request asks nothing. The oldest entry goes
  * when it is full. Entries are plain values; promises are not shared, because one request may not wait on another's I/O.
@@ -16,7 +19,8 @@ export class ExpiringCache<Value> {
   get(key: string, nowMs: number): Value | undefined {
     const entry = this.entries.get(key)
     if (!entry) return undefined
-    if (nowMs < entry.untilMs) return entry.value
+    // An entry from the future was stored before the clock went back, so its age is unknown (CLK-6).
+    if (nowMs < entry.untilMs && entry.untilMs - nowMs <= this.ttlMs + SKEW_MS) return entry.value
     this.entries.delete(key)
     return undefined
   }

@@ -1,4 +1,5 @@
 import { customAlphabet } from 'nanoid'
+import { KEY_KINDS } from '../contract/key-kinds.ts'
 import { isReservedWord } from '../contract/reserved-words.ts'
 import { toBase64Url } from './encoding.ts'
 
@@ -52,10 +53,10 @@ export function newSessionSecret(): string {
 
 /** A new join token: `ppj_<random>`. */
 export function newJoinToken(): string {
-  return `ppj_${randomToken()}`
+  return `${KEY_KINDS.joinToken}_${randomToken()}`
 }
 
 /** A new token of an invitation: `ppi_<random>`. */
 export function newInvitationToken(): string {
-  return `ppi_${randomToken()}`
+  return `${KEY_KINDS.invitation}_${randomToken()}`
 }

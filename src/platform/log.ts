@@ -1,3 +1,5 @@
+import { keyPattern } from '../contract/key-kinds.ts'
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 }
@@ -6,7 +8,7 @@ const MAX_TEXT = 2000
 
 /** Secrets that must not reach a log, whatever field they sit in. */
 const SECRETS: readonly [RegExp, string][] = [
-  [/\b(pp|ppo|ppw|ppd|ppj|ppi)_[0-9A-Za-z_-]+/g, '$1_[redacted]'],
+  [keyPattern(1), '$1_[redacted]'],
   [/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]'],
   [/\beyJ[\w-]+\.[\w-]*(?:\.[\w-]*)?/g, '[redacted jwt]'],
   [/\b(api_key=)[^&\s"']+/gi, '$1[redacted]'],

@@ -1,3 +1,4 @@
+import { restartLease } from '../domain/job/job.ts'
 import { type DrainingWorker, noTakeDueAtMs, type ReadyWorker, silentAtMs, type Worker, workerDueAtMs } from '../domain/worker/worker.ts'
 import { SILENCE_MIN_MS } from '../host-protocol/silence.ts'
 import type { QueueState } from './state.ts'
@@ -98,12 +99,17 @@ export function earliest(timesMs: readonly (number | null)[]): number | null {
  */
 export function absorbOutage(tx: Tx): void {
   const { state, nowMs } = tx
-  const armed = state.meta.alarmAtMs()
-  if (armed === null || nowMs - armed < OUTAGE_INTERVALS * state.pingIntervalMs) return
+  if (!isOutage(tx)) return
   state.meta.setAlarmAtMs(null)
   const untilMs = nowMs + Math.max(silenceLimitMs(state), SILENCE_MIN_MS)
-  for (const job of state.jobs.running()) state.jobs.save(job, { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs) })
+  for (const job of state.jobs.running()) state.jobs.save(job, restartLease(job, untilMs))
   for (const worker of state.workers.all()) excuseWorker(tx, worker, untilMs)
+}
+
+/** Whether the alarm is so late that the plane itself must have been away. */
+export function isOutage({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): boolean {
+  const armed = state.meta.alarmAtMs()
+  return armed !== null && nowMs - armed >= OUTAGE_INTERVALS * state.pingIntervalMs
 }
 
 function excuseWorker(tx: Tx, worker: Worker, untilMs: number): void {

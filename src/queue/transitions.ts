@@ -1,4 +1,4 @@
-import { applyTime, endLease, type Job, LEASE_INTERVALS, type Loss } from '../domain/job/job.ts'
+import { applyTime, endLease, type Job, LEASE_INTERVALS, type Loss, lossOf } from '../domain/job/job.ts'
 import { launchBackoffMs } from '../domain/worker/scaling.ts'
 import { silentAtMs, type Worker } from '../domain/worker/worker.ts'
 import { applyJob, deleteJob, orderStop, peekJob } from './jobs.ts'
@@ -76,6 +76,10 @@ interface Losses {
 
 /** It ended by itself, and perhaps because of what it was given, before any ping could tell (WRK-24). */
 const CRASHED: Losses = { confirmed: 'retry', unconfirmed: 'retry' }
+/** It went with its host or agent, or they ended it (LSE-20). */
+export const HOST_LOST: Losses = { confirmed: 'host', unconfirmed: 'host' }
+/** The same of one that was being stopped by the platform. */
+export const HOST_LOST_DRAINING: Losses = { confirmed: 'host', unconfirmed: 'free' }
 /** Nothing is known but that it is gone. */
 export const LOST: Losses = { confirmed: 'retry', unconfirmed: 'unconfirmed' }
 /** Stopped by the platform: an assignment that crossed the stop was never begun (WRK-29). */
@@ -90,7 +94,9 @@ export function endLeases(tx: Tx, workerId: string, reason: string, losses: Loss
     settleJob(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
     if (job?.state !== 'IN_PROGRESS') continue
-    applyJob(tx, job, endLease(job, reason, tx.nowMs, job.acked ? losses.confirmed : losses.unconfirmed))
+    const loss = job.acked ? losses.confirmed : losses.unconfirmed
+    const isExcused = losses === LOST && lossOf(job, loss) === 'host'
+    applyJob(tx, job, endLease(job, isExcused ? job.leaseEndReason : reason, tx.nowMs, isExcused ? 'host' : loss))
   }
 }
 
@@ -102,9 +108,9 @@ export function drainWorker(tx: Tx, { id }: Worker, reason: string): void {
   sendAway(tx, id)
 }
 
-/** A worker that was lost or reports itself unhealthy: its leases end and it is removed. */
-export function failWorker(tx: Tx, worker: Worker, reason: string): void {
-  giveUpWorker(tx, worker, reason, LOST)
+/** A worker that was lost, with its host (`losses`) or alone, or reports itself unhealthy: its leases end and it is removed. */
+export function failWorker(tx: Tx, worker: Worker, reason: string, losses: Losses = LOST): void {
+  giveUpWorker(tx, worker, reason, losses)
 }
 
 /** A worker whose container ended by itself: what it held is the first suspect (PP-176). */

@@ -13,12 +13,22 @@ export type Principal = Credential & {
  */
 export type Credential = { via: 'KEY' | 'SESSION' | 'POD' | 'OPERATOR'; credentialId: string }
 
+/** What a request says of the resource that it changes, and how its answer names that resource's state (RST-21). */
+export interface Precondition {
+  /** The `If-Match` header. */
+  ifMatch: string | undefined
+  /** Names the state for the `ETag` header of an answer that shows the resource, or what a change of it would do. The last one counts. */
+  tell: (tag: string) => void
+}
+
 /** What every verb needs: where, who, when (milliseconds) and in which request. */
 export interface VerbContext {
   env: Env
   principal: Principal
   nowMs: number
   requestId: string
+  /** Of a REST call; absent: there is none. */
+  precondition?: Precondition
 }
 
 /** Who of the operators it is: the user and session of one who has signed in, nobody in particular for the operator's key. */

@@ -1,15 +1,14 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeDirDurably, writeDurablySync } from '../node/durable-file.ts'
 import { hasCode, OperatorError } from '../node/fail.ts'
 import { utils } from './ssh2.ts'
 
 const FILE = 'ssh_host_ed25519_key'
-const PRIVATE_DIR_MODE = 0o700
-const PRIVATE_FILE_MODE = 0o600
 
 /** The key by which clients know the proxy: made once, and kept, or every client would warn of somebody in the middle (NET-23). */
 export function loadHostKey(stateDir: string): string {
-  mkdirSync(stateDir, { recursive: true, mode: PRIVATE_DIR_MODE })
+  makeDirDurably(stateDir)
   const path = join(stateDir, FILE)
   const kept = read(path) ?? make(path)
   if (utils.parseKey(kept) instanceof Error) {
@@ -32,7 +31,7 @@ function make(path: string): string {
   for (;;) {
     const { private: key } = utils.generateKeyPairSync('ed25519', { comment: 'podplane-ssh-proxy' })
     if (utils.parseKey(key) instanceof Error) continue
-    writeFileSync(path, key, { mode: PRIVATE_FILE_MODE, flag: 'wx' })
+    writeDurablySync(path, key)
     return key
   }
 }

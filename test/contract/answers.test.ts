@@ -12,7 +12,7 @@ function given(change: Partial<Omit<Given, 'headers'>> & { headers?: Record<stri
     status: 200,
     text: body === null ? null : JSON.stringify(body),
     ...rest,
-    headers: new Headers({ 'content-type': 'application/json', ...headers }),
+    headers: new Headers({ 'content-type': 'application/json', etag: '"1"', ...headers }),
   }
 }
 

@@ -74,7 +74,7 @@ describe('documents', () => {
     for (const [name, operation] of operationsOf(restDocument())) expect(operation['x-scope'], name).toMatch(/^([a-z]+:(read|write)|none)$/)
   })
 
-  it('[PAG-4][PAG-5] lists that grow are cut into pages, the others are whole', () => {
+  it('[PAG-4][PAG-5][PAG-6] lists that grow are cut into pages, the others are whole', () => {
     const { components } = plain(restDocument()) as { components: { schemas: Record<string, { properties?: Record<string, object> }> } }
     const lists = operationsOf(restDocument()).flatMap(([name, { responses }]) => {
       const ref = /"#\/components\/schemas\/(\w+)"/.exec(JSON.stringify(responses['200'] ?? ''))?.[1] ?? ''
@@ -94,7 +94,7 @@ describe('documents', () => {
       '/v2/catalog/cpus: whole',
       '/v2/catalog/datacenters: whole',
       '/v2/catalog/gpus: whole',
-      '/v2/catalog/templates: whole',
+      '/v2/catalog/templates: pages',
       '/v2/clusters: whole',
       '/v2/events: pages',
       '/v2/global-volumes: whole',
@@ -126,6 +126,48 @@ describe('documents', () => {
         const target = (ref ?? '').split('/').reduce((at, key) => at?.[key], document)
         expect(target, ref).toBeDefined()
       }
+    }
+  })
+})
+
+describe('generators of Java and Go', () => {
+  const schemasIn = (value: unknown): Record<string, unknown>[] =>
+    typeof value !== 'object' || value === null
+      ? []
+      : [
+          value as Record<string, unknown>,
+          ...Object.entries(value).flatMap(([key, member]) => (key === 'example' ? [] : schemasIn(member))),
+        ]
+  const documents = () => [restDocument(), adminDocument(), consoleDocument()].map(plain)
+
+  it('[DOC-1] meet no default beside a choice, none that is an object, and no boolean of fixed values', () => {
+    const [rest, admin] = documents()
+    const wrong = [...schemasIn(rest), ...schemasIn(admin)].filter(
+      ({ anyOf, oneOf, type, enum: values, default: own }) =>
+        ((anyOf ?? oneOf) !== undefined && own !== undefined) ||
+        (own !== null && typeof own === 'object' && !Array.isArray(own) && !('description' in own)) ||
+        (type === 'boolean' && values !== undefined),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('[DOC-2] find another name for what oapi-codegen would call as its own types', () => {
+    for (const document of documents()) {
+      const wrappers = operationsOf(document).map(
+        ([, { operationId = '' }]) => `${operationId[0]?.toUpperCase()}${operationId.slice(1)}Response`,
+      )
+      const colliding = Object.entries<{ 'x-go-name'?: string }>(document.components.schemas).filter(([name]) => wrappers.includes(name))
+      for (const [name, schema] of colliding) expect(schema['x-go-name'], name).toBe(name.replace(/Response$/, 'Result'))
+    }
+  })
+
+  it('[DOC-3] read a 201 by the schema of the 200 that it has beside it', () => {
+    for (const [name, { responses }] of operationsOf(restDocument())) {
+      const made = /"\$ref":"([^"]+)"/.exec(JSON.stringify((responses['201'] as { content?: unknown } | undefined)?.content ?? ''))?.[1]
+      const planned = /schemas\/(\w+)"/.exec(JSON.stringify((responses['200'] as { content?: unknown } | undefined)?.content ?? ''))?.[1]
+      if (made === undefined || planned === undefined) continue
+      const schemas = plain(restDocument()).components.schemas
+      expect(JSON.stringify(schemas[planned]?.anyOf ?? []), name).toContain(made)
     }
   })
 })
@@ -170,7 +212,7 @@ describe('[PP-122] what generators of clients need', () => {
 
   it('both answers of createPod have a type of their own', () => {
     const { responses } = rest.paths['/v2/pods'].post
-    expect(responses[200].content['application/json'].schema).toEqual({ $ref: '#/components/schemas/PodPlacementPreview' })
+    expect(responses[200].content['application/json'].schema).toEqual({ $ref: '#/components/schemas/PodOrPlacementPreview' })
     expect(responses[201].content['application/json'].schema).toEqual({ $ref: '#/components/schemas/Pod' })
   })
 
@@ -209,7 +251,6 @@ describe('[PP-122] what generators of clients need', () => {
       CreateEndpointGpuConfigCount: 1,
       CreateEndpointRequestCloud: 'SECURE',
       CreateEndpointRequestFlashboot: 'OFF',
-      CreateEndpointRequestScaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
       CreateEndpointRequestTimeout: 600_000,
       CreateEndpointRequestType: 'QUEUE',
       CreateEndpointWorkersMax: 3,

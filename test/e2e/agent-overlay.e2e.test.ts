@@ -1,8 +1,9 @@
+import { decode } from 'dns-packet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Workload } from '../../src/host-protocol/messages.ts'
 import type { Overlay, OverlayInventory } from '../../src/host-protocol/overlays.ts'
 import { waitUntil } from '../support/time.ts'
-import { MachineRow, type RowMachine, UPLINK } from './support/machine-row.ts'
+import { MachineRow, type NameQuestion, type RowMachine, UPLINK } from './support/machine-row.ts'
 import type { Cell } from './support/network-machine.ts'
 import { IDLE, PodAgent } from './support/pod-agent.ts'
 import { busyboxImage } from './support/worker-image.ts'
@@ -13,6 +14,13 @@ import { busyboxImage } from './support/worker-image.ts'
 const PORT = 7_000
 /** What the probe says over UDP. */
 const SECRET = 'hello'
+
+/** Names of members are found below it. */
+const DOMAIN = 'podplane.internal'
+/** The engine's name server in each container, and the one that it asks first. */
+const ENGINE_NAMES = '127.0.0.11'
+const OWN_NAMES = '169.254.53.53'
+const [A, PTR, AAAA] = [1, 12, 28]
 
 const row = new MachineRow()
 let agents: PodAgent[] = []
@@ -43,7 +51,7 @@ function overlayOf(id: string, number: number, machines: readonly number[], chec
     const hostAddress = row.machines[at]?.address ?? null
     return { podId: `${id}-${rank}`, address: `10.64.${number}.${rank + 2}`, hostAddress, names: [`node-${rank}`] }
   })
-  return { id, vni: 0x10_0000 + number, cidr: `10.64.${number}.0/24`, members, ...(check === undefined ? {} : { check }) }
+  return { id, vni: 0x10_0000 + number, cidr: `10.64.${number}.0/24`, domain: DOMAIN, members, ...(check === undefined ? {} : { check }) }
 }
 
 /** What a container of a machine is called in its overlay, and where it is. */
@@ -88,6 +96,18 @@ async function reachesByName(member: Member, name: string): Promise<string> {
   if (address === undefined) return 'nobody'
   const text = await inside(member, 'sh', '-c', `busybox nc -w 2 ${name} ${PORT} </dev/null || true`)
   return text === 'here' ? address : 'nobody'
+}
+
+/** What answers to questions for names say. */
+async function namesFor(member: Member, questions: readonly NameQuestion[]): Promise<ReturnType<typeof readAnswer>[]> {
+  return (await row.askNames(await pidOf(member), questions)).map(readAnswer)
+}
+
+function readAnswer(message: Buffer | null) {
+  if (message === null) return { rcode: 'none', data: [] }
+  const { answers, flags } = decode(message)
+  const rcode = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'][(flags ?? 0) & 15]
+  return { rcode, data: (answers ?? []).map((answer) => ('data' in answer ? answer.data : null)) }
 }
 
 async function pidOf(member: Member): Promise<string> {
@@ -168,6 +188,67 @@ test('[HOST-141] [NET-44] members on three machines reach one another by name, o
   expect(await sniffBetween(first, '10.64.1.3')).toEqual({ ports: [4_789], seen: true })
 })
 
+test('[NET-70] names of members are answered over UDP and TCP, and below the domain that is searched', async () => {
+  const [first] = reds as [Member]
+  const name = `node-1.${DOMAIN}`
+  const answers = await namesFor(
+    first,
+    (['udp', 'tcp'] as const).flatMap((kind) => [
+      [kind, ENGINE_NAMES, name, A],
+      [kind, ENGINE_NAMES, name, AAAA],
+      [kind, OWN_NAMES, 'Node-2', A],
+    ]),
+  )
+  const each = [
+    { rcode: 'NOERROR', data: ['10.64.1.3'] },
+    { rcode: 'NOERROR', data: [] },
+    { rcode: 'NOERROR', data: ['10.64.1.4'] },
+  ]
+  expect(answers).toEqual([...each, ...each])
+  expect(await inside(first, 'cat', '/etc/resolv.conf')).toMatch(/^search podplane\.internal\b/m)
+  // /etc/hosts does not have it below the domain.
+  expect(await inside(first, 'nslookup', 'node-2')).toMatch(/node-2\.podplane\.internal[\s\S]*10\.64\.1\.4/)
+})
+
+test('[NET-71] [NET-72] a name of another account is as one that nobody has, and what lies outside is refused', async () => {
+  const [blueFirst] = blues as [Member]
+  // The red ones have a third member, and nobody has a tenth.
+  const [foreign, unknown] = await row.askNames(await pidOf(blueFirst), [
+    ['udp', ENGINE_NAMES, `node-2.${DOMAIN}`, A],
+    ['udp', ENGINE_NAMES, `node-9.${DOMAIN}`, A],
+  ])
+  expect(foreign?.toString('latin1').replace('node-2', 'node-9')).toBe(unknown?.toString('latin1'))
+  const absent = { rcode: 'NXDOMAIN', data: [] }
+  const refused = { rcode: 'REFUSED', data: [] }
+  expect(
+    await namesFor(blueFirst, [
+      ['udp', ENGINE_NAMES, `node-2.${DOMAIN}`, A],
+      ['tcp', ENGINE_NAMES, `node-2.${DOMAIN}`, AAAA],
+      ['udp', ENGINE_NAMES, '4.1.64.10.in-addr.arpa', PTR],
+      ['udp', ENGINE_NAMES, '1.0.88.10.in-addr.arpa', PTR],
+      ['udp', OWN_NAMES, 'example.org', A],
+      ['tcp', OWN_NAMES, 'example.org', A],
+    ]),
+  ).toEqual([absent, absent, absent, absent, refused, refused])
+})
+
+test('[NET-73] questions above the pace of a container are dropped, and others are answered meanwhile', async () => {
+  const [first, blueFirst] = [reds[0] as Member, blues[0] as Member]
+  const count = 4_000
+  const hurried = row.hurryNames(await pidOf(first), OWN_NAMES, 'node-1', count)
+  const asked = await namesFor(blueFirst, [['udp', OWN_NAMES, 'node-1', A]])
+  const answered = await hurried
+  expect(asked).toEqual([{ rcode: 'NOERROR', data: ['10.64.2.3'] }])
+  // At most 400 at once, and some more while the others are sent. On a busy machine the asker itself misses answers.
+  expect(answered).toBeGreaterThan(50)
+  expect(answered).toBeLessThan(1_500)
+  await waitUntil(
+    'it may ask again',
+    async () => (await namesFor(first, [['udp', OWN_NAMES, 'node-1', A]]))[0]?.rcode === 'NOERROR',
+    20_000,
+  )
+})
+
 test('[HOST-142] who reaches whom: members of one network, and nobody else', async () => {
   const [from, blueFrom] = [reds[0] as Member, blues[0] as Member]
   for (const machine of row.machines) await machineListens(machine)
@@ -240,9 +321,12 @@ test('[HOST-143] a new member is known to the others by name and address without
   await listens(await pidOf(third))
   await waitUntil('the first reaches the third', async () => (await reachesByName(first, 'node-2')) === '10.64.2.4', 20_000)
   expect(await reachesByName(third, 'node-0')).toBe('10.64.2.2')
+  const name: NameQuestion = ['udp', ENGINE_NAMES, `node-2.${DOMAIN}`, A]
+  expect(await namesFor(first, [name])).toEqual([{ rcode: 'NOERROR', data: ['10.64.2.4'] }])
   expect((await inside(first, 'cat', '/proc/1/stat')).split(' ')[21]).toBe(before.split(' ')[21])
   want([red, blue], [...reds, ...blues])
   await waitUntil('the name has gone', async () => (await reachesByName(first, 'node-2')) === 'nobody', 20_000)
+  expect(await namesFor(first, [name])).toEqual([{ rcode: 'NXDOMAIN', data: [] }])
 })
 
 test('[HOST-143] an agent that starts again changes nothing, and mends what somebody took away', async () => {
@@ -255,6 +339,10 @@ test('[HOST-143] an agent that starts again changes nothing, and mends what some
   await waitUntil('it is linked again', () => agent.log.split('linked to the plane').length > 2, 30_000)
   expect(await reachesByName(second, 'node-0')).toBe('10.64.1.2')
   expect(await row.run(machineOf(first), 'ip', '-o', 'link', 'show', 'type', 'vxlan')).toBe(tunnels)
+
+  const question: NameQuestion = ['tcp', OWN_NAMES, `node-1.${DOMAIN}`, A]
+  const isAnswered = async () => (await namesFor(first, [question]))[0]?.data[0] === '10.64.1.3'
+  await waitUntil('names are answered again', isAnswered, 20_000)
 
   const name = /px-\w+/.exec(tunnels)?.[0] ?? ''
   await row.run(machineOf(first), 'ip', 'link', 'delete', name)
@@ -332,6 +420,10 @@ test('[HOST-146] files of the platform are in the container before it starts, wi
   await agent.reaches(3, 'running')
   const shell = (script: string) => row.machines[0]?.engine.docker('exec', agent.container(3), '/bin/busybox', 'sh', '-c', script)
   expect(await shell("busybox stat -c '%a %u %g' /etc/munge/*/munge.key && busybox cat /etc/munge/*/munge.key")).toBe('400 0 0\nsecret')
+  // A container in no private network finds no names of one.
+  const pid = await row.machines[0]?.engine.docker('inspect', '--format', '{{.State.Pid}}', agent.container(3))
+  const [answer] = await row.askNames(pid ?? '', [['udp', OWN_NAMES, `node-0.${DOMAIN}`, A]])
+  expect(readAnswer(answer ?? null)).toEqual({ rcode: 'REFUSED', data: [] })
 })
 
 /** What an agent has said of private networks since it was started last. */

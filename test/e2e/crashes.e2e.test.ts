@@ -112,6 +112,7 @@ describe('an agent is killed', () => {
       const view = await endpoint.status(job)
       return view.status === 'IN_PROGRESS' && view.workerId
     })
+    await realTime(1_000, 'the reply of the take reaches the worker: one that is lost on its way is no attempt (LSE-1)')
     return { endpoint, job, worker, container: await findContainer(worker) }
   }
 

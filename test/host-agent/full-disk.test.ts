@@ -31,9 +31,11 @@ let dir: string
 let runtime: FakeRuntime
 let reports: WorkloadReport[]
 let supervisor: Supervisor
+let nowMs: number
 
 beforeEach(() => {
   disk.isFull = false
+  nowMs = 100
   dir = tempDir('full-disk')
   runtime = new FakeRuntime()
   reports = []
@@ -43,15 +45,15 @@ beforeEach(() => {
 function open(): Supervisor {
   const log = silentLog()
   const records = new WorkloadRecords(join(dir, 'workloads'), 0)
-  const ledger = new WorkloadLedger({ records, report: (report) => reports.push(report), log, now: () => 100 })
-  const logs = new LogShipper({ dir: join(dir, 'logs'), send: async () => undefined, log, now: () => 100 })
+  const ledger = new WorkloadLedger({ records, report: (report) => reports.push(report), log, now: () => nowMs })
+  const logs = new LogShipper({ dir: join(dir, 'logs'), send: async () => undefined, log, now: () => nowMs })
   return new Supervisor({
     runtimes: [runtime],
     ledger,
     volumes: { wipe: async () => {} },
     logs,
     log,
-    now: () => 100,
+    now: () => nowMs,
     isReporting: () => false,
   })
 }
@@ -91,8 +93,39 @@ test('[HOST-73] nothing is pulled or started while it cannot be written that it 
   disk.isFull = true
   await want(pod())
   expect(runtime.calls).toEqual([])
-  expect(said()).toEqual(['error'])
-  expect(reports.at(-1)).toMatchObject({ state: 'error', reason: 'this host cannot write to its own disk, which may be full' })
+  expect(said()).toEqual(['pulling'])
+  expect(reports.at(-1)).toMatchObject({ state: 'pulling', reason: 'this host cannot write to its own disk, which may be full' })
+})
+
+test('[HOST-172] a pod whose start the disk refuses waits, and starts by itself once there is room; a worker is refused', async () => {
+  disk.isFull = true
+  await want(pod(), pod({ id: 'w-1', kind: 'worker' }))
+  await want(pod(), pod({ id: 'w-1', kind: 'worker' }))
+  expect(said()).toEqual(['pulling', 'error'])
+  disk.isFull = false
+  // Not at once: what failed a moment ago may fail again.
+  await want(pod(), pod({ id: 'w-1', kind: 'worker' }))
+  expect(runtime.calls).toEqual([])
+  nowMs += 10_000
+  await want(pod(), pod({ id: 'w-1', kind: 'worker' }))
+  expect(runtime.calls).toEqual(['start p-1'])
+  expect(said().slice(2)).toEqual(['pulling', 'starting', 'running'])
+  expect(reports.at(-1)).toMatchObject({ state: 'running', reason: null })
+})
+
+test('[HOST-172] a disk that fills up while the image comes: the pod waits, nothing runs, and it starts later', async () => {
+  const start = runtime.start.bind(runtime)
+  runtime.start = (workload, hooks) => {
+    disk.isFull = nowMs < 1_000
+    return start(workload, hooks)
+  }
+  await want(pod())
+  expect(reports.at(-1)).toMatchObject({ state: 'pulling', reason: 'this host cannot write to its own disk, which may be full' })
+  expect(runtime.workloads.size).toBe(0)
+  disk.isFull = false
+  nowMs += 10_000
+  await want(pod())
+  expect(said().at(-1)).toBe('running')
 })
 
 test('what the full disk refused is written once there is room', async () => {

@@ -2,13 +2,20 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isOperatorKey } from '../../src/domain/key-text.ts'
+import { readHostIdentity } from '../../src/host-agent/plane/enrolment.ts'
 import { HostKey } from '../../src/host-agent/plane/host-key.ts'
-import { loadSecrets, openDataDir, readDemoFile, removeDemoFile, writeDemoFile } from '../../src/local/data-dir.ts'
+import {
+  loadSecrets,
+  openDataDir,
+  readDemoAccount,
+  readDemoFile,
+  removeDemoFile,
+  writeDemoAccount,
+  writeDemoFile,
+} from '../../src/local/data-dir.ts'
 import { serveAsset } from '../../src/local/plane/assets.ts'
 import { OperatorError } from '../../src/node/fail.ts'
 import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
-
-const ADVICE = 'restore it, or remove the whole data directory to begin anew'
 
 let directory: string
 beforeEach(() => {
@@ -62,6 +69,16 @@ describe('static assets', () => {
   })
 })
 
+function thrownBy(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof OperatorError) return error.message
+    throw error
+  }
+  throw new Error('nothing was thrown')
+}
+
 describe('the data directory', () => {
   const modeOf = (path: string) => statSync(path).mode & 0o777
 
@@ -81,18 +98,45 @@ describe('the data directory', () => {
     expect(Object.values(secrets).filter((secret) => others.includes(secret))).toEqual([])
   })
 
-  it('refuses damaged secrets instead of making new ones, which would void every key', () => {
+  it('[DUR-5] refuses damaged secrets instead of making new ones, which would void every key, and says what is lost', () => {
     const dataDir = openDataDir(directory)
     for (const text of ['{"OPERATOR_KEY":"x"}', '{"OPERATOR', '']) {
       writeFileSync(join(directory, 'secrets.json'), text)
-      expect(() => loadSecrets(dataDir), text).toThrow(new OperatorError(`${join(directory, 'secrets.json')} is damaged; ${ADVICE}`))
+      const said = thrownBy(() => loadSecrets(dataDir))
+      expect(said).toMatch(
+        /^\S+\/secrets\.json is damaged; the operator key, what all API keys are checked against, .* are lost with it\. /,
+      )
+      expect(said).toMatch(/ queues and volumes are whole, .* Restore the file from a copy\. Without one .* start anew; /)
       expect(readFileSync(join(directory, 'secrets.json'), 'utf8')).toBe(text)
     }
   })
 
-  it('holds a host key that is not replaced when it is damaged', async () => {
-    writeFileSync(join(directory, 'host-key.json'), '{"kty":')
-    await expect(HostKey.load(directory)).rejects.toThrow(/host-key\.json is damaged; restore it/)
+  it.each(['', '{"kty":', 'null'])('[DUR-5] holds a host key that is not replaced when it is damaged: %j', async (text) => {
+    writeFileSync(join(directory, 'host-key.json'), text)
+    await expect(HostKey.load(directory)).rejects.toThrow(
+      /host-key\.json is damaged; the key by which the plane knows this host is lost .* containers go on running .* new --token .* another host/,
+    )
+    expect(readFileSync(join(directory, 'host-key.json'), 'utf8')).toBe(text)
+  })
+
+  it.each(['', '{"hostId":"h"'])('[DUR-5] holds the name of a host, which is not taken for none when it is damaged: %j', (text) => {
+    writeFileSync(join(directory, 'host.json'), text)
+    const said = thrownBy(() => readHostIdentity(directory))
+    expect(said).toMatch(/host\.json is damaged; .* its pods and volumes are not lost, .* podplane admin hosts list shows$/)
+    // Written as the error says, it is a host again.
+    const example = /'(\{.*\})'/.exec(said)?.[1] ?? ''
+    writeFileSync(join(directory, 'host.json'), example)
+    expect(readHostIdentity(directory)).toEqual({ hostId: '<id>', epoch: 1, dataCenterId: '<data center>', planeUrl: '<address>' })
+  })
+
+  it('[DUR-5] says that a damaged demo account is forgotten here alone', () => {
+    const dataDir = openDataDir(directory)
+    writeDemoAccount(dataDir, { apiKey: 'k', endpointId: 'e' })
+    expect(readDemoAccount(dataDir)).toEqual({ apiKey: 'k', endpointId: 'e' })
+    writeFileSync(join(directory, 'demo-account.json'), '')
+    expect(thrownBy(() => readDemoAccount(dataDir))).toMatch(
+      /demo-account\.json is damaged; only the key .* Remove the file and start again/,
+    )
   })
 
   it('keeps the mode of a directory that others use, and makes an empty one private', () => {

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lockDataDir } from '../../src/local/lock.ts'
+import { PROJECT_ROOT } from '../../src/local/paths.ts'
 import { identifyProcess, isAlive } from '../../src/node/process-identity.ts'
 import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
 
@@ -60,6 +62,41 @@ describe('the lock of a data directory', () => {
     const lock = await lockDataDir(directory)
     expect(isAlive(stranger)).toBe(true)
     lock.release()
+  })
+
+  it('[PLC-4] is refused across pid namespaces while its owner lives, and free once that was killed', async () => {
+    const script = `import { lockDataDir } from '${PROJECT_ROOT}/src/local/lock.ts'; await lockDataDir('${directory}'); console.log('locked'); setInterval(() => {}, 1000)`
+    const owner = spawn(
+      'unshare',
+      ['--pid', '--fork', '--kill-child', '--mount-proc', process.execPath, '--input-type=module', '-e', script],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    child = owner
+    await once(owner.stdout, 'data')
+    await expect(lockDataDir(directory)).rejects.toThrow('in use by another podplane (its process belongs to another container)')
+    owner.kill('SIGKILL')
+    await once(owner, 'close')
+    const lock = await lockDataDir(directory)
+    lock.release()
+  })
+
+  it('[PLC-4] means nothing in a copy of the directory: neither is the copy in use, nor are processes of the first one ended', async () => {
+    const lock = await lockDataDir(directory)
+    const worker = await startSleeper()
+    lock.addChild(worker.pid)
+    const copy = mkdtempSync(join(tmpdir(), 'podplane-lock-copy-'))
+    try {
+      cpSync(directory, copy, { recursive: true })
+      const second = await lockDataDir(copy)
+      expect([second.tookOver, isAlive(worker)]).toEqual([false, true])
+      second.release()
+      await expect(lockDataDir(directory)).rejects.toThrow('in use')
+    } finally {
+      lock.release()
+      rmSync(copy, { recursive: true })
+    }
   })
 
   it('survives a torn file', async () => {

@@ -63,4 +63,45 @@ describe('migration of usage', () => {
       { numRuns: 30 },
     )
   })
+
+  it('[BIL-40] rows that are there get their daily sums, and those of the release before too', () => {
+    const sums = FILES.find((file) => file.endsWith('_usage_days.sql')) ?? ''
+    const columns = 'workload_id, sequence, kind, resource_id, team_id, started_at, ended_at, disk_nanos_per_hour, disk_micros, volume_type'
+    const interval = fc.record({
+      startedAt: fc.integer({ min: 1, max: TEN_YEARS_MS }),
+      ms: fc.integer({ min: 0, max: 90 * 86_400_000 }),
+      nanos: fc.integer({ min: 0, max: 500_000_000_000 }),
+      isFast: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(fc.array(interval, { maxLength: 20 }), fc.array(interval, { maxLength: 5 }), (before, after) => {
+        const database = new DatabaseSync(':memory:')
+        apply(
+          database,
+          FILES.filter((file) => file < sums),
+        )
+        const write = (rows: typeof before, prefix: string) => {
+          for (const [i, { startedAt, ms, nanos, isFast }] of rows.entries()) {
+            const values = [`${prefix}${i}`, 1, 'NETWORK_VOLUME', 'v', 'team', startedAt, startedAt + ms, nanos, amountMicros(nanos, ms)]
+            database
+              .prepare(`INSERT INTO usage (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+              .run(...values, isFast ? 'HIGH_PERFORMANCE' : null)
+          }
+        }
+        write(before, 'a')
+        apply(database, [sums])
+        write(after, 'b')
+        const all = [...before, ...after]
+        const sum = (rows: typeof before) => rows.reduce((total, { nanos, ms }) => total + amountMicros(nanos, ms), 0)
+        for (const table of ['usage_days', 'usage_totals']) {
+          const row = database
+            .prepare(`SELECT COALESCE(SUM(disk_micros), 0) AS disk, COALESCE(SUM(fast_micros), 0) AS fast FROM ${table}`)
+            .get()
+          expect({ ...row }).toEqual({ disk: sum(all.filter(({ isFast }) => !isFast)), fast: sum(all.filter(({ isFast }) => isFast)) })
+        }
+        database.close()
+      }),
+      { numRuns: 30 },
+    )
+  })
 })

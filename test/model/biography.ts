@@ -12,6 +12,7 @@ const SILENCE_MAX_MS = 600_000
 const MISSING_PINGS = 2
 const RETRIES = 1
 const UNCONFIRMED = 10
+const HOST_LOSSES = 20
 
 export interface Attempt {
   boot: Boot
@@ -46,6 +47,8 @@ export interface Chapter {
   error?: string
   /** Leases since the submit or the last `/retry` that ended before anybody confirmed them (PP-175). */
   unconfirmed: number
+  /** Leases since then that were lost with a machine (LSE-20). */
+  hostLosses: number
   /** The lease before this chapter was lost, so its boot gets no more work (PP-11). */
   lost?: Boot
 }
@@ -53,7 +56,7 @@ export interface Chapter {
 /** All chapters of a job's life, as far as facts and timers decide them. */
 export function writeBiography(annals: Annals, job: string): Chapter[] {
   const birth = annals.birth(job)
-  const chapters: Chapter[] = [{ state: 'waiting', from: birth, place: birth.n, retries: 0, unconfirmed: 0, attempt: null }]
+  const chapters: Chapter[] = [{ state: 'waiting', from: birth, place: birth.n, retries: 0, unconfirmed: 0, hostLosses: 0, attempt: null }]
   for (;;) {
     const last = chapters[chapters.length - 1] as Chapter
     const gone: Chapter = { ...last, state: 'gone', from: timer(birth.at + birth.ttlMs) }
@@ -103,18 +106,19 @@ function afterTheEnd(annals: Annals, job: string, chapter: Chapter): Chapter[] {
   const retry = annals.about(job).find((fact) => fact.kind === 'retried' && isAfter(fact, chapter.from))
   if (retry && chapter.state === 'FAILED') {
     // A run of its own that starts at the tail: what earlier attempts left behind, late results included, is not part of it.
-    endings.push({ state: 'waiting', from: retry, place: retry.n, retries: 0, unconfirmed: 0, attempt: null })
+    endings.push({ state: 'waiting', from: retry, place: retry.n, retries: 0, unconfirmed: 0, hostLosses: 0, attempt: null })
   }
   return endings
 }
 
-type LeaseEnd = Moment & { cost: 'retry' | 'a confirmation' | 'nothing' }
+type LeaseEnd = Moment & { cost: 'retry' | 'a confirmation' | 'a machine' | 'nothing' }
 
 /** When the lease of a running attempt ends without a result, and what that costs the job (LSE-2 to LSE-5, LSE-7, PP-175). */
 function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
   const boot = (chapter.attempt as Attempt).boot
   let acked = false
   let missing = 0
+  let machineSilent = false
   let renewedTo = chapter.from.at + ACK_MS
   let idleFrom = Number.POSITIVE_INFINITY
   const silentAt = annals.silentAt(boot)
@@ -123,16 +127,21 @@ function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
     if (fact.at >= endAt()) break
     // WRK-29: an assignment that crossed a drain, or that the platform took back, is not the job's fault.
     // A crash is the fault of what the boot held, confirmed or not.
-    if (fact.kind === 'ended')
-      return { ...fact, cost: !fact.byPlatform && (acked || !annals.wasDraining(boot, fact)) ? 'retry' : 'nothing' }
+    if (fact.kind === 'ended') {
+      if (fact.by === 'the platform' || (!acked && annals.wasDraining(boot, fact))) return { ...fact, cost: 'nothing' }
+      return { ...fact, cost: fact.by === 'its host' ? 'a machine' : 'retry' }
+    }
     if (fact.kind === 'polled idle') idleFrom = Math.min(idleFrom, fact.at)
     const signs = (fact.kind === 'progressed' || fact.kind === 'streamed') && fact.job === job
     const lists = fact.kind === 'pinged' && fact.listed.includes(job)
     if (signs || lists) acked = true
+    // LSE-20: once it shows the job again, the silence of its machine is over for it.
+    if (signs || lists) machineSilent = false
     // LSE-4 excepts LSE-3: once the boot has shown that it holds nothing, nothing extends the lease.
     if ((signs || lists) && idleFrom === Number.POSITIVE_INFINITY) renewedTo = Math.max(renewedTo, fact.at + LEASE_MS)
     // HOST-36: as long as it had run when its machine fell silent; one more lease when that is back.
     if (fact.kind === 'host silent' && idleFrom === Number.POSITIVE_INFINITY) {
+      machineSilent = true
       renewedTo = Math.max(renewedTo, fact.since + silenceWait(fact.since - chapter.from.at))
     }
     if (fact.kind === 'host heard' && idleFrom === Number.POSITIVE_INFINITY && annals.isExcused(boot, fact)) renewedTo = fact.at + LEASE_MS
@@ -141,6 +150,7 @@ function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
   }
   // WRK-19: what its boot has shown lost may have run, unless the silence of the boot was first to end it.
   const shownLost = idleFrom !== Number.POSITIVE_INFINITY && Math.min(renewedTo, idleFrom + IDLE_GRACE_MS) <= silentAt
+  if (machineSilent && idleFrom === Number.POSITIVE_INFINITY) return { ...timer(endAt()), cost: 'a machine' }
   return { ...timer(endAt()), cost: acked || shownLost ? 'retry' : 'a confirmation' }
 }
 
@@ -150,15 +160,17 @@ export function silenceWait(ranMs: number): number {
   return ranMs <= SILENCE_MAX_MS ? ranMs : SILENCE_MAX_MS
 }
 
-/** LSE-8, PP-175. */
+/** LSE-8, PP-175, LSE-20, LSE-22. */
 function afterLoss(chapter: Chapter, end: LeaseEnd): Chapter {
   const over = { from: end, lost: chapter.attempt?.boot as Boot }
   const retries = chapter.retries + (end.cost === 'retry' ? 1 : 0)
   const unconfirmed = chapter.unconfirmed + (end.cost === 'a confirmation' ? 1 : 0)
+  const hostLosses = chapter.hostLosses + (end.cost === 'a machine' ? 1 : 0)
   const fail = (error: string) => stopped(chapter, { state: 'FAILED', ...over, error })
   if (retries > RETRIES) return fail(`job timed out after ${RETRIES} retries`)
   if (unconfirmed === UNCONFIRMED) return fail(`no worker confirmed the job, which was handed out ${UNCONFIRMED} times`)
-  return stopped(chapter, { state: 'waiting', ...over, retries, unconfirmed })
+  if (hostLosses === HOST_LOSSES) return fail(`the job was lost with its host ${HOST_LOSSES} times`)
+  return stopped(chapter, { state: 'waiting', ...over, retries, unconfirmed, hostLosses })
 }
 
 function begin(fact: Fact & { kind: 'taken' }): Attempt {

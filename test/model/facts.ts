@@ -15,7 +15,7 @@ export type Happening =
   | { kind: 'booted'; boot: Boot }
   | { kind: 'pinged'; boot: Boot; listed: readonly string[] }
   | { kind: 'polled idle'; boot: Boot }
-  | { kind: 'ended'; boot: Boot; byPlatform: boolean }
+  | { kind: 'ended'; boot: Boot; by: 'itself' | 'its host' | 'the platform' }
   | { kind: 'drained'; boot: Boot }
   /** The queue hears that the boot's machine has been silent since then, and the boot held these jobs, each since it was given it. */
   | { kind: 'host silent'; boot: Boot; since: number; held: readonly { job: string; startAt: number }[] }

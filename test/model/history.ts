@@ -56,7 +56,7 @@ export class History {
       case 'chunk':
         return this.report(operation)
       case 'crash':
-        return this.crash(operation.boot)
+        return this.crash(operation)
       case 'host silent':
       case 'host heard':
         return this.hostChanges(operation)
@@ -189,13 +189,13 @@ export class History {
     await this.queue.progress(chosen, about, output)
   }
 
-  private async crash(boot: number): Promise<void> {
+  private async crash({ boot, byHost }: Extract<Operation, { kind: 'crash' }>): Promise<void> {
     const chosen = pick(this.witness.present(), boot)
     if (!chosen) return
-    this.witness.say(`crash ${this.witness.name(chosen)}`)
+    this.witness.say(`crash ${this.witness.name(chosen)}${byHost ? ' with its host' : ''}`)
     this.witness.over.add(chosen)
-    this.witness.oracle.note(this.witness.now(), { kind: 'ended', boot: chosen, byPlatform: false })
-    await this.queue.crash(chosen)
+    this.witness.oracle.note(this.witness.now(), { kind: 'ended', boot: chosen, by: byHost ? 'its host' : 'itself' })
+    await this.queue.crash(chosen, byHost)
   }
 
   /** What a machine's silence means for a boot that has asked for work before (HOST-36). */

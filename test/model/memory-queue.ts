@@ -34,7 +34,7 @@ const WELL = { sdkVersion: null, unhealthy: null }
 export class MemoryQueue implements QueueUnderTest {
   readonly scales: boolean
   private nowMs = START_MS
-  private parking = new Parking()
+  private parking = new Parking({ after: () => () => undefined })
   private state = new MemoryState({ open: () => this.parking.openTakes() })
   private alarm = this.newAlarm()
   private planned = false
@@ -81,7 +81,7 @@ export class MemoryQueue implements QueueUnderTest {
   }
 
   async restart(): Promise<void> {
-    this.parking = new Parking()
+    this.parking = new Parking({ after: () => () => undefined })
     this.open.clear()
     this.state = this.state.restarted({ open: () => this.parking.openTakes() })
     this.alarm = this.newAlarm()
@@ -194,8 +194,8 @@ export class MemoryQueue implements QueueUnderTest {
     this.commit((tx) => takeChunk(tx, job, { ...holderOf(boot), delivery: null }, () => ({ json: readChunk('{"output":"chunk"}') })))
   }
 
-  async crash(boot: Boot): Promise<void> {
-    this.end(holderOf(boot).workerId, 137)
+  async crash(boot: Boot, byHost: boolean): Promise<void> {
+    this.end(holderOf(boot).workerId, 137, byHost)
   }
 
   async hostSilent(boot: Boot, sinceMs: number): Promise<void> {
@@ -211,11 +211,11 @@ export class MemoryQueue implements QueueUnderTest {
     this.commit((tx) => takeResult(tx, job, { ...holderOf(boot), delivery: null }, () => post))
   }
 
-  private end(id: string, exitCode: number): void {
+  private end(id: string, exitCode: number, endedByHost = false): void {
     if (this.ended.has(id)) return
     this.ended.add(id)
     this.toStop.delete(id)
-    this.report(id, { state: 'exited', exitCode })
+    this.report(id, { state: 'exited', exitCode, endedByHost })
     this.report(id, { state: 'gone' })
   }
 

@@ -16,7 +16,8 @@ export type Operation =
   | { kind: 'stray done'; boot: number; job: number; foreign: boolean; error: boolean }
   | { kind: 'progress'; boot: number; job: number; stray: boolean }
   | { kind: 'chunk'; boot: number; job: number; stray: boolean }
-  | { kind: 'crash'; boot: number }
+  /** `byHost`: its machine or agent says that it ended it, or went with it. */
+  | { kind: 'crash'; boot: number; byHost: boolean }
   /** The machine of a worker is said to be silent since a while ago; pings may come through all the same. */
   | { kind: 'host silent'; boot: number; agoMs: number }
   | { kind: 'host heard'; boot: number }
@@ -50,7 +51,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 8, arbitrary: kind('stray done', { boot: position, job: position, foreign: oneIn(4), error: fc.boolean() }) },
   { weight: 4, arbitrary: kind('progress', { boot: position, job: position, stray: oneIn(3) }) },
   { weight: 3, arbitrary: kind('chunk', { boot: position, job: position, stray: oneIn(3) }) },
-  { weight: 2, arbitrary: kind('crash', { boot: position }) },
+  { weight: 2, arbitrary: kind('crash', { boot: position, byHost: fc.boolean() }) },
   { weight: 4, arbitrary: kind('host silent', { boot: position, agoMs: fc.constantFrom(0, 5_000, 15_000, 30_000) }) },
   { weight: 2, arbitrary: kind('host heard', { boot: position }) },
   { weight: 5, arbitrary: kind('cancel', { job: position }) },

@@ -60,8 +60,8 @@ export interface QueueUnderTest {
   done(boot: Boot, job: string, body: PostBody): Promise<void>
   progress(boot: Boot, job: string, output: unknown): Promise<void>
   chunk(boot: Boot, job: string): Promise<void>
-  /** The host reports that the boot's container ended. */
-  crash(boot: Boot): Promise<void>
+  /** The host reports that the boot's container ended, by itself or `byHost`. */
+  crash(boot: Boot, byHost: boolean): Promise<void>
   /** The boot's machine has not been heard of since then. */
   hostSilent(boot: Boot, sinceMs: number): Promise<void>
   /** The boot's machine is heard of again. */

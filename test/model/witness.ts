@@ -61,7 +61,7 @@ export class Witness {
     if (!silent && !killed && !this.draining.has(boot) && !this.isWedged(boot)) this.fail(`${this.name(boot)} was given up: ${reason}`)
     this.say(`  ${this.name(boot)} is over: ${reason}`)
     this.over.add(boot)
-    if (!silent) this.oracle.note(this.now(), { kind: 'ended', boot, byPlatform: killed })
+    if (!silent) this.oracle.note(this.now(), { kind: 'ended', boot, by: killed ? 'the platform' : 'itself' })
   }
 
   /** The same for one that finishes what it holds and gets no more. */

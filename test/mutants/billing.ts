@@ -8,7 +8,7 @@ const BUCKETS = 'src/domain/billing/buckets.ts'
 const DISKS = 'src/domain/pod/disk-charge.ts'
 const CSV = 'src/domain/text/csv.ts'
 const CHARGES = 'src/db/billing/charges.ts'
-const READS = 'src/db/billing/bill-reads.ts'
+const SUMS = 'src/db/billing/day-sums.ts'
 const VOLUMES = 'src/db/resources/network-volumes.ts'
 
 /** Killed by the unit tests of the pure rules. */
@@ -48,9 +48,21 @@ export const BILLING_WORKER_MUTANTS: readonly Mutant[] = [
   { id: 'a worker is charged for a silence', file: CHARGES, find: 'fromMs)), fromMs)', replace: 'fromMs)), toMs)' },
   {
     id: 'bills show usage of others',
-    file: READS,
-    find: 'return sql`u.team_id = ${scope.teamId} AND u.kind',
-    replace: 'return sql`TRUE OR u.team_id = ${scope.teamId} AND u.kind',
+    file: SUMS,
+    find: 'const own = and(eq(usageDays.teamId, teamId), behind, until)',
+    replace: 'const own = and(behind, until)',
+  },
+  {
+    id: 'intervals of what lives go with the others',
+    file: 'src/db/billing/usage-removal.ts',
+    find: 'AND NOT ${IS_OF_THE_LIVING}',
+    replace: '',
+  },
+  {
+    id: 'what ended while a bill was read counts twice',
+    file: SUMS,
+    find: 'const charges = [...rows.map(toCharge), ...partsOfDays(later, isHere)]',
+    replace: 'const charges = rows.map(toCharge)',
   },
   {
     id: 'a resized volume is charged at its former rate',

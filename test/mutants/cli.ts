@@ -19,8 +19,8 @@ export const CLI_MUTANTS: readonly Mutant[] = [
   {
     id: 'a demo file of another machine is believed',
     file: 'src/cli/config/local-plane.ts',
-    find: 'LOOPBACK.has(new URL(plane.url).hostname)',
-    replace: 'LOOPBACK.size > 0',
+    find: 'isOnThisMachine(plane.url)',
+    replace: "plane.url !== ''",
   },
   {
     id: 'a plan shows the values of variables',
@@ -61,7 +61,7 @@ export const CLI_MUTANTS: readonly Mutant[] = [
   {
     id: 'dev runs what is built here on another machine',
     file: 'src/cli/dev/dev.ts',
-    find: '!LOOPBACK.has(hostname)',
-    replace: 'LOOPBACK.size === 0',
+    find: '!isOnThisMachine(session.target.url)',
+    replace: "session.target.url === ''",
   },
 ]

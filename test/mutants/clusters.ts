@@ -198,6 +198,6 @@ export const CLUSTER_WORKER_MUTANTS: readonly Mutant[] = [
   },
   { id: 'an answer before its question', file: OBJECT, find: 'this.store.write(step.check)', replace: 'void step.check' },
   { id: 'who has run is still tried elsewhere', file: REPORTS, find: 'return { ...pod, triedHosts: null }', replace: 'return pod' },
-  { id: 'a deletion is left to the timer', file: SERVICE, find: '  await object.look(id)\n}', replace: '}' },
+  { id: 'a deletion is left to the timer', file: SERVICE, find: '    await object.look(id)\n', replace: '' },
   { id: 'a template beside an image', file: REQUEST, find: 'if (both.length > 0)', replace: 'if (both.length > 9)' },
 ]

@@ -450,14 +450,14 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     id: 'posts are read whoever sends them',
     file: 'durable-objects/endpoint/worker/post-body.ts',
-    find: 'const entry = matters() ?',
-    replace: 'const entry = bytes > 0 ?',
+    find: 'const refusal = matters() ?',
+    replace: 'const refusal = request.body !== null ?',
   },
   {
     id: 'posts have no bound of bytes',
     file: 'durable-objects/endpoint/worker/post-body.ts',
-    find: 'if (used + bytes <= bound) return',
-    replace: 'if (used >= 0) return',
+    find: 'if (used + bytes <= bound) {',
+    replace: 'if (used >= 0) {',
   },
   {
     id: 'results take no room',

@@ -153,7 +153,7 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     replace: 'return SMALL_ORDER.includes(`0x${hex}`) ?',
   }),
   finding('L4', 'every error of a body is told', ['worker', 'worker/rest/large-bodies'], {
-    file: 'src/http/openapi/validation-errors.ts',
+    file: 'src/contract/validation-errors.ts',
     find: 'issues.slice(0, MAX_ERRORS)',
     replace: 'issues.slice(0)',
   }),

@@ -17,10 +17,10 @@ export const GRAPHQL_DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: 'passing === undefined',
   },
   {
-    id: 'the dearer cloud is the lowest price',
+    id: 'a price of a cloud without stock',
     file: 'src/domain/graphql/catalog.ts',
-    find: 'Math.min(...found.map((one) => one.price))',
-    replace: 'Math.max(...found.map((one) => one.price))',
+    find: "found.find(({ level }) => level !== 'NONE') ?? found[0]",
+    replace: 'found[0]',
   },
   {
     id: 'a CPU machine costs what one of its vCPUs does',
@@ -67,8 +67,8 @@ export const GRAPHQL_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'the workers of an endpoint for a key that may only write it',
     file: 'src/services/endpoints/endpoint-workers.ts',
-    find: "requireScope(ctx.principal, 'serverless:read')",
-    replace: "requireScope(ctx.principal, 'serverless:write')",
+    find: "requireScope(ctx.principal, 'serverless:read')\n  const endpoints",
+    replace: "requireScope(ctx.principal, 'serverless:write')\n  const endpoints",
   },
   {
     id: 'a lowest price that looks at the number of GPUs alone',

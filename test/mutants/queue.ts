@@ -27,6 +27,12 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
     find: '(edge === null || inOrder(line, edge) <= 0)',
     replace: 'true',
   },
+  {
+    id: 'the silence of a host costs the job a retry',
+    file: JOB,
+    find: 'leaseEndReason === HOST_SILENT || leaseEndReason',
+    replace: 'leaseEndReason',
+  },
   { id: 'any terminal job can be retried', file: JOB, find: "state === 'FAILED' || state === 'TIMED_OUT'", replace: 'isTerminal(state)' },
   {
     id: 'unacknowledged lease one millisecond long',
@@ -80,8 +86,8 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'a requeued job goes to the tail',
     file: JOB,
-    find: "    state: 'IN_QUEUE',\n    retries: job.retries + ",
-    replace: "    state: 'IN_QUEUE',\n    orderKey: Number.MAX_SAFE_INTEGER,\n    retries: job.retries + ",
+    find: "    state: 'IN_QUEUE',\n    hostLosses,",
+    replace: "    state: 'IN_QUEUE',\n    orderKey: Number.MAX_SAFE_INTEGER,\n    hostLosses,",
   },
   {
     id: 'a retry forgets who held the job',
@@ -92,8 +98,8 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'a retry keeps the retries',
     file: JOB,
-    find: '    retries: 0,\n    unconfirmed: 0,\n    finishedAtMs: null,',
-    replace: '    unconfirmed: 0,\n    finishedAtMs: null,',
+    find: '    retries: 0,\n    unconfirmed: 0,\n    hostLosses: 0,\n    finishedAtMs: null,',
+    replace: '    unconfirmed: 0,\n    hostLosses: 0,\n    finishedAtMs: null,',
   },
   {
     id: 'a result from before a retry ends it',

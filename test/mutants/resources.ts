@@ -174,7 +174,8 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
     find: 'if (template.serverless === serverless)',
     replace: 'if (template)',
   },
-  { id: 'what is in use can be deleted', file: DELETE, find: 'and(owned, not(used))', replace: 'owned' },
+  { id: 'what is in use can be deleted', file: DELETE, find: 'and(owned, isSame, not(used))', replace: 'and(owned, isSame)' },
+  { id: 'a deletion is not held to what was seen', file: DELETE, find: 'and(owned, isSame, not(used))', replace: 'and(owned, not(used))' },
   { id: 'terminated pods hold what they used', file: USERS, find: ", ne(pods.status, 'TERMINATED')", replace: '' },
   {
     id: "strangers' pods hold a template",

@@ -16,8 +16,14 @@ export const STRANGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'a malformed body counts as a good one',
     file: 'src/http/jobs/job-api.ts',
-    find: 'body.bytes *= MALFORMED_WEIGHT',
-    replace: 'body.bytes *= 1',
+    find: 'counted.bytes *= MALFORMED_WEIGHT',
+    replace: 'counted.bytes *= 1',
+  },
+  {
+    id: 'a body of unknown length grows without a bound',
+    file: 'src/effects/in-flight.ts',
+    find: '+ body.bytes + bytes <= bound',
+    replace: '+ body.bytes + bytes <= bound * 1_000',
   },
   {
     id: 'dryRun that is said twice is what it said first',

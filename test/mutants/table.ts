@@ -98,8 +98,8 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'an old cursor wins over a newer one',
     file: 'src/domain/text/sse.ts',
-    find: 'of [lastEventId, from]',
-    replace: 'of [from, lastEventId]',
+    find: '? Number(lastEventId) : from',
+    replace: '? from || Number(lastEventId) : from',
   },
   {
     id: 'no fence: any holder may commit',
@@ -403,8 +403,8 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'an outage counts as silence',
     file: TIMERS,
-    find: 'if (armed === null || nowMs - armed <',
-    replace: 'if (true || armed === null || nowMs - armed <',
+    find: 'return armed !== null && nowMs - armed >= OUTAGE_INTERVALS',
+    replace: 'return armed === 0 && nowMs - armed >= OUTAGE_INTERVALS',
   },
   {
     id: 'a job that waits already may be retried',
@@ -444,7 +444,12 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'if (false) this.store.pieces.remove(n)',
   },
   { id: 'a retry waits for what is due before it', file: ATTEMPTS, find: 'store.nextAtMs(nowMs)', replace: 'store.nextAtMs()' },
-  { id: 'attempts cut off are forgotten', file: SENDER, find: '    this.attempts.recover(this.now())\n  }', replace: '  }' },
+  {
+    id: 'attempts cut off are forgotten',
+    file: SENDER,
+    find: '    this.attempts.recover(this.now())\n    watchSteps',
+    replace: '    watchSteps',
+  },
   { id: 'redirects are followed', file: SEND, find: "redirect: 'manual'", replace: "redirect: 'follow'" },
   { id: 'no guard before an attempt', file: SEND, find: 'if (refusal) return', replace: 'if (false) return' },
   { id: 'stream errors dropped', file: READS, find: 'const error = done && job.error !== null', replace: 'const error = false' },

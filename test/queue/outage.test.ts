@@ -28,7 +28,7 @@ function look(tx: Tx): void {
 test.each([
   [1_000, 35_000],
   [10_000, 40_000],
-])('[PP-13] with pings every %i ms a job waits %i ms for a host that comes back behind its plane', (pingIntervalMs, waitMs) => {
+])('[PP-13, LSE-20] with pings every %i ms a job waits %i ms for a host that comes back behind its plane', (pingIntervalMs, waitMs) => {
   const { state, tx } = queueWith(workerIn('READY', 'w', { lastSeenAtMs: 0 }), pingIntervalMs)
   const submitted = submitJob({
     ...{ seq: state.jobs.nextSequence(), id: 'j', lowPriority: false, webhook: null, hasS3Config: false },
@@ -42,6 +42,8 @@ test.each([
   expect([state.jobs.bySeq(1)?.state, state.workers.get('w')?.phase], 'still waited for').toEqual(['IN_PROGRESS', 'READY'])
   look(tx(BACK_MS + waitMs))
   expect([state.jobs.bySeq(1)?.state, state.workers.get('w')?.phase], 'not for ever').toEqual(['IN_QUEUE', 'FAILED'])
+  // LSE-20: nobody knows what became of the worker while the plane was away.
+  expect(state.jobs.bySeq(1)).toMatchObject({ retries: 0, hostLosses: 1, errorDetail: expect.stringContaining('the plane was away') })
 })
 
 test('[LB-20] a worker that serves requests outlives the return of its plane', () => {

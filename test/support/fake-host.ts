@@ -63,8 +63,13 @@ export class FakeHost {
     const reply = await FakeHost.askToEnrol(token, {}, inventory, keys)
     expect(reply.status).toBe(200)
     const { hostId, accessToken } = (await reply.json()) as { hostId: string; accessToken: string }
-    return new FakeHost(hostId, keys.privateKey, accessToken, inventory)
+    const host = new FakeHost(hostId, keys.privateKey, accessToken, inventory)
+    host.enrolAgain = () => FakeHost.askToEnrol(token, {}, inventory, keys)
+    return host
   }
+
+  /** Sends its enrolment once more, as an agent does that knows nothing of the answer. */
+  enrolAgain: () => Promise<Response> = () => Promise.reject(new Error('it has not enrolled'))
 
   /** The answer to an enrolment; `publicJwk` changes the key that is claimed, not the one that signs. */
   static async askToEnrol(

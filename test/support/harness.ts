@@ -8,6 +8,7 @@ import {
 } from 'cloudflare:test'
 import { exports, env as rawEnv } from 'cloudflare:workers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { WALL_CLOCK } from '../../durable-objects/clock/wall-clock.ts'
 import type { ClusterObject } from '../../durable-objects/cluster.ts'
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
 import type { HostObject } from '../../durable-objects/host.ts'
@@ -25,6 +26,10 @@ import type { RateLimiterRpc } from '../../src/objects/rate-limiter.ts'
 import type { HostTunnelRpc } from '../../src/objects/tunnel/host-tunnel.ts'
 import type { WebhookSenderRpc } from '../../src/objects/webhook-sender.ts'
 import { answerFault } from './openapi/answers.ts'
+
+const readWallMs = WALL_CLOCK.readMs
+// A test that has set `Date` has set the wall clock.
+WALL_CLOCK.readMs = (storage) => (vi.isFakeTimers() ? Date.now() : readWallMs(storage))
 
 export {
   afterAll,

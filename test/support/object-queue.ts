@@ -190,8 +190,8 @@ export class ObjectQueue implements QueueUnderTest {
     await this.settledAfter(this.worker(boot).stream(job, { output: 'chunk' }))
   }
 
-  async crash(boot: Boot): Promise<void> {
-    await this.settledAfter(this.end(this.worker(boot).id, 137))
+  async crash(boot: Boot, byHost: boolean): Promise<void> {
+    await this.settledAfter(this.end(this.worker(boot).id, 137, byHost))
   }
 
   async hostSilent(boot: Boot, sinceMs: number): Promise<void> {
@@ -234,10 +234,10 @@ export class ObjectQueue implements QueueUnderTest {
     await this.settled()
   }
 
-  private async end(workerId: string, exitCode: number): Promise<void> {
+  private async end(workerId: string, exitCode: number, endedByHost = false): Promise<void> {
     if (this.ended.has(workerId)) return
     this.ended.add(workerId)
-    await this.setup.host.report(workerId, { state: 'exited', exitCode, reason: null })
+    await this.setup.host.report(workerId, { state: 'exited', exitCode, reason: null, endedByHost })
     await this.setup.host.report(workerId, { state: 'gone' })
   }
 

@@ -12,6 +12,10 @@ export interface Operation {
   body: object | undefined
   /** It can be asked what it would do (DRY-5). */
   isPlannable?: boolean
+  /** Its name in the document. */
+  id?: string
+  /** It can be bound to a state of what it changes (RST-21). */
+  isConditional?: boolean
 }
 
 interface Document {
@@ -19,7 +23,12 @@ interface Document {
     string,
     Record<
       string,
-      { 'x-scope'?: string; parameters?: { name?: string }[]; requestBody?: { content: Record<string, { schema: { $ref?: string } }> } }
+      {
+        'x-scope'?: string
+        operationId?: string
+        parameters?: { name?: string }[]
+        requestBody?: { content: Record<string, { schema: { $ref?: string } }> }
+      }
     >
   >
   components: { schemas: Record<string, { example?: object }> }
@@ -29,10 +38,19 @@ interface Document {
 export function documentedIn(generated: object): Operation[] {
   const document = JSON.parse(JSON.stringify(generated)) as Document
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { requestBody, parameters = [], 'x-scope': scope = '' }]) => {
+    Object.entries(methods).map(([method, { requestBody, parameters = [], operationId: id = '', 'x-scope': scope = '' }]) => {
       const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1) ?? ''
       const isPlannable = parameters.some((parameter) => parameter.name === 'dryRun')
-      return { method, path, scope, isPlannable, body: requestBody && (document.components.schemas[name]?.example ?? { input: {} }) }
+      const isConditional = parameters.some((parameter) => parameter.name === 'If-Match')
+      return {
+        method,
+        path,
+        scope,
+        isPlannable,
+        id,
+        isConditional,
+        body: requestBody && (document.components.schemas[name]?.example ?? { input: {} }),
+      }
     }),
   )
 }

@@ -26,7 +26,7 @@ export const STATE_CASES: readonly StateCase[] = [
     check: (state) => {
       const first = job(1, { webhook: 'https://example.com/', hasS3Config: true })
       const held = leaseJob(first, { workerId: 'w', boot: 'b' }, 5, TIMES)
-      const over = { ...finishJob(held, 'FAILED', 9, 'error', 'detail'), chunks: 3, delivery: 'd', unconfirmed: 2 }
+      const over = { ...finishJob(held, 'FAILED', 9, 'error', 'detail'), chunks: 3, delivery: 'd', unconfirmed: 2, hostLosses: 4 }
       state.jobs.insert(first)
       expect(state.jobs.bySeq(1)).toEqual(first)
       state.jobs.save(first, held)

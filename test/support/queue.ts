@@ -1,3 +1,4 @@
+import type { EndpointCore } from '../../durable-objects/endpoint/core.ts'
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
 import { FakeHost, type FakeWorker } from './fake-host.ts'
 import {
@@ -98,6 +99,23 @@ export async function settled(queue: QueueSetup): Promise<void> {
 /** Looks into the endpoint's object. */
 export function inside<T>(queue: Pick<QueueSetup, 'endpointId'>, look: (object: EndpointObject) => T | Promise<T>): Promise<T> {
   return runInDurableObject(endpointStub(env, queue.endpointId), look)
+}
+
+/** Runs something on an endpoint's tables and takes it back, so that the object itself sees nothing of it. */
+export function undone(core: EndpointCore, run: () => void): void {
+  const undo = new Error('undo')
+  try {
+    core.ctx.storage.transactionSync(() => {
+      core.state.meta.setAlarmAtMs(null)
+      run()
+      throw undo
+    })
+  } catch (error) {
+    if (error !== undo) throw error
+  } finally {
+    core.state.reload()
+    core.audit.reload()
+  }
 }
 
 /** Open for as long as the file's tests run. */

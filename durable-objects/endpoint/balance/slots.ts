@@ -4,6 +4,7 @@ import type { SlotRef } from '../../../src/objects/tunnel/host-tunnel.ts'
 import type { OpenRequests, QueueState } from '../../../src/queue/state.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
 import { startedRequest, waitingRequest, workerIdle } from '../../../src/queue/workers/requests.ts'
+import type { Timers } from '../../clock/timers.ts'
 
 /** A slot that nobody renews any more is given back: whoever had it is gone. */
 export const SLOT_LEASE_MS = 60_000
@@ -20,6 +21,7 @@ export interface Slot extends SlotRef {
 /** What it needs of its endpoint. */
 interface SlotsDeps {
   readonly state: { workers: Pick<QueueState['workers'], 'all'>; meta: Pick<QueueState['meta'], 'suspended'> }
+  readonly timers: Pick<Timers, 'after' | 'every'>
   config(): EndpointConfig | null
   now(): number
   transact(run: (tx: Tx) => unknown): Promise<unknown>
@@ -47,7 +49,7 @@ export class Slots implements OpenRequests {
   private readonly counts = new Map<string, number>()
   private readonly avoided = new Map<string, number>()
   private readonly waiters = new Set<Waiter>()
-  private timer: ReturnType<typeof setTimeout> | null = null
+  private endSweeps: (() => void) | null = null
 
   constructor(core: SlotsDeps) {
     this.core = core
@@ -77,11 +79,11 @@ export class Slots implements OpenRequests {
     this.waiters.add(waiter)
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
-    const timer = setTimeout(leave, waitMs)
+    const cancel = this.core.timers.after(waitMs, leave)
     void this.core.transact(waitingRequest)
     this.grant()
     return promise.finally(() => {
-      clearTimeout(timer)
+      cancel()
       signal.removeEventListener('abort', leave)
     })
   }
@@ -104,7 +106,7 @@ export class Slots implements OpenRequests {
     const nowMs = this.core.now()
     if (!isReached) {
       this.avoided.set(workerId, nowMs + AVOID_MS)
-      setTimeout(() => this.grant(), AVOID_MS + 1)
+      this.core.timers.after(AVOID_MS + 1, () => this.grant())
     }
     this.drop(lease)
     this.grant()
@@ -118,6 +120,12 @@ export class Slots implements OpenRequests {
       if (held) held.untilMs = untilMs
       else this.hold(lease, { workerId, untilMs, release: () => undefined })
     }
+  }
+
+  /** The clock was set (CLK-3): what is lent stays lent for as long. */
+  move(byMs: number): void {
+    for (const held of this.leases.values()) held.untilMs += byMs
+    for (const [workerId, untilMs] of this.avoided) this.avoided.set(workerId, untilMs + byMs)
   }
 
   /** Gives back what nobody has renewed. */
@@ -146,7 +154,7 @@ export class Slots implements OpenRequests {
     const before = this.counts.get(held.workerId) ?? 0
     this.counts.set(held.workerId, before + 1)
     if (before === 0) void this.core.transact((tx) => this.counts.has(held.workerId) && startedRequest(tx, held.workerId))
-    this.timer ??= setInterval(() => this.sweep(), SLOT_LEASE_MS / 4)
+    this.endSweeps ??= this.core.timers.every(SLOT_LEASE_MS / 4, () => this.sweep())
   }
 
   private drop(lease: string): void {
@@ -158,8 +166,8 @@ export class Slots implements OpenRequests {
     if (left > 0) this.counts.set(held.workerId, left)
     else this.counts.delete(held.workerId)
     if (left === 0) void this.core.transact((tx) => this.counts.has(held.workerId) || workerIdle(tx, held.workerId))
-    if (this.leases.size > 0 || this.timer === null) return
-    clearInterval(this.timer)
-    this.timer = null
+    if (this.leases.size > 0) return
+    this.endSweeps?.()
+    this.endSweeps = null
   }
 }

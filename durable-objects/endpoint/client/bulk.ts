@@ -1,10 +1,11 @@
 import { JOB_STATES, type JobState } from '../../../src/contract/enums.ts'
 import { type JobBulk, JobBulkRequest } from '../../../src/contract/jobs/bulk.ts'
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
+import { BulkQuery } from '../../../src/contract/jobs/queries.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
+import { describeIssues } from '../../../src/contract/validation-errors.ts'
 import { parseJobSeq } from '../../../src/domain/job/id.ts'
 import { type JobFilter, matchesFilter } from '../../../src/domain/job/job-filter.ts'
-import { isDryRunAsked } from '../../../src/domain/plan/dry-run.ts'
 import { type Cause, causeOf } from '../../../src/objects/cause.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { type BulkAction, mayChange, refusalOf } from '../../../src/queue/bulk.ts'
@@ -23,14 +24,16 @@ const CHANGEABLE = { cancel: ['IN_QUEUE', 'IN_PROGRESS'], retry: ['FAILED', 'TIM
 
 /** `/requests/cancel` and `/requests/retry` (JL-30): a plan, or the beginning of it. */
 export async function startBulk(core: EndpointCore, call: JobCall, request: Request, action: BulkAction): Promise<Response> {
+  const said = readPlanAsked(call.query)
+  if ('fault' in said) return problemReply('badRequest', said.fault)
   const limit = call.route.maxBodyBytes ?? 0
   const text = await readText(request, limit)
   if (text === null) return problemReply('payloadTooLarge', `request body exceeds ${limit} bytes`)
   const read = readRequest(text)
   if ('fault' in read) return problemReply('badRequest', read.fault)
-  const isPlan = isDryRunAsked(call.query.getAll('dryRun'))
   const estimate = action === 'retry' ? await estimateUsd(core) : null
-  if (isPlan) return jsonReply(JSON.stringify(bulkView(await core.transact((tx) => planOf(core, tx, action, read.wish, estimate)), true)))
+  if (said.isPlan)
+    return jsonReply(JSON.stringify(bulkView(await core.transact((tx) => planOf(core, tx, action, read.wish, estimate)), true)))
   return begin(core, action, read.wish, estimate, causeOf(request))
 }
 
@@ -136,21 +139,27 @@ function countStates(core: EndpointCore, seqs: readonly number[]): Bulk['byStatu
   return counts
 }
 
+// SEC-14: said more than once, one word for a plan makes it one.
+function readPlanAsked(query: URLSearchParams): { isPlan: boolean } | { fault: string } {
+  const words = query.getAll('dryRun').map((dryRun) => ({ dryRun, read: BulkQuery.safeParse({ dryRun }) }))
+  const fault = words.flatMap(({ dryRun, read }) => (read.success ? [] : describeIssues(read.error.issues, { dryRun })))[0]
+  return fault === undefined ? { isPlan: words.some(({ read }) => read.data?.dryRun) } : { fault }
+}
+
 function readRequest(text: string): { wish: JobBulkRequest } | { fault: string } {
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch {
-    return { fault: 'the body is not JSON' }
+    return { fault: '$: the body is not JSON' }
   }
   const parsed = JobBulkRequest.safeParse(body)
   if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    return { fault: `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'is not as documented'}` }
+    return { fault: describeIssues(parsed.error.issues, body)[0] ?? '$: is not as documented' }
   }
   const { status, from, to, ids } = parsed.data
   if (status ?? from ?? to ?? ids) return { wish: parsed.data }
-  return { fault: 'body: say which jobs are meant, by status, from, to or ids' }
+  return { fault: '$: say which jobs are meant, by status, from, to or ids' }
 }
 
 function bulkView(bulk: Bulk, isPlan: boolean): JobBulk {

@@ -96,7 +96,7 @@ async function purge(core: EndpointCore, call: ClientCall, cause: Cause): Promis
     if (queued > 0) note(core, tx, cause, purgedQueue(call.endpointId, queued))
   })
   core.ctx.waitUntil(purged)
-  const removed = await Promise.race([purged, new Promise<number>((resolve) => setTimeout(() => resolve(queued), PURGE_ANSWER_MS))])
+  const removed = await Promise.race([purged, new Promise<number>((resolve) => core.timers.after(PURGE_ANSWER_MS, () => resolve(queued)))])
   return jsonReply(`{"removed":${removed},"status":"completed"}`)
 }
 

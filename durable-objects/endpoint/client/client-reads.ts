@@ -1,14 +1,13 @@
-import { JOB_DEFAULTS } from '../../../src/contract/defaults.ts'
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
+import { readQuery, StreamQuery, WaitQuery } from '../../../src/contract/jobs/queries.ts'
 import { isTerminal } from '../../../src/domain/job/job.ts'
-import { readHoldMs } from '../../../src/domain/job/wait.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
 import { jsonReply, type PlainReply } from '../../../src/objects/plain-reply.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
 import { occupiedWorkers } from '../../../src/queue/workers/worker-rows.ts'
 import { waitingReason } from '../balance/slot-calls.ts'
 import type { EndpointCore } from '../core.ts'
-import { JOB_NOT_FOUND, jobNotFound, plainProblem } from '../replies.ts'
+import { JOB_NOT_FOUND, jobNotFound, plainProblem, problemReply } from '../replies.ts'
 import { JobWatch } from './job-watch.ts'
 import { isLong, type owedRecordReply, recordJson, recordReply } from './record-reply.ts'
 
@@ -36,7 +35,7 @@ export async function holdForRecord(
   whenExpired: (record: string) => Response,
   answer: typeof recordReply | typeof owedRecordReply = recordReply,
 ): Promise<Response> {
-  const untilMs = core.now() + readHoldMs(call.query.get('wait'), JOB_DEFAULTS.wait)
+  const untilMs = core.timers.steadyMs() + WaitQuery.shape.wait.parse(call.query.get('wait') ?? undefined)
   const watch = new JobWatch(core, call.jobId)
   for (;;) {
     const job = await watch.look()
@@ -44,7 +43,7 @@ export async function holdForRecord(
       const record = watch.expiredRecord()
       return record === null ? jobNotFound() : whenExpired(record)
     }
-    const leftMs = untilMs - core.now()
+    const leftMs = untilMs - core.timers.steadyMs()
     if (isTerminal(job.state) || leftMs <= 0 || request.signal.aborted) return answer(core, job, request.signal)
     await watch.wait(leftMs, request.signal)
   }
@@ -52,13 +51,15 @@ export async function holdForRecord(
 
 /** `/stream`: waits for chunks or the end, then hands out what is buffered (STR-6). */
 export async function stream(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
-  const untilMs = core.now() + readHoldMs(call.query.get('wait'), JOB_DEFAULTS.streamWait)
+  const read = readQuery(StreamQuery, call.query)
+  if (!read.ok) return problemReply('badRequest', read.fault)
+  const untilMs = core.timers.steadyMs() + read.values.wait
   let seen = false
   for (;;) {
     const job = await core.findJob(call.jobId)
     if (!job) return seen ? jsonReply('{"status":"TIMED_OUT","stream":[]}') : jobNotFound()
     seen = true
-    const leftMs = untilMs - core.now()
+    const leftMs = untilMs - core.timers.steadyMs()
     if (core.state.payloads.hasChunks(job.seq) || isTerminal(job.state) || leftMs <= 0 || request.signal.aborted) return drain(core, job.id)
     await core.parking.waitForJob(job.seq, leftMs, request.signal)
   }

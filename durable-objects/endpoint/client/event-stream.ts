@@ -1,17 +1,20 @@
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
+import { readQuery, StreamQuery } from '../../../src/contract/jobs/queries.ts'
 import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { eventText, PING, readLastSeen } from '../../../src/domain/text/sse.ts'
 import type { EndpointCore } from '../core.ts'
-import { jobNotFound } from '../replies.ts'
+import { jobNotFound, problemReply } from '../replies.ts'
 import { eventReply, PORTION_BYTES } from './event-reply.ts'
 import { JobWatch } from './job-watch.ts'
 import { isLong, longRecordForEvents, readBoundOf, recordJson } from './record-reply.ts'
 
 /** STR-10: `/stream` as server-sent events. A read and nothing more: it removes no chunk, and a reader that leaves changes nothing. */
 export async function streamEvents(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+  const read = readQuery(StreamQuery, call.query)
+  if (!read.ok) return problemReply('badRequest', read.fault)
   const watch = new JobWatch(core, call.jobId)
   if (!(await watch.look())) return jobNotFound()
-  const events = new JobEvents(core, watch, readLastSeen(request.headers.get('last-event-id'), call.query.get('from')))
+  const events = new JobEvents(core, watch, readLastSeen(request.headers.get('last-event-id'), read.values.from))
   return eventReply(
     request,
     () => events.next(),

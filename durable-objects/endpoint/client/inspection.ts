@@ -1,9 +1,9 @@
-import { JOB_DEFAULTS } from '../../../src/contract/defaults.ts'
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
+import { readQuery, SeriesQuery } from '../../../src/contract/jobs/queries.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
 import type { Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
-import { bucketRequests, readInterval } from '../../../src/domain/job/request-series.ts'
+import { bucketRequests } from '../../../src/domain/job/request-series.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { OUTPUT } from '../../../src/queue/state.ts'
@@ -12,7 +12,6 @@ import type { EndpointCore } from '../core.ts'
 import { problemReply } from '../replies.ts'
 import { pageOfJobs, paginationOf, readListing } from './job-list.ts'
 
-const MAX_REQUESTS = 1_000
 /** An output or an error above this is left to `/status`, so that a thousand of them fit one reply. */
 const MAX_LISTED_CHARS = 4 * 1024
 
@@ -20,7 +19,7 @@ const MAX_LISTED_CHARS = 4 * 1024
 export async function listRequests(core: EndpointCore, call: JobCall): Promise<Response> {
   const listing = readListing(core, call)
   if ('fault' in listing) return problemReply('badRequest', listing.fault)
-  const page = await pageOfJobs(core, listing.filter, listing.beforeSeq, readLimit(call.query.get('limit')))
+  const page = await pageOfJobs(core, listing.filter, listing.beforeSeq, listing.limit)
   const elements = page.jobs.map((job) => requestJson(core, job))
   return jsonReply(`{"requests":[${elements.join(',')}],"pagination":${JSON.stringify(paginationOf(page))}}`)
 }
@@ -37,12 +36,6 @@ function shorten(text: string | null): string | null {
   return text !== null && text.length > MAX_LISTED_CHARS ? `${text.slice(0, MAX_LISTED_CHARS)}…` : text
 }
 
-/** As with `wait`: outside 1…1000 it is clamped, unreadable means the default. */
-function readLimit(limit: string | null): number {
-  if (limit === null || !/^-?\d{1,15}$/.test(limit)) return JOB_DEFAULTS.requests
-  return Math.min(MAX_REQUESTS, Math.max(1, Number(limit)))
-}
-
 /** HLT-4: `/metrics`. A worker that asks for work or runs it is ready in this list; the counters are those of `/health`. */
 export function metrics(core: EndpointCore, call: JobCall): Response {
   if (call.rest === 'request_ts_v1') return requestSeries(core, call)
@@ -54,7 +47,9 @@ export function metrics(core: EndpointCore, call: JobCall): Response {
 
 /** PP-49: `/metrics/request_ts_v1`, what ended when. */
 function requestSeries(core: EndpointCore, call: JobCall): Response {
-  const interval = readInterval(call.query.get('interval'))
+  const read = readQuery(SeriesQuery, call.query)
+  if (!read.ok) return problemReply('badRequest', read.fault)
+  const { interval } = read.values
   const series = bucketRequests(core.state.series.samples(), core.state.meta.totals(), interval, core.now())
   return jsonReply(JSON.stringify({ interval, series }))
 }

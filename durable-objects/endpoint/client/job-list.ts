@@ -1,4 +1,5 @@
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
+import { PageSizeQuery } from '../../../src/contract/jobs/queries.ts'
 import type { Pagination } from '../../../src/contract/pagination.ts'
 import { applyTime, type Job } from '../../../src/domain/job/job.ts'
 import {
@@ -35,12 +36,16 @@ export function rangeOf(state: SqlState, { fromMs, toMs, idPrefix }: JobFilter):
 }
 
 /** What a call asks for, or what is wrong with it. */
-export function readListing(core: EndpointCore, call: JobCall): { filter: JobFilter; beforeSeq: number } | { fault: string } {
+export function readListing(
+  core: EndpointCore,
+  call: JobCall,
+): { filter: JobFilter; beforeSeq: number; limit: number } | { fault: string } {
   const filter = readJobFilter(call.query)
   if ('fault' in filter) return filter
   const beforeSeq = readCursor(call.query.get('cursor'), core.state.meta.idMask())
-  if (beforeSeq === undefined) return { fault: 'cursor: not a cursor of this list' }
-  return { filter, beforeSeq: beforeSeq ?? EVERY_JOB.beforeSeq }
+  if (beforeSeq === undefined) return { fault: '$.cursor: not a cursor of this list' }
+  const limit = PageSizeQuery.shape.limit.parse(call.query.get('limit') ?? undefined)
+  return { filter, beforeSeq: beforeSeq ?? EVERY_JOB.beforeSeq, limit }
 }
 
 /** A page of the jobs of a filter (JL-1), as they are now. */

@@ -1,9 +1,8 @@
-import { JOB_DEFAULTS } from '../../../src/contract/defaults.ts'
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
+import { WaitQuery } from '../../../src/contract/jobs/queries.ts'
 import { readIdempotencyKey } from '../../../src/domain/idempotency.ts'
 import { isTerminal } from '../../../src/domain/job/job.ts'
 import { readSubmission } from '../../../src/domain/job/submit.ts'
-import { readHoldMs } from '../../../src/domain/job/wait.ts'
 import { webhookAllowOfBody } from '../../../src/effects/webhook-allow.ts'
 import { callerOf } from '../../../src/objects/caller.ts'
 import type { SubmitCall } from '../../../src/objects/endpoint.ts'
@@ -60,7 +59,7 @@ async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outc
   const job: JobRequest = {
     submission,
     sync: call.operation === 'runsync',
-    waitMs: call.wait === null ? 0 : readHoldMs(call.wait, JOB_DEFAULTS.wait),
+    waitMs: call.wait === null ? 0 : WaitQuery.shape.wait.parse(call.wait),
     sealS3Config: sealerOf(core, call.endpointId, submission.s3Config),
   }
   const config = core.config()

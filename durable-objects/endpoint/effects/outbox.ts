@@ -1,5 +1,6 @@
 import type { JobTimeline } from '../../../src/contract/jobs/timeline.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
+import { believable } from '../../../src/domain/clock/step.ts'
 import type { Job } from '../../../src/domain/job/job.ts'
 import type { Env } from '../../../src/env.ts'
 import { type HandOver, handOverHeaders } from '../../../src/objects/hand-over.ts'
@@ -41,12 +42,13 @@ export class Outbox {
   /** When to look again although nothing happens; null when nothing waits. */
   dueAtMs(nowMs: number): number | null {
     if (this.deps.state.outbox.size === 0) return null
-    return this.notBeforeMs > nowMs ? this.notBeforeMs : nowMs + GUARD_MS
+    const notBeforeMs = believable(this.notBeforeMs, nowMs, LONGEST_RETRY_MS)
+    return notBeforeMs > nowMs ? notBeforeMs : nowMs + GUARD_MS
   }
 
   /** Hands over what waits, unless that is under way or was refused a moment ago. Never throws. */
   async drain(): Promise<void> {
-    if (this.deps.state.outbox.size === 0 || this.draining || this.deps.now() < this.notBeforeMs) return
+    if (this.deps.state.outbox.size === 0 || this.draining || this.isToWait()) return
     this.draining = true
     try {
       while (await this.drainBatch());
@@ -87,6 +89,11 @@ export class Outbox {
       logEvent('warn', 'deliveries of a job could not be read', { error })
       return null
     }
+  }
+
+  private isToWait(): boolean {
+    const nowMs = this.deps.now()
+    return nowMs < believable(this.notBeforeMs, nowMs, LONGEST_RETRY_MS)
   }
 
   /** False when nothing is left, or when the sender did not take everything. */

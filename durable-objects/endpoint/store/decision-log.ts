@@ -32,7 +32,7 @@ export class DecisionLog implements DecisionRows {
   /** Newest first. */
   newest(limit: number): DecisionRecord[] {
     return this.sql
-      .exec('SELECT decision FROM scaling_log ORDER BY n DESC LIMIT ?', limit)
+      .exec('SELECT decision FROM scaling_log ORDER BY n DESC LIMIT ? /* plan: stops at the limit */', limit)
       .toArray()
       .map((row) => JSON.parse(String(row.decision)) as DecisionRecord)
   }

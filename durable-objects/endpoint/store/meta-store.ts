@@ -33,7 +33,8 @@ export class MetaStore implements MetaValues {
   reload(): void {
     this.cache.clear()
     this.openConfig = null
-    for (const row of this.sql.exec('SELECT key, value FROM meta').toArray()) this.keep(String(row.key), String(row.value))
+    for (const row of this.sql.exec('SELECT key, value FROM meta /* plan: a dozen rows, read once */').toArray())
+      this.keep(String(row.key), String(row.value))
   }
 
   config(): EndpointConfig | null {

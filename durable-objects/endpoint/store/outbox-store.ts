@@ -36,7 +36,9 @@ export class OutboxStore implements OutboxRows {
 
   /** After a transaction that was rolled back. */
   reload(): void {
-    const row = this.sql.exec('SELECT COUNT(*) AS n, COALESCE(SUM(bytes), 0) AS bytes FROM outbox').one()
+    const row = this.sql
+      .exec('SELECT COUNT(*) AS n, COALESCE(SUM(bytes), 0) AS bytes FROM outbox /* plan: at most MAX_ROWS, read once */')
+      .one()
     this.count = Number(row.n)
     this.bytes = Number(row.bytes)
   }
@@ -71,7 +73,9 @@ export class OutboxStore implements OutboxRows {
 
   /** Those that have waited longest. */
   first(limit: number): OutboxRow[] {
-    const rows = this.sql.exec('SELECT n, delivery_id, job_id, url, bytes FROM outbox ORDER BY n LIMIT ?', limit).toArray()
+    const rows = this.sql
+      .exec('SELECT n, delivery_id, job_id, url, bytes FROM outbox ORDER BY n LIMIT ? /* plan: stops at the limit */', limit)
+      .toArray()
     return rows.map((row) => ({
       n: Number(row.n),
       deliveryId: String(row.delivery_id),

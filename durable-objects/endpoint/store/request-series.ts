@@ -23,7 +23,9 @@ export class RequestSeries {
   }
 
   samples(): RequestSample[] {
-    const rows = this.sql.exec('SELECT minute, completed, failed, retried FROM request_samples ORDER BY minute')
+    const rows = this.sql.exec(
+      'SELECT minute, completed, failed, retried FROM request_samples ORDER BY minute /* plan: a row a minute, SERIES_MINUTES of them */',
+    )
     return Array.from(rows, (row) => ({
       minute: Number(row.minute),
       completed: Number(row.completed),

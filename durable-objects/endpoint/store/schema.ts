@@ -3,7 +3,7 @@ import { TIMELINE_SCHEMA } from './timeline-store.ts'
 
 /**
  * Tables of an endpoint object, as steps that are applied once and in order; a landed step never changes.
- * jobs: partial indexes cover live states only, so that insert and take cost the same at a thousand and at a million jobs.
+ * jobs: no index covers every state, so that insert and take cost the same at a thousand and at a million jobs (JOB-20).
  * payloads: inputs (kind 0), outputs (kind 1) and sealed s3Configs (kind 2) in pieces below the 2 MB row limit.
  * outbox: notifications of jobs that are over, until the team's webhook sender has them.
  */
@@ -126,4 +126,11 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
   TIMELINE_SCHEMA,
   // Many jobs that are cancelled or queued again, step by step (JL-30).
   `CREATE TABLE bulks (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, finished_at INTEGER, bulk TEXT NOT NULL) WITHOUT ROWID;`,
+  // JOB-21: beside an index over every state, SQLite reads and sorts the whole queue for its head. Lists by state use the two indexes of live
+  // states, this one of ended jobs, and one of queued jobs whose place is not their number, which is empty but for retries.
+  `DROP INDEX jobs_state;
+   CREATE INDEX jobs_ended ON jobs (state) WHERE state > 1;
+   CREATE INDEX jobs_retried ON jobs (state) WHERE state = 0 AND order_key <> seq;`,
+  // Leases that a host, an agent or the plane lost (LSE-20).
+  'ALTER TABLE jobs ADD COLUMN host_losses INTEGER NOT NULL DEFAULT 0;',
 ]

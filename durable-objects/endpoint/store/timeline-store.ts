@@ -69,7 +69,12 @@ export class TimelineStore {
   /** What workers became within a time, newest first. */
   changes(fromMs: number, toMs: number, limit: number): WorkerChange[] {
     return this.sql
-      .exec('SELECT n, at, change FROM worker_changes WHERE at >= ? AND at <= ? ORDER BY n DESC LIMIT ?', fromMs, toMs, limit)
+      .exec(
+        'SELECT n, at, change FROM worker_changes WHERE at >= ? AND at <= ? ORDER BY n DESC LIMIT ? /* plan: at most MAX_CHANGES */',
+        fromMs,
+        toMs,
+        limit,
+      )
       .toArray()
       .map((row) => ({ ...(JSON.parse(String(row.change)) as Omit<WorkerChange, 'n' | 'atMs'>), n: Number(row.n), atMs: Number(row.at) }))
   }
@@ -80,7 +85,9 @@ export class TimelineStore {
   }
 
   private last(): EndpointSample | null {
-    const row = this.sql.exec('SELECT hour, samples FROM timeline_hours ORDER BY hour DESC LIMIT 1').toArray()[0]
+    const row = this.sql
+      .exec('SELECT hour, samples FROM timeline_hours ORDER BY hour DESC LIMIT 1 /* plan: stops at the first */')
+      .toArray()[0]
     return row ? (unpack(Number(row.hour), String(row.samples)).at(-1) ?? null) : null
   }
 
@@ -96,7 +103,11 @@ export class TimelineStore {
     this.sql.exec('INSERT INTO worker_changes (at, change) VALUES (?, ?)', atMs, JSON.stringify(change))
     const oldest = `SELECT n FROM worker_changes ORDER BY n LIMIT ${DROPPED}`
     const newest = 'SELECT MAX(n) FROM worker_changes'
-    this.sql.exec(`DELETE FROM worker_changes WHERE n IN (${oldest}) AND (at < ? OR n <= (${newest}) - ?)`, atMs - KEPT_MS, MAX_CHANGES)
+    this.sql.exec(
+      `DELETE FROM worker_changes WHERE n IN (${oldest}) AND (at < ? OR n <= (${newest}) - ?) /* plan: stops at the limit */`,
+      atMs - KEPT_MS,
+      MAX_CHANGES,
+    )
   }
 }
 

@@ -1,5 +1,6 @@
 import { describeExcess } from '../../../src/contract/accounts/budgets.ts'
 import { announcedBytes } from '../../../src/domain/text/body-length.ts'
+import { ArrivingBody } from '../../../src/effects/arriving-body.ts'
 import { drainRefused, enterInFlight, inFlightUse } from '../../../src/effects/in-flight.ts'
 import type { EndpointCore } from '../core.ts'
 import { readText } from '../replies.ts'
@@ -31,17 +32,26 @@ export interface PostLimit {
 export async function readPost(core: EndpointCore, request: Request, limit: PostLimit, matters: () => boolean): Promise<PostBody> {
   const announced = announcedBytes(request.headers)
   if (announced !== null && announced <= UNASKED_BYTES) return readWhole(request, limit)
-  // One whose length nobody announced is taken for the longest until it has been read.
-  const bytes = announced ?? limit.maxBytes
   const teamId = core.state.meta.config()?.teamId ?? ''
-  const entry = matters() ? await enter(core, teamId, bytes, limit) : ({ kind: 'unread' } as const)
-  if ('kind' in entry) {
-    await drainRefused(request.body, teamId, bytes, Date.now())
-    return entry
+  const refusal = matters() ? await enter(core, teamId, announced ?? 0, limit) : ({ kind: 'unread' } as const)
+  if (refusal !== null) {
+    await drainRefused(request.body, teamId, announced ?? limit.maxBytes, Date.now())
+    return refusal
   }
-  const read = await readWhole(request, limit)
-  if (announced === null && read.kind === 'text') entry.bytes = read.text.length
-  return read
+  return announced === null ? readArriving(core, request, teamId, limit) : readWhole(request, limit)
+}
+
+/** One whose length nobody announced counts by what has been read of it. */
+async function readArriving({ env }: EndpointCore, request: Request, teamId: string, limit: PostLimit): Promise<PostBody> {
+  if (request.body === null) return readWhole(request, limit)
+  const body = new ArrivingBody(request.body, { env, teamId, maxCountedBytes: limit.maxBytes, maxDrainedBytes: limit.maxBytes })
+  try {
+    return await readWhole(new Request(request, { body: body.stream }), limit)
+  } catch (error) {
+    if (body.refusal === null) throw error
+    const { detail } = body.refusal
+    return body.isBeyondBound ? { kind: 'refused', reason: detail } : { kind: 'busy', detail }
+  }
 }
 
 async function readWhole(request: Request, limit: PostLimit): Promise<ReadBody> {
@@ -54,12 +64,15 @@ export function passOver(request: Request, endpointId: string): Promise<void> {
   return drainRefused(request.body, endpointId, announcedBytes(request.headers) ?? UNASKED_BYTES, Date.now())
 }
 
-/** Counts a body, or says why it may not come. */
-async function enter(core: EndpointCore, teamId: string, bytes: number, limit: PostLimit): Promise<{ bytes: number } | PostBody> {
+/** Counts a body; else why it may not come. */
+async function enter(core: EndpointCore, teamId: string, bytes: number, limit: PostLimit): Promise<PostBody | null> {
   if (bytes > limit.maxBytes) return { kind: 'refused', reason: limit.tooLarge }
   const nowMs = Date.now()
   const { used, bound } = await inFlightUse(core.env, teamId, nowMs)
-  if (used + bytes <= bound) return enterInFlight(teamId, bytes, nowMs)
+  if (used + bytes <= bound) {
+    enterInFlight(teamId, bytes, nowMs)
+    return null
+  }
   const detail = describeExcess('inFlightBytes', used, bytes, bound)
   return bytes > bound ? { kind: 'refused', reason: detail } : { kind: 'busy', detail }
 }

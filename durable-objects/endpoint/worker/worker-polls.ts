@@ -50,13 +50,13 @@ async function take(core: EndpointCore, ask: Ask, from: Holder, capacity: number
     })
   // WRK-7: a fast error would be answered by a thousand takes a second; 429 is the worker's only back-off.
   if (verdict === 'refused') return problemReply('rateLimited', 'this worker is not part of the endpoint any more', { 'retry-after': '5' })
-  const timer = setTimeout(() => answer(null), verdict === 'draining' ? DRAINING_HOLD_MS : HOLD_MS)
+  const cancel = core.timers.after(verdict === 'draining' ? DRAINING_HOLD_MS : HOLD_MS, () => answer(null))
   const left = () => answer(null)
   signal.addEventListener('abort', left)
   // LSE-1: a connection that broke before this line fired its event to nobody.
   if (signal.aborted) left()
   const body = await answered
-  clearTimeout(timer)
+  cancel()
   signal.removeEventListener('abort', left)
   core.parking.dropTake(parked)
   return body === null ? nothing() : jsonReply(body)
@@ -64,11 +64,11 @@ async function take(core: EndpointCore, ask: Ask, from: Holder, capacity: number
 
 /** `job-stop`: parks until a job of this worker has to be stopped (WRK-25). */
 export async function stopPoll(core: EndpointCore, from: Holder, signal: AbortSignal): Promise<Response> {
-  const untilMs = core.now() + HOLD_MS
+  const untilMs = core.timers.steadyMs() + HOLD_MS
   for (;;) {
     const poll = await core.transact((tx) => {
       const { jobIds, active } = collectStops(tx, from)
-      const leftMs = Math.min(untilMs - tx.nowMs, active ? HOLD_MS : DRAINING_HOLD_MS)
+      const leftMs = Math.min(untilMs - core.timers.steadyMs(), active ? HOLD_MS : DRAINING_HOLD_MS)
       const over = jobIds.length > 0 || leftMs <= 0 || signal.aborted
       // It listens from here on: an order of the same commit is announced before this operation's result arrives.
       const woken = over ? null : core.parking.waitForStop(from.workerId, leftMs, signal)

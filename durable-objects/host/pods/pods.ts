@@ -13,6 +13,7 @@ import type { Env } from '../../../src/env.ts'
 import { HOST_LEASE_MS, Workload, type WorkloadReport } from '../../../src/host-protocol/messages.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { Alarms } from '../../alarms.ts'
+import type { Timers } from '../../clock/timers.ts'
 import type { DesiredState } from '../desired-state.ts'
 import type { HostOverlays } from '../overlays.ts'
 import type { HostWorkload, WorkloadStore } from '../workload-store.ts'
@@ -39,6 +40,7 @@ export interface HostPodsDeps {
   desired: DesiredState
   overlays: HostOverlays
   alarms: Alarms
+  timers: Pick<Timers, 'after'>
   now(): number
   /** When the host was last heard of, milliseconds since the epoch. */
   lastHeardMs(): number
@@ -51,7 +53,7 @@ export interface HostPodsDeps {
 export class HostPods {
   private readonly deps: HostPodsDeps
   private readonly marks: PodMarks
-  private readonly waiters = new PodWaiters()
+  private readonly waiters: PodWaiters
   /** Looks at one pod follow one another, so that an older row is never put in force after a newer one. */
   private readonly looking = new Map<string, Promise<void>>()
   /** The host's return waits until a look that takes it for lost is over, or what that look did would stay. */
@@ -61,6 +63,7 @@ export class HostPods {
 
   constructor(deps: HostPodsDeps) {
     this.deps = deps
+    this.waiters = new PodWaiters(deps.timers)
     this.marks = new PodMarks(deps.storage.sql)
     this.deadlines = new HostDeadlines(deps)
     this.idleStops = new HostIdleStops(deps)

@@ -1003,7 +1003,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * List all registry credentials, newest first
+     * List all registry credentials, oldest first
      *
      * User names and passwords are never shown. The list is whole: it has no pages.
      */

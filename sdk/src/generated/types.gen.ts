@@ -221,6 +221,8 @@ export type ErrorResponse = {
     code?: string;
 };
 
+export type EndpointOrPlacementPreview = Endpoint | EndpointPlacementPreview;
+
 /**
  * Where a worker of an endpoint would go now, and what it would cost. Nothing is made or reserved.
  */
@@ -349,13 +351,16 @@ export type CreateEndpointRequest = {
     /**
      * A boolean is accepted as FLASHBOOT (true) or OFF (false).
      */
-    flashboot?: FlashBoot | boolean;
+    flashboot?: FlashBoot;
     gpu?: CreateEndpointGpuConfig;
     /**
      * Required unless `templateId` is set, whose name is then the default.
      */
     name?: string;
     resultRetention?: CreateResultRetention;
+    /**
+     * Left out: QUEUE_DELAY with a `queueDelay` of 4 seconds.
+     */
     scaling?: EndpointScaling;
     /**
      * A serverless template that fills what the body leaves out.
@@ -566,7 +571,7 @@ export type UpdateEndpointRequest = {
     /**
      * A boolean is accepted as FLASHBOOT (true) or OFF (false).
      */
-    flashboot?: FlashBoot | boolean;
+    flashboot?: FlashBoot;
     gpu?: UpdateEndpointGpuConfig;
     name?: string;
     resultRetention?: ResultRetention;
@@ -1490,6 +1495,8 @@ export type PodIdleStop = {
     afterSeconds: number;
 };
 
+export type PodOrPlacementPreview = Pod | PodPlacementPreview;
+
 /**
  * Where a pod would go now. Nothing is reserved.
  */
@@ -1825,6 +1832,8 @@ export type ClusterPodsSummary = {
     };
 };
 
+export type ClusterOrPlacementPreview = Cluster | ClusterPlacementPreview;
+
 /**
  * Where a cluster would go now. Nothing is reserved.
  */
@@ -2093,6 +2102,7 @@ export type DataCenterInclude = 'GPU_AVAILABILITY' | 'CPU_AVAILABILITY';
 
 export type ListPublicTemplatesResponse = {
     templates: Array<Template>;
+    pagination: Pagination;
 };
 
 /**
@@ -2603,6 +2613,10 @@ export type AccountLimits = {
      * bytes of large results that are read within 10 seconds, or longer by slow readers
      */
     readBytes: BudgetUse;
+    /**
+     * rows that bills, spend, lists and the audit log read of the database within 10 seconds
+     */
+    readRows: BudgetUse;
 };
 
 export type ListAuditResponse = {
@@ -3264,6 +3278,8 @@ export type CreateKeyRequest = {
      */
     expiresAt?: string;
 };
+
+export type CreatedAccountKeyOrChangePlan = CreatedAccountKey | ChangePlan;
 
 export type RotateKeyRequest = {
     /**
@@ -4211,9 +4227,9 @@ export type RequestsReply = {
         workerId?: string;
         createdAt: string;
         /**
-         * The output is too large to be listed; `/status` has it.
+         * True where the output is too large to be listed; `/status` has it.
          */
-        outputOmitted?: true;
+        outputOmitted?: boolean;
     }>;
     pagination: Pagination;
 };
@@ -4508,7 +4524,7 @@ export type CreateEndpointAnswers = {
     /**
      * With `dryRun`: where a worker would go.
      */
-    200: EndpointPlacementPreview;
+    200: EndpointOrPlacementPreview;
     /**
      * The endpoint.
      */
@@ -4519,6 +4535,12 @@ export type CreateEndpointAnswer = CreateEndpointAnswers[keyof CreateEndpointAns
 
 export type DeleteEndpointData = {
     body?: never;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the endpoint still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Endpoint id.
@@ -4547,6 +4569,14 @@ export type DeleteEndpointRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -4628,6 +4658,12 @@ export type GetEndpointAnswer = GetEndpointAnswers[keyof GetEndpointAnswers];
 
 export type UpdateEndpointData = {
     body: UpdateEndpointRequest;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the endpoint still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Endpoint id.
@@ -4664,6 +4700,10 @@ export type UpdateEndpointRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -6061,7 +6101,7 @@ export type CreatePodAnswers = {
     /**
      * With `dryRun`: where the pod would go.
      */
-    200: PodPlacementPreview;
+    200: PodOrPlacementPreview;
     /**
      * The pod.
      */
@@ -6480,7 +6520,7 @@ export type CreateClusterAnswers = {
     /**
      * With `dryRun`: where the cluster would go.
      */
-    200: ClusterPlacementPreview;
+    200: ClusterOrPlacementPreview;
     /**
      * The cluster.
      */
@@ -6491,6 +6531,12 @@ export type CreateClusterAnswer = CreateClusterAnswers[keyof CreateClusterAnswer
 
 export type DeleteClusterData = {
     body?: never;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the cluster still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Cluster id.
@@ -6519,6 +6565,14 @@ export type DeleteClusterRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -6600,6 +6654,12 @@ export type GetClusterAnswer = GetClusterAnswers[keyof GetClusterAnswers];
 
 export type UpdateClusterData = {
     body: UpdateClusterRequest;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the cluster still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Cluster id.
@@ -6627,6 +6687,14 @@ export type UpdateClusterRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -7266,6 +7334,12 @@ export type CreateTemplateAnswer = CreateTemplateAnswers[keyof CreateTemplateAns
 
 export type DeleteTemplateData = {
     body?: never;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the template still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Template id.
@@ -7298,6 +7372,14 @@ export type DeleteTemplateRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -7379,6 +7461,12 @@ export type GetTemplateAnswer = GetTemplateAnswers[keyof GetTemplateAnswers];
 
 export type UpdateTemplateData = {
     body: UpdateTemplateRequest;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the template still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Template id.
@@ -7415,6 +7503,10 @@ export type UpdateTemplateRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -7554,6 +7646,12 @@ export type CreateNetworkVolumeAnswer = CreateNetworkVolumeAnswers[keyof CreateN
 
 export type DeleteNetworkVolumeData = {
     body?: never;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the volume still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Network volume id.
@@ -7586,6 +7684,14 @@ export type DeleteNetworkVolumeRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -7667,6 +7773,12 @@ export type GetNetworkVolumeAnswer = GetNetworkVolumeAnswers[keyof GetNetworkVol
 
 export type UpdateNetworkVolumeData = {
     body: UpdateNetworkVolumeRequest;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the volume still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Network volume id.
@@ -7707,6 +7819,10 @@ export type UpdateNetworkVolumeRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -7842,6 +7958,12 @@ export type CreateGlobalVolumeAnswer = CreateGlobalVolumeAnswers[keyof CreateGlo
 
 export type DeleteGlobalVolumeData = {
     body?: never;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the volume still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Global volume id.
@@ -7874,6 +7996,14 @@ export type DeleteGlobalVolumeRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -7955,6 +8085,12 @@ export type GetGlobalVolumeAnswer = GetGlobalVolumeAnswers[keyof GetGlobalVolume
 
 export type UpdateGlobalVolumeData = {
     body: UpdateGlobalVolumeRequest;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the volume still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Global volume id.
@@ -7982,6 +8118,14 @@ export type UpdateGlobalVolumeRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -8280,6 +8424,12 @@ export type CreateRegistryAnswer = CreateRegistryAnswers[keyof CreateRegistryAns
 
 export type DeleteRegistryData = {
     body?: never;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the credential still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Credential id.
@@ -8312,6 +8462,14 @@ export type DeleteRegistryRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -8430,6 +8588,12 @@ export type GetSshKeysAnswer = GetSshKeysAnswers[keyof GetSshKeysAnswers];
 
 export type PutSshKeysData = {
     body: UpdateSshKeysRequest;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the set of keys still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
@@ -8453,6 +8617,14 @@ export type PutSshKeysRefusals = {
      * The key lacks the scope.
      */
     403: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -8597,6 +8769,12 @@ export type CreateSecretAnswer = CreateSecretAnswers[keyof CreateSecretAnswers];
 
 export type DeleteSecretData = {
     body?: never;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the secret still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Secret id.
@@ -8625,6 +8803,14 @@ export type DeleteSecretRefusals = {
      * No such resource.
      */
     404: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -8706,6 +8892,12 @@ export type GetSecretAnswer = GetSecretAnswers[keyof GetSecretAnswers];
 
 export type UpdateSecretData = {
     body: UpdateSecretRequestWritable;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the secret still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Secret id.
@@ -8742,6 +8934,10 @@ export type UpdateSecretRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -9082,6 +9278,12 @@ export type GetSpendLimitsAnswer = GetSpendLimitsAnswers[keyof GetSpendLimitsAns
 
 export type UpdateSpendLimitsData = {
     body: UpdateSpendLimitsRequest;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the limits still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
@@ -9105,6 +9307,14 @@ export type UpdateSpendLimitsRefusals = {
      * The key lacks the scope.
      */
     403: ErrorResponse;
+    /**
+     * Not possible in the present state.
+     */
+    409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -9721,6 +9931,12 @@ export type HandOverOrganizationAnswer = HandOverOrganizationAnswers[keyof HandO
 
 export type RemoveOrganizationMemberData = {
     body?: never;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the member still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Organization id.
@@ -9766,6 +9982,10 @@ export type RemoveOrganizationMemberRefusals = {
      */
     409: ErrorResponse;
     /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
+    /**
      * The body is too large.
      */
     413: ErrorResponse;
@@ -9800,6 +10020,12 @@ export type RemoveOrganizationMemberAnswer = RemoveOrganizationMemberAnswers[key
 
 export type UpdateOrganizationMemberData = {
     body: UpdateMemberRequest;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the member still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Organization id.
@@ -9840,6 +10066,10 @@ export type UpdateOrganizationMemberRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -9975,6 +10205,12 @@ export type CreateOrganizationAnswer = CreateOrganizationAnswers[keyof CreateOrg
 
 export type DeleteOrganizationData = {
     body?: never;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the organization still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Organization id.
@@ -10007,6 +10243,10 @@ export type DeleteOrganizationRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -10088,6 +10328,12 @@ export type GetOrganizationAnswer = GetOrganizationAnswers[keyof GetOrganization
 
 export type UpdateOrganizationData = {
     body: UpdateOrganizationRequest;
+    headers?: {
+        /**
+         * Do it only if the `ETag` of the organization still is one of these; else 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * Organization id.
@@ -10119,6 +10365,10 @@ export type UpdateOrganizationRefusals = {
      * Not possible in the present state.
      */
     409: ErrorResponse;
+    /**
+     * The resource is not as `If-Match` says.
+     */
+    412: ErrorResponse;
     /**
      * The body is too large.
      */
@@ -10318,7 +10568,7 @@ export type RotateAccountKeyAnswers = {
     /**
      * With `dryRun`: what would happen.
      */
-    200: ChangePlan;
+    200: CreatedAccountKeyOrChangePlan;
     /**
      * The new key, shown this once.
      */
@@ -10932,7 +11182,7 @@ export type RunJobSyncData = {
          */
         ttl?: number;
         /**
-         * Milliseconds to wait for the job, 1000 to 300000; values outside are clamped.
+         * Milliseconds to wait for the job; a value outside is clamped.
          */
         wait?: number;
     };
@@ -11111,7 +11361,7 @@ export type AwaitJobData = {
     };
     query?: {
         /**
-         * Milliseconds to wait for the job, 1000 to 300000; values outside are clamped.
+         * Milliseconds to wait for the job; a value outside is clamped.
          */
         wait?: number;
     };
@@ -11170,7 +11420,7 @@ export type AwaitJobByPostData = {
     };
     query?: {
         /**
-         * Milliseconds to wait for the job, 1000 to 300000; values outside are clamped.
+         * Milliseconds to wait for the job; a value outside is clamped.
          */
         wait?: number;
     };
@@ -11235,7 +11485,7 @@ export type StreamJobData = {
     };
     query?: {
         /**
-         * Milliseconds to wait for a chunk, 1000 to 300000; values outside are clamped.
+         * Milliseconds to wait for a chunk; a value outside is clamped.
          */
         wait?: number;
         /**
@@ -11304,7 +11554,7 @@ export type StreamJobByPostData = {
     };
     query?: {
         /**
-         * Milliseconds to wait for a chunk, 1000 to 300000; values outside are clamped.
+         * Milliseconds to wait for a chunk; a value outside is clamped.
          */
         wait?: number;
         /**
@@ -11699,7 +11949,7 @@ export type ListRequestsData = {
          */
         cursor?: string;
         /**
-         * At most so many, 1 to 1000; values outside are clamped.
+         * At most so many; a value outside is clamped.
          */
         limit?: number;
     };

@@ -1,13 +1,11 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'smol-toml'
+import { makeDirDurably, writeDurablySync } from '../../node/durable-file.ts'
 import { errorText, hasCode } from '../../node/fail.ts'
 import { usage } from '../core/failure.ts'
 import type { Io } from '../core/io.ts'
 import type { Config, Credentials } from './target.ts'
-
-const PRIVATE_DIR_MODE = 0o700
-const PRIVATE_FILE_MODE = 0o600
 
 /** Where the configuration of this person lies (XDG). */
 export function configDir({ env, home }: Pick<Io, 'env' | 'home'>): string {
@@ -60,12 +58,8 @@ export function writeCredential(io: Pick<Io, 'env' | 'home'>, context: string, k
 }
 
 function writePrivate(io: Pick<Io, 'env' | 'home'>, path: string, text: string): void {
-  mkdirSync(configDir(io), { recursive: true, mode: PRIVATE_DIR_MODE })
-  const draft = `${path}.draft`
-  writeFileSync(draft, text, { mode: PRIVATE_FILE_MODE })
-  // A draft that was left behind keeps the mode that it had.
-  chmodSync(draft, PRIVATE_FILE_MODE)
-  renameSync(draft, path)
+  makeDirDurably(configDir(io))
+  writeDurablySync(path, text)
 }
 
 function readText(path: string): string | undefined {

@@ -1,9 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { isOnThisMachine } from '../../client/agent-command.ts'
 import type { Io } from '../core/io.ts'
 import type { LocalPlane } from './target.ts'
-
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
 /**
  * The plane that `npm start` runs here: its `demo.json` in `PODPLANE_DATA`, or in `.podplane` of this directory or one above it. One that another
@@ -23,7 +22,7 @@ function readLocalPlane(path: string): LocalPlane | undefined {
     const { url, apiKey, endpointId, operatorKey } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
     if (![url, apiKey, endpointId, operatorKey].every((value) => typeof value === 'string')) return undefined
     const plane = { url, apiKey, endpointId, operatorKey } as LocalPlane
-    return URL.canParse(plane.url) && LOOPBACK.has(new URL(plane.url).hostname) ? plane : undefined
+    return URL.canParse(plane.url) && isOnThisMachine(plane.url) ? plane : undefined
   } catch {
     // None is there, or it is being written: no plane is ready for use.
     return undefined

@@ -1,3 +1,4 @@
+import { quoted } from '../../client/shell.ts'
 import { usage } from './failure.ts'
 
 /** A request as it would be sent. */
@@ -47,11 +48,6 @@ export class CallPrinter {
     this.write(`${curlOf(this.first)}\n`)
     throw new Printed()
   }
-}
-
-/** For a shell a text between single quotes. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /** A call for a shell; its key is read from the environment. */

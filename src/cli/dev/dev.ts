@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { isOnThisMachine } from '../../client/agent-command.ts'
 import { errorText } from '../../node/fail.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
@@ -18,7 +19,6 @@ export interface DevFlags {
   once?: boolean
 }
 
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
 const HELD_MS = 1_000
 
 /** What is being worked on. */
@@ -36,10 +36,9 @@ interface Work {
  * endpoint is one of its own, `<name>-dev`, with no worker kept: what is deployed stays as it is.
  */
 export async function develop(session: Session, flags: DevFlags): Promise<number> {
-  const { hostname } = new URL(session.target.url)
-  if (!LOOPBACK.has(hostname))
+  if (!isOnThisMachine(session.target.url))
     throw usage(
-      `dev runs images that are built on this machine, and ${hostname} is another`,
+      `dev runs images that are built on this machine, and ${new URL(session.target.url).hostname} is another`,
       'npm start runs a plane here; podplane deploy goes to others',
     )
   const path = resolve(session.io.cwd, flags.file)

@@ -1,8 +1,10 @@
+import { keyPattern } from '../../contract/key-kinds.ts'
+
 const HIDDEN = '[redacted]'
 
 /** What keys and tokens of a plane look like, whoever has them, and secrets that an address carries. */
 const PATTERNS: readonly [RegExp, string][] = [
-  [/\bpp[a-z]?_[A-Za-z0-9_-]{4,}/g, HIDDEN],
+  [keyPattern(4), HIDDEN],
   [/\b(rpa|sk|hf|ghp|github_pat|glpat|AKIA)[_-]?[A-Za-z0-9_-]{12,}/g, HIDDEN],
   [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, HIDDEN],
   [/\b(bearer|basic)\s+[\w.~+/=-]+/gi, `$1 ${HIDDEN}`],

@@ -69,6 +69,12 @@ export const BUDGETS = {
     counts: 'bytes of large results that are read within 10 seconds, or longer by slow readers',
     free: 'read them more slowly',
   },
+  readRows: {
+    bound: 300_000,
+    unit: 'count',
+    counts: 'rows that bills, spend, lists and the audit log read of the database within 10 seconds',
+    free: 'ask for less time or smaller pages',
+  },
 } as const satisfies Record<string, { bound: number; unit: 'count' | 'bytes'; counts: string; free: string }>
 
 export type BudgetName = keyof typeof BUDGETS
@@ -91,6 +97,7 @@ export const SHARED_BUDGETS: ReadonlySet<BudgetName> = new Set([
   'logBytes',
   'inFlightBytes',
   'readBytes',
+  'readRows',
 ])
 
 /** What a refusal says: what there is, what was asked, the bound, and what to do. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { VOLUME_TYPES } from '../enums.ts'
+import { Pagination, WHOLE_PAGE } from '../pagination.ts'
 import { Template } from '../resources/templates.ts'
 import { ComplianceMark, Region } from './query.ts'
 
@@ -139,5 +140,5 @@ export const ListDataCentersResponse = z
   .meta({ id: 'ListDataCentersResponse', example: { dataCenters: [dataCenterExample] } })
 
 export const ListPublicTemplatesResponse = z
-  .object({ templates: z.array(Template) })
-  .meta({ id: 'ListPublicTemplatesResponse', example: { templates: [] } })
+  .object({ templates: z.array(Template), pagination: Pagination })
+  .meta({ id: 'ListPublicTemplatesResponse', example: { templates: [], pagination: WHOLE_PAGE } })

@@ -20,6 +20,10 @@ export const FlashBoot = z.enum(FLASHBOOTS).meta({ id: 'FlashBoot', example: 'OF
 
 /** END-7: an older client sends a boolean; it means FLASHBOOT or OFF. */
 export const FlashBootRequest = z.union([FlashBoot, z.boolean()]).meta({
+  // Documented as the values alone: generated clients do not compile with a default beside a choice (DOC-1).
+  type: 'string',
+  enum: [...FLASHBOOTS],
+  'x-component': 'FlashBoot',
   description: 'A boolean is accepted as FLASHBOOT (true) or OFF (false).',
 })
 

@@ -41,6 +41,9 @@ const sharedRequestFields = {
 const Timeout = z.number().int().min(MIN_TIMEOUT_MS).max(MAX_TIMEOUT_MS)
 const TIMEOUT_TEXT = 'Execution timeout of a job that names none, milliseconds.'
 
+/** In words: Go has no literal for a default that is an object (DOC-1). */
+const SCALING_TEXT = `Left out: ${ENDPOINT_DEFAULTS.scaling.type} with a \`queueDelay\` of ${ENDPOINT_DEFAULTS.scaling.queueDelay} seconds.`
+
 export const CreateEndpointRequest = z
   .strictObject({
     ...sharedRequestFields,
@@ -49,7 +52,7 @@ export const CreateEndpointRequest = z
     gpu: CreateEndpointGpuConfig.optional(),
     name: Name.optional().meta({ description: 'Required unless `templateId` is set, whose name is then the default.' }),
     resultRetention: CreateResultRetention.optional(),
-    scaling: EndpointScaling.optional().meta({ default: ENDPOINT_DEFAULTS.scaling }),
+    scaling: EndpointScaling.optional().meta({ description: SCALING_TEXT }),
     templateId: ResourceId.optional().meta({ description: 'A serverless template that fills what the body leaves out.' }),
     timeout: Timeout.optional().meta({ description: TIMEOUT_TEXT, default: ENDPOINT_DEFAULTS.timeout }),
     type: EndpointType.optional().meta({ default: ENDPOINT_DEFAULTS.type }),

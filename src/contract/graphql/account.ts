@@ -15,6 +15,14 @@ export const ACCOUNT = `type User {
   clusters: [Cluster] @scope(name: "clusters:read") @cost(weight: 10) @listSize(assumedSize: 20)
   "There is no balance on this plane: what is spent is reckoned, never paid here."
   clientBalance: Float
+  "Without a meaning here: 0."
+  hostBalance: Float
+  "Without a meaning here: 0."
+  minBalance: Float
+  "Without a meaning here: null."
+  underBalance: Boolean
+  "Without a meaning here: 0."
+  referralEarned: Float
   "USD an hour."
   currentSpendPerHr: Float @scope(name: "billing:read") @cost(weight: 10)
   "USD an hour."
@@ -43,6 +51,26 @@ type NetworkVolume {
   "GB."
   size: Int
   dataCenterId: String
+  dataCenter: DataCenter @cost(weight: 5)
+}
+
+input CreateNetworkVolumeInput {
+  name: String
+  "GB."
+  size: Int
+  dataCenterId: String
+}
+
+"What is left out stays as it is."
+input UpdateNetworkVolumeInput {
+  id: String
+  name: String
+  "GB; a volume never shrinks."
+  size: Int
+}
+
+input DeleteNetworkVolumeInput {
+  id: String
 }
 
 type RegistryAuth {

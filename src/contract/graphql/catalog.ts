@@ -135,7 +135,19 @@ type DataCenter {
   s3apiEnabled: Boolean
   storageSupport: Boolean
   listed: Boolean
-  gpuAvailability: [GpuAvailability] @cost(weight: 2) @listSize(assumedSize: 10)
+  gpuAvailability(input: GpuAvailabilityInput): [GpuAvailability] @cost(weight: 2) @listSize(assumedSize: 10)
+}
+
+"Accepted without effect: the answer is for pods with one GPU."
+input GpuAvailabilityInput {
+  gpuCount: Int
+  minDisk: Int
+  minMemoryInGb: Int
+  minVcpuCount: Int
+  totalDisk: Int
+  secureCloud: Boolean
+  allowedCudaVersions: [String]
+  includeAiApi: Boolean
 }
 
 type GpuAvailability {

@@ -3,7 +3,7 @@ export const DIRECTIVES = `"""The field answers without a key. Every other field
 directive @public on FIELD_DEFINITION
 
 """The scope that the field takes. \`boundTo\`: a key that is bound to the resource that this argument names is enough."""
-directive @scope(name: String!, boundTo: String) on FIELD_DEFINITION
+directive @scope(name: String!, boundTo: String, enough: String) on FIELD_DEFINITION
 
 """What the field costs, in the unit of one plain value."""
 directive @cost(weight: Int!) on FIELD_DEFINITION

@@ -204,6 +204,8 @@ input PodTerminateInput {
 
 "What is left out stays as it is."
 input PodEditJobInput {
-  podId: String${CONTAINER_INPUT}
+  podId: String
+  "Taken and without effect."
+  port: Int${CONTAINER_INPUT}
 }
 `

@@ -2,7 +2,7 @@
 export const ROOTS = `type Query {
   "The user whose key this is; null without a key."
   myself: User @public
-  "A pod of the account; null for any other id."
+  "A pod of the account, or by its id a worker of an endpoint; null for any other id."
   pod(input: PodFilter): Pod @scope(name: "pods:read", boundTo: "input.podId") @cost(weight: 10)
   gpuTypes(input: GpuTypeFilter): [GpuType] @public @cost(weight: 10) @listSize(assumedSize: 50)
   cpuTypes: [CpuType] @public @listSize(assumedSize: 10)
@@ -42,8 +42,10 @@ type Mutation {
   deployCpuPod(input: DeployCpuPodInput): Pod @scope(name: "pods:write") @cost(weight: 100)
   podResume(input: PodResumeInput): Pod @scope(name: "pods:write", boundTo: "input.podId") @cost(weight: 100)
   podBidResume(input: PodBidResumeInput): Pod @scope(name: "pods:write", boundTo: "input.podId") @cost(weight: 100)
-  podStop(input: PodStopInput): Pod @scope(name: "pods:write", boundTo: "input.podId") @cost(weight: 100)
-  podTerminate(input: PodTerminateInput): Void @scope(name: "pods:write", boundTo: "input.podId") @cost(weight: 100)
+  podStop(input: PodStopInput): Pod @scope(name: "pods:write", boundTo: "input.podId", enough: "pods:act") @cost(weight: 100)
+  podTerminate(input: PodTerminateInput): Void
+    @scope(name: "pods:write", boundTo: "input.podId", enough: "pods:act")
+    @cost(weight: 100)
   podEditJob(input: PodEditJobInput): Pod @scope(name: "pods:write", boundTo: "input.podId") @cost(weight: 100)
 
   "Creates a template, or with an id changes one."
@@ -62,6 +64,12 @@ type Mutation {
   updateUserSettings(input: UpdateUserSettingsInput): User @scope(name: "account:write") @cost(weight: 100)
   secretCreate(input: SecretCreateInput): Secret @scope(name: "account:write") @cost(weight: 100)
   secretDelete(id: String): Void @scope(name: "account:write") @cost(weight: 100)
+
+  "A volume of a data center; the members of the input may also stand beside one another."
+  createNetworkVolume(input: CreateNetworkVolumeInput, name: String, size: Int, dataCenterId: String): NetworkVolume @scope(name: "volumes:write") @cost(weight: 100)
+  "Renames a volume, or lets it grow."
+  updateNetworkVolume(input: UpdateNetworkVolumeInput): NetworkVolume @scope(name: "volumes:write") @cost(weight: 100)
+  deleteNetworkVolume(input: DeleteNetworkVolumeInput): Void @scope(name: "volumes:write") @cost(weight: 100)
 
   createCluster(input: CreateClusterInput): Cluster @scope(name: "clusters:write") @cost(weight: 100)
   deleteCluster(input: DeleteClusterInput): Void @scope(name: "clusters:write") @cost(weight: 100)

@@ -79,7 +79,3 @@ export const JobBulk = z
     },
   })
 export type JobBulk = z.infer<typeof JobBulk>
-
-export const BulkQuery = z.object({
-  dryRun: z.boolean().optional().meta({ description: 'Answers the plan and changes nothing.', default: false }),
-})

@@ -13,6 +13,8 @@ export interface JobRoute {
   bucket: LimitBucket | null
   /** Whether it changes the work of others, and so writes a row of the audit log (AUD-1). Work itself does not. */
   isAudited?: boolean
+  /** Whether it stores work that was not there before; a full disk refuses that first (PLC-3). */
+  addsWork?: boolean
   /** Whether `dryRun` answers a plan in place of doing it. */
   isPlannable?: boolean
 }
@@ -48,8 +50,24 @@ const READ = ['GET', 'POST'] as const
 const FORWARDED = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export const JOB_ROUTES = {
-  run: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: MAX_RUN_BYTES, bucket: 'run' },
-  runsync: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'none', maxBodyBytes: MAX_RUNSYNC_BYTES, bucket: 'runsync' },
+  run: {
+    methods: ['POST'],
+    caller: 'client',
+    scope: 'jobs:write',
+    params: 'none',
+    maxBodyBytes: MAX_RUN_BYTES,
+    bucket: 'run',
+    addsWork: true,
+  },
+  runsync: {
+    methods: ['POST'],
+    caller: 'client',
+    scope: 'jobs:write',
+    params: 'none',
+    maxBodyBytes: MAX_RUNSYNC_BYTES,
+    bucket: 'runsync',
+    addsWork: true,
+  },
   status: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'status' },
   'status-sync': { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'status' },
   stream: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'stream' },
@@ -98,7 +116,15 @@ export const JOB_ROUTES = {
   },
   'requests/bulk': { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'bulk', maxBodyBytes: null, bucket: 'requests' },
   metrics: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'optional', maxBodyBytes: null, bucket: 'requests' },
-  openai: { methods: FORWARDED, caller: 'client', scope: 'jobs:write', params: 'rest', maxBodyBytes: MAX_RUNSYNC_BYTES, bucket: 'openai' },
+  openai: {
+    methods: FORWARDED,
+    caller: 'client',
+    scope: 'jobs:write',
+    params: 'rest',
+    maxBodyBytes: MAX_RUNSYNC_BYTES,
+    bucket: 'openai',
+    addsWork: true,
+  },
   'job-take': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
   'job-take-batch': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
   'job-stop': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },

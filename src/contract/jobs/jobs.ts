@@ -115,7 +115,7 @@ export const RequestsReply = z
     requests: z.array(
       JobRecord.extend({
         createdAt: z.string().meta({ format: 'date-time' }),
-        outputOmitted: z.literal(true).optional().meta({ description: 'The output is too large to be listed; `/status` has it.' }),
+        outputOmitted: z.boolean().optional().meta({ description: 'True where the output is too large to be listed; `/status` has it.' }),
       }),
     ),
     pagination: Pagination,
@@ -149,13 +149,6 @@ export const RequestSeriesReply = z
     example: { interval: 'h', series: [{ start: '2026-01-01T00:00:00Z', completed: 31, failed: 0, retried: 1 }] },
   })
 
-export const SeriesQuery = z.object({
-  interval: z
-    .enum(['m', 'h', 'd'])
-    .optional()
-    .meta({ description: 'The last 60 minutes, 24 hours or 7 days.', default: JOB_DEFAULTS.interval }),
-})
-
 export const OpenaiBody = z
   .looseObject({ stream: z.boolean().optional().meta({ description: 'Answer with server-sent events.' }) })
   .meta({ id: 'OpenaiBody', example: { model: 'm', messages: [{ role: 'user', content: 'hello' }], stream: true } })
@@ -178,66 +171,3 @@ export const OpenaiProblem = z
       detail: 'endpoint not found',
     },
   })
-
-const Instant = z.string().optional()
-
-/** Which jobs are meant (JL-1). */
-export const JobFilterQuery = z.object({
-  status: z
-    .string()
-    .optional()
-    .meta({ description: 'Jobs in these states only: one, or several with commas between them.', example: 'FAILED,TIMED_OUT' }),
-  from: Instant.meta({ format: 'date-time', description: 'Created at this time or later.' }),
-  to: Instant.meta({ format: 'date-time', description: 'Created before this time.' }),
-  id: z.string().max(64).optional().meta({ description: 'Jobs whose id begins so; `sync-` may be left out.' }),
-})
-
-export const RequestsQuery = JobFilterQuery.extend({
-  cursor: z.string().min(1).optional().meta({ description: '`nextCursor` of the page before.' }),
-  limit: z
-    .number()
-    .int()
-    .optional()
-    .meta({ description: 'At most so many, 1 to 1000; values outside are clamped.', default: JOB_DEFAULTS.requests }),
-})
-
-export const StreamQuery = z.object({
-  wait: z.number().int().optional().meta({
-    description: 'Milliseconds to wait for a chunk, 1000 to 300000; values outside are clamped.',
-    default: JOB_DEFAULTS.streamWait,
-  }),
-  from: z.number().int().optional().meta({ description: 'Events only: the last id seen. `Last-Event-ID` goes before it.' }),
-})
-
-/** PP-72. */
-export const SubmitHeaders = z.object({
-  'Idempotency-Key': z
-    .string()
-    .regex(/^[!-~]{1,255}$/)
-    .optional()
-    .meta({
-      description: 'Within 24 hours the same request under the same key gets the first job again, with `idempotency-replayed: true`.',
-      example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
-      param: { name: 'Idempotency-Key', in: 'header' },
-    }),
-})
-
-/** STR-10. */
-export const StreamHeaders = z.object({
-  'Last-Event-ID': z
-    .string()
-    .optional()
-    .meta({ description: 'Events only: go on behind this event.', param: { name: 'Last-Event-ID', in: 'header' } }),
-})
-
-export const SubmitQuery = z.object({
-  ttl: z.number().int().min(10_000).max(MAX_LIFE_MS).optional().meta({ description: 'The same as `policy.ttl`, which goes before it.' }),
-})
-
-export const WaitQuery = z.object({
-  wait: z
-    .number()
-    .int()
-    .optional()
-    .meta({ description: 'Milliseconds to wait for the job, 1000 to 300000; values outside are clamped.', default: JOB_DEFAULTS.wait }),
-})

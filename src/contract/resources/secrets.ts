@@ -67,7 +67,8 @@ export type CreateSecretRequest = z.infer<typeof CreateSecretRequest>
 
 export const UpdateSecretRequest = z
   .strictObject({ value: SecretValue.optional(), description: SecretDescription.optional() })
-  .meta({ id: 'UpdateSecretRequest', example: { value: '<password>' } })
+  .refine((body) => Object.keys(body).length > 0, { error: 'minProperties: got 0, want 1' })
+  .meta({ id: 'UpdateSecretRequest', minProperties: 1, example: { value: '<password>' } })
 export type UpdateSecretRequest = z.infer<typeof UpdateSecretRequest>
 
 /** Whole: the number of secrets is bounded (PAG-5). */

@@ -6,7 +6,7 @@ import type { Database, Statement } from '../client.ts'
 import { budgets } from '../tables/accounts/budgets.ts'
 
 /** What D1 knows the use of; what is under way in requests is known to the isolate alone. */
-export type StoredBudget = Exclude<BudgetName, 'inFlightBytes' | 'readBytes'>
+export type StoredBudget = Exclude<BudgetName, 'inFlightBytes' | 'readBytes' | 'readRows'>
 
 /** A team by its id, or by a value of SQL. */
 type Team = string | SQL

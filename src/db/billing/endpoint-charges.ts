@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNotNull, lt } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, lt, sql } from 'drizzle-orm'
 import { totalNanos } from '../../domain/billing/money.ts'
 import type { ChargedTime } from '../../domain/endpoint/timeline.ts'
 import type { Database } from '../client.ts'
@@ -14,7 +14,8 @@ export async function readEndpointCharges(
   endpointId: string,
   { fromMs, toMs }: { fromMs: number; toMs: number },
 ): Promise<ChargedTime[] | null> {
-  const isOwn = and(eq(usage.teamId, teamId), eq(usage.kind, 'SERVERLESS'), eq(usage.resourceId, endpointId))
+  // The plus keeps the planner to the index of the resource: a team may have any number of others.
+  const isOwn = and(eq(usage.resourceId, endpointId), eq(sql`+${usage.teamId}`, teamId), eq(sql`+${usage.kind}`, 'SERVERLESS'))
   const [closed, open] = await db.batch([
     db
       .select()

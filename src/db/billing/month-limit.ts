@@ -26,19 +26,18 @@ export function withinMonth(teamId: string, month: RunningMonth): SQL {
 
 function monthMicros({ startMs, nowMs }: RunningMonth): SQL {
   const month = { start: sql.raw(String(startMs)), now: sql.raw(String(nowMs)) }
-  const ended = sql`FROM usage WHERE ${OF_TEAM} AND kind IN (${KINDS}) AND ended_at > ${month.start}`
   const rates = [sql`gpu_nanos_per_hour`, sql`cpu_nanos_per_hour`, sql`disk_nanos_per_hour`]
   const compute = sql`CAST(ROUND(price_per_hour * 1000000000) AS INTEGER)`
   const sums = [
-    sql`SELECT SUM(gpu_micros + cpu_micros + disk_micros) ${ended} AND started_at >= ${month.start}`,
-    sql`SELECT SUM(${parts(rates, sql`started_at`, sql`ended_at`, month)}) ${ended} AND started_at < ${month.start}`,
-    sql`SELECT SUM(${parts([compute, sql`disk_nanos_per_hour`], sql`charged_from`, null, month)})
+    sql`SELECT SUM(gpu_micros + cpu_micros + disk_micros + fast_micros)
+      FROM usage_totals WHERE ${OF_TEAM} AND kind IN (${KINDS}) AND day_ms >= ${month.start}`,
+    sql`SELECT SUM(${parts([compute, sql`disk_nanos_per_hour`], sql`charged_from`, month)})
       FROM pods WHERE ${OF_TEAM} AND status <> 'TERMINATED' AND charged_from > 0`,
-    sql`SELECT SUM(${parts([sql`stopped_disk_nanos_per_hour`], sql`disk_charged_from`, null, month)})
+    sql`SELECT SUM(${parts([sql`stopped_disk_nanos_per_hour`], sql`disk_charged_from`, month)})
       FROM pods WHERE ${OF_TEAM} AND status <> 'TERMINATED' AND charged_from IS NULL AND disk_charged_from > 0`,
-    sql`SELECT SUM(${parts(rates, sql`charged_from`, null, month)})
+    sql`SELECT SUM(${parts(rates, sql`charged_from`, month)})
       FROM allocations WHERE ${OF_TEAM} AND kind = 'worker' AND charged_from > 0`,
-    sql`SELECT SUM(${parts([sql`nanos_per_hour`], sql`charged_from`, null, month)})
+    sql`SELECT SUM(${parts([sql`nanos_per_hour`], sql`charged_from`, month)})
       FROM network_volumes WHERE ${OF_TEAM} AND charged_from > 0`,
   ]
   return sql.join(
@@ -48,11 +47,10 @@ function monthMicros({ startMs, nowMs }: RunningMonth): SQL {
 }
 
 /** What an interval that began at `from` has cost since the month began, rounded as bills are (BIL-6). */
-function parts(nanosPerHour: readonly SQL[], from: SQL, to: SQL | null, { start, now }: { start: SQL; now: SQL }): SQL {
-  const end = to ?? now
+function parts(nanosPerHour: readonly SQL[], from: SQL, { start, now }: { start: SQL; now: SQL }): SQL {
   const amount = (nanos: SQL, ms: SQL) => sql`CAST(${nanos} * MAX(0, ${ms}) / ${NANO_HOURS_PER_MICRO} AS INTEGER)`
   return sql.join(
-    nanosPerHour.map((nanos) => sql`${amount(nanos, sql`${end} - ${from}`)} - ${amount(nanos, sql`MAX(${from}, ${start}) - ${from}`)}`),
+    nanosPerHour.map((nanos) => sql`${amount(nanos, sql`${now} - ${from}`)} - ${amount(nanos, sql`MAX(${from}, ${start}) - ${from}`)}`),
     sql` + `,
   )
 }

@@ -1,33 +1,35 @@
-import { and, eq, gt, gte, inArray, lt, sql } from 'drizzle-orm'
-import { partAmounts, type Rates } from '../../domain/billing/money.ts'
+import { and, eq, gte, inArray, sql } from 'drizzle-orm'
+import { type ChargedInterval, totalMicros } from '../../domain/billing/bill.ts'
+import { partAmounts } from '../../domain/billing/money.ts'
 import type { Month } from '../../domain/billing/spend.ts'
 import { USAGE_KINDS } from '../../domain/billing/usage.ts'
 import type { Database } from '../client.ts'
-import { usage } from '../schema.ts'
-import { selectOpen, toOpenIntervals } from './open-intervals.ts'
+import { usageTotals } from '../schema.ts'
+import { readDayTotals } from './day-sums.ts'
+import { allOpen, readOpen, selectFewOpen } from './open-intervals.ts'
 
 /** What a team has been charged in a month until now, in millionths of a USD: what has ended, and what still lasts. */
 export async function readMonthSpend(db: Database, teamId: string, month: Month, nowMs: number): Promise<number> {
-  const endedSince = and(eq(usage.teamId, teamId), inArray(usage.kind, [...USAGE_KINDS]), gt(usage.endedAtMs, month.startMs))
-  const [sums, crossing, ...open] = await db.batch([
+  const { gpuMicros, cpuMicros, diskMicros, fastMicros, kind, dayMs } = usageTotals
+  const [sums, ...rows] = await db.batch([
     db
-      .select({ micros: sql<number>`COALESCE(SUM(${usage.gpuMicros} + ${usage.cpuMicros} + ${usage.diskMicros}), 0)` })
-      .from(usage)
-      .where(and(endedSince, gte(usage.startedAtMs, month.startMs))),
-    db
-      .select()
-      .from(usage)
-      .where(and(endedSince, lt(usage.startedAtMs, month.startMs))),
-    ...selectOpen(db, teamId),
+      .select({ micros: sql<number>`COALESCE(SUM(${gpuMicros} + ${cpuMicros} + ${diskMicros} + ${fastMicros}), 0)` })
+      .from(usageTotals)
+      .where(and(eq(usageTotals.teamId, teamId), inArray(kind, [...USAGE_KINDS]), gte(dayMs, month.startMs))),
+    ...selectFewOpen(db, teamId),
   ])
-  const pieces = [...crossing, ...toOpenIntervals(open)].map((piece) => microsIn(piece, month, nowMs))
-  return pieces.reduce((total, micros) => total + micros, sums[0]?.micros ?? 0)
+  const few = allOpen(rows)
+  if (few) return few.reduce((sum, interval) => sum + microsIn(interval, month, nowMs), sums[0]?.micros ?? 0)
+  const { open, moment } = await readOpen(db, teamId)
+  const ended = await readDayTotals(db, { teamId, kinds: USAGE_KINDS, buckets: [month] }, moment)
+  const micros = ended.reduce((sum, charge) => sum + totalMicros(charge), 0)
+  return open.reduce((sum, interval) => sum + microsIn(interval, month, nowMs), micros)
 }
 
-/** What of an interval that touches a month is charged in it (BIL-6). */
-function microsIn(interval: Rates & { startedAtMs: number; endedAtMs: number | null }, { startMs }: Month, nowMs: number): number {
-  const { startedAtMs, endedAtMs } = interval
-  const toMs = Math.max(startedAtMs, endedAtMs ?? nowMs)
-  const { gpuMicros, cpuMicros, diskMicros } = partAmounts(interval, startedAtMs, { fromMs: Math.max(startedAtMs, startMs), toMs })
+/** What of an interval that lasts is charged in a month (BIL-6). */
+function microsIn(interval: ChargedInterval, { startMs }: Month, nowMs: number): number {
+  const { startedAtMs } = interval
+  const part = { fromMs: Math.max(startedAtMs, startMs), toMs: Math.max(startedAtMs, nowMs) }
+  const { gpuMicros, cpuMicros, diskMicros } = partAmounts(interval, startedAtMs, part)
   return gpuMicros + cpuMicros + diskMicros
 }

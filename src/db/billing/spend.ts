@@ -73,14 +73,33 @@ export async function readSpend(db: Database, teamId: string): Promise<SpendStat
 /** What may be set of a team's limits. */
 export type SpendChange = Partial<SpendSettings & { webhookSealed: string | null }>
 
-/** Sets some of a team's limits; others stay. A warning of the rate may come again. */
-export async function upsertSpendLimits(db: Database, teamId: string, change: SpendChange, nowMs: number, note: Statement): Promise<void> {
+/**
+ * Sets some of a team's limits; others stay. A warning of the rate may come again. False when what the team itself may set is not as `before` says
+ * any more.
+ */
+export async function upsertSpendLimits(
+  db: Database,
+  teamId: string,
+  change: SpendChange,
+  nowMs: number,
+  note: Statement,
+  before?: OwnSpendLimits,
+): Promise<boolean> {
   const set = { ...change, warnedRate: false, warnedMonth: null, updatedAt: nowMs }
   const upsert = db
     .insert(spendLimits)
     .values({ teamId, ...set })
-    .onConflictDoUpdate({ target: spendLimits.teamId, set })
-  await db.batch([upsert, note])
+    .onConflictDoUpdate({ target: spendLimits.teamId, set, ...(before && { setWhere: isStill(before) }) })
+  const [written] = await db.batch([upsert, note])
+  return written.meta.changes > 0
+}
+
+/** What a team itself sets of its limits. */
+export type OwnSpendLimits = Pick<SpendSettings, 'microsPerHour' | 'microsPerMonth' | 'stopsPods'> & { webhookSealed: string | null }
+
+function isStill({ microsPerHour, microsPerMonth, stopsPods, webhookSealed }: OwnSpendLimits): SQL {
+  return sql`(${spendLimits.microsPerHour} IS ${microsPerHour} AND ${spendLimits.microsPerMonth} IS ${microsPerMonth}
+    AND ${spendLimits.stopsPods} = ${stopsPods ? 1 : 0} AND ${spendLimits.webhookSealed} IS ${webhookSealed})`
 }
 
 /** What the workers of an endpoint that hold a place on a host cost an hour together, in billionths of a USD. */

@@ -5,43 +5,47 @@ import type { Spender } from '../../domain/billing/spending.ts'
 import { USAGE_KINDS } from '../../domain/billing/usage.ts'
 import type { Database } from '../client.ts'
 import { allocations, clusters, endpoints, networkVolumes, pods } from '../schema.ts'
-import { selectClosed, selectSums } from './bill-reads.ts'
-import { selectOpen, selectOpenPods, selectOpenWorkers, toOpenIntervals } from './open-intervals.ts'
+import { pagesOf } from './charged-things.ts'
+import { readDayTotals } from './day-sums.ts'
+import { selectOpenPods, selectOpenVolumes, selectOpenWorkers, toOpenIntervals, withoutEnded } from './open-intervals.ts'
 import { IS_POD_TO_RUN, POD_NANOS } from './spend.ts'
+import { selectMoment, selectSince } from './usage.ts'
 
-/** The most rows that one statement reads; a team has far fewer, its budgets see to that. */
-const MAX_ROWS = 20_000
 // As the partial index has it, word for word.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
 
-/** All that costs a team something now, and what it was charged by bucket: for everything together, and for what is there. */
+/** All that costs a team something now, and what it was charged by bucket. */
 export interface SpendingRows {
   spenders: Spender[]
-  /** Summed by kind and bucket. */
+  /** Of everything together, by kind and bucket, in intervals that have ended. */
   totals: Charge[]
-  /** Of what is there, by resource and bucket. */
-  charges: Charge[]
-  /** Those that cross the border of a bucket, and those that last. */
+  /** Those that last. */
   intervals: ChargedInterval[]
+  /** What has ended later is not in it. */
+  moment: number
 }
 
 /** Things that have lists of their own. */
 export type ListedKind = 'POD' | 'CLUSTER' | 'ENDPOINT'
 
-/** Read at one moment, so that what ends meanwhile is neither missed nor found twice (SPD-1). */
+/**
+ * Read a page of things at a time. What ends while it is read counts as ended: it is neither missed nor found twice (SPD-1). `buckets`: of whole
+ * days.
+ */
 export async function readSpending(db: Database, teamId: string, buckets: readonly Bucket[]): Promise<SpendingRows> {
-  const scope = { teamId, kinds: USAGE_KINDS, resourceId: null, buckets }
-  const [totals, charges, crossing, spendingPods, workers, volumes, ...open] = await db.batch([
-    selectSums(db, { ...scope, perResource: false }, MAX_ROWS),
-    selectSums(db, { ...scope, perResource: true, among: liveIds(teamId) }, MAX_ROWS),
-    selectClosed(db, { ...scope, perResource: true }, MAX_ROWS, 'crossing'),
-    selectPods(db, teamId),
-    selectWorkers(db, teamId),
-    selectVolumes(db, teamId),
-    ...selectOpen(db, teamId),
-  ])
-  const spenders = [...spendingPods.map(ofPod), ...workers.map(ofWorker), ...volumes.map(ofVolume)]
-  return { spenders, totals, charges, intervals: [...crossing, ...toOpenIntervals(open)] }
+  const [begun] = await selectMoment(db)
+  const [spenders, open] = [[] as Spender[], [] as ChargedInterval[]]
+  const add = (page: Pick<SpendingRows, 'spenders' | 'intervals'>) => {
+    spenders.push(...page.spenders)
+    open.push(...page.intervals)
+  }
+  for await (const only of pagesOf(db, 'pods', teamId)) add(await readPods(db, teamId, only))
+  for await (const only of pagesOf(db, 'workers', teamId)) add(await readWorkers(db, teamId, only))
+  for await (const only of pagesOf(db, 'volumes', teamId)) add(await readVolumes(db, teamId, only))
+  const [moments, ended] = await db.batch([selectMoment(db), selectSince(db, teamId, begun?.lastRow ?? 0)])
+  const moment = moments[0]?.lastRow ?? 0
+  const totals = await readDayTotals(db, { teamId, kinds: USAGE_KINDS, buckets }, moment)
+  return { spenders, totals, intervals: withoutEnded(open, ended), moment }
 }
 
 /** What some things of a team cost now: two statements in one batch, however many there are (SPD-9). */
@@ -53,18 +57,22 @@ export async function readSpendersOf(
 ): Promise<Pick<SpendingRows, 'spenders' | 'intervals'>> {
   const column = { POD: pods.id, CLUSTER: pods.clusterId, ENDPOINT: allocations.ownerId }[kind]
   const only = sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
-  if (kind === 'ENDPOINT') {
-    const [workers, open] = await db.batch([selectWorkers(db, teamId, only), selectOpenWorkers(db, teamId, only)])
-    return { spenders: workers.map(ofWorker), intervals: toOpenIntervals([[], open, []]) }
-  }
+  return kind === 'ENDPOINT' ? readWorkers(db, teamId, only) : readPods(db, teamId, only)
+}
+
+async function readPods(db: Database, teamId: string, only: SQL) {
   const [found, open] = await db.batch([selectPods(db, teamId, only), selectOpenPods(db, teamId, only)])
   return { spenders: found.map(ofPod), intervals: toOpenIntervals([open, [], []]) }
 }
 
-function liveIds(teamId: string): SQL {
-  return sql`SELECT COALESCE(cluster_id, id) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED'
-    UNION SELECT owner_id FROM allocations WHERE team_id = ${teamId} AND kind = 'worker'
-    UNION SELECT id FROM network_volumes WHERE team_id = ${teamId}`
+async function readWorkers(db: Database, teamId: string, only: SQL) {
+  const [found, open] = await db.batch([selectWorkers(db, teamId, only), selectOpenWorkers(db, teamId, only)])
+  return { spenders: found.map(ofWorker), intervals: toOpenIntervals([[], open, []]) }
+}
+
+async function readVolumes(db: Database, teamId: string, only: SQL) {
+  const [found, open] = await db.batch([selectVolumes(db, teamId, only), selectOpenVolumes(db, teamId, only)])
+  return { spenders: found.map(ofVolume), intervals: toOpenIntervals([[], [], open]) }
 }
 
 /** What a workload was charged since then in intervals that have ended. */
@@ -91,7 +99,7 @@ function selectPods(db: Database, teamId: string, only?: SQL) {
     .from(pods)
     .leftJoin(clusters, eq(clusters.id, pods.clusterId))
     .where(and(eq(pods.teamId, teamId), IS_LIVE, only))
-    .limit(MAX_ROWS)
+    .orderBy(pods.id)
 }
 
 function selectWorkers(db: Database, teamId: string, only?: SQL) {
@@ -108,10 +116,10 @@ function selectWorkers(db: Database, teamId: string, only?: SQL) {
     .from(allocations)
     .leftJoin(endpoints, eq(endpoints.id, allocations.ownerId))
     .where(and(eq(allocations.teamId, teamId), eq(allocations.kind, 'worker'), only))
-    .limit(MAX_ROWS)
+    .orderBy(allocations.id)
 }
 
-function selectVolumes(db: Database, teamId: string) {
+function selectVolumes(db: Database, teamId: string, only: SQL) {
   return db
     .select({
       id: networkVolumes.id,
@@ -121,11 +129,11 @@ function selectVolumes(db: Database, teamId: string) {
       closedMicros: closedMicros(sql`${networkVolumes.id}`, sql`0`).as('closed'),
     })
     .from(networkVolumes)
-    .where(eq(networkVolumes.teamId, teamId))
-    .limit(MAX_ROWS)
+    .where(and(eq(networkVolumes.teamId, teamId), only))
+    .orderBy(networkVolumes.id)
 }
 
-type Rows<Select extends (db: Database, teamId: string) => PromiseLike<readonly unknown[]>> = Awaited<ReturnType<Select>>[number]
+type Rows<Select extends (db: Database, teamId: string, only: SQL) => PromiseLike<readonly unknown[]>> = Awaited<ReturnType<Select>>[number]
 
 function ofPod(row: Rows<typeof selectPods>): Spender {
   const { id, name, clusterId, clusterName, nanosPerHour, stoppedNanosPerHour } = row

@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, gt, sql } from 'drizzle-orm'
+import type { VolumeType } from '../../contract/enums.ts'
 import { type Amounts, partAmounts, type Rates } from '../../domain/billing/money.ts'
 import type { Database } from '../client.ts'
-import { usage } from '../schema.ts'
+import { usage, usageRemovals } from '../schema.ts'
 
 type UsageRow = typeof usage.$inferInsert
 /** A closed interval; what it comes to follows from its times and rates. */
@@ -19,4 +20,42 @@ export function insertClosed(db: Database, row: ClosedInterval) {
     ${startedAtMs}, ${endedAtMs}, ${row.cloud ?? null}, ${row.gpuTypeId ?? null}, ${row.gpuCount ?? 0}, ${row.vcpus ?? 0},
     ${row.diskGb ?? 0}, ${row.volumeType ?? null}, ${row.gpuNanosPerHour}, ${row.cpuNanosPerHour}, ${row.diskNanosPerHour},
     ${amounts.gpuMicros}, ${amounts.cpuMicros}, ${amounts.diskMicros} WHERE changes() > 0`)
+}
+
+/** The number of a row of `usage`: later ones have greater ones. */
+export const ROW = sql<number>`usage.rowid`
+
+/** Now, as the number of the last row: what ends from here on has a greater one. And up to when intervals have been removed (BIL-42). */
+export function selectMoment(db: Database) {
+  return db
+    .select({
+      lastRow: sql<number>`(SELECT COALESCE(MAX(rowid), 0) FROM usage)`.as('last_row'),
+      removedUntilMs: sql<number>`COALESCE((SELECT MAX(until_ms) FROM ${usageRemovals}), 0)`.as('removed_until'),
+    })
+    .from(sql`(SELECT 1)`)
+}
+
+/** The columns of an interval. */
+export const INTERVAL = {
+  kind: usage.kind,
+  resourceId: usage.resourceId,
+  workloadId: usage.workloadId,
+  startedAtMs: usage.startedAtMs,
+  endedAtMs: usage.endedAtMs,
+  gpuTypeId: usage.gpuTypeId,
+  gpuCount: usage.gpuCount,
+  vcpus: usage.vcpus,
+  diskGb: usage.diskGb,
+  volumeType: sql<VolumeType | null>`${usage.volumeType}`.as('volume_type'),
+  gpuNanosPerHour: usage.gpuNanosPerHour,
+  cpuNanosPerHour: usage.cpuNanosPerHour,
+  diskNanosPerHour: usage.diskNanosPerHour,
+}
+
+/** A team's intervals that have ended since a moment: few, as it is not long ago. By the number of their rows, whatever else is asked. */
+export function selectSince(db: Database, teamId: string, moment: number) {
+  return db
+    .select(INTERVAL)
+    .from(usage)
+    .where(and(gt(ROW, moment), eq(sql`+${usage.teamId}`, teamId)))
 }

@@ -100,26 +100,31 @@ export async function listMembersOf(db: Records, teamId: string, clusterIds: rea
   return rows.map((row) => openPod(db.vault, row))
 }
 
-/** Renames a cluster and its members with it (CLU-5, CLU-10). False when it is gone. */
-export async function renameCluster(db: Database, { id, teamId }: ClusterRow, name: string, note: Statement): Promise<boolean> {
+/** Renames a cluster and its members with it (CLU-5, CLU-10). False when it is gone, or was changed meanwhile. */
+export async function renameCluster(db: Database, before: ClusterRow, name: string, note: Statement): Promise<boolean> {
   const renamed = db
     .update(clusters)
     .set({ name, version: sql`${clusters.version} + 1` })
-    .where(isOwn(teamId, id))
+    .where(isStill(before))
+  const isRenamed = sql`EXISTS (SELECT 1 FROM clusters WHERE id = ${before.id} AND name = ${name} AND version = ${before.version + 1})`
   const members = db
     .update(pods)
     .set({ name: sql`${name} || '-' || ${pods.clusterRank}`, version: sql`${pods.version} + 1` })
-    .where(and(eq(pods.clusterId, id), IS_LIVE))
+    .where(and(eq(pods.clusterId, before.id), IS_LIVE, isRenamed))
   return (await runNamed(db, { renamed, note, members })).renamed > 0
 }
 
-/** Marks a cluster as deleted; its object terminates the members. False when it was already. */
-export async function markDeleted(db: Database, { id, teamId }: ClusterRow, nowMs: number, note: Statement): Promise<boolean> {
+/** Marks a cluster as deleted; its object terminates the members. False when it was already, or was changed meanwhile. */
+export async function markDeleted(db: Database, before: ClusterRow, nowMs: number, note: Statement): Promise<boolean> {
   const deleted = db
     .update(clusters)
     .set({ deletedAtMs: nowMs, version: sql`${clusters.version} + 1` })
-    .where(isOwn(teamId, id))
+    .where(isStill(before))
   return (await runNamed(db, { deleted, note })).deleted > 0
+}
+
+function isStill({ id, teamId, version }: ClusterRow) {
+  return and(isOwn(teamId, id), eq(clusters.version, version))
 }
 
 function isOwn(teamId: string, id: string) {

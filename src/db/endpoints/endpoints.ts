@@ -3,6 +3,7 @@ import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { boundOf, withinBudget } from '../accounts/budgets.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { isNullFailure } from '../refusals.ts'
+import { readInPieces } from '../rows-in-pieces.ts'
 import { endpoints, networkVolumes, releases } from '../schema.ts'
 import { openConfig, sealConfig } from './endpoint-config.ts'
 
@@ -68,6 +69,11 @@ export async function listEndpoints(
   after: EndpointPosition | null,
   limit: number,
 ): Promise<{ config: EndpointConfig; position: EndpointPosition }[]> {
+  const read = (behind: EndpointPosition | null, size: number) => readPage(db, teamId, behind, size)
+  return readInPieces(after, limit, read)
+}
+
+async function readPage(db: Records, teamId: string, after: EndpointPosition | null, limit: number) {
   const behind = after
     ? or(lt(endpoints.createdAt, after.createdAt), and(eq(endpoints.createdAt, after.createdAt), lt(endpoints.id, after.id)))
     : undefined
@@ -179,6 +185,19 @@ export async function deleteEndpoint(db: Database, teamId: string, id: string, n
     note,
     db.delete(releases).where(and(eq(releases.endpointId, id), isDeleted)),
   ])
+  return result.meta.changes > 0
+}
+
+/**
+ * Takes an endpoint for its deletion, if it still has the revision of `before`: no change of it finds its revision any more. A claim whose request
+ * died may be made again. False when another request was faster.
+ */
+export async function claimEndpoint(db: Database, { id, teamId, revision }: EndpointConfig): Promise<boolean> {
+  const isClaimed = sql`(${endpoints.revision} = ${revision + 1} AND ${endpoints.config} ->> '$.revision' = ${revision})`
+  const result = await db
+    .update(endpoints)
+    .set({ revision: revision + 1 })
+    .where(and(ownedBy(teamId, id), or(eq(endpoints.revision, revision), isClaimed)))
   return result.meta.changes > 0
 }
 

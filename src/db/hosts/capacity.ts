@@ -77,6 +77,7 @@ async function readPlacementHosts(db: Database, which: SQL | undefined): Promise
     id: row.id,
     online: row.status === 'ONLINE',
     cordoned: row.cordonedAt !== null,
+    diskFull: row.inventory.diskProblem != null,
     cloud: row.cloud,
     dataCenterId: row.dataCenterId,
     publicIp: row.publicIp,

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, ne } from 'drizzle-orm'
+import { and, eq, getTableColumns, gt, isNull, ne, sql } from 'drizzle-orm'
 import type { Cloud, HostStatus } from '../../contract/enums.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import type { Database, Statement } from '../client.ts'
@@ -11,52 +11,76 @@ export interface NewHost {
   inventory: Inventory
 }
 
-/** What a join token lets its machine be. */
-export interface JoinGrant {
+/** What is known of a join token and of the host that has joined with it. */
+export interface JoinTokenState {
   dataCenterId: string
   cloud: Cloud
   name: string | null
+  expiresAt: number
+  usedAt: number | null
+  /** Null also where the host was removed. */
+  host: { id: string; publicKeyX: string; epoch: number; lastSeenAt: number | null } | null
 }
 
-/** Uses up a join token. Null when it is unknown, used or expired; of two callers at once, one gets it. */
-export async function useJoinToken(db: Database, tokenHash: string, hostId: string, nowMs: number): Promise<JoinGrant | null> {
-  const rows = await db
-    .update(joinTokens)
-    .set({ usedAt: nowMs, usedByHostId: hostId })
-    .where(and(eq(joinTokens.tokenHash, tokenHash), isNull(joinTokens.usedAt), gt(joinTokens.expiresAt, nowMs)))
-    .returning({ dataCenterId: joinTokens.dataCenterId, cloud: joinTokens.cloud, name: joinTokens.name })
-  return rows[0] ?? null
+/** A join token by its hash; null for an unknown one. */
+export async function findJoinTokenState(db: Database, tokenHash: string): Promise<JoinTokenState | null> {
+  const [row] = await db
+    .select({ token: joinTokens, host: hosts })
+    .from(joinTokens)
+    .leftJoin(hosts, and(eq(hosts.id, joinTokens.usedByHostId), ne(hosts.status, 'REMOVED')))
+    .where(eq(joinTokens.tokenHash, tokenHash))
+  return row ? { ...row.token, host: row.host } : null
 }
 
-/** Records a machine that has just joined. It is offline until its agent has linked. */
-export async function insertHost(
+/**
+ * Uses up a join token and records the machine that joins with it, both or neither (DUR-4). False when the token is used or expired: of two
+ * callers at once, one gets it. The machine is offline until its agent has linked.
+ */
+export async function joinHost(
   db: Database,
+  tokenHash: string,
   host: NewHost,
-  { dataCenterId, cloud }: JoinGrant,
+  { dataCenterId, cloud }: Pick<JoinTokenState, 'dataCenterId' | 'cloud'>,
   nowMs: number,
   note: Statement,
-): Promise<void> {
+): Promise<boolean> {
   const { vcpus, memoryMb, diskGb } = host.inventory
-  const insert = db.insert(hosts).values({
-    id: host.id,
-    name: host.name,
-    dataCenterId,
-    cloud,
-    publicIp: host.inventory.publicIp ?? null,
-    status: 'OFFLINE',
-    publicKeyX: host.publicKeyX,
-    epoch: 1,
-    inventory: host.inventory,
-    vcpuTotal: vcpus,
-    vcpuFree: vcpus,
-    memoryMbTotal: memoryMb,
-    memoryMbFree: memoryMb,
-    diskGbTotal: diskGb,
-    diskGbFree: diskGb,
-    createdAt: nowMs,
-    lastSeenAt: null,
-  })
-  await db.batch([insert, note])
+  const use = db
+    .update(joinTokens)
+    .set({ usedAt: nowMs, usedByHostId: host.id })
+    .where(and(eq(joinTokens.tokenHash, tokenHash), isNull(joinTokens.usedAt), gt(joinTokens.expiresAt, nowMs)))
+  const [{ meta }] = await db.batch([
+    use,
+    insertIfChanged(db, {
+      ...host,
+      dataCenterId,
+      cloud,
+      publicIp: host.inventory.publicIp ?? null,
+      status: 'OFFLINE',
+      epoch: 1,
+      vcpuTotal: vcpus,
+      vcpuFree: vcpus,
+      memoryMbTotal: memoryMb,
+      memoryMbFree: memoryMb,
+      diskGbTotal: diskGb,
+      diskGbFree: diskGb,
+      createdAt: nowMs,
+      lastSeenAt: null,
+      cordonedAt: null,
+      cordonReason: null,
+      cordonBy: null,
+      draining: false,
+      lostAt: null,
+      gpuProblems: [],
+    }),
+    note,
+  ])
+  return meta.changes > 0
+}
+
+function insertIfChanged(db: Database, row: typeof hosts.$inferSelect): Statement {
+  const columns = Object.entries(getTableColumns(hosts)).map(([name, column]) => sql.param(row[name as keyof typeof row], column))
+  return db.insert(hosts).select(sql`SELECT ${sql.join(columns, sql`, `)} WHERE changes() > 0`)
 }
 
 /** The key with which an enrolled host proves itself; null for an unknown or removed one. */

@@ -66,3 +66,9 @@ function holderOf({ id, name, hostId, gpuTypeId, gpuCount, vcpus, memoryMb, disk
   const gpu = gpuTypeId === null ? null : { typeId: gpuTypeId, count: gpuCount }
   return { kind, id, name, hostId, gpu, vcpus, memoryMb, diskGb, savesNanosPerHour: saves, leavesInMs: null }
 }
+
+/** The endpoint of a team's worker that has a place on a host, by the worker's id; undefined for any other id. */
+export async function findWorkerEndpoint(db: Database, teamId: string, workerId: string): Promise<string | undefined> {
+  const isIt = and(eq(allocations.id, workerId), eq(allocations.teamId, teamId), eq(allocations.kind, 'worker'))
+  return (await db.select({ endpointId: allocations.ownerId }).from(allocations).where(isIt).get())?.endpointId
+}

@@ -87,10 +87,10 @@ export async function insertOrganization(
   return result.meta.changes > 0
 }
 
-/** Renames an organization while the one who does is what he was; false: he is not, or it is gone. */
+/** Renames an organization while it has its name, and the one who does is what he was; false: it has not, he is not, or it is gone. */
 export async function renameOrganization(
   db: Database,
-  id: string,
+  before: Pick<OrganizationRow, 'id' | 'name'>,
   name: string,
   actor: Actor,
   together: readonly Statement[],
@@ -99,7 +99,7 @@ export async function renameOrganization(
     db
       .update(teams)
       .set({ name })
-      .where(and(isLive(id), isStill(id, actor))),
+      .where(and(isNamed(before), isStill(before.id, actor))),
     ...together,
   ])
   return result.meta.changes > 0
@@ -117,14 +117,21 @@ export async function countKept(db: Database, id: string, userId: string, nowMs:
  * Deletes an organization that has nothing left, with its members, invitations and the owner's keys; false: it is not empty, or somebody else
  * was faster. The row stays for what billing must keep. `note` stands right behind the statement that deletes.
  */
-export async function deleteOrganization(db: Database, id: string, actor: Actor, nowMs: number, note: Statement): Promise<boolean> {
+export async function deleteOrganization(
+  db: Database,
+  before: Pick<OrganizationRow, 'id' | 'name'>,
+  actor: Actor,
+  nowMs: number,
+  note: Statement,
+): Promise<boolean> {
+  const { id } = before
   const isEmpty = Object.values(keptOf(id, actor.userId, nowMs)).map((left) => sql`${left} = 0`)
   const isDeleted = sql`EXISTS (SELECT 1 FROM teams WHERE id = ${id} AND deleted_at IS NOT NULL)`
   const [result] = await db.batch([
     db
       .update(teams)
       .set({ deletedAt: nowMs, plan: null })
-      .where(and(isLive(id), isStill(id, actor), ...isEmpty)),
+      .where(and(isNamed(before), isStill(id, actor), ...isEmpty)),
     note,
     db
       .update(apiKeys)
@@ -169,6 +176,10 @@ function keptOf(id: string, userId: string, nowMs: number): Record<Kept, SQL> {
     secrets: counted(secrets),
     keysOfOthers: counted(apiKeys, and(ne(apiKeys.userId, userId), isNull(apiKeys.revokedAt), goodKeys)),
   }
+}
+
+function isNamed({ id, name }: Pick<OrganizationRow, 'id' | 'name'>) {
+  return and(isLive(id), eq(teams.name, name))
 }
 
 function isLive(id: string) {

@@ -1,6 +1,7 @@
 import { and, desc, eq, inArray, or, sql } from 'drizzle-orm'
 import { TO_RUN } from '../../domain/pod/pod.ts'
 import type { Database, Records } from '../client.ts'
+import { rowsInPieces } from '../rows-in-pieces.ts'
 import { pods } from '../schema.ts'
 import { openPod, type PodRow } from './sealed-pod.ts'
 
@@ -41,39 +42,46 @@ export function findPodOwner(db: Database, id: string): Promise<Pick<PodRow, 'te
   return db.select({ teamId: pods.teamId, status: pods.status }).from(pods).where(eq(pods.id, id)).get()
 }
 
+interface ListPosition {
+  createdAt: number
+  id: string
+}
+
 /** Specifications of one page, bytes: a thousand of the largest would not fit into a Worker's memory. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
 /**
- * A team's live pods behind `after`, newest first: at most `limit`, and fewer where they get large. `found` is how many there were within
- * `limit`.
+ * A team's live pods behind `after`, newest first: at most `limit`, and fewer where they get large. `found` is more than there are rows where it
+ * was cut short so.
  */
 export async function listPods(
   db: Records,
   teamId: string,
-  after: { createdAt: number; id: string } | null,
+  after: ListPosition | null,
   limit: number,
 ): Promise<{ rows: PodRow[]; found: number }> {
+  const rows: PodRow[] = []
+  let bytes = 0
+  const read = (behind: typeof after, size: number) => selectPage(db, teamId, behind, size)
+  for await (const piece of rowsInPieces(after, limit, read)) {
+    for (const row of piece) {
+      if (bytes > MAX_PAGE_BYTES) return { rows, found: rows.length + 1 }
+      rows.push(openPod(db.vault, row.pod))
+      bytes += row.bytes
+    }
+  }
+  return { rows, found: rows.length }
+}
+
+async function selectPage(db: Database, teamId: string, after: ListPosition | null, limit: number) {
   const older = after && sql`(${pods.createdAtMs}, ${pods.id}) < (${after.createdAt}, ${after.id})`
-  const candidates = db
-    .select({ id: pods.id, at: sql`${pods.createdAtMs}`.as('at'), bytes: sql`octet_length(${pods.spec})`.as('bytes') })
+  const page = await db
+    .select({ pod: pods, bytes: sql<number>`octet_length(${pods.spec})` })
     .from(pods)
     .where(and(eq(pods.teamId, teamId), IS_LIVE, ...(older ? [older] : [])))
     .orderBy(desc(pods.createdAtMs), desc(pods.id))
     .limit(limit)
-    .as('candidates')
-  const before = sql`SUM(${candidates.bytes}) OVER (ORDER BY ${candidates.at} DESC, ${candidates.id} DESC) - ${candidates.bytes}`
-  const measured = db
-    .select({ id: candidates.id, before: before.as('before'), found: sql<number>`COUNT(*) OVER ()`.as('found') })
-    .from(candidates)
-    .as('measured')
-  const page = await db
-    .select({ pod: pods, found: measured.found })
-    .from(measured)
-    .innerJoin(pods, eq(pods.id, measured.id))
-    .where(sql`${measured.before} <= ${MAX_PAGE_BYTES}`)
-    .orderBy(desc(pods.createdAtMs), desc(pods.id))
-  return { rows: page.map(({ pod }) => openPod(db.vault, pod)), found: page[0]?.found ?? 0 }
+  return page.map((row) => ({ ...row, position: { createdAt: row.pod.createdAtMs, id: row.pod.id } }))
 }
 
 /** Pods of a host whose container is to run there. Stopped ones are left out: there may be any number of those. */

@@ -3,11 +3,11 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Database, Statement } from '../client.ts'
 import { isUsedByEndpoint, isUsedByPod, type ResourceUsers } from './resource-users.ts'
 
-export type DeleteOutcome = 'deleted' | 'unknown' | 'usedByPod' | 'usedByEndpoint'
+export type DeleteOutcome = 'deleted' | 'unknown' | 'changed' | 'usedByPod' | 'usedByEndpoint'
 
 /**
  * Deletes a team's row unless something uses it, and says why not. Decided inside the DELETE, so that no create can slip in between;
- * the reason is read in the same transaction. `together` is for statements that look at whether it was deleted, `inFront` makes
+ * the reason is read in the same transaction. `isSame` holds it to the row that was decided on: 'changed'. `together` is for statements that depend on whether it was deleted, `inFront` makes
  * one that reads it before, under the condition on which it is.
  */
 export async function deleteUnused(
@@ -15,6 +15,7 @@ export async function deleteUnused(
   table: SQLiteTable & { id: SQLiteColumn; teamId: SQLiteColumn },
   teamId: string,
   id: string,
+  isSame: SQL | undefined,
   users: ResourceUsers,
   together: readonly Statement[],
   inFront?: (isUnused: SQL | undefined) => Statement,
@@ -22,18 +23,19 @@ export async function deleteUnused(
   const owned = and(eq(table.teamId, teamId), eq(table.id, id))
   const byPod = isUsedByPod(users)
   const used = or(byPod, isUsedByEndpoint(users)) ?? byPod
-  const isUnused = and(owned, not(used))
+  const isUnused = and(owned, isSame, not(used))
   const nothing = db.select({ id: table.id }).from(table).where(sql`FALSE`)
   const [, result, [kept]] = await db.batch([
     inFront ? inFront(isUnused) : nothing,
     db.delete(table).where(isUnused),
     db
-      .select({ byPod: sql<number>`${byPod}` })
+      .select({ byPod: sql<number>`${byPod}`, isSame: sql<number>`${isSame ?? sql`TRUE`}`.as('is_same') })
       .from(table)
       .where(owned),
     ...together,
   ])
   if (result.meta.changes > 0) return 'deleted'
   if (!kept) return 'unknown'
+  if (!kept.isSame) return 'changed'
   return kept.byPod ? 'usedByPod' : 'usedByEndpoint'
 }

@@ -44,27 +44,34 @@ export function listGlobalVolumes(db: Database, teamId: string): Promise<GlobalV
 /** Renames a volume, unless another one of the team has the name. The volume as it is now, or why not. */
 export async function renameGlobalVolume(
   db: Database,
-  teamId: string,
-  id: string,
+  before: GlobalVolumeRow,
   name: string,
   together: readonly Statement[],
-): Promise<GlobalVolumeRow | 'nameTaken' | 'unknown'> {
+): Promise<GlobalVolumeRow | 'nameTaken' | 'changed'> {
+  const { teamId, id } = before
   const free = sql`NOT EXISTS (SELECT 1 FROM ${globalVolumes} AS other WHERE other.team_id = ${teamId} AND other.name = ${name} AND other.id <> ${id})`
   const [[renamed], [taken]] = await db.batch([
     db
       .update(globalVolumes)
       .set({ name })
-      .where(and(ownedBy(teamId, id), free))
+      .where(and(ownedBy(teamId, id), eq(globalVolumes.name, before.name), free))
       .returning(),
-    db.select({ id: globalVolumes.id }).from(globalVolumes).where(ownedBy(teamId, id)),
+    db
+      .select({ id: globalVolumes.id })
+      .from(globalVolumes)
+      .where(and(ownedBy(teamId, id), eq(globalVolumes.name, before.name))),
     ...together,
   ])
-  return renamed ?? (taken ? 'nameTaken' : 'unknown')
+  return renamed ?? (taken ? 'nameTaken' : 'changed')
 }
 
-/** Deletes a volume that nothing uses (GLV-2). */
-export function deleteGlobalVolume(db: Database, teamId: string, id: string, together: readonly Statement[]): Promise<DeleteOutcome> {
-  return deleteUnused(db, globalVolumes, teamId, id, usersOfGlobalVolume(teamId, id), together)
+/** Deletes a volume that nothing uses (GLV-2), if it still has the name that `before` says. */
+export function deleteGlobalVolume(
+  db: Database,
+  { teamId, id, name }: GlobalVolumeRow,
+  together: readonly Statement[],
+): Promise<DeleteOutcome> {
+  return deleteUnused(db, globalVolumes, teamId, id, eq(globalVolumes.name, name), usersOfGlobalVolume(teamId, id), together)
 }
 
 function selectByName(db: Database, teamId: string, name: string) {

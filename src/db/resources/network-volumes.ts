@@ -91,9 +91,8 @@ export async function updateNetworkVolume(
   resized: VolumeCharge | null,
   together: readonly Statement[],
 ): Promise<boolean> {
-  const unchanged = and(eq(networkVolumes.name, before.name), eq(networkVolumes.sizeGb, before.sizeGb))
   const hasRoomFor = resized ? withinSpend(before.teamId, resized, sql`${networkVolumes.nanosPerHour}`) : undefined
-  const isIt = and(ownedBy(before.teamId, before.id), unchanged, hasRoomFor)
+  const isIt = and(ownedBy(before.teamId, before.id), isStill(before), hasRoomFor)
   const write = db
     .update(networkVolumes)
     .set({ name: after.name, sizeGb: after.sizeGb, ...(resized && chargedAnew(resized)) })
@@ -108,16 +107,20 @@ function chargedAnew({ nowMs, nanosPerHour }: { nowMs: number; nanosPerHour: num
   return { chargedFromMs: nowMs, nanosPerHour, chargeSequence: sql`${networkVolumes.chargeSequence} + 1` }
 }
 
-/** Deletes a volume that nothing uses (VOL-3); it is charged up to then (BIL-11). */
+/** Deletes a volume that nothing uses (VOL-3), if it still is as `before` says; it is charged up to then (BIL-11). */
 export function deleteNetworkVolume(
   db: Database,
-  teamId: string,
-  id: string,
+  before: NetworkVolumeRecord,
   nowMs: number,
   together: readonly Statement[],
 ): Promise<DeleteOutcome> {
+  const { teamId, id } = before
   const close = (isUnused: SQL | undefined) => closeVolumeCharges(db, isUnused, nowMs)
-  return deleteUnused(db, networkVolumes, teamId, id, usersOfNetworkVolume(teamId, id), together, close)
+  return deleteUnused(db, networkVolumes, teamId, id, isStill(before), usersOfNetworkVolume(teamId, id), together, close)
+}
+
+function isStill({ name, sizeGb }: NetworkVolumeRecord) {
+  return and(eq(networkVolumes.name, name), eq(networkVolumes.sizeGb, sizeGb))
 }
 
 function ownedBy(teamId: string, id: string) {

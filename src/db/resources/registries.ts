@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
 import { registries } from '../schema.ts'
@@ -35,14 +35,9 @@ export function findSealedRegistry(db: Database, teamId: string, id: string): Pr
   return db.select().from(registries).where(ownedBy(teamId, id)).get()
 }
 
-/** Ids and names of a team's credentials, newest first. */
+/** Ids and names of a team's credentials, oldest first (REG-1). */
 export function listRegistries(db: Database, teamId: string): Promise<RegistryName[]> {
-  return db
-    .select(SHOWN)
-    .from(registries)
-    .where(eq(registries.teamId, teamId))
-    .orderBy(desc(registries.createdAt), desc(registries.id))
-    .all()
+  return db.select(SHOWN).from(registries).where(eq(registries.teamId, teamId)).orderBy(asc(registries.createdAt), asc(registries.id)).all()
 }
 
 /** Gives a credential that belongs to no registry yet to `host`; one that does stays (PP-195). */
@@ -65,9 +60,11 @@ export async function updateLogin(
   return result.meta.changes > 0
 }
 
-/** Deletes a credential that nothing pulls with; templates that name it forget it in the same statement, by their foreign key (REG-2). */
-export function deleteRegistry(db: Database, teamId: string, id: string, together: readonly Statement[]): Promise<DeleteOutcome> {
-  return deleteUnused(db, registries, teamId, id, usersOfRegistry(teamId, id), together)
+/** Deletes a credential that nothing pulls with, if its login still is that of `before`; templates that name it forget it in the same statement, by their foreign key (REG-2). */
+export function deleteRegistry(db: Database, before: RegistryRow, together: readonly Statement[]): Promise<DeleteOutcome> {
+  const { teamId, id, usernameSealed, passwordSealed } = before
+  const isSame = and(eq(registries.usernameSealed, usernameSealed), eq(registries.passwordSealed, passwordSealed))
+  return deleteUnused(db, registries, teamId, id, isSame, usersOfRegistry(teamId, id), together)
 }
 
 function ownedBy(teamId: string, id: string) {

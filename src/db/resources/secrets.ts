@@ -72,7 +72,7 @@ export async function insertSecret(
 }
 
 /**
- * Writes a secret as `after`, unless somebody changed its value since `before` was read: 'changed'. The parts of a new value are written first;
+ * Writes a secret as `after`, unless it has changed since `before` was read: 'changed'. The parts of a new value are written first;
  * the batch that points to them removes the former ones (SEC-1).
  */
 export async function updateSecret(
@@ -89,15 +89,7 @@ export async function updateSecret(
   const point = db
     .update(secrets)
     .set({ description, version, bytes, valueUpdatedAt })
-    .where(
-      and(
-        eq(secrets.id, id),
-        eq(secrets.teamId, teamId),
-        eq(secrets.version, before.version),
-        hasParts(after, isSame ? 0 : parts.length),
-        fits,
-      ),
-    )
+    .where(and(eq(secrets.id, id), eq(secrets.teamId, teamId), isStill(before), hasParts(after, isSame ? 0 : parts.length), fits))
     .returning({ id: secrets.id })
   const isFormer = sql`version = ${before.version} AND version <> (SELECT version FROM secrets WHERE id = ${id})`
   const removeFormer = db.delete(secretParts).where(and(eq(secretParts.secretId, id), isFormer))
@@ -105,14 +97,14 @@ export async function updateSecret(
   if (await runInBatches(db, writes, [point, ...together, removeFormer])) return 'written'
   if (!isSame) await db.delete(secretParts).where(and(eq(secretParts.secretId, id), eq(secretParts.version, version)))
   const now = await findSecret(db, teamId, id)
-  return now?.version === before.version ? 'full' : 'changed'
+  return now?.version === before.version && now.description === before.description ? 'full' : 'changed'
 }
 
-/** Deletes a team's secret with its parts; false when it has none of this id. */
-export async function deleteSecret(db: Database, teamId: string, id: string, together: readonly Statement[]): Promise<boolean> {
+/** Deletes a secret with its parts; false when it is not as `before` says any more. */
+export async function deleteSecret(db: Database, before: SecretRow, together: readonly Statement[]): Promise<boolean> {
   const remove = db
     .delete(secrets)
-    .where(and(eq(secrets.id, id), published(teamId)))
+    .where(and(eq(secrets.id, before.id), published(before.teamId), isStill(before)))
     .returning({ id: secrets.id })
   const [removed] = await db.batch([remove, ...together])
   return removed.length > 0
@@ -158,6 +150,10 @@ export function openPart(
 /** Where a part of a value belongs: it opens for no other secret, value, place in it, or account (PP-211). */
 export function placeOfPart({ id, teamId, version }: Pick<SecretRow, 'id' | 'teamId' | 'version'>, part: number) {
   return ['secrets', id, String(version), String(part), teamId] as const
+}
+
+function isStill({ version, description }: SecretRow): SQL {
+  return sql`(${secrets.version} = ${version} AND ${secrets.description} IS ${description})`
 }
 
 function published(teamId: string) {

@@ -4,6 +4,7 @@ import type { TemplateConfig } from '../../domain/resources/record.ts'
 import type { Place, Vault } from '../../platform/seal.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Records, Statement } from '../client.ts'
+import { readInPieces } from '../rows-in-pieces.ts'
 import { registries, templates } from '../schema.ts'
 import { openContainer, type Sealed, sealContainer } from '../sealed-env.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
@@ -88,6 +89,11 @@ export async function listTemplates(
   after: TemplatePosition | null,
   limit: number,
 ): Promise<{ template: TemplateConfig; position: TemplatePosition }[]> {
+  const read = (position: TemplatePosition | null, size: number) => readPage(db, teamId, position, size)
+  return readInPieces(after, limit, read)
+}
+
+async function readPage(db: Records, teamId: string, after: TemplatePosition | null, limit: number) {
   const rows = await db
     .select()
     .from(templates)
@@ -132,9 +138,20 @@ export async function updateTemplate(
   return unchanged ? 'nameTaken' : 'stale'
 }
 
-/** Deletes a template that nothing was made from (TPL-5). */
-export function deleteTemplate(db: Database, teamId: string, id: string, together: readonly Statement[]): Promise<DeleteOutcome> {
-  return deleteUnused(db, templates, teamId, id, usersOfTemplate(teamId, id), together)
+/** The revision of a team's own template, or undefined. */
+export async function findRevision(db: Database, teamId: string, id: string): Promise<number | undefined> {
+  return (await db.select({ revision: templates.revision }).from(templates).where(ownedBy(teamId, id)).get())?.revision
+}
+
+/** Deletes a template of that revision that nothing was made from (TPL-5). */
+export function deleteTemplate(
+  db: Database,
+  teamId: string,
+  id: string,
+  revision: number,
+  together: readonly Statement[],
+): Promise<DeleteOutcome> {
+  return deleteUnused(db, templates, teamId, id, eq(templates.revision, revision), usersOfTemplate(teamId, id), together)
 }
 
 function behind(teamId: string, after: TemplatePosition | null): SQL | undefined {

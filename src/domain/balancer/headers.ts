@@ -22,8 +22,21 @@ const HOP_BY_HOP = [
 const SAID_BY_PLANE = /^(?:cf-.*|x-podplane-.*|podplane-.*|x-forwarded-.*|x-real-ip|forwarded|cdn-loop|true-client-ip)$/
 /** The key that opened the plane is none of the worker's business. */
 const KEPT_FROM_WORKERS = ['authorization', 'expect']
-/** On the plane's own address a worker could otherwise speak to the browser for the whole plane. */
-const KEPT_FROM_PLANE_ORIGIN = ['set-cookie', 'clear-site-data', 'service-worker-allowed', 'strict-transport-security', 'alt-svc']
+/**
+ * All that passes on the plane's own address: what is about this one answer. Others speak to the browser for the whole origin (cookies, reports
+ * of every later request, tokens, sign-in prompts), and browsers learn new ones every year.
+ */
+const PASSED_ON_PLANE_ORIGIN = new Set(
+  `accept-ranges access-control-allow-credentials access-control-allow-headers access-control-allow-methods access-control-allow-origin
+  access-control-expose-headers access-control-max-age age allow cache-control content-disposition content-encoding content-language
+  content-length content-location content-range content-security-policy content-type cross-origin-embedder-policy cross-origin-resource-policy
+  date deprecation etag expires grpc-message grpc-status last-modified location openai-model openai-organization openai-processing-ms
+  openai-version permissions-policy pragma ratelimit ratelimit-limit ratelimit-policy ratelimit-remaining ratelimit-reset referrer-policy
+  retry-after sec-websocket-accept sec-websocket-extensions sec-websocket-protocol server server-timing sourcemap sunset timing-allow-origin
+  traceparent vary warning`.split(/\s+/),
+)
+/** Of an application's own headers, those that a reverse proxy in front of the plane would obey, or that the plane says itself. */
+const NOT_PASSED = /^x-(?:accel-|sendfile|lighttpd-|reproxy-|account-id$|podplane-)/
 
 /** How a request came in. */
 export interface RequestFacts {
@@ -61,12 +74,14 @@ export function headersForWorker(headers: Iterable<readonly [string, string]>, f
   return list.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > MAX_REQUEST_HEADER_BYTES ? null : list
 }
 
-/** What a client is told of an answer. `isOwnOrigin`: the workload has a name of its own; `sandbox`: what its pages may do where it has none. */
+/** What a client is told of an answer (LB-13). `isOwnOrigin`: the workload has a name of its own; `sandbox`: what its pages may do where it has none. */
 export function headersForClient(headers: HeaderList, isOwnOrigin: boolean, sandbox = 'sandbox'): HeaderList {
-  const dropped = new Set([...HOP_BY_HOP, ...namedIn(headers), ...(isOwnOrigin ? [] : KEPT_FROM_PLANE_ORIGIN)])
-  const passed = headers.filter(
-    ([name, value]) => !dropped.has(name.toLowerCase()) && !/^x-podplane-/i.test(name) && !setsOwnCookie(name, value),
-  )
+  const dropped = new Set([...HOP_BY_HOP, ...namedIn(headers)])
+  const passed = headers.filter(([given, value]) => {
+    const name = given.toLowerCase()
+    if (dropped.has(name) || NOT_PASSED.test(name) || setsOwnCookie(name, value)) return false
+    return isOwnOrigin || PASSED_ON_PLANE_ORIGIN.has(name) || name.startsWith('x-')
+  })
   // A page of a worker is shown as of no origin, so that its scripts reach nothing of the plane.
   return isOwnOrigin ? passed : [...passed, ['content-security-policy', sandbox], ['x-content-type-options', 'nosniff']]
 }

@@ -58,8 +58,8 @@ function sumsOf(interval: ChargedInterval, part: { fromMs: number; toMs: number 
   return { ...compute, diskMicros: isFast ? 0 : diskMicros, fastMicros: isFast ? diskMicros : 0 }
 }
 
-// Buckets follow one another, so the first one is found by halving.
-function firstEndingAfter(buckets: readonly Bucket[], ms: number): number {
+/** The number of the first bucket that ends after a moment, found by halving: buckets follow one another. */
+export function firstEndingAfter(buckets: readonly Bucket[], ms: number): number {
   let [low, high] = [0, buckets.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -69,19 +69,44 @@ function firstEndingAfter(buckets: readonly Bucket[], ms: number): number {
   return low
 }
 
-/** What was charged, by bucket and then by resource; charges of nothing are left out (BIL-5). */
-export function sumCharges(charges: Iterable<Charge>): Charge[] {
-  const sums = new Map<string, Charge>()
-  for (const { kind, resourceId, bucketStartMs, gpuMicros, cpuMicros, diskMicros, fastMicros } of charges) {
-    const key = `${bucketStartMs} ${kind} ${resourceId}`
-    const charge = { kind, resourceId, bucketStartMs, gpuMicros, cpuMicros, diskMicros, fastMicros }
-    const known = sums.get(key)
-    sums.set(key, known ? { ...charge, ...addSums(known, charge) } : charge)
-  }
-  const kept = [...sums.values()].filter((charge) => totalMicros(charge) > 0)
-  return kept.toSorted((a, b) => a.bucketStartMs - b.bucketStartMs || compareText(a.resourceId, b.resourceId))
+/** What a daily sum, or part of one, adds to: the bucket that its day lies in (BIL-40). */
+export function inBucketOfDay(charge: Charge, buckets: readonly Bucket[]): Charge {
+  return { ...charge, bucketStartMs: buckets[firstEndingAfter(buckets, charge.bucketStartMs)]?.startMs ?? charge.bucketStartMs }
 }
 
+/** Sums by bucket, kind and resource that grow as charges are read. */
+export class ChargeSums {
+  private readonly sums = new Map<string, Charge>()
+
+  get size(): number {
+    return this.sums.size
+  }
+
+  add(charges: Iterable<Charge>): void {
+    for (const charge of charges) {
+      const { kind, resourceId, bucketStartMs, gpuMicros, cpuMicros, diskMicros, fastMicros } = charge
+      const key = `${bucketStartMs} ${kind} ${resourceId}`
+      const known = this.sums.get(key)
+      if (!known) this.sums.set(key, { kind, resourceId, bucketStartMs, gpuMicros, cpuMicros, diskMicros, fastMicros })
+      else Object.assign(known, addSums(known, charge))
+    }
+  }
+
+  /** By bucket and then by resource; charges of nothing are left out (BIL-5). */
+  sorted(): Charge[] {
+    const kept = [...this.sums.values()].filter((charge) => totalMicros(charge) > 0)
+    return kept.sort((a, b) => a.bucketStartMs - b.bucketStartMs || compareText(a.resourceId, b.resourceId))
+  }
+}
+
+/** What was charged, by bucket and then by resource; charges of nothing are left out (BIL-5). */
+export function sumCharges(charges: Iterable<Charge>): Charge[] {
+  const sums = new ChargeSums()
+  sums.add(charges)
+  return sums.sorted()
+}
+
+/** Adds sums member by member. */
 export function addSums(a: Sums, b: Sums): Sums {
   return {
     gpuMicros: a.gpuMicros + b.gpuMicros,

@@ -57,6 +57,18 @@ function bucketsBetween({ startTime, endTime, bucketSize: size }: AskedWindow, n
   return { ok: true, buckets }
 }
 
+/** Whether buckets are made of whole days, so that the daily sums say all of them (BIL-40). */
+export function areOfDays(buckets: readonly Bucket[]): boolean {
+  return buckets.every(({ startMs, endMs }) => startMs % DAY_MS === 0 && endMs % DAY_MS === 0)
+}
+
+/** The UTC days that a time touches, oldest first. */
+export function daysOf({ startMs, endMs }: Bucket): Bucket[] {
+  const firstMs = bucketStart(startMs, 'day')
+  const count = Math.max(0, Math.ceil((endMs - firstMs) / DAY_MS))
+  return Array.from({ length: count }, (_, i) => ({ startMs: firstMs + i * DAY_MS, endMs: firstMs + (i + 1) * DAY_MS }))
+}
+
 /** The border at or before a moment. */
 export function bucketStart(ms: number, size: BucketSize): number {
   const date = new Date(ms)

@@ -35,7 +35,7 @@ export interface Spent {
 }
 
 /** A thing that costs something, in billionths of a USD an hour and millionths of a USD. */
-export interface Spending extends Spent {
+export interface Spending {
   kind: SpendingKind
   id: string
   name: string
@@ -76,21 +76,20 @@ export function chargedUntilMs(workloadId: string, silentSinceMs: Silences, nowM
 }
 
 /**
- * All that costs something or runs, the dearest first (SPD-1). `intervals`: at least those that last; `spent`: what was charged by the id of the
- * thing; what stands on a silent host costs nothing (BIL-30).
+ * All that costs something or runs, the dearest first (SPD-1). `intervals`: those that last; what stands on a silent host costs nothing
+ * (BIL-30).
  */
 export function listSpending(
   all: readonly Spender[],
   intervals: readonly ChargedInterval[],
-  spent: ReadonlyMap<string, Spent>,
   silentSinceMs: Silences,
   nowMs: number,
 ): Spending[] {
   const spenders = all.map((one) => (silentSinceMs.has(one.workloadId) ? { ...one, nanosPerHour: 0, stoppedNanosPerHour: 0 } : one))
-  const lasting = new Map(intervals.filter(({ endedAtMs }) => endedAtMs === null).map((interval) => [interval.workloadId, interval]))
+  const lasting = new Map(intervals.map((interval) => [interval.workloadId, interval]))
   const groups = Map.groupBy(spenders, ({ kind, id }) => `${kind} ${id}`)
   return [...groups.values()]
-    .map((group) => together(group, lasting, spent, (id) => chargedUntilMs(id, silentSinceMs, nowMs)))
+    .map((group) => together(group, lasting, (id) => chargedUntilMs(id, silentSinceMs, nowMs)))
     .filter(({ nanosPerHour, runningCount }) => nanosPerHour > 0 || runningCount > 0)
     .toSorted((a, b) => b.nanosPerHour - a.nanosPerHour || (a.id < b.id ? -1 : 1))
 }
@@ -118,7 +117,6 @@ function wasteMicros({ nanosPerHour, soFarMicros }: RunningPart, idleSinceMs: nu
 function together(
   group: readonly Spender[],
   lasting: ReadonlyMap<string, ChargedInterval>,
-  spent: ReadonlyMap<string, Spent>,
   untilMs: (workloadId: string) => number,
 ): Spending {
   const { kind, id, name } = group[0] as Spender
@@ -127,7 +125,6 @@ function together(
   const parts = running.map(({ workloadId, nanosPerHour, closedMicros }) => {
     return { workloadId, nanosPerHour, soFarMicros: closedMicros + lastingMicros(lasting.get(workloadId), untilMs(workloadId)) }
   })
-  const { todayMicros, monthMicros } = spent.get(id) ?? { todayMicros: 0, monthMicros: 0 }
   return {
     kind,
     id,
@@ -138,8 +135,6 @@ function together(
     runningSinceMs: starts.length === 0 ? null : Math.min(...starts),
     soFarMicros: total(parts.map(({ soFarMicros }) => soFarMicros)),
     parts,
-    todayMicros,
-    monthMicros,
   }
 }
 

@@ -1,4 +1,4 @@
-import type { CpuType, DataCenter, GpuType, Level } from '../../contract/catalog/catalog.ts'
+import type { CpuType, DataCenter, GpuType } from '../../contract/catalog/catalog.ts'
 import type { CpuCatalogQuery, GpuCatalogQuery } from '../../contract/catalog/query.ts'
 import type { Cloud } from '../../contract/enums.ts'
 import type { PodNeeds } from '../catalog/availability.ts'
@@ -89,22 +89,20 @@ export interface Offer {
   types: readonly GpuType[]
 }
 
-const LEVELS: readonly Level[] = ['NONE', 'LOW', 'MEDIUM', 'HIGH']
-
-/** The best price and stock of a type in what the clouds have (GQL-34). Null prices: it is not sold so. */
+/**
+ * Price and stock of a type in one cloud: of those asked for the first that has stock, as a create tries them, otherwise the first that sells it (GQL-34).
+ * Null prices: it is not sold so.
+ */
 export function lowestPrice(catalog: Catalog, typeId: string, input: LowestPriceInput, offers: readonly Offer[]) {
   const found = offers.flatMap(({ query, types }) => {
     const type = types.find(({ id }) => id === typeId)
     const isSold = type && (query.cloud === 'SECURE' ? type.secure : type.community)
-    return isSold ? [{ type, price: query.cloud === 'SECURE' ? type.price.secure : type.price.community }] : []
+    const price = query.cloud === 'SECURE' ? type?.price.secure : type?.price.community
+    return isSold && price !== undefined ? [{ type, price, isSecure: query.cloud === 'SECURE', level: type.availability ?? 'NONE' }] : []
   })
-  const levels = found.map(({ type }) => type.availability ?? 'NONE')
-  const price = found.length === 0 ? null : Math.min(...found.map((one) => one.price))
+  const quoted = found.find(({ level }) => level !== 'NONE') ?? found[0]
+  const price = quoted?.price ?? null
   const count = Math.max(1, input.gpuCount ?? 1)
-  const versions = new Map<string, boolean>()
-  for (const { version, available } of found.flatMap(({ type }) => type.cudaVersions ?? [])) {
-    versions.set(version, available || (versions.get(version) ?? false))
-  }
   const name = catalog.gpuTypes.find(({ id }) => id === typeId)?.name ?? typeId
   return {
     gpuName: name,
@@ -113,12 +111,12 @@ export function lowestPrice(catalog: Catalog, typeId: string, input: LowestPrice
     uninterruptablePrice: price,
     minMemory: input.minMemoryInGb ?? count,
     minVcpu: input.minVcpuCount ?? count,
-    stockStatus: STOCK[LEVELS[Math.max(0, ...levels.map((level) => LEVELS.indexOf(level)))] ?? 'NONE'],
+    stockStatus: STOCK[quoted?.level ?? 'NONE'],
     compliance: input.dataCenterId ? [...(findListedDataCenter(catalog, input.dataCenterId)?.compliance ?? [])] : [],
-    gpuTypeCudaVersions: [...versions].map(([cudaVersion, available]) => {
-      return { cudaVersion, availability: available ? 'AVAILABLE' : 'UNAVAILABLE' }
+    gpuTypeCudaVersions: (quoted?.type.cudaVersions ?? []).map(({ version, available }) => {
+      return { cudaVersion: version, availability: available ? 'AVAILABLE' : 'UNAVAILABLE' }
     }),
-    input,
+    input: quoted ? { ...input, secureCloud: quoted.isSecure } : input,
   }
 }
 

@@ -1,5 +1,7 @@
+import type { EndpointWorker } from '../../contract/endpoints/workers.ts'
 import type { Pod } from '../../contract/pods/pods.ts'
 import { type Catalog, findGpuType } from '../catalog/catalog.ts'
+import type { EndpointConfig } from '../endpoint/record.ts'
 import { DESIRED, envTexts } from './words.ts'
 
 /** A pod as GraphQL shows it (GQL-13 to GQL-15), but for what its row alone says: sizes and counts are whole numbers. */
@@ -48,6 +50,52 @@ export function flatPod(pod: Pod, catalog: Catalog) {
   }
 }
 export type FlatPod = ReturnType<typeof flatPod>
+
+/** A worker of an endpoint as a pod (GQL-76): its GPU, and how long it runs. Of its variables and doors nothing is shown. */
+export function flatWorker(worker: EndpointWorker, { name, container }: EndpointConfig, catalog: Catalog): FlatPod {
+  const { id, status, image, gpuCount, gpuTypeId, dataCenterId, startedAt, uptimeSeconds, reason } = worker
+  const gpu = gpuTypeId === null ? undefined : findGpuType(catalog, gpuTypeId)
+  return {
+    id,
+    name,
+    imageName: image ?? container.image,
+    dockerArgs: '',
+    dockerId: null,
+    env: [],
+    ports: '',
+    port: null,
+    desiredStatus: 'RUNNING',
+    lastStatusChange: reason === null ? status : `${status}: ${reason}`,
+    lastStartedAt: startedAt,
+    costPerHr: 0,
+    containerDiskInGb: container.diskGb,
+    volumeInGb: 0,
+    volumeMountPath: '',
+    gpuCount,
+    vcpuCount: 0,
+    memoryInGb: 0,
+    uptimeSeconds: uptimeSeconds ?? 0,
+    containerRegistryAuthId: null,
+    networkVolumeId: null,
+    templateId: null,
+    machine: {
+      podId: id,
+      gpuTypeId,
+      gpuDisplayName: gpu?.name ?? gpuTypeId,
+      location: dataCenterId,
+      dataCenterId,
+      secureCloud: true,
+      costPerHr: 0,
+    },
+    runtime: startedAt === null ? null : runtimeOf(id, { uptime: uptimeSeconds ?? 0 }),
+    createdAt: startedAt ?? '',
+    locked: false,
+    clusterId: null,
+    clusterIdx: null,
+    clusterIp: null,
+    clusterRole: null,
+  }
+}
 
 function describeStatus({ status, statusReason, startedAt, createdAt }: Pod): string {
   const since = startedAt === null ? `created ${createdAt}` : `started ${startedAt}`

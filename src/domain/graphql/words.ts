@@ -39,6 +39,7 @@ const NAMES: readonly (readonly [v2: string, flat: string])[] = [
   ['scaling.requestCount', 'scalerValue'],
   ['timeout', 'executionTimeoutMs'],
   ['flashboot', 'flashBootType'],
+  ['dataCenter', 'dataCenterId'],
   ['dataCenterIds', 'locations'],
   ['networkVolumes', 'networkVolumeIds'],
   ['public', 'isPublic'],

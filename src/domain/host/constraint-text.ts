@@ -28,6 +28,7 @@ export function countConstraints(unfit: readonly UnfitHost[], limit: number): st
 const TEXTS: Readonly<Record<string, (wanted: string, type: string) => string>> = {
   status: () => 'needs a host that is online',
   schedulable: () => 'needs a host that takes new work',
+  disk: () => 'needs a host whose disk is not full',
   runtime: (wanted) => (wanted === 'docker' ? 'needs a container engine' : 'needs an agent that runs built-in images'),
   isolation: () => 'needs a host that keeps accounts apart, or one that no other account uses',
   runtimeClass: (wanted) => `needs a container in ${wanted}, which the operator requires of this account`,

@@ -11,15 +11,17 @@ export interface HealthFacts {
   gpuProblems: number
   /** It cannot be told what it is to run (HOST-69). */
   oversize: boolean
+  /** Its agent cannot write to its own disk (HOST-172). */
+  diskFull: boolean
   /** Another agent process took its link lately (HOST-77). */
   replaced: boolean
 }
 
 /** The worst that is known: a machine that is not heard of may have healthy GPUs, but nobody can know. */
-export function healthOf({ online, suspect, lost, gpuProblems, oversize, replaced }: HealthFacts): HostHealth {
+export function healthOf({ online, suspect, lost, gpuProblems, oversize, diskFull, replaced }: HealthFacts): HostHealth {
   if (lost) return 'LOST'
   if (!online || suspect) return 'SUSPECT'
-  return gpuProblems > 0 || oversize || replaced ? 'UNHEALTHY' : 'HEALTHY'
+  return gpuProblems > 0 || oversize || diskFull || replaced ? 'UNHEALTHY' : 'HEALTHY'
 }
 
 /** A reason shows this many problems; the host lists all of them. */

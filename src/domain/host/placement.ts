@@ -9,6 +9,8 @@ export interface PlacementHost {
   online: boolean
   /** Takes no new work: the operator, or the health of its GPUs, keeps it off. */
   cordoned: boolean
+  /** Its agent cannot write to its own disk, and starts nothing (HOST-172). Absent: it can. */
+  diskFull?: boolean
   dataCenterId: string
   /** Where its ports are reached from outside, if anywhere. */
   publicIp: string | null
@@ -130,6 +132,7 @@ export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, 
   const failed: string[] = []
   if (!host.online) failed.push('status: ONLINE > OFFLINE')
   if (host.cordoned) failed.push('schedulable: yes > cordoned')
+  if (host.diskFull) failed.push('disk: writable > full')
   if (!host.runtimes.includes(request.runtime)) failed.push(`runtime: ${request.runtime} > ${host.runtimes.join('+') || 'none'}`)
   failed.push(...failedClass(request, host))
   if (host.heldBy?.some((account) => account !== request.teamId)) failed.push('isolation: accounts kept apart > none')

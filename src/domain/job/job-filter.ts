@@ -1,4 +1,5 @@
 import { JOB_STATES, type JobState } from '../../contract/enums.ts'
+import { JobFilterQuery, readQuery } from '../../contract/jobs/queries.ts'
 import { MAX_JOB_SEQ, parseJobSeq } from './id.ts'
 
 /** Which jobs of an endpoint somebody means (JL-1). Null: of any kind. */
@@ -23,36 +24,23 @@ export interface SeqRange {
 export const EVERY_JOB: SeqRange = { fromSeq: 0, beforeSeq: MAX_JOB_SEQ + 1 }
 
 const SYNC = 'sync-'
-/** As much of an id as anybody may have. */
-const PREFIX = /^(sync-)?[0-9a-f-]{1,41}(-u1?)?$/i
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
 /** Hexadecimal digits of an id that are the job's number. */
 const SEQ_DIGITS = 12
 
 /** What the parameters of a query mean, or what is wrong with them. Several states stand in one parameter or in several. */
 export function readJobFilter(query: URLSearchParams): JobFilter | { fault: string } {
-  const names = query.getAll('status').flatMap((text) => text.split(',').filter((name) => name !== ''))
-  const unknown = names.find((name) => !isJobState(name.toUpperCase()))
-  if (unknown !== undefined) return { fault: `status: "${unknown}" is no state of a job; use ${JOB_STATES.join(', ')}` }
-  const fromMs = readTime(query.get('from'))
-  const toMs = readTime(query.get('to'))
-  if (fromMs === undefined) return { fault: 'from: not a time such as 2026-08-01T12:00:00Z' }
-  if (toMs === undefined) return { fault: 'to: not a time such as 2026-08-01T12:00:00Z' }
-  const id = query.get('id')
-  if (id !== null && id !== '' && !PREFIX.test(id)) return { fault: 'id: not the beginning of a job id' }
-  const states = JOB_STATES.filter((state) => names.some((name) => name.toUpperCase() === state))
-  return { states: states.length > 0 ? states : null, fromMs, toMs, idPrefix: id === null || id === '' ? null : withoutSync(id) }
-}
-
-function isJobState(name: string): name is JobState {
-  return (JOB_STATES as readonly string[]).includes(name)
-}
-
-/** Undefined: unreadable. */
-function readTime(text: string | null): number | null | undefined {
-  if (text === null || text === '') return null
-  const atMs = TIME.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(atMs) ? undefined : atMs
+  const one = new URLSearchParams(query)
+  if (query.has('status')) one.set('status', query.getAll('status').join(','))
+  const read = readQuery(JobFilterQuery, one)
+  if (!read.ok) return { fault: read.fault }
+  const { status, from, to, id } = read.values
+  const names = status?.split(',')
+  return {
+    states: names ? JOB_STATES.filter((state) => names.includes(state)) : null,
+    fromMs: from === undefined ? null : Date.parse(from),
+    toMs: to === undefined ? null : Date.parse(to),
+    idPrefix: id === undefined ? null : withoutSync(id),
+  }
 }
 
 function withoutSync(id: string): string {

@@ -31,6 +31,8 @@ export interface Job {
   readonly retries: number
   /** Leases since then that ended before their holder had shown that it holds the job: nobody has begun it. */
   readonly unconfirmed: number
+  /** Leases since then that a host, an agent or the plane lost: no attempt of the job failed (LSE-20). */
+  readonly hostLosses: number
   /** Holder of the current or, once it ended, of the last attempt. */
   readonly holder: Holder | null
   /** Every earlier holder as `worker/boot`: none of them may hold this job again (LSE-9). */
@@ -62,11 +64,15 @@ const MISSING_PINGS_LIMIT = 2
 const RETRY_LIMIT = 1
 /** PP-175: handed out that often without a sign of life, a job does not get through to its workers. */
 const UNCONFIRMED_LIMIT = 10
+/** LSE-22: a job that takes its machine down with it must not take down one after another until its ttl. */
+const HOST_LOSS_LIMIT = 20
 /** LSE-3: time for a result in flight once a worker has shown that it holds no job. */
 const RESULT_GRACE_MS = 2_000
 
 const RESULT_LOST = 'result lost'
 const TAKE_DOUBTED = 'the worker never confirmed the job, and the answer that carried it may have been lost'
+const HOST_SILENT = 'its host fell silent, and the worker has not shown the job since'
+const PLANE_AWAY = 'the plane was away, and the worker has not shown the job since'
 const TAKE_LOST = 'the answer to a take was lost between the plane and its host'
 const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
 
@@ -84,6 +90,7 @@ export function submitJob(
     attempt: 0,
     retries: 0,
     unconfirmed: 0,
+    hostLosses: 0,
     holder: null,
     pastHolders: [],
     startedAtMs: null,
@@ -182,9 +189,18 @@ function isGivenUp({ leaseEndReason }: Job): boolean {
 
 /** HOST-36: the host of the holder is silent. The lease ends no earlier than that host stops its work by itself. */
 export function holdLease(job: Job, untilMs: number): Job {
+  return excuseLease(job, untilMs, HOST_SILENT)
+}
+
+/** PP-13: the plane was away. The lease starts again, and silence is not the worker's until it has pinged once more (LSE-20). */
+export function restartLease(job: Job, untilMs: number): Job {
+  return excuseLease(job, untilMs, PLANE_AWAY)
+}
+
+function excuseLease(job: Job, untilMs: number, leaseEndReason: string): Job {
   // A worker that has shown that it holds the job no longer (LSE-3) is waited for by nobody.
   if (isGivenUp(job)) return job
-  return { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs) }
+  return { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs), leaseEndReason }
 }
 
 /** HOST-36: the host of the holder is there again, and the holder gets until then to show itself. */
@@ -193,10 +209,15 @@ export function resumeLease(job: Job, untilMs: number): Job {
 }
 
 /**
- * What the loss of a lease costs the job: a retry; nothing, because nobody has begun it, though not for ever (PP-175); or nothing at all,
- * because the platform itself took it back (WRK-29).
+ * What the loss of a lease costs the job: a retry; nothing, because it never began (PP-175) or a host, an agent or the plane lost it
+ * (LSE-20), though neither for ever; or nothing at all, because the platform itself took it back (WRK-29).
  */
-export type Loss = 'retry' | 'unconfirmed' | 'free'
+export type Loss = 'retry' | 'unconfirmed' | 'host' | 'free'
+
+/** What the loss of a lease costs by what came before it; `byDefault` when nothing did (LSE-20). */
+export function lossOf({ leaseEndReason }: Job, byDefault: Loss): Loss {
+  return leaseEndReason === HOST_SILENT || leaseEndReason === PLANE_AWAY ? 'host' : byDefault
+}
 
 /** LSE-8: a lease that ends without a result. */
 export function endLease(job: Job, reason: string, nowMs: number, loss: Loss): Job {
@@ -207,9 +228,13 @@ export function endLease(job: Job, reason: string, nowMs: number, loss: Loss): J
   if (unconfirmed >= UNCONFIRMED_LIMIT) {
     return finishJob(job, 'FAILED', nowMs, `no worker confirmed the job, which was handed out ${UNCONFIRMED_LIMIT} times`, reason)
   }
+  const hostLosses = job.hostLosses + (loss === 'host' ? 1 : 0)
+  if (hostLosses >= HOST_LOSS_LIMIT)
+    return finishJob(job, 'FAILED', nowMs, `the job was lost with its host ${HOST_LOSS_LIMIT} times`, reason)
   return {
     ...job,
     state: 'IN_QUEUE',
+    hostLosses,
     retries: job.retries + (loss === 'retry' ? 1 : 0),
     unconfirmed,
     leaseUntilMs: nowMs,
@@ -236,6 +261,7 @@ export function retryJob(job: Job, orderKey: number): Job {
     orderKey,
     retries: 0,
     unconfirmed: 0,
+    hostLosses: 0,
     finishedAtMs: null,
     error: null,
     errorDetail: null,
@@ -292,6 +318,6 @@ export function applyTime(job: Job, nowMs: number): Due {
   }
   const reason = job.leaseEndReason
   // One that the holder has shown lost may have run before any ping could tell: its result was dropped, or could not be sent (WRK-19).
-  const loss = job.acked || reason === RESULT_LOST ? 'retry' : 'unconfirmed'
+  const loss = lossOf(job, job.acked || reason === RESULT_LOST ? 'retry' : 'unconfirmed')
   return { kind: 'lease-ended', job: endLease(job, reason, nowMs, loss), reason, takeLost: loss === 'unconfirmed' && reason === TAKE_LOST }
 }

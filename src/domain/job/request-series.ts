@@ -1,4 +1,3 @@
-import { JOB_DEFAULTS } from '../../contract/defaults.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 
 /** Jobs that ended or were requeued: totals since the endpoint was created, or what came to them in a time. */
@@ -24,11 +23,6 @@ const INTERVALS = { m: { minutes: 1, buckets: 60 }, h: { minutes: 60, buckets: 2
 export type SeriesInterval = keyof typeof INTERVALS
 /** Samples older than this are in no series. */
 export const SERIES_MINUTES = INTERVALS.d.minutes * INTERVALS.d.buckets
-
-/** PP-49: unreadable means hours. */
-export function readInterval(interval: string | null): SeriesInterval {
-  return interval !== null && Object.hasOwn(INTERVALS, interval) ? (interval as SeriesInterval) : JOB_DEFAULTS.interval
-}
 
 /**
  * PP-49: counts per minute, hour or day (UTC), oldest first, empty ones included; the last bucket is the running one. Whatever came

@@ -28,6 +28,7 @@ export function describeOverlays(networks: readonly NetworkOnHost[], internalDom
   return networks.map(({ id, kind, slot, checkNumber, members }) => ({
     id,
     ...overlayOf(kind, slot),
+    domain: internalDomain,
     members: members.map(({ podId, rank, address, hostAddress }) => {
       return { podId, address, hostAddress, names: rank === null ? [internalName(podId, internalDomain)] : [nodeName(rank)] }
     }),

@@ -1,11 +1,16 @@
 /** What an operator should know of the plane itself: each fact becomes a verdict with what to do. Pure. */
 
 import type { PlaneCheck } from '../../contract/plane/plane.ts'
+import { type StorageFacts, storageRoom } from './storage-room.ts'
 
 export interface PlaneFacts {
   /** Milliseconds that one statement took. */
   databaseMs: number
   applied: readonly string[]
+  /** Why an object could not be opened or write a row; null when it could. */
+  objectFault: string | null
+  /** Of the disk of a plane on one machine; null elsewhere. */
+  storage: StorageFacts | null
   /** Of this release, oldest first. */
   known: readonly string[]
   hosts: readonly { isOnline: boolean; isHealthy: boolean; isCordoned: boolean }[]
@@ -19,6 +24,7 @@ export interface PlaneFacts {
 const SLOW_DATABASE_MS = 500
 const LONG_WAIT_MS = 15 * 60_000
 const MINUTE_MS = 60_000
+const MIB = 2 ** 20
 
 /** Migrations of this release that the database does not have. */
 export function pendingMigrations({ applied, known }: Pick<PlaneFacts, 'applied' | 'known'>): string[] {
@@ -27,15 +33,27 @@ export function pendingMigrations({ applied, known }: Pick<PlaneFacts, 'applied'
 
 /** All checks, in a fixed order (PLN-1). */
 export function checkPlane(facts: PlaneFacts): PlaneCheck[] {
-  return [database(facts), migrations(facts), hosts(facts), waiting(facts), secrets(facts), signIn(facts)]
+  return [
+    database(facts),
+    migrations(facts),
+    objects(facts),
+    ...storage(facts),
+    hosts(facts),
+    waiting(facts),
+    secrets(facts),
+    signIn(facts),
+  ]
 }
 
-/** Whether the plane can serve at all (PLN-2). */
-export function isReady(checks: readonly PlaneCheck[]): boolean {
-  return checks.every(({ verdict }) => verdict !== 'FAIL')
+/** The checks that decide whether the plane can serve at all (PLN-2); the others need a look of the operator, and no traffic goes elsewhere. */
+export function checkReadiness(facts: Pick<PlaneFacts, 'applied' | 'known' | 'objectFault' | 'storage'>): PlaneCheck[] {
+  return [migrations(facts), objects(facts), ...storage(facts)].filter(
+    ({ id, verdict }) => verdict === 'FAIL' || (id === 'disk' && verdict === 'WARN'),
+  )
 }
 
 const ok = (id: string, evidence: string): PlaneCheck => ({ id, verdict: 'OK', evidence, fix: null })
+const fail = (id: string, evidence: string, fix: string): PlaneCheck => ({ id, verdict: 'FAIL', evidence, fix })
 const warn = (id: string, evidence: string, fix: string): PlaneCheck => ({ id, verdict: 'WARN', evidence, fix })
 
 function database({ databaseMs }: PlaneFacts): PlaneCheck {
@@ -45,7 +63,39 @@ function database({ databaseMs }: PlaneFacts): PlaneCheck {
     : warn('database', evidence, 'look at the load of D1 and where it stands')
 }
 
-function migrations(facts: PlaneFacts): PlaneCheck {
+function objects({ objectFault }: Pick<PlaneFacts, 'objectFault'>): PlaneCheck {
+  return objectFault === null
+    ? ok('objects', 'one was opened and has written a row')
+    : fail(
+        'objects',
+        `none could write a row: ${objectFault}`,
+        'see the log of the plane; on one machine, check its disk and the data directory',
+      )
+}
+
+function storage({ storage: facts }: Pick<PlaneFacts, 'storage'>): PlaneCheck[] {
+  if (facts === null) return []
+  const evidence = `${Math.floor(facts.freeBytes / MIB)} of ${Math.floor(facts.totalBytes / MIB)} MiB are free`
+  const room = storageRoom(facts)
+  const fix = 'make room on the disk of the data directory'
+  const disk =
+    room === 'OK'
+      ? ok('disk', evidence)
+      : room === 'LOW'
+        ? warn('disk', evidence, fix)
+        : fail('disk', `${evidence}: nothing new is accepted`, fix)
+  const files =
+    facts.damaged.length === 0
+      ? ok('files', 'every database file begins as it should and has all its pages')
+      : fail(
+          'files',
+          `damaged: ${facts.damaged.join(', ')}`,
+          'restore these files from a copy of the data directory; everything else still works',
+        )
+  return [disk, files]
+}
+
+function migrations(facts: Pick<PlaneFacts, 'applied' | 'known'>): PlaneCheck {
   const pending = pendingMigrations(facts)
   const newer = facts.applied.filter((name) => !facts.known.includes(name))
   if (pending.length > 0) {

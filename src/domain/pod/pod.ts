@@ -157,7 +157,7 @@ export function decideReport<Pod extends PodState>(pod: Pod, report: ContainerRe
   switch (report.state) {
     case 'pulling':
     case 'starting':
-      return pod.status === 'PROVISIONING' ? changed(pod, { status: 'STARTING', changedAtMs: atMs }) : null
+      return decideStarting(pod, report.reason, atMs)
     case 'running':
       return decideRunning(pod, (report.ports ?? []).filter(isPossiblePort).slice(0, MAX_MAPPINGS), atMs, nowMs)
     case 'exited':
@@ -220,6 +220,12 @@ export function decideHeardAgain<Pod extends PodState>(pod: Pod, { fromMs, toMs 
 export function cutAtSilence(usage: UsageInterval | null, silentSinceMs: number | null): UsageInterval | null {
   if (usage === null || silentSinceMs === null) return usage
   return { ...usage, endedAtMs: Math.max(usage.startedAtMs, Math.min(usage.endedAtMs, silentSinceMs)) }
+}
+
+// A reason says what a start waits for on its host (HOST-172).
+function decideStarting<Pod extends PodState>(pod: Pod, statusReason: string | null, atMs: number): PodChange<Pod> | null {
+  if (pod.status === 'PROVISIONING') return changed(pod, { status: 'STARTING', statusReason, changedAtMs: atMs })
+  return pod.status === 'STARTING' && pod.statusReason !== statusReason ? changed(pod, { statusReason }) : null
 }
 
 function decideRunning<Pod extends PodState>(pod: Pod, ports: readonly PortMapping[], atMs: number, nowMs: number): PodChange<Pod> | null {

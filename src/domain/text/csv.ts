@@ -10,8 +10,12 @@ export type Cell = string | number | null
 
 /** A head line with the names of the columns, and a line a row; nothing stands for null. */
 export function formatCsv<Column extends string>(columns: readonly Column[], rows: readonly Readonly<Record<Column, Cell>>[]): string {
-  const lines = [columns.map(formatCell), ...rows.map((row) => columns.map((column) => formatCell(row[column])))]
-  return lines.map((cells) => `${cells.join(',')}\r\n`).join('')
+  return `${columns.map(formatCell).join(',')}\r\n${formatCsvLines(columns, rows)}`
+}
+
+/** The lines alone. */
+export function formatCsvLines<Column extends string>(columns: readonly Column[], rows: readonly Readonly<Record<Column, Cell>>[]): string {
+  return rows.map((row) => `${columns.map((column) => formatCell(row[column])).join(',')}\r\n`).join('')
 }
 
 function formatCell(cell: Cell): string {

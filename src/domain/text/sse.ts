@@ -22,11 +22,8 @@ export function wantsEvents(accept: string | null): boolean {
 
 /**
  * STR-10: the last event that the client has seen; it gets those after it, 0 means all. An `EventSource` reconnects to the same URL, so
- * its `Last-Event-ID` is newer than `from`. Unreadable values mean the default, as for `wait`.
+ * its `Last-Event-ID` is newer than `from`; one that is no number was not given by this stream.
  */
-export function readLastSeen(lastEventId: string | null, from: string | null): number {
-  for (const value of [lastEventId, from]) {
-    if (value !== null && /^\d{1,15}$/.test(value)) return Number(value)
-  }
-  return 0
+export function readLastSeen(lastEventId: string | null, from: number): number {
+  return lastEventId !== null && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : from
 }

@@ -49,6 +49,7 @@ export function missedStart(pod: ExplainedPod, host: PlacementHost | undefined):
   if (!host?.online) return unavailable('is offline', ['status: ONLINE > OFFLINE'])
   const failed = startMisses(pod, host)
   if (failed.length === 0) return null
+  if (failed.some((one) => one.startsWith('disk:'))) return unavailable('has a full disk', failed)
   if (failed.some((one) => one.startsWith('schedulable'))) return unavailable('takes no new work at the moment', failed)
   const texts = failed.map(describeConstraint)
   return { code: 'NO_CAPACITY', text: `its machine has no room to start it: ${texts.join(', ')}`, facts: factsOf(failed) }
@@ -99,6 +100,7 @@ function onItsWay(pod: ExplainedPod): Verdict {
   if (pod.clusterId !== null) {
     return verdict(pod, 'WAITS_FOR_CLUSTER', 'The pod has its place and starts together with the other members of its cluster.')
   }
+  if (pod.statusReason !== null) return verdict(pod, 'PREPARING', `The pod has its place and waits: ${pod.statusReason}.`)
   const doing = pod.status === 'PROVISIONING' ? 'gets it ready' : 'pulls its image or starts its container'
   return verdict(pod, 'PREPARING', `The pod has its place; its machine ${doing}.`)
 }

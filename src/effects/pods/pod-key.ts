@@ -1,3 +1,4 @@
+import { KEY_KINDS } from '../../contract/key-kinds.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findPodOwner } from '../../db/pods/find-pods.ts'
 import type { Env } from '../../env.ts'
@@ -12,7 +13,7 @@ export async function issuePodKey(env: Env, podId: string): Promise<string> {
 }
 
 async function podKey(secret: string, podId: string): Promise<string> {
-  return `ppd_${podId}_${await keyedDigest(secret, `pod\n${podId}`)}`
+  return `${KEY_KINDS.pod}_${podId}_${await keyedDigest(secret, `pod\n${podId}`)}`
 }
 
 /** The pod of a key, and its team; null for a key that nobody issued or whose pod is terminated. */

@@ -1,3 +1,4 @@
+import { KEY_KINDS } from '../../contract/key-kinds.ts'
 import type { Env } from '../../env.ts'
 import { Owned } from '../../objects/ownership/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../../platform/crypto.ts'
@@ -16,7 +17,7 @@ export async function issueWorkerToken(env: Env, endpointId: string, workerId: s
 }
 
 async function workerToken(secret: string, endpointId: string, workerId: string): Promise<string> {
-  return `ppw_${await keyedDigest(secret, `worker\n${endpointId}\n${workerId}`)}`
+  return `${KEY_KINDS.worker}_${await keyedDigest(secret, `worker\n${endpointId}\n${workerId}`)}`
 }
 
 /** The endpoint of a call, when the raw `Authorization` value is this worker's key; a `Bearer` in front is accepted too. Null for any other key. */
@@ -31,7 +32,7 @@ export async function ownByWorkerToken(
 
 async function isTokenOf(env: Env, endpointId: string, workerId: string, authorization: string | null): Promise<boolean> {
   const token = (authorization ?? '').replace(/^Bearer /i, '')
-  if (!token.startsWith('ppw_') || token.length > 64) return false
+  if (!token.startsWith(`${KEY_KINDS.worker}_`) || token.length > 64) return false
   const entry = `${endpointId}/${workerId}/${token}`
   if (verified.has(entry)) return true
   const good = await Promise.all(masterSecrets(env).map((secret) => workerToken(secret, endpointId, workerId)))

@@ -3,6 +3,7 @@ import type { Workload } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { chooseGpus, type HostGpus } from '../gpus/allocation.ts'
 import type { Log } from '../log.ts'
+import { readCpuWaitNanos } from '../machine/cpu-waiting.ts'
 import { type MountDrivers, provideMounts } from '../mounts/mount-driver.ts'
 import type { HostNetwork } from '../network/host-network.ts'
 import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
@@ -75,6 +76,7 @@ export class DockerRuntime implements Runtime {
   private readonly starter: ContainerStarter
   private readonly execs: ContainerExecs
   private readonly addresses = new Map<string, string>()
+  private readonly pids = new Map<string, number>()
   private readonly gpusInUse = new Map<string, readonly string[]>()
 
   constructor(options: DockerRuntimeOptions) {
@@ -175,6 +177,7 @@ export class DockerRuntime implements Runtime {
   private release(id: string): void {
     this.execs.forget(containerName(id))
     this.addresses.delete(id)
+    this.pids.delete(id)
     this.gpusInUse.delete(id)
     this.options.ports.release(id)
     this.options.callers.release(id)
@@ -213,7 +216,22 @@ export class DockerRuntime implements Runtime {
 
   async usage(id: string): Promise<Usage | undefined> {
     const usage = await this.options.engine.usage(containerName(id))
-    return usage === undefined ? undefined : { ...usage, gpuIds: this.gpusInUse.get(id) ?? [] }
+    if (usage === undefined) return undefined
+    const { throttledNanos, ...used } = usage
+    // That of an engine in a virtual machine is another program here.
+    const pid = this.options.reachesContainers ? await this.pidOf(id) : null
+    const waited = pid === null ? undefined : readCpuWaitNanos(pid)
+    const cpuWaitNanos = waited === undefined && throttledNanos === undefined ? undefined : (waited ?? 0) + (throttledNanos ?? 0)
+    return { ...used, cpuWaitNanos, gpuIds: this.gpusInUse.get(id) ?? [] }
+  }
+
+  /** Of its first process, on this machine; null: it has ended. One that runs keeps it, and no id runs twice. */
+  private async pidOf(id: string): Promise<number | null> {
+    const known = this.pids.get(id)
+    if (known !== undefined) return known
+    const pid = (await this.inspectOwn(id))?.pid ?? null
+    if (pid !== null) this.pids.set(id, pid)
+    return pid
   }
 
   async place(id: string, port: number): Promise<Place | undefined> {
@@ -303,5 +321,6 @@ export class DockerRuntime implements Runtime {
 
   close(): void {
     this.images.close()
+    this.options.sandboxes?.end()
   }
 }

@@ -1,24 +1,28 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { z } from 'zod'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { OverlayPlace } from '../../host-protocol/overlays.ts'
+import { backoffMs, sleep } from '../../node/backoff.ts'
 import type { Log } from '../log.ts'
+import type { ContainerNames } from '../network/dns/container-names.ts'
 import type { HostOverlays } from '../network/overlay/host-overlays.ts'
 import type { ReachChecks } from '../network/overlay/reach/reach-checks.ts'
 import type { PublishedPlace } from '../network/published-address.ts'
 import { StartError, type StartHooks } from '../runtime.ts'
-import { makeTrialImage } from '../trial/trial-image.ts'
 import { ACCOUNT_LABEL, accountOf, containerName, exposedPorts, HOST_LABEL, portBindings } from './container/container-spec.ts'
 import type { ContainerSpec, DockerEngine } from './engine/engine.ts'
 import { engineText } from './engine/engine-errors.ts'
 import type { HostPorts } from './ports/host-ports.ts'
 import type { AssignedPort } from './ports/port-choice.ts'
 import { withPorts } from './ports/with-ports.ts'
+import { SandboxImage } from './sandbox-image.ts'
 
 const SANDBOX_LABEL = 'podplane.sandbox'
 const PLACES_LABEL = 'podplane.overlays'
 const MEMORY_BYTES = 16 * 2 ** 20
+/** How often one is tried to be opened: nothing of the workload has begun by then, and with it fails its whole cluster. */
+const TRIES = 3
+const RETRY_BASE_MS = 500
+const RETRY_MAX_MS = 2_000
 
 export interface SandboxesDeps extends PublishedPlace {
   engine: DockerEngine
@@ -28,6 +32,8 @@ export interface SandboxesDeps extends PublishedPlace {
   stateDir: string
   ports: HostPorts
   overlays: HostOverlays
+  /** Answers names of private networks; undefined: they stand in `/etc/hosts` only. */
+  names: Pick<ContainerNames, 'resolversFor' | 'close'> | undefined
   checks: Pick<ReachChecks, 'notePrepared' | 'forget'>
   log: Log
 }
@@ -44,17 +50,37 @@ export interface Sandbox {
  */
 export class Sandboxes {
   private readonly deps: SandboxesDeps
+  private readonly image: SandboxImage
 
   constructor(deps: SandboxesDeps) {
     this.deps = deps
+    this.image = new SandboxImage(deps)
   }
 
-  /** Throws a `StartError`; then there is none. */
+  /** Throws a `StartError`; then there is none. One that fails is tried again (HOST-171). */
   async open(workload: Workload, network: string, hooks: StartHooks): Promise<Sandbox> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return await this.openOnce(workload, network, hooks)
+      } catch (error) {
+        const text = engineText(error)
+        if (failures + 1 >= TRIES || hooks.signal.aborted) {
+          throw error instanceof StartError ? error : new StartError(`the container could not be started: ${text}`)
+        }
+        this.deps.log.warn('what holds the network of a workload could not be opened; it is tried again', {
+          workload: workload.id,
+          error: text,
+        })
+        await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS), hooks.signal)
+      }
+    }
+  }
+
+  private async openOnce(workload: Workload, network: string, hooks: StartHooks): Promise<Sandbox> {
     const { overlays, ports: hostPorts } = this.deps
     const places = workload.overlays ?? []
     const name = sandboxName(workload.id)
-    const image = await this.provideImage()
+    const image = await this.image.provide()
     try {
       return await withPorts(hostPorts, workload, hooks, async (ports) => {
         await this.deps.engine.remove(name)
@@ -62,7 +88,7 @@ export class Sandboxes {
         await this.deps.engine.start(name)
         const facts = await this.deps.engine.inspect(name)
         if (facts?.pid == null) throw new Error('what holds its network does not run')
-        await overlays.attach({ workloadId: workload.id, places, pid: facts.pid, hostsPath: facts.hostsPath })
+        await overlays.attach({ workloadId: workload.id, places, pid: facts.pid, addresses: facts.addresses, hostsPath: facts.hostsPath })
         return { name, ports }
       })
     } catch (error) {
@@ -99,8 +125,16 @@ export class Sandboxes {
       if (workloadId === undefined || name !== sandboxName(workloadId)) continue
       const facts = running.has(workloadId) ? await engine.inspect(name) : undefined
       if (facts?.pid == null) await this.remove(workloadId)
-      else overlays.adopt({ workloadId, places: readPlaces(labels[PLACES_LABEL]), pid: facts.pid, hostsPath: facts.hostsPath })
+      else {
+        const { pid, addresses, hostsPath } = facts
+        overlays.adopt({ workloadId, places: readPlaces(labels[PLACES_LABEL]), pid, addresses, hostsPath })
+      }
     }
+  }
+
+  /** Containers go on without the agent, and find their names in `/etc/hosts` meanwhile. */
+  end(): void {
+    this.deps.names?.close()
   }
 
   /** Addresses of a workload whose network is held for it. */
@@ -108,20 +142,9 @@ export class Sandboxes {
     return (await this.deps.engine.inspect(sandboxName(workloadId)))?.addresses ?? []
   }
 
-  private async provideImage(): Promise<string> {
-    const { engine, key, stateDir } = this.deps
-    const tag = `podplane-sandbox:${key}`
-    if ((await engine.imageFacts(tag)) !== undefined) return tag
-    const dir = join(stateDir, 'sandbox')
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
-    await engine.load(await makeTrialImage(dir, tag, 'waits'), AbortSignal.timeout(60_000)).catch((error: unknown) => {
-      throw new StartError(`the container could not be started: ${engineText(error)}`)
-    })
-    return tag
-  }
-
   private spec(workload: Workload, image: string, network: string, ports: AssignedPort[]): ContainerSpec {
-    const { hostId, overlays } = this.deps
+    const { hostId, overlays, names } = this.deps
+    const domain = overlays.domainOf(workload.overlays ?? [])
     const hostname = overlays.nameOf(workload.overlays ?? [])
     return {
       Image: image,
@@ -135,6 +158,7 @@ export class Sandboxes {
       ExposedPorts: exposedPorts(ports),
       HostConfig: {
         NetworkMode: network,
+        ...(domain === undefined ? {} : names?.resolversFor(domain)),
         PortBindings: portBindings({ ...this.deps, ports }),
         CapDrop: ['ALL'],
         SecurityOpt: ['no-new-privileges'],

@@ -51,6 +51,7 @@ const Total = z.number().optional()
 const Traffic = z.object({ received: Total, sent: Total, read: Total, written: Total })
 const ContainerUsage = z.object({
   cpuNanos: z.number(),
+  throttledNanos: Total,
   memoryBytes: z.number(),
   memoryLimitBytes: z.number(),
   traffic: Traffic.optional(),

@@ -62,7 +62,9 @@ export class LogShipper {
       this.add(spool, [])
       return
     }
-    this.options.log.warn('the kept log of a workload cannot be read; it is removed', { workload: id })
+    this.options.log.warn('the kept log of a workload cannot be read; it is removed, and lines that the plane did not have yet are lost', {
+      workload: id,
+    })
     rmSync(join(this.options.dir, id), { recursive: true, force: true })
   }
 

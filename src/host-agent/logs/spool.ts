@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'no
 import { join } from 'node:path'
 import { z } from 'zod'
 import { LOG_BATCH_LINES, LogAccess, type LogLine, LogSource } from '../../host-protocol/logs.ts'
-import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
+import { readJsonFile, writeLosableJsonFile } from '../../node/json-file.ts'
 
 /** A line on its way, before it has a number. */
 export type NewLine = Pick<LogLine, 'at' | 'source' | 'line'>
@@ -228,7 +228,7 @@ export class LogSpool {
   }
 
   private saveState(): void {
-    writeJsonFile(join(this.dir, 'state.json'), this.state)
+    writeLosableJsonFile(join(this.dir, 'state.json'), this.state)
   }
 }
 

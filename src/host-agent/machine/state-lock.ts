@@ -1,6 +1,7 @@
-import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { lockFile } from '../../node/exclusive-file.ts'
 import { errorText, hasCode, OperatorError } from '../../node/fail.ts'
 import { identifyProcess, isAlive } from '../../node/process-identity.ts'
 
@@ -8,15 +9,20 @@ const Owner = z.object({ pid: z.number().int(), startTime: z.string() })
 
 /**
  * Takes the state directory for this process, or throws naming the agent that has it. Two agents on one directory would
- * answer for the same host and stop each other's workloads. A lock whose owner is dead is taken over.
+ * answer for the same host and stop each other's workloads. A lock whose owner is dead is taken over. A lock of the kernel holds
+ * between containers too, where the pid of the owner says nothing (HOST-180).
  */
 export function lockStateDir(stateDir: string): () => void {
   const path = join(stateDir, 'agent.lock')
   const own = JSON.stringify(identifyProcess(process.pid) ?? { pid: process.pid, startTime: 'unknown' })
+  const held = lockAcrossContainers(stateDir)
   for (let attempt = 0; attempt < 2; attempt += 1) {
     try {
       writeFileSync(path, own, { flag: 'wx', mode: 0o600 })
-      return () => unlinkSync(path)
+      return () => {
+        unlinkSync(path)
+        held.release()
+      }
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw new OperatorError(`--state-dir ${stateDir} cannot be used: ${errorText(error)}`)
       refuseLiveOwner(path, stateDir)
@@ -26,12 +32,31 @@ export function lockStateDir(stateDir: string): () => void {
   throw new OperatorError(`--state-dir ${stateDir} was locked by another agent just now; start this one again`)
 }
 
+function lockAcrossContainers(stateDir: string): { release(): void } {
+  // Names the process where it can be seen.
+  const path = join(stateDir, 'agent.lock')
+  if (existsSync(path)) refuseLiveOwner(path, stateDir)
+  const held = takeLock(join(stateDir, 'agent-owner.lock'), stateDir)
+  if (held !== undefined) return held
+  throw inUse(stateDir, 'its process belongs to another container')
+}
+
+function takeLock(path: string, stateDir: string): { release(): void } | undefined {
+  try {
+    return lockFile(path)
+  } catch (error) {
+    throw new OperatorError(`--state-dir ${stateDir} cannot be used: ${errorText(error)}`)
+  }
+}
+
+function inUse(stateDir: string, by: string): OperatorError {
+  return new OperatorError(`--state-dir ${stateDir} is in use by another agent (${by}); stop that one or give this one its own --state-dir`)
+}
+
 function refuseLiveOwner(path: string, stateDir: string): void {
   const owner = Owner.safeParse(parse(readFileSync(path, 'utf8')))
   if (!owner.success || !isAlive(owner.data)) return
-  throw new OperatorError(
-    `--state-dir ${stateDir} is in use by another agent (process ${owner.data.pid}); stop that one or give this one its own --state-dir`,
-  )
+  throw inUse(stateDir, `process ${owner.data.pid}`)
 }
 
 function parse(text: string): unknown {

@@ -5,6 +5,7 @@ import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { WorkloadMount } from '../../host-protocol/messages.ts'
+import { syncDirectory } from '../../node/durable-file.ts'
 import { errorText, hasCode } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import type { EngineMount, MountDriver } from './mount-driver.ts'
@@ -39,6 +40,8 @@ export class PersistentVolumes implements MountDriver {
     const trash = join(this.root, `${TRASH_PREFIX}${id}-${randomUUID()}`)
     try {
       await rename(join(this.root, id), trash)
+      // The plane learns that it is gone from the report, and does not ask again.
+      await syncDirectory(this.root)
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return
       throw error

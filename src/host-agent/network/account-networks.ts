@@ -1,6 +1,7 @@
 import type { DockerEngine } from '../docker/engine/engine.ts'
 import { engineText } from '../docker/engine/engine-errors.ts'
 import type { Log } from '../log.ts'
+import { SingleFlight } from '../single-flight.ts'
 import { ACCOUNT_LABEL, bridgeName, NETWORK_LABEL, networkName } from './names.ts'
 import { formatSubnet, freeSubnets, parseSubnet, type Subnet } from './subnets.ts'
 
@@ -21,7 +22,8 @@ export class AccountNetworks {
   private readonly deps: AccountNetworksDeps
   /** How many starts are about to use the network of an account. */
   private readonly held = new Map<string, number>()
-  private readonly making = new Map<string, Promise<string>>()
+  private readonly making = new SingleFlight<string>()
+  private readonly removing = new Map<string, Promise<boolean>>()
 
   constructor(deps: AccountNetworksDeps) {
     this.deps = deps
@@ -42,16 +44,14 @@ export class AccountNetworks {
 
   /** The name of an account's network, which is made when there is none. Two starts at a time make one. */
   provide(account: string): Promise<string> {
-    const underWay = this.making.get(account)
-    if (underWay !== undefined) return underWay
-    const made = this.make(account).finally(() => this.making.delete(account))
-    this.making.set(account, made)
-    return made
+    return this.making.run(account, () => this.make(account))
   }
 
   private async make(account: string): Promise<string> {
     const { engine, key, log, routes, random = Math.random } = this.deps
     const name = networkName(key, account)
+    // The engine still lists one that is about to go.
+    await this.removing.get(name)?.catch(() => {})
     const known = await engine.listNetworks(`${NETWORK_LABEL}=${key}`)
     if (known.some((network) => network.name === name)) return name
     const taken = [...routes(), ...known.flatMap(({ subnets }) => subnets.flatMap((text) => parseSubnet(text) ?? []))]
@@ -77,7 +77,13 @@ export class AccountNetworks {
   async tidy(): Promise<number> {
     const { engine, key } = this.deps
     const networks = await engine.listNetworks(`${NETWORK_LABEL}=${key}`)
-    const kept = await Promise.all(networks.map(async ({ name }) => this.held.has(name) || !(await engine.removeNetwork(name))))
+    const kept = await Promise.all(networks.map(async ({ name }) => this.held.has(name) || !(await this.remove(name))))
     return kept.filter(Boolean).length
+  }
+
+  private async remove(name: string): Promise<boolean> {
+    const removal = this.deps.engine.removeNetwork(name)
+    this.removing.set(name, removal)
+    return await removal.finally(() => this.removing.delete(name))
   }
 }

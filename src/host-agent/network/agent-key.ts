@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
+import { readKeptFile, writeJsonFile } from '../../node/json-file.ts'
 import { agentKey } from './names.ts'
+
+const ADVICE = `the name of this agent's networks in the container engine is lost with it. Containers go on running in them. Restore it, or remove \
+it: the agent then makes networks of another name, and those that it does not know any more are to be removed by hand (docker network ls)`
 
 /** The key of the agent whose state lies here: what its things are called in an engine that others may use too. */
 export function loadAgentKey(stateDir: string): string {
   const path = join(stateDir, 'network.json')
-  const known = z.object({ id: z.string().min(1) }).safeParse(readJsonFile(path)).data
+  const known = readKeptFile(path, z.object({ id: z.string().min(1) }), ADVICE)
   const id = known?.id ?? randomUUID()
   if (known === undefined) writeJsonFile(path, { id })
   return agentKey(id)

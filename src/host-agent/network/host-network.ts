@@ -10,11 +10,11 @@ import { StartError } from '../runtime.ts'
 import { AccountNetworks } from './account-networks.ts'
 import { loadAgentKey } from './agent-key.ts'
 import { boundsOf } from './connection-bounds.ts'
+import { parseNameServers, RESOLVER_FILES } from './dns/resolvers.ts'
 import { bridgeName } from './names.ts'
 import { NFT, type Nft } from './nft.ts'
 import { PacketFilter } from './packet-filter.ts'
 import { isLoopback } from './published-address.ts'
-import { parseNameServers, RESOLVER_FILES } from './resolvers.ts'
 import type { Reach } from './rules.ts'
 import { parseRoutes } from './subnets.ts'
 
@@ -52,12 +52,13 @@ export interface HostNetworkDeps {
 
 /** The networks of this host's containers, and the rules that keep them apart where the machine can enforce them. */
 export class HostNetwork {
-  /** What the plane is told of it has changed. */
+  /** The report to the plane has changed. */
   onIsolationChange: () => void = () => {}
   private readonly deps: HostNetworkDeps
   private readonly networks: AccountNetworks
   private readonly filter: PacketFilter | undefined
   private relay: Reach['relay']
+  private names: Reach['names']
   private timers: NodeJS.Timeout[] = []
   /** Why this machine cannot keep containers apart; null: it can. */
   readonly hindrance: string | null
@@ -91,9 +92,15 @@ export class HostNetwork {
     return opened
   }
 
+  /** Whether containers can be led to a name server of the agent. */
+  get leadsToNames(): boolean {
+    return this.filter?.leadsToNames === true
+  }
+
   /** Sets the rules, and keeps them and the networks in order from now on. */
-  async start(relay: { address: string; port: number }): Promise<void> {
+  async start(relay: { address: string; port: number }, names?: { address: string; port: number }): Promise<void> {
     this.relay = relay
+    this.names = names
     this.stopTimers()
     await this.keep().catch((error: unknown) => this.deps.log.error(UNSET, { error: engineText(error) }))
     this.timers = [
@@ -144,7 +151,8 @@ export class HostNetwork {
     const { allowNetworks, publicIp, portRange } = this.deps.options
     return {
       relay: this.relay,
-      nameServers: parseNameServers(RESOLVER_FILES.map(readText)),
+      names: this.names,
+      nameServers: parseNameServers(RESOLVER_FILES.map(readText)).toSorted(),
       allowed: allowNetworks,
       published: isOwnPublic(publicIp) ? { address: publicIp, ...portRange } : undefined,
       connections: boundsOf(readText(CONNECTIONS_MAX)),

@@ -1,6 +1,6 @@
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
-import { boundsOf, type ConnectionBounds } from './connection-bounds.ts'
+import { boundsOf } from './connection-bounds.ts'
 import { KeptTables } from './kept-tables.ts'
 import { tableName } from './names.ts'
 import type { Nft } from './nft.ts'
@@ -13,6 +13,7 @@ export class PacketFilter {
   private readonly log: Log
   private readonly tables: KeptTables
   private counts = true
+  private names = true
   private checking: Promise<void> = Promise.resolve()
 
   constructor(key: string, nft: Nft, log: Log) {
@@ -22,27 +23,42 @@ export class PacketFilter {
     this.tables = new KeptTables(nft, log)
   }
 
-  /** Throws when the machine does not take such rules. One that cannot count connections takes the others (NET-60). Changes nothing. */
-  async tryOut(): Promise<void> {
-    try {
-      await this.applyTrial(boundsOf(''))
-    } catch (error) {
-      await this.applyTrial(undefined)
-      this.counts = false
-      this.log.warn('the kernel cannot count connections: containers of one account may leave others none', { error: errorText(error) })
-    }
+  /** Whether the kernel takes what leads containers to a name server of the agent. */
+  get leadsToNames(): boolean {
+    return this.names
   }
 
-  private async applyTrial(connections: ConnectionBounds | undefined): Promise<void> {
+  /** Throws when the machine does not take such rules. One that cannot count connections (NET-60) or lead to names takes the others. Changes nothing. */
+  async tryOut(): Promise<void> {
+    const failed = (part: Partial<Reach>) => this.applyTrial(part).then(() => undefined, errorText)
+    if ((await failed({ connections: boundsOf(''), names: NAMES_TRIAL })) === undefined) return
+    await this.applyTrial({})
+    const [uncounted, unled] = [await failed({ connections: boundsOf('') }), await failed({ names: NAMES_TRIAL })]
+    this.counts = uncounted === undefined
+    this.names = unled === undefined
+    if (uncounted !== undefined)
+      this.log.warn('the kernel cannot count connections: containers of one account may leave others none', { error: uncounted })
+    if (unled !== undefined) this.log.warn('containers find names of private networks in /etc/hosts only', { error: unled })
+  }
+
+  private async applyTrial(part: Partial<Reach>): Promise<void> {
     const trial = `${this.key}-try`
-    const rules = buildRules(trial, { relay: undefined, nameServers: ['192.0.2.1'], allowed: [], published: TRIAL, connections })
+    const rules = buildRules(trial, {
+      relay: undefined,
+      nameServers: ['192.0.2.1'],
+      allowed: [],
+      published: TRIAL,
+      connections: undefined,
+      ...part,
+    })
     await this.nft.apply(`${rules}${buildRemoval(trial)}`)
   }
 
   /** Sees to it that the rules are there, and just these. One look at a time: callers get what the machine has after they asked. */
   async keep(reach: Reach): Promise<void> {
-    const keep = () =>
-      this.tables.keep('inet', tableName(this.key), buildRules(this.key, this.counts ? reach : { ...reach, connections: undefined }))
+    const { connections, names } = reach
+    const possible = { ...reach, connections: this.counts ? connections : undefined, names: this.names ? names : undefined }
+    const keep = () => this.tables.keep('inet', tableName(this.key), buildRules(this.key, possible))
     const look = this.checking.catch(() => {}).then(keep)
     this.checking = look
     return await look
@@ -59,3 +75,4 @@ export class PacketFilter {
 
 /** So that every kind of rule is tried. */
 const TRIAL = { address: '192.0.2.1', from: 1, to: 2 }
+const NAMES_TRIAL = { address: '192.0.2.1', port: 1 }

@@ -1,11 +1,15 @@
 import { VXLAN_PORT } from '../../host-protocol/overlays.ts'
 import { boundBegun, boundReceived, type ConnectionBounds, declareBounds } from './connection-bounds.ts'
+import { declarePace, leadToNames, letNamesIn } from './dns/rules.ts'
 import { ANY_BRIDGE, bridgePrefix, tableName } from './names.ts'
+import { NOT_PUBLIC } from './not-public.ts'
 
 /** What containers reach beside the public internet. */
 export interface Reach {
   /** Where the relay listens; undefined: not known yet, so that nothing of the host is reached. */
   relay: { address: string; port: number } | undefined
+  /** Where the agent answers names of private networks; undefined: it does not. */
+  names?: { address: string; port: number } | undefined
   /** Name servers of this machine, IPv4. They are asked from inside the containers. */
   nameServers: readonly string[]
   /** Ranges that the operator has opened. One that is a single address opens the host too, if it is the host's. */
@@ -16,23 +20,6 @@ export interface Reach {
   connections: ConnectionBounds | undefined
 }
 
-/**
- * What is no public address: private ranges, links, metadata services (169.254.169.254, 100.100.100.200, 192.0.0.192), multicast, and the
- * address of a cloud's host agent.
- */
-const NOT_PUBLIC = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '168.63.129.16/32',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '224.0.0.0/3',
-]
 /** Before the chains of the engine and of firewalls: what is refused here is refused, and what is let through is theirs to judge. */
 const PRIORITY = -10
 /** Before the engine's own redirections. */
@@ -52,6 +39,7 @@ export function buildRules(key: string, reach: Reach): string {
     `delete table ${table}`,
     `table ${table} {`,
     ...(reach.connections === undefined ? [] : declareBounds().map((line) => `  ${line}`)),
+    ...(reach.names === undefined ? [] : declarePace().map((line) => `  ${line}`)),
     ...hook('input', `type filter hook input priority ${PRIORITY}; policy accept;`, [`iifname ${ours} jump to_host`]),
     ...hook('forward', `type filter hook forward priority ${PRIORITY}; policy accept;`, [
       `iifname ${ours} jump outward`,
@@ -62,6 +50,7 @@ export function buildRules(key: string, reach: Reach): string {
       ...REPLIES,
       NEW_BEGUN,
       ...toRelay(reach),
+      ...(reach.names === undefined ? [] : letNamesIn(reach.names)),
       ...toNameServers(reach),
       ...toOpenHost(reach),
       ...toPublished(reach),
@@ -82,7 +71,7 @@ export function buildRules(key: string, reach: Reach): string {
     // Only published ports are for others: a neighbour could have a route to the container itself.
     ...hook('inward', '', ['ct state established,related accept', 'ct status dnat jump receive', 'drop']),
     ...hook('receive', '', [...(reach.connections === undefined ? [] : boundReceived(reach.connections)), 'accept']),
-    ...published(reach, ours),
+    ...redirected(reach, ours),
     '}',
     '',
   ].join('\n')
@@ -115,14 +104,16 @@ function toPublished({ published: ports }: Reach): string[] {
   return ports === undefined ? [] : [`ip daddr ${ports.address} tcp dport ${ports.from}-${ports.to} accept`]
 }
 
-// The engine would lead such a connection from one network straight into another one, which is refused. Led to where it goes anyway, it
-// reaches the engine's listener on the host, as a connection from outside may.
-function published({ published: ports }: Reach, ours: string): string[] {
-  if (ports === undefined) return []
-  const { address, from, to } = ports
-  return hook('published', `type nat hook prerouting priority ${NAT_PRIORITY}; policy accept;`, [
-    `iifname ${ours} ip daddr ${address} tcp dport ${from}-${to} dnat ip to ${address}`,
-  ])
+function redirected({ published: ports, names }: Reach, ours: string): string[] {
+  const rules = [
+    ...(names === undefined ? [] : [`iifname ${ours} ${leadToNames(names)}`]),
+    // The engine would lead such a connection from one network straight into another one, which is refused. Led to where it goes anyway, it
+    // reaches the engine's listener on the host, as a connection from outside may.
+    ...(ports === undefined
+      ? []
+      : [`iifname ${ours} ip daddr ${ports.address} tcp dport ${ports.from}-${ports.to} dnat ip to ${ports.address}`]),
+  ]
+  return rules.length === 0 ? [] : hook('published', `type nat hook prerouting priority ${NAT_PRIORITY}; policy accept;`, rules)
 }
 
 function hook(name: string, head: string, rules: readonly string[]): string[] {

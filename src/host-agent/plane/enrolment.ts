@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { type EnrolRequest, EnrolResponse, type Inventory } from '../../host-protocol/messages.ts'
 import { OperatorError } from '../../node/fail.ts'
-import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
+import { readKeptFile, writeJsonFile } from '../../node/json-file.ts'
 import type { PlaneClock } from './clock-offset.ts'
 import type { HostKey } from './host-key.ts'
 import { isTransient, type PlaneAnswer, planeUrl, postToPlane } from './http.ts'
@@ -11,8 +11,13 @@ import { isTransient, type PlaneAnswer, planeUrl, postToPlane } from './http.ts'
 const HostIdentity = z.object({ hostId: z.string(), epoch: z.number().int(), dataCenterId: z.string(), planeUrl: z.string() })
 export type HostIdentity = z.infer<typeof HostIdentity>
 
+const IDENTITY_ADVICE = `the key of this host is another file, so its pods and volumes are not lost, but no agent looks after them until this one is \
+written again: '{"hostId":"<id>","epoch":1,"dataCenterId":"<data center>","planeUrl":"<address>"}', with the id and the data center that \
+podplane admin hosts list shows`
+
+/** Who this host is; undefined before it has joined. Throws an `OperatorError` for a damaged file (DUR-5). */
 export function readHostIdentity(stateDir: string): HostIdentity | undefined {
-  return HostIdentity.safeParse(readJsonFile(join(stateDir, 'host.json'))).data
+  return readKeptFile(join(stateDir, 'host.json'), HostIdentity, IDENTITY_ADVICE)
 }
 
 export interface EnrolOptions {
@@ -25,7 +30,7 @@ export interface EnrolOptions {
   clock: PlaneClock
 }
 
-/** Spends the join token. Undefined when the plane could not answer now; throws when it refused. */
+/** Spends the join token; what it answers is on disk when this returns (DUR-4). `retry` when the plane could not answer now; throws when it refused. */
 export async function enrol(options: EnrolOptions): Promise<{ identity: HostIdentity; answer: EnrolResponse } | { retry: string }> {
   let answer = await requestEnrolment(options)
   // The refusal may be about our clock, which this answer just corrected.

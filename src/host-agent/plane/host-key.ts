@@ -11,6 +11,11 @@ const ASSERTION_SECONDS = 60
 /** The plane's clock is known to the second only; `iat` in its future would be refused. */
 const BACKDATE_SECONDS = 2
 
+const ADVICE = `the key by which the plane knows this host is lost with it. Its containers go on running without an agent; after five minutes \
+without one the plane turns its pods to ERROR, and jobs of its workers run elsewhere. Restore the file to keep the pods. Without a copy: remove \
+it and start the agent with a new --token (podplane admin join-tokens create). The machine then joins as another host, and the agent removes the \
+containers of the former one with their disks; persistent volumes stay on this machine`
+
 /** The Ed25519 key that this host is known by. The private half never leaves the state directory. */
 export class HostKey {
   private readonly jwk: PrivateJwk
@@ -19,10 +24,10 @@ export class HostKey {
     this.jwk = jwk
   }
 
-  /** Reads the key of this state directory, or makes one (file mode 0600). A damaged one is an error: the plane knows no other. */
+  /** Reads the key of this state directory, or makes one (file mode 0600), which is on disk before anybody learns of it (DUR-4). A damaged one is an error (DUR-5). */
   static async load(stateDir: string): Promise<HostKey> {
     const path = join(stateDir, 'host-key.json')
-    const stored = readKeptFile(path, PrivateJwk, 'restore it, or remove it and join again with a new --token')
+    const stored = readKeptFile(path, PrivateJwk, ADVICE)
     if (stored !== undefined) return new HostKey(stored)
     const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
     const jwk = PrivateJwk.parse(await exportJWK(privateKey))

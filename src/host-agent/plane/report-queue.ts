@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { WorkloadReport } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
-import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
+import { readJsonFile, writeLosableJsonFile } from '../../node/json-file.ts'
 import type { Log } from '../log.ts'
 
 /** What became of a batch: taken, to be tried again later, or refused for good. */
@@ -88,7 +88,7 @@ export class ReportQueue {
   /** A full disk must not hold up what the plane can still be told; the next report that comes or is taken writes them all again. */
   private save(): void {
     try {
-      writeJsonFile(this.options.path, this.reports)
+      writeLosableJsonFile(this.options.path, this.reports)
     } catch (error) {
       this.options.log.warn('reports cannot be kept on disk', { error: errorText(error) })
     }

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statS
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
+import { readJsonFile, writeLosableJsonFile } from '../../node/json-file.ts'
 import type { ProcessIdentity } from '../../node/process-identity.ts'
 
 const Identity = z.object({ pid: z.number().int().min(2), startTime: z.string() })
@@ -55,7 +55,7 @@ export class ProcessRecord {
   }
 
   writeIdentity(identity: ProcessIdentity): void {
-    writeJsonFile(join(this.dir, 'process.json'), identity)
+    writeLosableJsonFile(join(this.dir, 'process.json'), identity)
   }
 
   readIdentity(): ProcessIdentity | undefined {
@@ -64,7 +64,7 @@ export class ProcessRecord {
 
   /** What stands for the worker's key, so that the next agent process knows it before it hears the plane. */
   writeRelayKey(hash: string): void {
-    writeJsonFile(join(this.dir, 'relay-key.json'), { hash })
+    writeLosableJsonFile(join(this.dir, 'relay-key.json'), { hash })
   }
 
   readRelayKey(): string | undefined {

@@ -145,10 +145,15 @@ export class ProcessRuntime implements Runtime {
 
   async watch(id: string): Promise<WorkloadExit> {
     const record = new ProcessRecord(this.options.dir, id)
+    const isWatched = this.children.has(id) || this.isRunning(record)
     const ended = await this.waitForEnd(id, record)
     this.options.callers.release(id)
+    const endedAtMs = record.readExitTime()
+    // It went with the agent that watched it, or with the machine: there was not even time to write how it ended.
+    if (!isWatched && ended.exitCode === null)
+      return { exitCode: null, reason: 'killed while no agent ran on its host', endedAtMs, byHost: true }
     const reason = describeExit({ ...ended, outOfMemory: false, tail: await record.readOutputTail() })
-    return { exitCode: ended.exitCode, reason, endedAtMs: record.readExitTime() }
+    return { exitCode: ended.exitCode, reason, endedAtMs }
   }
 
   private async waitForEnd(id: string, record: ProcessRecord): Promise<{ exitCode: number | null; signal: string | null }> {

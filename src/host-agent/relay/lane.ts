@@ -103,7 +103,11 @@ export class Lane {
   private remove(entry: LaneEntry, answer: PostAnswer | undefined): void {
     const { log } = this.context
     if (entry.keptAtMs !== undefined) {
-      if (answer === undefined) log.error('a kept post is too old or cannot be read; it is dropped', { path: entry.path })
+      if (answer === undefined)
+        log.error(
+          'a kept post is too old or cannot be read; it is dropped, and if it was a result, the plane has the job run again when its lease ends',
+          { path: entry.path },
+        )
       else if (answer.status >= 400) log.warn('the plane refused a kept post; it is dropped', { path: entry.path, status: answer.status })
     }
     this.drop(entry)

@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from 'node:fs'
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { closeSync, fstatSync, openSync, readdirSync, readSync, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { makeDirDurably, writeDurably } from '../../node/durable-file.ts'
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import { RelayRoom } from './room.ts'
@@ -56,7 +57,7 @@ export class PostSpool {
     this.bytes = new RelayRoom(bounds.spoolMaxBytes, countCallers)
     this.entries = new RelayRoom(bounds.spoolMaxEntries, countCallers)
     this.log = log
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeDirDurably(dir)
   }
 
   /** Keeps a post: true once it would survive a power cut, false when there is no room. The file holds the worker's key, hence the mode. */
@@ -69,7 +70,6 @@ export class PostSpool {
     if (this.sizes.size === 1) this.log.info('the plane does not take what workers post; it is kept on disk')
     try {
       await writeDurably(path, content)
-      await syncDirectory(this.dir)
       return true
     } catch (error) {
       this.log.warn('a post of a worker cannot be kept on disk', { error: errorText(error) })
@@ -102,7 +102,7 @@ export class PostSpool {
     if (this.sizes.size === 0) this.log.info('nothing that workers posted is left on disk')
   }
 
-  /** What a former agent process left, in the order of its numbers. Drafts and torn files go: their workers were never told that they are safe. */
+  /** What a former agent process left, in the order of its numbers. Drafts go: their workers were never told that they are safe. */
   takeOver(): KeptPost[] {
     const kept: KeptPost[] = []
     for (const name of readdirSync(this.dir)) {
@@ -110,7 +110,7 @@ export class PostSpool {
       const number = Number(NAME.exec(name)?.[1] ?? Number.NaN)
       const found = Number.isNaN(number) ? undefined : readHead(path)
       if (found === undefined) {
-        this.log.warn('a post that was not written to its end is removed', { file: name })
+        this.noteRemoved(name)
         this.removeFile(path)
         continue
       }
@@ -121,6 +121,14 @@ export class PostSpool {
       kept.push({ number, method, target, headers, keptAtMs })
     }
     return kept.toSorted((a, b) => a.number - b.number)
+  }
+
+  private noteRemoved(file: string): void {
+    if (!NAME.test(file)) this.log.warn('a post that was not written to its end is removed', { file })
+    else
+      this.log.error('a kept post is damaged and removed; if it was a result, the plane has the job run again when its lease ends', {
+        file,
+      })
   }
 
   // What cannot be removed is delivered once more by the next agent process, and known there as a repeat.
@@ -136,31 +144,6 @@ export class PostSpool {
     this.sizes.set(number, { caller, bytes })
     this.bytes.take(caller, bytes)
     this.entries.take(caller, 1)
-  }
-}
-
-async function writeDurably(path: string, content: Buffer): Promise<void> {
-  const draft = `${path}.draft`
-  const file = await open(draft, 'w', 0o600)
-  try {
-    await file.writeFile(content)
-    await file.sync()
-    await rename(draft, path)
-  } catch (error) {
-    await rm(draft, { force: true })
-    throw error
-  } finally {
-    await file.close()
-  }
-}
-
-// Without this a power cut may take the new name away again.
-async function syncDirectory(dir: string): Promise<void> {
-  const handle = await open(dir, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 

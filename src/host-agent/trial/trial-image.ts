@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { SavedImage } from '../docker/engine/engine.ts'
@@ -27,7 +28,10 @@ export function hasTrialProgram(): boolean {
 export async function makeTrialImage(dir: string, tag: string, does: Does = 'ends'): Promise<SavedImage> {
   const layer = await buffer(tarOf([{ name: PROGRAM, content: trialProgram(does), isProgram: true }]))
   const path = join(dir, `${does}.tar`)
-  writeFileSync(path, layer, { mode: 0o600 })
+  // Beside it first: another load may be reading the one that is there.
+  const draft = `${path}.${randomUUID()}`
+  writeFileSync(draft, layer, { mode: 0o600 })
+  renameSync(draft, path)
   const config = {
     architecture: machinePlatform(),
     os: 'linux',

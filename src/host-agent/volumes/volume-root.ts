@@ -92,25 +92,35 @@ export class VolumeRoot implements VolumeHome {
 
   /** Whether this is the directory that the agent has known at this path; the first one that it sees is marked. */
   private async isSame(): Promise<boolean> {
-    const file = join(this.stateDir, 'volume-roots.json')
-    const known = readKeptFile(file, Markers, 'remove it; the directories of volumes are marked anew') ?? {}
     const marker = join(this.path, MARKER)
     const read = await boundedRun('cat', ['--', marker], { withinMs: ANSWER_WITHIN_MS })
     const found = read?.code === 0 ? read.stdout.trim() : undefined
-    const expected = known[this.path]
+    const expected = this.readMarks()[this.path]
     if (expected !== undefined) {
       if (found !== expected) this.log.warn('another directory is mounted where volumes were, or none', { path: this.path })
       return found === expected
     }
     const mark = found ?? (await this.mark(marker))
-    if (mark !== undefined) writeJsonFile(file, { ...known, [this.path]: mark })
+    // What other directories were remembered by meanwhile stays.
+    if (mark !== undefined) writeJsonFile(this.marksPath, { ...this.readMarks(), [this.path]: mark })
     return mark !== undefined
   }
 
   private async mark(marker: string): Promise<string | undefined> {
     const id = randomUUID()
-    const args = ['-c', 'set -C; umask 022; printf %s "$1" >"$0"', marker, id]
+    // Beside it first: hosts that share the directory may read it at the same moment, and must not take an empty marker for the whole one.
+    const script = 'umask 022; printf %s "$1" >"$0.$1" && mv -n -T -- "$0.$1" "$0" && [ ! -e "$0.$1" ] || { rm -f -- "$0.$1"; exit 1; }'
+    const args = ['-c', script, marker, id]
     const written = await boundedRun('sh', args, { withinMs: ANSWER_WITHIN_MS })
     return written?.code === 0 ? id : undefined
+  }
+
+  /** By which mark each directory is remembered. */
+  private readMarks(): z.infer<typeof Markers> {
+    return readKeptFile(this.marksPath, Markers, 'remove it; the directories of volumes are marked anew') ?? {}
+  }
+
+  private get marksPath(): string {
+    return join(this.stateDir, 'volume-roots.json')
   }
 }

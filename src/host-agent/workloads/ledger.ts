@@ -35,10 +35,11 @@ export class WorkloadLedger {
   change(id: string, change: Partial<WorkloadRecord>, atMs?: number | null): boolean {
     const former = this.records.get(id) ?? newRecord(id, null)
     // How it ended stays true when it is gone or noted absent; a new state otherwise starts without it.
-    const kept = change.state === undefined || change.state === 'gone' ? former : { exitCode: null, reason: null }
+    const kept = change.state === undefined || change.state === 'gone' ? former : { exitCode: null, reason: null, endedByHost: false }
     const reason = change.reason == null ? kept.reason : redact(change.reason).slice(0, REASON_MAX_CHARS)
     const stamp = { sequence: former.sequence + 1, at: atMs ?? this.deps.now() }
-    const record = { ...former, exitCode: kept.exitCode, ...change, reason, ...stamp }
+    const { exitCode, endedByHost = false } = kept
+    const record = { ...former, exitCode, endedByHost, ...change, reason, ...stamp }
     const isWritten = this.records.save(record)
     if (!isWritten) this.deps.log.error('the state of a workload cannot be written to disk; will try again', { workload: id })
     this.deps.log.info('workload', { workload: id, state: record.state, exitCode: record.exitCode, reason })

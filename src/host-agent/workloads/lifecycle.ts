@@ -18,7 +18,13 @@ export interface LifecycleDeps {
   now(): number
 }
 
+/** What cannot be written down is not done. */
+class DiskRefusal extends StartError {}
+
 const DISK_REFUSES = 'this host cannot write to its own disk, which may be full'
+/** A start that the disk has refused is not tried again before that, whatever else changes. */
+const DISK_RETRY_MS = 9_000
+const FORGET_MS = 60_000
 
 interface Tracked extends ActualWorkload {
   start: AbortController
@@ -36,6 +42,8 @@ export class WorkloadLifecycle {
   private readonly onChange: () => void
   private readonly tracked = new Map<string, Tracked>()
   private readonly stopReasons = new Map<string, string>()
+  /** Pods whose start the disk has refused, and since when. */
+  private readonly refusedByDisk = new Map<string, number>()
 
   constructor(deps: LifecycleDeps, onChange: () => void) {
     this.deps = deps
@@ -73,8 +81,9 @@ export class WorkloadLifecycle {
       this.refuse(workload, isReference ? noRuntimeText(workload.image) : `image '${workload.image}' cannot be had: ${IMAGE_FORM}`)
       return
     }
+    if (this.deps.now() - (this.refusedByDisk.get(workload.id) ?? Number.NEGATIVE_INFINITY) < DISK_RETRY_MS) return
     if (!this.deps.ledger.beginStart(workload.id, workload.kind)) {
-      this.refuse(workload, DISK_REFUSES)
+      this.refuseForDisk(workload)
       return
     }
     const tracked = this.track(workload.id, 'starting', runtime.name)
@@ -93,6 +102,24 @@ export class WorkloadLifecycle {
     void this.deps.logs.finish(id, reason)
   }
 
+  /**
+   * A pod waits for room on the disk, which is the one that it was given (HOST-73). A worker, and a member of a cluster that has not started, is
+   * refused: it can go to another host.
+   */
+  private refuseForDisk(workload: Workload): void {
+    const { id, kind } = workload
+    if (kind === 'worker' || workload.prepare === true) {
+      this.refuse(workload, DISK_REFUSES)
+      return
+    }
+    const nowMs = this.deps.now()
+    const isFirst = !this.refusedByDisk.has(id)
+    for (const [other, atMs] of this.refusedByDisk) if (nowMs - atMs > FORGET_MS) this.refusedByDisk.delete(other)
+    this.refusedByDisk.set(id, nowMs)
+    this.deps.ledger.change(id, { kind, runtime: null, state: 'pulling', reason: DISK_REFUSES, attempts: 0 })
+    if (isFirst) this.deps.log.warn('a start waits: it cannot be written to disk', { workload: id })
+  }
+
   private async runStart(runtime: Runtime, workload: Workload, diskOf: string | null, { start, wanted }: Tracked): Promise<void> {
     const { ledger, logs } = this.deps
     const { id, kind, replaces = [] } = workload
@@ -104,7 +131,7 @@ export class WorkloadLifecycle {
       const onState = (state: 'pulling' | 'starting') => {
         const isWritten = ledger.change(id, { kind, runtime: runtime.name, state })
         // Nothing is started of which a later agent process would not know that it was.
-        if (state === 'starting' && !isWritten) throw new StartError(DISK_REFUSES)
+        if (state === 'starting' && !isWritten) throw new DiskRefusal(DISK_REFUSES)
         if (state === 'starting') logs.note(id, `creating from image ${workload.image}`)
         else if (source === null) logs.note(id, `pulling image ${workload.image}`)
       }
@@ -117,6 +144,7 @@ export class WorkloadLifecycle {
         wanted: () => this.awaitWanted(workload, wanted.promise, signal),
       })
       ledger.change(id, { kind, runtime: runtime.name, state: 'running', ports, attempts: 0 }, startedAtMs)
+      this.refusedByDisk.delete(id)
       logs.note(id, 'started')
       if (ports.length > 0) logs.note(id, `ports: ${ports.map(portText).join(', ')}`)
       this.follow(runtime, id)
@@ -125,6 +153,7 @@ export class WorkloadLifecycle {
       // A cancelled start is no error: the plane wants it down, and the next reconciliation reports that.
       if (signal.aborted) ledger.forgetStart(id)
       if (signal.aborted) return void logs.finish(id, 'the start was given up: it is not wanted any more')
+      if (error instanceof DiskRefusal) return this.refuseForDisk(workload)
       if (!(error instanceof StartError)) this.deps.log.error('a start failed unexpectedly', { workload: id, error: errorText(error) })
       ledger.change(id, { kind, runtime: runtime.name, state: 'error', reason: errorText(error), attempts: 0 })
       void logs.finish(id, errorText(error))
@@ -170,10 +199,13 @@ export class WorkloadLifecycle {
   /** The exit is recorded before the remains are removed, so that a crash in between loses nothing. */
   private async collect(runtime: Runtime, id: string, exit: WorkloadExit): Promise<void> {
     const record = this.deps.ledger.records.get(id)
-    const reason = this.stopReasons.get(id) ?? exit.reason
+    const stopReason = this.stopReasons.get(id)
+    const reason = stopReason ?? exit.reason
+    // The agent stops what it stops with a reason of its own.
+    const endedByHost = exit.byHost === true || stopReason !== undefined
     this.stopReasons.delete(id)
     if (record?.state !== 'exited' && record?.state !== 'gone') {
-      this.deps.ledger.change(id, { state: 'exited', exitCode: exit.exitCode, reason }, exit.endedAtMs)
+      this.deps.ledger.change(id, { state: 'exited', exitCode: exit.exitCode, reason, endedByHost }, exit.endedAtMs)
     }
     // The output goes with the remains.
     await this.deps.logs.finish(id, reason)

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { WorkloadHealth, type WorkloadReport, WorkloadState } from '../../host-protocol/messages.ts'
+import { makeDirDurably } from '../../node/durable-file.ts'
 import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
 
 /** What this host knows of a workload id it has ever started; survives restarts, so that no id is started twice. */
@@ -12,6 +13,8 @@ const WorkloadRecord = z.object({
   state: WorkloadState,
   exitCode: z.number().int().nullable(),
   reason: z.string().nullable(),
+  /** See WorkloadReport. */
+  endedByHost: z.boolean().optional(),
   ports: z.array(z.object({ private: z.number().int(), public: z.number().int(), type: z.string() })),
   sequence: z.number().int(),
   /** When it came into this state, by this machine's clock. */
@@ -50,9 +53,14 @@ export function newRecord(id: string, kind: WorkloadRecord['kind']): WorkloadRec
 }
 
 export function toReport(record: WorkloadRecord): WorkloadReport {
-  const { id, state, exitCode, reason, at, sequence, ports, health } = record
+  const { id, state, exitCode, reason, endedByHost, at, sequence, ports, health } = record
   const isAsked = state === 'running' && health !== undefined
-  return { workloadId: id, state, exitCode, reason, at, sequence, ...(ports.length > 0 && { ports }), ...(isAsked && { health }) }
+  return {
+    ...{ workloadId: id, state, exitCode, reason, at, sequence },
+    ...(endedByHost === true && { endedByHost }),
+    ...(ports.length > 0 && { ports }),
+    ...(isAsked && { health }),
+  }
 }
 
 /** One small file a workload: a change rewrites that one only. */
@@ -60,18 +68,22 @@ export class WorkloadRecords {
   private readonly byId = new Map<string, WorkloadRecord>()
   /** Ids whose present record the disk has refused. */
   private readonly unwritten = new Set<string>()
+  /** Files that were damaged and are removed: what was known of their workloads is lost (DUR-5). */
+  readonly damaged: string[] = []
   private readonly dir: string
 
   constructor(dir: string, now: number) {
     this.dir = dir
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeDirDurably(dir)
     for (const name of readdirSync(dir)) this.load(join(dir, name), now)
   }
 
   private load(path: string, now: number): void {
     const record = WorkloadRecord.safeParse(readJsonFile(path)).data
-    if (record === undefined || isOutdated(record, now)) rmSync(path)
-    else this.byId.set(record.id, record)
+    if (record !== undefined && !isOutdated(record, now)) return void this.byId.set(record.id, record)
+    rmSync(path)
+    // A draft was never said to be kept.
+    if (record === undefined && path.endsWith('.json')) this.damaged.push(path)
   }
 
   /** Forgets outdated tombstones; one that the plane still lists stays, because that id must not start again. */

@@ -127,6 +127,7 @@ export function statsOf(
   return {
     id,
     ...(elapsedNanos > 0 && vcpus > 0 ? { cpu: percent(usedNanos / elapsedNanos / vcpus) } : {}),
+    ...waitingOf(former?.usage.cpuWaitNanos, usage.cpuWaitNanos, elapsedNanos),
     ...(usage.memoryLimitBytes > 0 ? { memory: percent(usage.memoryBytes / usage.memoryLimitBytes) } : {}),
     memoryBytes: usage.memoryBytes,
     ...(usage.memoryLimitBytes > 0 ? { memoryLimitBytes: usage.memoryLimitBytes } : {}),
@@ -134,6 +135,12 @@ export function statsOf(
     ...(found.length > 0 ? { gpus: found.map(({ index: _index, ...use }) => use).slice(0, GPUS_MAX) } : {}),
     ...(usage.gpuIds.length > 0 ? { gpuCount: usage.gpuIds.length } : {}),
   }
+}
+
+/** The share of the time between two readings in which it was ready to run and did not; threads that have ended take their waiting along. */
+function waitingOf(former: number | undefined, current: number | undefined, elapsedNanos: number): Pick<WorkloadStats, 'cpuWaiting'> {
+  if (former === undefined || current === undefined || current < former || elapsedNanos <= 0) return {}
+  return { cpuWaiting: percent((current - former) / elapsedNanos) }
 }
 
 /** Bytes a second between two readings; nothing where a counter was not read twice or has begun anew. */

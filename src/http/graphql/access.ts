@@ -1,6 +1,6 @@
 import type { GraphQLField, GraphQLSchema } from 'graphql'
 import { Problem } from '../../contract/problems.ts'
-import type { Scope } from '../../domain/access.ts'
+import type { Capability, Scope } from '../../domain/access.ts'
 import { spendRequest } from '../../services/accounts/rate-limit.ts'
 import { requireScope } from '../../services/require-scope.ts'
 import type { Call, Resolver } from './call.ts'
@@ -35,7 +35,7 @@ function checksOf(field: Field, isRoot: boolean, isMutation: boolean): Check[] {
   return [
     ...(isRoot && !directiveOf(field, 'public') ? [requireKey] : []),
     ...(isMutation ? [countMutation] : []),
-    ...(scope ? [scopeCheck(scope.name as Scope, scope.boundTo as string | undefined)] : []),
+    ...(scope ? [scopeCheck(scope.name as Scope, scope.boundTo as string | undefined, scope.enough as Capability | undefined)] : []),
   ]
 }
 
@@ -51,8 +51,8 @@ function requireKey({ isKnown }: Call): void {
   if (!isKnown) throw new Problem('accessDenied', { detail: NO_KEY })
 }
 
-function scopeCheck(scope: Scope, boundTo: string | undefined): Check {
-  return ({ ctx }, args) => requireScope(ctx.principal, scope, boundTo === undefined ? undefined : textAt(args, boundTo))
+function scopeCheck(scope: Scope, boundTo: string | undefined, enough: Capability | undefined): Check {
+  return ({ ctx }, args) => requireScope(ctx.principal, scope, boundTo === undefined ? undefined : textAt(args, boundTo), enough)
 }
 
 function textAt(args: Record<string, unknown>, path: string): string | undefined {

@@ -2,6 +2,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql'
 import { graphqlError } from '../../contract/problem-body.ts'
 import { Problem } from '../../contract/problems.ts'
 import { logEvent } from '../../platform/log.ts'
+import { bodyInPieces, jsonInPieces } from '../answer-in-pieces.ts'
 
 const OK = 200
 const BAD_REQUEST = 400
@@ -11,12 +12,12 @@ const SERVER_FAULT = 500
  * A result as its response: 200 as soon as anything was executed (GQL-5), 400 for a document that was not (GQL-6). A fault of ours is logged
  * and tells the id of the request, nothing else.
  */
-export function answerOf({ data, errors }: ExecutionResult, requestId: string): Response {
+export async function answerOf({ data, errors }: ExecutionResult, requestId: string): Promise<Response> {
   const body = {
     ...(errors && { errors: errors.map((error) => (data === undefined ? refusal(error) : undefined) ?? shownError(error, requestId)) }),
     ...(data !== undefined && { data }),
   }
-  return new Response(JSON.stringify(body), {
+  return new Response(await bodyInPieces(jsonInPieces(body)), {
     status: data === undefined ? BAD_REQUEST : OK,
     headers: { 'content-type': 'application/json' },
   })

@@ -12,6 +12,8 @@ export interface Call {
   memory: Map<string, Promise<unknown>>
   /** Mutations that have begun. */
   mutations: number
+  /** Items of lists that are answered. */
+  listed: number
 }
 
 /** Reads something once a request, whichever fields ask for it. */

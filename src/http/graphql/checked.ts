@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { Problem } from '../../contract/problems.ts'
+import { describeIssues } from '../../contract/validation-errors.ts'
 import { inFlatWords, type Mapped } from '../../domain/graphql/words.ts'
-import { describeIssues } from '../openapi/validation-errors.ts'
 
 /** A body in v2, checked as v2 checks it; what is wrong is told by the names of GraphQL. Throws 422. */
 export function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {

@@ -82,7 +82,7 @@ async function answer(c: AppContext): Promise<Response> {
   const params = readParams(c.req.header('content-type'), await c.req.text())
   const known = isKnown(c)
   const ctx = known ? verbContext(c) : { ...verbContext(c), principal: NOBODY }
-  const call: Call = { ctx, isKnown: known, key: idempotencyKey(c), memory: new Map(), mutations: 0 }
+  const call: Call = { ctx, isKnown: known, key: idempotencyKey(c), memory: new Map(), mutations: 0, listed: 0 }
   // Loaded by the first document: no other path needs it.
   const { runDocument } = await import('./server.ts')
   return runDocument(new URL('/graphql', c.req.url).href, params, call)

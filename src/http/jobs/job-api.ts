@@ -5,6 +5,7 @@ import { hasScope } from '../../domain/access.ts'
 import { isDryRunAsked } from '../../domain/plan/dry-run.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import { drainRefused } from '../../effects/in-flight.ts'
+import { isKnownFull } from '../../effects/storage.ts'
 import { ownByWorkerToken } from '../../effects/workers/worker-token.ts'
 import type { Env } from '../../env.ts'
 import { type Admitted, callEndpoint } from '../../objects/endpoint-calls.ts'
@@ -14,7 +15,7 @@ import { isExempt } from '../../services/accounts/rate-limit.ts'
 import { causeOf } from '../../services/audit.ts'
 import type { Principal } from '../../services/context.ts'
 import { authenticate } from '../../services/credentials/authenticate.ts'
-import { problemResponse, toProblem } from '../answers/problem-response.ts'
+import { problemResponse, storageFull, toProblemOf } from '../answers/problem-response.ts'
 import { REQUEST_ID_HEADER, requestIdOf } from '../answers/request-id.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { boundedFor } from '../callers/bounded-look.ts'
@@ -51,7 +52,7 @@ export async function handleJobCall(request: Request, url: URL, env: Env, ctx: E
     const response = await callCounted(incoming, call, admitted)
     return labelled(watched(response, incoming), incoming)
   } catch (error) {
-    return labelled(refuse(incoming, call, error), incoming)
+    return labelled(await refuse(incoming, call, error), incoming)
   }
 }
 
@@ -83,9 +84,15 @@ function setLabels(headers: Headers, { request, requestId, principal }: Incoming
 
 /** Bodies under way count for the account; a worker's do not, which its queue has asked for. */
 async function callCounted({ request, env, principal }: Incoming, call: JobCall, admitted: Admitted): Promise<Response> {
-  const body = principal === null ? null : await countBody(env, request, principal.teamId, call.route.maxBodyBytes ?? 0)
-  const answer = await callEndpoint(env, request, call, admitted)
-  if (body !== null && answer.status === BAD_REQUEST) body.bytes *= MALFORMED_WEIGHT
+  if (principal === null) return callEndpoint(env, request, call, admitted)
+  const body = await countBody(env, request, principal.teamId, call.route.maxBodyBytes ?? 0)
+  const answer = await callEndpoint(env, body.request, call, admitted).catch((error: unknown) => {
+    throw body.refusal() ?? error
+  })
+  const refusal = body.refusal()
+  if (refusal !== null) throw refusal
+  const counted = body.counted()
+  if (counted !== null && answer.status === BAD_REQUEST) counted.bytes *= MALFORMED_WEIGHT
   return answer
 }
 
@@ -105,6 +112,7 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
       detail: `this ${principal.via === 'SESSION' ? 'session' : 'key'} lacks the scope ${call.route.scope}`,
     })
   }
+  if (call.route.addsWork && isKnownFull(incoming.env, Date.now(), (work) => incoming.ctx.waitUntil(work))) throw storageFull()
   // A foreign endpoint is told apart from an unknown one by nothing (API-5).
   const endpoint = await ownQueue(incoming.env, principal, call.endpointId, Date.now(), boundedFor(principal))
   if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
@@ -153,7 +161,7 @@ function checkPlan({ route, operation, query }: JobCall): void {
   if (isDryRunAsked(query.getAll('dryRun'))) throw new Problem('badRequest', { detail: NO_PLAN })
 }
 
-function refuse({ requestId }: Incoming, call: JobCall | null, error: unknown): Response {
+async function refuse({ env, requestId }: Incoming, call: JobCall | null, error: unknown): Promise<Response> {
   if (!(error instanceof Problem)) {
     logEvent('error', 'job call failed', {
       requestId,
@@ -168,5 +176,5 @@ function refuse({ requestId }: Incoming, call: JobCall | null, error: unknown): 
     const detail = error instanceof Problem ? error.detail : 'the endpoint cannot answer right now'
     return problemResponse(new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } }), 'jobApi')
   }
-  return problemResponse(toProblem(error), call?.operation === 'openai' ? 'openai' : 'jobApi')
+  return problemResponse(await toProblemOf(env, error), call?.operation === 'openai' ? 'openai' : 'jobApi')
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BulkQuery, JobBulk, JobBulkRequest } from '../../contract/jobs/bulk.ts'
+import { JobBulk, JobBulkRequest } from '../../contract/jobs/bulk.ts'
 import { ExplainReply } from '../../contract/jobs/explain.ts'
 import type { ClientOperation } from '../../contract/jobs/job-routes.ts'
 import {
@@ -10,17 +10,20 @@ import {
   OpenaiProblem,
   PurgeReply,
   RequestSeriesReply,
-  RequestsQuery,
   RequestsReply,
+  StreamReply,
+  SubmitJobRequest,
+} from '../../contract/jobs/jobs.ts'
+import {
+  BulkQuery,
+  RequestsQuery,
   SeriesQuery,
   StreamHeaders,
   StreamQuery,
-  StreamReply,
   SubmitHeaders,
-  SubmitJobRequest,
   SubmitQuery,
   WaitQuery,
-} from '../../contract/jobs/jobs.ts'
+} from '../../contract/jobs/queries.ts'
 import { JobTimeline } from '../../contract/jobs/timeline.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'

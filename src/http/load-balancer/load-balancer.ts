@@ -3,6 +3,7 @@ import { Problem } from '../../contract/problems.ts'
 import { hasScope } from '../../domain/access.ts'
 import { headersForWorker } from '../../domain/balancer/headers.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
+import { ArrivingBody, noRoomForBody } from '../../effects/arriving-body.ts'
 import { enterInFlight, inFlightUse } from '../../effects/in-flight.ts'
 import type { HeaderList, RequestTarget } from '../../host-protocol/tunnel/frames.ts'
 import { ownQueue } from '../../objects/ownership/own-queue.ts'
@@ -50,9 +51,9 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
   }
   const endpoint = await ownQueue(env, principal, call.endpointId, Date.now(), boundedFor(principal))
   if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
-  await admitBody(incoming, principal.teamId)
+  const arriving = await admitBody(incoming, principal.teamId)
   const headers = workerHeaders(incoming, call)
-  const body = await holdSmall(request)
+  const body = arriving?.stream ?? (await holdSmall(request))
   const caller = { userId: principal.userId, exempt: await isExempt(env, principal.teamId, Date.now()) }
   for (let tries = 1; ; tries++) {
     const { slot, port, timeoutMs } = await takeSlot(env, endpoint, caller, request.signal)
@@ -68,6 +69,7 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
       body,
       signal: request.signal,
     })
+    if (arriving?.refusal) throw arriving.refusal
     const failure = failureOf(answer)
     if (failure === null) return shown(answer, incoming, principal)
     // Nothing of it has reached a worker, so another one may have it.
@@ -82,20 +84,22 @@ async function callerOf({ request, env, ctx }: Incoming): Promise<Principal> {
   return authentication.principal
 }
 
-async function admitBody({ request, env }: Incoming, teamId: string): Promise<void> {
-  if (request.body === null) return
+/** Counts the body of a call; one without an announced length as it comes, in its place. */
+async function admitBody({ request, env }: Incoming, teamId: string): Promise<ArrivingBody | null> {
+  if (request.body === null) return null
   const announced = announcedBytes(request.headers)
   if ((announced ?? 0) > MAX_SERVED_BODY_BYTES) {
     throw new Problem('payloadTooLarge', { detail: `request body exceeds ${MAX_SERVED_BODY_BYTES} bytes` })
   }
-  const bytes = Math.min(announced ?? MAX_COUNTED_BYTES, MAX_COUNTED_BYTES)
+  const bytes = Math.min(announced ?? 0, MAX_COUNTED_BYTES)
   const nowMs = Date.now()
   const { used, bound } = await inFlightUse(env, teamId, nowMs)
-  if (used + bytes > bound) {
-    const detail = `the account has ${used} bytes of request bodies under way, of ${bound}`
-    throw new Problem('rateLimited', { detail, headers: { 'Retry-After': '1' } })
+  if (used + bytes > bound) throw noRoomForBody(used, bytes, bound)
+  if (announced === null) {
+    return new ArrivingBody(request.body, { env, teamId, maxCountedBytes: MAX_COUNTED_BYTES, maxDrainedBytes: MAX_COUNTED_BYTES })
   }
   enterInFlight(teamId, bytes, nowMs)
+  return null
 }
 
 async function holdSmall(request: Request): Promise<ReadableStream | ArrayBuffer | null> {

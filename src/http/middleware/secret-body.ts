@@ -15,10 +15,11 @@ const OPENING = '[{'
  * under way (PP-207), and read only as far as one with a value may reach.
  */
 export async function secretBody(c: AppContext, next: Next): Promise<void> {
-  const request = c.req.raw
-  if ((announcedBytes(request.headers) ?? 0) > MAX_SECRET_BODY_BYTES) throw tooLarge()
-  await countBody(c.env, request, c.var.principal.teamId, MAX_SECRET_BODY_BYTES)
+  if ((announcedBytes(c.req.raw.headers) ?? 0) > MAX_SECRET_BODY_BYTES) throw tooLarge()
+  const { request, refusal } = await countBody(c.env, c.req.raw, c.var.principal.teamId, MAX_SECRET_BODY_BYTES)
   const body = request.body && (await readCapped(request.body, MAX_SECRET_BODY_BYTES))
+  const refused = refusal()
+  if (refused !== null) throw refused
   if (request.body && !body) throw tooLarge()
   c.req.raw = new Request(request, { body })
   if (body && body.byteLength > MAX_REST_BODY_BYTES) refuseNesting(await c.req.text())

@@ -16,6 +16,7 @@ const MARK = 'x-component'
 const WORDS = ['description', 'default', 'example']
 /** Values of users, which are no schemas whatever they look like. */
 const DATA: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
+const WRAPPER = 'Response'
 const INT32_MAX = 2 ** 31 - 1
 
 /**
@@ -27,9 +28,10 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, info: Info, tags: read
   const generated = app.getOpenAPI31Document({ openapi: '3.1.0', info: { ...info, license: LICENSE }, servers: [{ url: '/' }] })
   const document: JsonObject = JSON.parse(JSON.stringify(generated))
   const parts = objectOf(document.components)
-  const components = { ...copiedComponents(document), ...objectOf(parts.schemas) }
-  const schemas = Object.fromEntries(Object.entries(components).map(([name, schema]) => [name, without(objectOf(schema), [MARK])]))
   const paths = withBodyLimit(objectOf(document.paths))
+  const components = { ...copiedComponents(document), ...objectOf(parts.schemas) }
+  const wrappers = wrapperNames(paths)
+  const schemas = mapMembers(components, (schema, name) => withGoName(without(objectOf(schema), [MARK]), name, wrappers))
   const used = JSON.stringify(paths)
   const named = tags.filter(({ name }) => used.includes(`"tags":["${name}"]`)).map((tag): JsonObject => ({ ...tag }))
   return objectOf(refine({ ...document, tags: named, paths, components: { ...parts, schemas } }, schemas))
@@ -55,6 +57,21 @@ function mapMembers(value: JsonObject, change: (member: Json, name: string) => J
 // A schema with a description of its own is a copy without an id. It inherits what else was said of the named one, so also this mark.
 function markComponents(): void {
   for (const [id, schema] of z.globalRegistry._idmap) z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), [MARK]: id })
+}
+
+/** What oapi-codegen calls the Go types in which it puts the answers of operations. */
+function wrapperNames(paths: JsonObject): ReadonlySet<string> {
+  const operations = Object.values(paths).flatMap((item) => Object.values(objectOf(item)))
+  return new Set(operations.map((operation) => String(objectOf(operation).operationId)).map((id) => `${capitalized(id)}${WRAPPER}`))
+}
+
+/** Gives a schema with the name of such a type another one in Go (DOC-2). */
+function withGoName(schema: JsonObject, name: string, wrappers: ReadonlySet<string>): JsonObject {
+  return wrappers.has(name) ? { ...schema, 'x-go-name': `${name.slice(0, -WRAPPER.length)}Result` } : schema
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** Components of which the document has copies alone. */

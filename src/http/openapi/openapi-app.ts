@@ -1,12 +1,17 @@
 import { type RouteConfig as DocumentedRoute, OpenAPIHono } from '@hono/zod-openapi'
-import type { MiddlewareHandler } from 'hono'
+import type { MiddlewareHandler, Next } from 'hono'
+import { z } from 'zod'
 import { Problem, ProblemBody } from '../../contract/problems.ts'
-import type { AppEnv } from '../app-env.ts'
+import { describeIssues } from '../../contract/validation-errors.ts'
+import type { AppContext, AppEnv } from '../app-env.ts'
 import { refuseDryRun } from '../middleware/refuse-dry-run.ts'
 import { RETRY_HEADERS } from './rest-components.ts'
-import { describeIssues } from './validation-errors.ts'
 
-type RouteConfig = DocumentedRoute & { middleware?: MiddlewareHandler | MiddlewareHandler[] }
+type RouteConfig = DocumentedRoute & {
+  middleware?: MiddlewareHandler | MiddlewareHandler[]
+  /** What has a tag of its state (RST-21): the answers name it, and what changes it takes `If-Match`. */
+  etagOf?: string
+}
 
 /** A router whose routes are documented and whose failed validation is 422 with the places that failed (ERR-3, ERR-4). */
 export function openApiApp(): OpenAPIHono<AppEnv> {
@@ -19,7 +24,7 @@ export function openApiApp(): OpenAPIHono<AppEnv> {
     },
   })
   const { openapi } = app
-  app.openapi = ((route: RouteConfig, ...rest: [never, never]) => openapi(withoutPlan(route), ...rest)) as typeof openapi
+  app.openapi = ((route: RouteConfig, ...rest: [never, never]) => openapi(withoutPlan(withTag(route)), ...rest)) as typeof openapi
   return app
 }
 
@@ -31,6 +36,50 @@ function withoutPlan(route: RouteConfig): RouteConfig {
   const refused = { ...(route.responses[403] ?? route.responses[404] ?? route.responses[413]), description: REFUSED }
   const middleware = [refuseDryRun, ...[route.middleware ?? []].flat()]
   return { ...route, middleware, responses: { 400: refused, ...route.responses } }
+}
+
+const IS_CONDITIONAL: readonly string[] = ['patch', 'put', 'delete']
+/** Answers that show a resource. */
+const SHOWING: readonly number[] = [200, 201]
+
+// RST-21: an answer that shows the resource names its state, and what changes it may be bound to a state.
+function withTag({ etagOf: noun, ...route }: RouteConfig): RouteConfig {
+  if (noun === undefined) return route
+  const shown = Object.entries(route.responses).map(([status, response]) => {
+    // A 200 of a create is a plan of what is not there yet.
+    const isShown = (status === '201' || (status === '200' && route.method !== 'post')) && 'content' in response && response.content
+    return [status, isShown ? { ...response, headers: { ...response.headers, ...tagHeader(noun) } } : response] as const
+  })
+  const responses = Object.fromEntries(shown)
+  const middleware = [...[route.middleware ?? []].flat(), takePrecondition]
+  if (!IS_CONDITIONAL.includes(route.method)) return { ...route, middleware, responses }
+  const refusal = (status: 409 | 412) => ({ ...(responses[404] ?? responses[403]), description: DESCRIPTIONS[status] ?? '' })
+  const request = { ...route.request, headers: ifMatchHeader(noun) }
+  return { ...route, middleware, request, responses: { 409: refusal(409), 412: refusal(412), ...responses } }
+}
+
+async function takePrecondition(c: AppContext, next: Next): Promise<void> {
+  let tag: string | undefined
+  const tell = (told: string) => {
+    tag = told
+  }
+  c.set('precondition', { ifMatch: c.req.header('If-Match'), tell })
+  await next()
+  if (tag !== undefined && SHOWING.includes(c.res.status)) c.header('ETag', tag)
+}
+
+function tagHeader(noun: string) {
+  return { ETag: { description: `State of the ${noun}, for \`If-Match\`.`, schema: { type: 'string' as const, example: '"3"' } } }
+}
+
+function ifMatchHeader(noun: string) {
+  const description = `Do it only if the \`ETag\` of the ${noun} still is one of these; else 412.`
+  return z.object({
+    'If-Match': z
+      .string()
+      .optional()
+      .meta({ description, example: '"3"', param: { name: 'If-Match', in: 'header' } }),
+  })
 }
 
 const REFUSED = 'Fits the schema and is still refused.'

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { ChangePlan } from '../../contract/change-plan.ts'
 import type { AppEnv } from '../app-env.ts'
 
@@ -57,6 +57,14 @@ export const PLANNED = ok(WITH_DRY_RUN, ChangePlan)
 /** The answer of a verb whose success and plan are both a 200; `schema` is made by `orChangePlan`. */
 export function okOrPlan<Schema extends z.ZodType>(description: string, schema: Schema) {
   return ok(`${description} ${WITH_DRY_RUN}`, schema)
+}
+
+/**
+ * The answer to `dryRun` of a create. Its schema, named `id`, also fits what a 201 answers: openapi-generator has one type for all that
+ * succeeds, which is that of the lowest status (DOC-3).
+ */
+export function plannedOrMade<Plan extends z.ZodType, Made extends z.ZodType>(id: string, description: string, plan: Plan, made: Made) {
+  return ok(description, z.union([made, plan]).meta({ id, example: plan.meta()?.example }))
 }
 
 /** The same for the operator, whose answers carry no headers of rates. */

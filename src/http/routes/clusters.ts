@@ -20,7 +20,7 @@ import { refuseMember } from '../middleware/refuse-member.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { BEARER, json, ok, PLANNED, plannedOrMade, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/v2/clusters'
 const ITEM_PATH = '/v2/clusters/{id}'
@@ -52,7 +52,7 @@ const createClusterRoute = createRoute({
   ...scoped(WRITE, [strictJson, refuseMember('registry', NO_REGISTRY)]),
   request: { body: json(CreateClusterRequest), query: CreateClusterQuery, headers: CreateHeaders },
   responses: {
-    200: ok('With `dryRun`: where the cluster would go.', ClusterPlacementPreview),
+    200: plannedOrMade('ClusterOrPlacementPreview', 'With `dryRun`: where the cluster would go.', ClusterPlacementPreview, Cluster),
     201: ok('The cluster.', Cluster),
     ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
@@ -63,6 +63,7 @@ const getRoute = createRoute({
   method: 'get',
   path: ITEM_PATH,
   operationId: 'getCluster',
+  etagOf: 'cluster',
   summary: 'Read a cluster',
   description: 'How many members have which status, its network and its primary. It has no status of its own.',
   ...scoped(READ, []),
@@ -75,6 +76,7 @@ const updateRoute = createRoute({
   method: 'patch',
   path: ITEM_PATH,
   operationId: 'updateCluster',
+  etagOf: 'cluster',
   summary: 'Rename a cluster',
   description: 'Its members are renamed with it.',
   ...scoped(WRITE, [strictJson]),
@@ -90,6 +92,7 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: ITEM_PATH,
   operationId: 'deleteCluster',
+  etagOf: 'cluster',
   summary: 'Delete a cluster: every member is terminated',
   description: 'In whatever state it is. Network volumes keep their data.',
   ...scoped(WRITE, []),

@@ -15,16 +15,16 @@ export const BILLING_ROUTES: readonly V1Route[] = [
   v1Route('GET', '/billing/pods', 'billing:read', async (call) => {
     const { grouping } = asV2(PodGrouping, { grouping: asked(call, 'grouping') })
     const { records } = await listBills(call.ctx, POD_BILLS, windowOf(call), asked(call, 'podId'))
-    return show(call, records, grouping, ({ podId }) => podId)
+    return show(call, [...records], grouping, ({ podId }) => podId)
   }),
   v1Route('GET', '/billing/endpoints', 'billing:read', async (call) => {
     const { grouping } = asV2(EndpointGrouping, { grouping: asked(call, 'grouping') })
     const { records } = await listBills(call.ctx, SERVERLESS_BILLS, windowOf(call), asked(call, 'endpointId'))
-    return show(call, records, grouping, ({ serverlessId }) => serverlessId)
+    return show(call, [...records], grouping, ({ serverlessId }) => serverlessId)
   }),
   v1Route('GET', '/billing/networkvolumes', 'billing:read', async (call) => {
     const { records } = await listBills(call.ctx, NETWORK_VOLUME_BILLS, windowOf(call), asked(call, 'networkVolumeId'))
-    return show(call, records, null, ({ networkVolumeId }) => networkVolumeId)
+    return show(call, [...records], null, ({ networkVolumeId }) => networkVolumeId)
   }),
 ]
 

@@ -2,12 +2,17 @@ import { CreatePodRequest, type Pod, UpdatePodRequest } from '../../contract/pod
 import { V1CreatePod, V1UpdatePod } from '../../contract/v1/bodies.ts'
 import { isWanted, needsMounts, podCandidates, podPatch, v1Machine, v1Pod } from '../../domain/v1/pods.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
+import { mapInPieces } from '../../platform/yield-thread.ts'
 import { actOnPod, resetPod, updatePod } from '../../services/pods/change-pod.ts'
 import { createFirstFit } from '../../services/pods/first-fit.ts'
 import { getPod, listPods } from '../../services/pods/pods.ts'
+import { answerInPieces } from '../answer-in-pieces.ts'
 import { readPages } from '../pages.ts'
 import { includeTemplates, includeVolumes, isAsked } from './includes.ts'
 import { asV2, mapped, type V1Call, type V1Route, v1BodyRoute, v1Route } from './route.ts'
+
+/** Pods that are made into their views at once: a few milliseconds. */
+const AT_ONCE = 100
 
 type Call = V1Call<unknown>
 
@@ -34,9 +39,9 @@ async function list(call: Call): Promise<Response> {
     const page = await listPods(call.ctx, { limit: 1000, includeClusterPods: false, ...(cursor !== undefined && { cursor }) })
     return { items: page.pods, next: page.pagination.nextCursor }
   })
-  const shown = pods.map((pod) => ({ pod, shown: v1Pod(pod, catalog) })).filter((item) => isWanted(call.query, item.pod, item.shown))
-  const wanted = shown.map(({ pod }) => pod)
-  return call.c.json(await withIncludes(call, wanted), 200)
+  const wanted = await mapInPieces(pods, AT_ONCE, (pod) => (isWanted(call.query, pod, v1Pod(pod, catalog)) ? [pod] : []))
+  const shown = await withIncludes(call, wanted.flat())
+  return answerInPieces(call.c, shown)
 }
 
 async function create(call: V1Call<V1CreatePod>): Promise<Response> {
@@ -72,7 +77,7 @@ async function withIncludes({ ctx, query }: Call, pods: readonly Pod[]) {
         pods.map(({ template }) => template),
       )
     : null
-  return pods.map((pod) => {
+  return mapInPieces(pods, AT_ONCE, (pod) => {
     const shown = v1Pod(pod, catalog)
     return {
       ...shown,

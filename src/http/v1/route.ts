@@ -2,13 +2,13 @@ import type { MiddlewareHandler } from 'hono'
 import type { z } from 'zod'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { Problem } from '../../contract/problems.ts'
-import type { Scope } from '../../domain/access.ts'
+import { describeIssues } from '../../contract/validation-errors.ts'
+import { podCapability, type Scope } from '../../domain/access.ts'
 import { inV1Words } from '../../domain/v1/container.ts'
 import type { VerbContext } from '../../services/context.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
-import { describeIssues } from '../openapi/validation-errors.ts'
 
 /** What a route of v1 is called with. */
 export interface V1Call<Body = undefined> {
@@ -26,6 +26,8 @@ export interface V1Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below `/v1`. */
   path: string
+  /** Of its body; absent: it reads none. */
+  schema?: z.ZodType
   middleware: MiddlewareHandler<AppEnv>[]
   run(c: AppContext): Promise<Response>
 }
@@ -34,7 +36,7 @@ type Handler<Body> = (call: V1Call<Body>) => Promise<Response>
 
 /** A route that reads no body: what is sent along is left alone, as clients of v1 name a content type always. */
 export function v1Route(method: V1Route['method'], path: string, scope: Scope, handle: Handler<undefined>): V1Route {
-  return { method, path, middleware: guard(scope, path, []), run: (c) => handle(callOf(c, undefined)) }
+  return { method, path, middleware: guard(scope, method, path, []), run: (c) => handle(callOf(c, undefined)) }
 }
 
 /** A route with a body. Members that are null count as left out (LEG-5). */
@@ -52,7 +54,7 @@ export function v1BodyRoute<Schema extends z.ZodType>(
         parsed(schema, withoutNulls(await c.req.json()), (error) => error),
       ),
     )
-  return { method, path, middleware: guard(scope, path, [strictJson]), run }
+  return { method, path, schema, middleware: guard(scope, method, path, [strictJson]), run }
 }
 
 /** A body in v2, checked as v2 checks it; what is wrong is told by the names of v1. */
@@ -67,9 +69,11 @@ export function mapped<Body>(result: { ok: true; body: Body } | { ok: false; det
 }
 
 // A key that is bound to one pod may call the routes of that pod, here as in v2.
-function guard(scope: Scope, path: string, more: MiddlewareHandler<AppEnv>[]): MiddlewareHandler<AppEnv>[] {
-  const isOfOnePod = path.startsWith('/pods/:id')
-  return scoped(scope, more, isOfOnePod ? 'id' : undefined).middleware
+function guard(scope: Scope, method: V1Route['method'], path: string, more: MiddlewareHandler<AppEnv>[]): MiddlewareHandler<AppEnv>[] {
+  const found = /^\/pods\/:id(\/\w+)?$/.exec(path)
+  if (!found) return scoped(scope, more).middleware
+  const action = method === 'DELETE' ? 'terminate' : (found[1] ?? '').slice(1)
+  return scoped(scope, more, 'id', podCapability(action)).middleware
 }
 
 function callOf<Body>(c: AppContext, body: Body): V1Call<Body> {

@@ -9,10 +9,13 @@ import { limitBody } from '../middleware/body-limit.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { refuseDryRun } from '../middleware/refuse-dry-run.ts'
 import { BILLING_ROUTES } from './billing.ts'
+import { v1Document } from './document.ts'
 import { ENDPOINT_ROUTES } from './endpoints.ts'
 import { POD_ROUTES } from './pods.ts'
 import { RESOURCE_ROUTES } from './resources.ts'
 import type { V1Route } from './route.ts'
+
+const DOCUMENT_PATH = '/openapi.json'
 
 /** Everything that is served of v1. */
 export const V1_ROUTES: readonly V1Route[] = [...POD_ROUTES, ...ENDPOINT_ROUTES, ...RESOURCE_ROUTES, ...BILLING_ROUTES]
@@ -21,7 +24,10 @@ export const V1_ROUTES: readonly V1Route[] = [...POD_ROUTES, ...ENDPOINT_ROUTES,
 export function v1Api(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.onError((error, c) => failureResponse(c, error, 'v1'))
-  app.use('*', sayRetired, refuseUnlessServed, limitBody, requireCaller, limitRate, refuseDryRun)
+  app.use('*', sayRetired, refuseUnlessServed)
+  // As that of v2, it stands before the key check (CFG-3).
+  app.get(DOCUMENT_PATH, (c) => c.json(v1Document(V1_ROUTES), 200))
+  app.use('*', limitBody, requireCaller, limitRate, refuseDryRun)
   for (const { method, path, middleware, run } of V1_ROUTES) app.on([method], [path], ...middleware, run)
   app.all('*', unmatched)
   return app

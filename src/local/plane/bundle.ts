@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync }
 import { dirname, join, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import { hasCode, OperatorError } from '../../node/fail.ts'
-import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
+import { readJsonFile, writeLosableJsonFile } from '../../node/json-file.ts'
 import { PROJECT_ROOT } from '../paths.ts'
 import { captureWrangler, WRANGLER_ENV } from './wrangler.ts'
 
@@ -55,7 +55,7 @@ async function buildBundle(configPath: string, cachePath: string): Promise<Worke
     ])
     const built = { inputs: hashInputs(directory, configPath), settings, script: readScript(directory) }
     // Two starts may build at once: each writes a file of its own, and the last one moved into place wins whole.
-    writeJsonFile(join(directory, 'bundle.json'), built)
+    writeLosableJsonFile(join(directory, 'bundle.json'), built)
     renameSync(join(directory, 'bundle.json'), cachePath)
     return built
   } finally {

@@ -13,16 +13,29 @@ const STATEMENT_BREAKPOINT = '--> statement-breakpoint'
 const CREATE_BOOKKEEPING =
   'CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)'
 
+/** Of a database that has had any. */
+export const SELECT_APPLIED = 'SELECT name FROM d1_migrations'
+
 /** Applies the migrations a database has not seen, in order of their names; each file entirely or not at all. Returns their names. */
 export async function applyMigrations<Statement>(database: MigrationDatabase<Statement>, directory: string): Promise<string[]> {
-  await database.batch([database.prepare(CREATE_BOOKKEEPING)])
-  const { results } = await database.prepare('SELECT name FROM d1_migrations').all<{ name: string }>()
-  const applied = new Set(results.map((row) => row.name))
-  const pending = readdirSync(directory)
-    .filter((name) => name.endsWith('.sql') && !applied.has(name))
-    .sort()
+  const applied = new Set(await listApplied(database))
+  const pending = listMigrations(directory).filter((name) => !applied.has(name))
   for (const name of pending) await applyFile(database, directory, name)
   return pending
+}
+
+/** Names of the migrations that there are, in the order in which they are applied. */
+export function listMigrations(directory: string): string[] {
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+}
+
+/** Names of the migrations that a database has seen. */
+export async function listApplied<Statement>(database: MigrationDatabase<Statement>): Promise<string[]> {
+  await database.batch([database.prepare(CREATE_BOOKKEEPING)])
+  const { results } = await database.prepare(SELECT_APPLIED).all<{ name: string }>()
+  return results.map((row) => row.name)
 }
 
 async function applyFile<Statement>(database: MigrationDatabase<Statement>, directory: string, name: string): Promise<void> {

@@ -1,15 +1,18 @@
+import type { ChildProcess } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { join } from 'node:path'
-// Not in package.json, on purpose: it has to be the very Miniflare of the pinned wrangler, which brings the same workerd.
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, Response } from 'miniflare'
+import { convertV4MiniflareOptions, type Miniflare, Response } from 'miniflare'
 import { parseAllowList } from '../../domain/webhook/url.ts'
+import { OperatorError } from '../../node/fail.ts'
 import { PROJECT_ROOT } from '../paths.ts'
 import { LOOPBACK } from '../port.ts'
 import { serveAsset } from './assets.ts'
 import { loadBundle, type WorkerBundle } from './bundle.ts'
-import { applyMigrations } from './migrations.ts'
+import { migrateStorage } from './migrate.ts'
 import { createOutbound } from './outbound.ts'
 import { type OwnPorts, watchOwnPorts } from './own-ports.ts'
+import { runtimeOptions, startRuntime } from './runtime.ts'
+import { type StorageWatch, watchStorage } from './storage-watch.ts'
 
 export interface PlaneOptions {
   /** Directory of D1 and Durable Object storage. */
@@ -21,6 +24,8 @@ export interface PlaneOptions {
   onLog(line: string): void
   /** The runtime crashed and runs again. */
   onRestart?(): void
+  /** The runtime ended and did not come back within 30 s. */
+  onLost?(): void
   /** A runtime process was started; it has to be ended by hand if this process is killed. */
   onProcess?(pid: number): void
   bundle?: WorkerBundle
@@ -31,52 +36,63 @@ export interface Plane {
   stop(): Promise<void>
 }
 
+/** A runtime that crashed runs again within a second or two; one that has not come back after this long will not. */
+const RESTART_LIMIT_MS = 30_000
+/** Lines of the runtime that a failed start shows. */
+const TAIL_LINES = 5
+
 /**
- * Every object of a request that wraps one of the runtime's own outlives the young generation, and a full collection stops all requests until
- * it has taken each of them apart: 0.2 s in a flood. With a small young generation fewer of them wait for it (adr/0023).
+ * Serves the Worker bundle on local workerd with durable storage, its database migrated. Throws an OperatorError that ends in
+ * the runtime's last lines when it does not start (PLC-1).
  */
-const V8_FLAGS = '--max-semi-space-size=1 --heap-growing-percent=5'
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-/** Serves the Worker bundle on local workerd with durable storage, its database migrated. */
 export async function startPlane(options: PlaneOptions): Promise<Plane> {
-  // Miniflare has no option for them.
-  process.env.MINIFLARE_WORKERD_V8_FLAGS ??= V8_FLAGS
   const bundle = options.bundle ?? (await loadBundle())
-  const stopWatching = watchProcesses((pid) => options.onProcess?.(pid))
+  const recent: string[] = []
+  const onLog = (line: string) => {
+    if (recent.push(line) > TAIL_LINES) recent.shift()
+    options.onLog(line)
+  }
+  let lost: NodeJS.Timeout | undefined
+  const onRestart = () => {
+    clearTimeout(lost)
+    options.onRestart?.()
+  }
+  let miniflare: Miniflare | undefined
+  const stopWatching = watchProcesses((child) => {
+    if (child.pid !== undefined) options.onProcess?.(child.pid)
+    child.once('exit', () => {
+      if (miniflare === undefined) return
+      clearTimeout(lost)
+      lost = setTimeout(() => options.onLost?.(), RESTART_LIMIT_MS)
+    })
+  })
   const ownPorts = watchOwnPorts()
   ownPorts.add(options.port)
-  const miniflare = keepSignalHandlers(() => new Miniflare(miniflareOptions(options, bundle, ownPorts)))
+  const watch = await watchStorage(options.storage, (line) => options.onLog(JSON.stringify({ level: 'warn', message: line })))
   const stop = async () => {
-    await miniflare.dispose()
     stopWatching()
+    await miniflare?.dispose()
+    clearTimeout(lost)
     ownPorts.stop()
+    watch.stop()
   }
   try {
-    ownPorts.add(Number((await miniflare.ready).port))
-    if (bundle.settings.d1Databases.includes('DB')) {
-      await applyMigrations(await miniflare.getD1Database('DB'), join(PROJECT_ROOT, 'migrations'))
-    }
+    await migrateStorage(options.storage, bundle.settings, onLog)
+    const started = await startRuntime(miniflareOptions({ ...options, onLog, onRestart }, bundle, ownPorts, watch))
+    miniflare = started.miniflare
+    ownPorts.add(started.port)
   } catch (error) {
     await stop()
-    throw error
+    throw error instanceof OperatorError && recent.length > 0 ? new OperatorError([error.message, ...recent].join('\n  ')) : error
   }
   return { url: `http://${LOOPBACK}:${options.port}`, stop }
 }
 
-function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle, ownPorts: OwnPorts) {
+function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle, ownPorts: OwnPorts, watch: StorageWatch) {
   const { settings } = bundle
   const bindings: Record<string, string> = { ...settings.vars, ...options.vars }
   return convertV4MiniflareOptions({
-    host: LOOPBACK,
-    port: 0,
-    // Without this Miniflare asks a public service where this machine is.
-    cf: false,
-    telemetry: { enabled: false },
-    log: new Log(LogLevel.NONE),
-    resourcePersistencePath: options.storage,
-    handleStructuredLogs: ({ message }) => options.onLog(message),
+    ...runtimeOptions(options.storage, options.onLog),
     handleUncaughtError: (error) => options.onLog(JSON.stringify({ level: 'error', msg: 'uncaught', error: error.message })),
     unsafeHandleRuntimeRestart: () => options.onRestart?.(),
     workers: [
@@ -91,7 +107,7 @@ function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle, ownPorts:
         durableObjects: settings.durableObjects,
         // JL-13: older lines of logs are in the data directory; a deployed plane has a bucket where its operator binds one.
         r2Buckets: { LOGS: 'podplane-logs' },
-        serviceBindings: { ASSETS: respondWithAsset },
+        serviceBindings: { ASSETS: respondWithAsset, MACHINE: async () => Response.json(await watch.facts()) },
         outboundService: createOutbound(parseAllowList(bindings.WEBHOOK_ALLOW ?? ''), (port) => ownPorts.has(port)),
         // Miniflare's own entry worker would cost three quarters of the throughput; this socket leads straight to the Worker.
         unsafeDirectSockets: [{ host: LOOPBACK, port: options.port }],
@@ -109,22 +125,12 @@ async function respondWithAsset(request: {
   return new Response(body, { status, headers })
 }
 
-// Miniflare ends this process on the first signal, before agent and containers could be stopped in order. Its `exit` handler stays.
-function keepSignalHandlers<T>(create: () => T): T {
-  const before = new Map(SIGNALS.map((signal) => [signal, process.listeners(signal)]))
-  const created = create()
-  for (const [signal, known] of before) {
-    for (const listener of process.listeners(signal)) if (!known.includes(listener)) process.removeListener(signal, listener)
-  }
-  return created
-}
-
 // Miniflare does not tell the pid of the runtime, and starts another one after a crash. Node announces every child process here.
-function watchProcesses(onProcess: (pid: number) => void): () => void {
+function watchProcesses(onStart: (child: ChildProcess) => void): () => void {
   const listener = (message: unknown) => {
-    const child = (message as { process: import('node:child_process').ChildProcess }).process
+    const { process: child } = message as { process: ChildProcess }
     child.once('spawn', () => {
-      if (child.spawnfile.includes('workerd') && child.pid !== undefined) onProcess(child.pid)
+      if (child.spawnfile.includes('workerd')) onStart(child)
     })
   }
   subscribe('child_process', listener)

@@ -16,6 +16,7 @@ export type PlaneReason =
   | 'suspends an account'
   | 'foretells a change of a host'
   | 'explains'
+  | 'checks itself'
 
 /** What the plane reaches for itself. `test/architecture.test.ts` names the files that may, each with its reasons. */
 export function asPlane<Kind extends OwnedKind>(kind: Kind, id: string, _reason: PlaneReason): Owned<Kind, null> {

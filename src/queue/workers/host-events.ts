@@ -2,7 +2,7 @@ import type { HostEvent } from '../../domain/host/event.ts'
 import { requeueNotBeforeMs } from '../../domain/host/presence.ts'
 import { holdLease, resumeLease } from '../../domain/job/job.ts'
 import { isExcused, isLive, type Worker } from '../../domain/worker/worker.ts'
-import { drainWorker, failWorker, settleJob, silenceLimitMs } from '../transitions.ts'
+import { drainWorker, failWorker, HOST_LOST, settleJob, silenceLimitMs } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
 import { tellWorker } from './worker-rows.ts'
 
@@ -29,7 +29,7 @@ function applyToWorker(tx: Tx, worker: Worker, event: HostEvent): void {
       releaseWork(tx, worker)
       return
     case 'lost':
-      if (isLive(worker) && !isExcused(worker, tx.nowMs)) failWorker(tx, worker, 'its host was lost')
+      if (isLive(worker) && !isExcused(worker, tx.nowMs)) failWorker(tx, worker, 'its host was lost', HOST_LOST)
       return
     case 'draining':
       drainWorker(tx, worker, 'its host is being drained')

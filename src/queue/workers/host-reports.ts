@@ -1,6 +1,6 @@
 import type { Worker } from '../../domain/worker/worker.ts'
 import type { WorkloadReport } from '../../host-protocol/messages.ts'
-import { crashWorker, endLeases, forgetWorker, STOPPED } from '../transitions.ts'
+import { crashWorker, endLeases, failWorker, forgetWorker, HOST_LOST, HOST_LOST_DRAINING, STOPPED } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
 import { forgetOvercomeFailures, tellWorker } from './worker-rows.ts'
 
@@ -21,10 +21,10 @@ export function applyWorkloadReport(tx: Tx, report: WorkloadReport): void {
       return
     case 'exited':
     case 'error':
-      containerEnded(tx, worker, endReason(report))
+      containerEnded(tx, worker, report)
       return
     case 'gone':
-      containerGone(tx, worker)
+      containerGone(tx, worker, report)
       return
     default:
       report.state satisfies never
@@ -48,13 +48,21 @@ function endReason(report: WorkloadReport): string {
 }
 
 // WRK-24: the container's end is the worker's end, whatever pings still arrive.
-function containerEnded(tx: Tx, worker: Worker, reason: string): void {
+function containerEnded(tx: Tx, worker: Worker, report: WorkloadReport): void {
   if (worker.phase === 'FAILED') return
-  if (worker.phase === 'DRAINING') endLeases(tx, worker.id, 'its worker was stopped by the platform', STOPPED)
+  const isHosts = report.endedByHost === true
+  const reason = endReason(report)
+  if (worker.phase === 'DRAINING') {
+    if (isHosts) endLeases(tx, worker.id, reason, HOST_LOST_DRAINING)
+    else endLeases(tx, worker.id, 'its worker was stopped by the platform', STOPPED)
+  } else if (isHosts) failWorker(tx, worker, reason, HOST_LOST)
   else crashWorker(tx, worker, reason)
 }
 
-function containerGone(tx: Tx, worker: Worker): void {
-  containerEnded(tx, worker, 'its container disappeared from the host')
+// One of whose end the host knows nothing was lost by the host.
+function containerGone(tx: Tx, worker: Worker, report: WorkloadReport): void {
+  const isKnown = report.exitCode !== null || report.reason !== null
+  const lost = { ...report, endedByHost: true, reason: 'its container disappeared from the host' }
+  containerEnded(tx, worker, isKnown ? report : lost)
   forgetWorker(tx, worker)
 }

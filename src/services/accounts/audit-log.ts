@@ -11,11 +11,12 @@ import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import type { AuditRow } from '../../db/audit.ts'
 import { type AuditFilter, findChanges, listAudit } from '../../db/audit-reads.ts'
-import { openDatabase } from '../../db/client.ts'
+import { type Database, openDatabase } from '../../db/client.ts'
 import { hasScope, type Scope } from '../../domain/access.ts'
 import { stateAt } from '../../domain/audit/state-at.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
+import { openHeavyReads } from '../heavy-reads.ts'
 import { requireScope } from '../require-scope.ts'
 
 /** Rows of one page: a larger one might not fit into a Worker's memory. */
@@ -34,14 +35,14 @@ export async function listChanges(ctx: VerbContext, query: ListAuditQuery): Prom
   requireScope(ctx.principal, 'account:read')
   const { teamId, userId, scopes } = ctx.principal
   const filter = { ...filterOf(query), teamId, ...(!hasScope(scopes, 'account:write') && { userId }) }
-  const { shown, pagination } = await readPage(ctx, 'listAudit', filter, query)
+  const { shown, pagination } = await readPage(await openHeavyReads(ctx), 'listAudit', filter, query)
   return { entries: shown.map((row) => withoutMachine(toEntry(row))), pagination }
 }
 
 /** The same over all accounts, for the operator. */
 export async function listAllChanges(ctx: OperatorContext, query: OperatorAuditQuery): Promise<OperatorAuditResponse> {
   const filter = { ...filterOf(query), teamId: query.account }
-  const { shown, pagination } = await readPage(ctx, 'listAllAudit', filter, query)
+  const { shown, pagination } = await readPage(openDatabase(ctx.env.DB), 'listAllAudit', filter, query)
   return { entries: shown.map((row) => ({ ...toEntry(row), accountId: row.teamId })), pagination }
 }
 
@@ -61,11 +62,11 @@ export async function getStateAt(ctx: VerbContext, { resource, at }: AuditStateQ
   return { resource: { kind, id: resource }, at: formatTime(atMs), ...stateAt(until, since) }
 }
 
-async function readPage(ctx: OperatorContext, operation: string, filter: AuditFilter, query: ListAuditQuery) {
+async function readPage(db: Database, operation: string, filter: AuditFilter, query: ListAuditQuery) {
   const binding = JSON.stringify([operation, filter])
   const after = decodeCursor(binding, query.cursor)
   const limit = Math.min(query.limit, MAX_PAGE_ROWS)
-  const rows = await listAudit(openDatabase(ctx.env.DB), filter, after?.id ?? null, limit + 1)
+  const rows = await listAudit(db, filter, after?.id ?? null, limit + 1)
   return pageOf(rows, limit, binding, ({ at, id }) => ({ createdAt: at, id }))
 }
 

@@ -12,13 +12,13 @@ import { findUser } from '../../db/accounts/accounts.ts'
 import { findOverrides, readBudgets, type StoredBudget, upsertOverrides } from '../../db/accounts/budgets.ts'
 import { findPlansOf } from '../../db/accounts/plans.ts'
 import { openDatabase } from '../../db/client.ts'
-import { forgetInFlightBound, inFlightUse, readUse } from '../../effects/in-flight.ts'
+import { forgetInFlightBound, inFlightUse, readUse, rowsUse } from '../../effects/in-flight.ts'
 import type { Env } from '../../env.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 
-const STORED = BUDGET_NAMES.filter((name): name is StoredBudget => name !== 'inFlightBytes' && name !== 'readBytes')
+const STORED = BUDGET_NAMES.filter((name): name is StoredBudget => name !== 'inFlightBytes' && name !== 'readBytes' && name !== 'readRows')
 
 /** What the account holds of each budget, and its bound (PP-203). Throws 403. */
 export async function getLimits({ env, principal, nowMs }: VerbContext): Promise<AccountLimits> {
@@ -36,7 +36,12 @@ export async function limitsOf(env: Env, teamId: string, nowMs: number): Promise
 /** What an account holds of every budget, and the bounds. */
 export async function readUses(env: Env, teamId: string, nowMs: number): Promise<Record<BudgetName, { used: number; bound: number }>> {
   const stored = await readBudgets(openDatabase(env.DB), teamId, STORED)
-  return { ...stored, inFlightBytes: await inFlightUse(env, teamId, nowMs), readBytes: await readUse(env, teamId, nowMs) }
+  return {
+    ...stored,
+    inFlightBytes: await inFlightUse(env, teamId, nowMs),
+    readBytes: await readUse(env, teamId, nowMs),
+    readRows: await rowsUse(env, teamId, nowMs),
+  }
 }
 
 /**

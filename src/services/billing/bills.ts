@@ -1,18 +1,23 @@
 import type { BillingQuery } from '../../contract/billing/query.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import { type BillScope, readBill, readIntervals } from '../../db/billing/bill-reads.ts'
-import { openDatabase } from '../../db/client.ts'
-import { addSums, type Charge, cutInterval, NOTHING, type Part, type Sums, sumCharges } from '../../domain/billing/bill.ts'
+import { readBill, readIntervals } from '../../db/billing/bill-reads.ts'
+import type { BillRefusal, BillScope } from '../../db/billing/bill-scope.ts'
+import { BillSums, PIECE, partsOf } from '../../db/billing/bill-sums.ts'
+import type { Database } from '../../db/client.ts'
+import { addSums, type Charge, NOTHING, type Part, type Sums } from '../../domain/billing/bill.ts'
 import { type Bucket, resolveBuckets } from '../../domain/billing/buckets.ts'
 import { aggregateAmounts, type BillList } from '../../domain/billing/lists.ts'
 import { USAGE_KINDS, type UsageKind } from '../../domain/billing/usage.ts'
+import { inPieces } from '../../platform/yield-thread.ts'
 import type { VerbContext } from '../context.ts'
+import { openHeavyReads } from '../heavy-reads.ts'
 import { requireScope } from '../require-scope.ts'
 import { showPart } from './interval-view.ts'
 
-/** Records of one answer, and intervals across borders that it is made of (BIL-14). */
-const BOUNDS = { sums: 50_000, intervals: 50_000 }
+/** Records of one answer, daily sums or intervals that it is made of, and the parts that those are cut into (BIL-14). */
+const BOUNDS = { records: 50_000, rows: 250_000, parts: 1_000_000 }
+const COUNTED = { records: 'records', rows: 'intervals or daily sums behind it', parts: 'parts of intervals behind it' }
 /** Intervals that one answer lists (BIL-16). */
 const MAX_LISTED = 5_000
 
@@ -23,7 +28,7 @@ interface Bill {
   parts: readonly Part[] | null
 }
 
-/** What one kind of resource was charged, by bucket and resource (BIL-1 to BIL-5). Throws 400 and 403. */
+/** What one kind of resource was charged, by bucket and resource (BIL-1 to BIL-5); each record is made when it is read. Throws 400 and 403. */
 export async function listBills<Amounts, Owner, Filter, Count>(
   ctx: VerbContext,
   list: BillList<Amounts, Owner, Filter, Count>,
@@ -31,29 +36,30 @@ export async function listBills<Amounts, Owner, Filter, Count>(
   resourceId: string | undefined,
 ) {
   const bill = await readBillOf(ctx, query, { kinds: [list.kind], resourceId: resourceId ?? null, perResource: true })
-  const partsOf = partsBy(bill, ({ bucketStartMs, resourceId: of }) => `${bucketStartMs} ${of}`)
+  const intervalsOf = partsBy(bill, ({ bucketStartMs, resourceId: of }) => `${bucketStartMs} ${of}`)
   const rangeOf = rangesOf(bill)
-  const records = bill.charges.map((charge) => ({
+  const recordOf = (charge: Charge) => ({
     ...rangeOf(charge.bucketStartMs),
     ...list.owner(charge.resourceId),
     ...list.amounts(charge),
-    ...partsOf(`${charge.bucketStartMs} ${charge.resourceId}`),
-  }))
+    ...intervalsOf(`${charge.bucketStartMs} ${charge.resourceId}`),
+  })
   const unique = new Set(bill.charges.map((charge) => charge.resourceId)).size
   const totals = list.amounts(bill.charges.reduce<Sums>(addSums, NOTHING))
   const asked = { ...queryOf(bill, query), ...list.filter(resourceId ?? null) }
-  return { records, metadata: { query: asked, recordCount: records.length, ...list.count(unique), totals } }
+  const metadata = { query: asked, recordCount: bill.charges.length, ...list.count(unique), totals }
+  return { records: mapLazily(bill.charges, recordOf), metadata }
 }
 
 /** What everything together was charged, by bucket (BIL-5). Throws 400 and 403. */
 export async function listAggregate(ctx: VerbContext, query: BillingQuery) {
   const bill = await readBillOf(ctx, query, { kinds: USAGE_KINDS, resourceId: null, perResource: false })
-  const partsOf = partsBy(bill, ({ bucketStartMs }) => String(bucketStartMs))
+  const intervalsOf = partsBy(bill, ({ bucketStartMs }) => String(bucketStartMs))
   const rangeOf = rangesOf(bill)
   const records = [...Map.groupBy(bill.charges, ({ bucketStartMs }) => bucketStartMs)].map(([startMs, charges]) => ({
     ...rangeOf(startMs),
     ...aggregateAmounts(byKind(charges)),
-    ...partsOf(String(startMs)),
+    ...intervalsOf(String(startMs)),
   }))
   const totals = aggregateAmounts(byKind(bill.charges))
   return { records, metadata: { query: queryOf(bill, query), recordCount: records.length, totals } }
@@ -70,20 +76,43 @@ async function readBillOf(ctx: VerbContext, query: BillingQuery, what: Omit<Bill
   requireScope(ctx.principal, 'billing:read')
   const buckets = bucketsOrThrow(ctx, query)
   const scope = { ...what, teamId: ctx.principal.teamId, buckets }
-  const db = openDatabase(ctx.env.DB)
+  const db = await openHeavyReads(ctx)
   // Read before the clock, no interval has ended later than it says.
   const isListed = query.include === 'INTERVALS'
-  const found = isListed ? { sums: [], ...(await readIntervals(db, scope, MAX_LISTED)) } : await readBill(db, scope, BOUNDS)
-  if (found.isTooMuch) throw tooMuch(isListed)
-  const parts = found.intervals.flatMap((interval) => cutInterval(interval, buckets, ctx.nowMs))
-  const own = what.perResource ? parts : parts.map((part) => ({ ...part, resourceId: '' }))
-  const charges = sumCharges([...found.sums, ...own])
-  if (charges.length > BOUNDS.sums) throw tooMuch(false)
-  return { buckets, charges, parts: isListed ? parts : null }
+  if (isListed) return { buckets, ...(await readParts(db, scope, ctx.nowMs)) }
+  const charges = await readBill(db, scope, BOUNDS, ctx.nowMs)
+  if (!Array.isArray(charges)) throw refusalOf(charges, false)
+  return { buckets, charges, parts: null }
 }
 
-function tooMuch(isListed: boolean): Problem {
-  const bound = isListed ? `${MAX_LISTED} intervals` : `${BOUNDS.sums} records`
+function* mapLazily<From, To>(items: Iterable<From>, map: (item: From) => To): Generator<To> {
+  for (const item of items) yield map(item)
+}
+
+async function readParts(db: Database, scope: BillScope, nowMs: number): Promise<Pick<Bill, 'charges' | 'parts'>> {
+  const intervals = await readIntervals(db, scope, MAX_LISTED)
+  if (!Array.isArray(intervals)) throw refusalOf(intervals, true)
+  const parts: Part[] = []
+  for await (const piece of inPieces(partsOf(intervals, scope, nowMs), PIECE)) {
+    parts.push(...piece)
+    if (parts.length > BOUNDS.records) throw refusalOf({ tooMuch: 'records' }, false)
+  }
+  const sums = new BillSums(scope, BOUNDS, nowMs)
+  await sums.add(parts)
+  return { charges: await sums.sorted(), parts }
+}
+
+function refusalOf(refusal: BillRefusal, isListed: boolean): Problem {
+  if ('removedUntilMs' in refusal) {
+    const since = formatTime(refusal.removedUntilMs)
+    const detail = `intervals that ended before ${since} are kept as daily sums alone; ask for a startTime from then on, or without include and with bucketSize day or larger`
+    return new Problem('badRequest', { detail })
+  }
+  if (isListed) return tooMuch(`${MAX_LISTED} intervals`)
+  return tooMuch(`${BOUNDS[refusal.tooMuch]} ${COUNTED[refusal.tooMuch]}`)
+}
+
+function tooMuch(bound: string): Problem {
   return new Problem('badRequest', { detail: `the answer would have more than ${bound}; ask for less time, or for one resource` })
 }
 
@@ -94,8 +123,8 @@ function bucketsOrThrow({ nowMs }: VerbContext, query: BillingQuery): Bucket[] {
 }
 
 function rangesOf({ buckets }: Bill) {
-  const ends = new Map(buckets.map(({ startMs, endMs }) => [startMs, formatTime(endMs)]))
-  return (startMs: number) => ({ startTime: formatTime(startMs), endTime: ends.get(startMs) ?? '' })
+  const ranges = new Map(buckets.map(({ startMs, endMs }) => [startMs, { startTime: formatTime(startMs), endTime: formatTime(endMs) }]))
+  return (startMs: number) => ranges.get(startMs) ?? { startTime: '', endTime: '' }
 }
 
 function queryOf({ buckets }: Pick<Bill, 'buckets'>, { bucketSize }: BillingQuery) {

@@ -3,8 +3,11 @@ import { type ListedKind, readSpendersOf } from '../../db/billing/spending.ts'
 import { openDatabase } from '../../db/client.ts'
 import { usdOfMicros, usdOfNanos } from '../../domain/billing/money.ts'
 import { listSpending, type Silences } from '../../domain/billing/spending.ts'
+import { inPieces } from '../../platform/yield-thread.ts'
 import type { VerbContext } from '../context.ts'
 
+/** Things whose spend one batch reads: a few milliseconds. */
+const AT_ONCE = 250
 const NOTHING: ListedSpend = { perHour: 0, costSoFar: 0 }
 
 /**
@@ -12,12 +15,22 @@ const NOTHING: ListedSpend = { perHour: 0, costSoFar: 0 }
  * hosts are silent.
  */
 export async function withSpend<Item extends { id: string }>(
-  { env, principal, nowMs }: VerbContext,
+  ctx: VerbContext,
   kind: ListedKind,
   items: readonly Item[],
   silentSinceMs: Silences = new Map(),
 ): Promise<(Item & { spend: ListedSpend })[]> {
-  if (items.length === 0) return []
+  const shown: (Item & { spend: ListedSpend })[] = []
+  for await (const piece of inPieces(items, AT_ONCE)) shown.push(...(await addSpend(ctx, kind, piece, silentSinceMs)))
+  return shown
+}
+
+async function addSpend<Item extends { id: string }>(
+  { env, principal, nowMs }: VerbContext,
+  kind: ListedKind,
+  items: readonly Item[],
+  silentSinceMs: Silences,
+): Promise<(Item & { spend: ListedSpend })[]> {
   const { spenders, intervals } = await readSpendersOf(
     openDatabase(env.DB),
     principal.teamId,
@@ -26,7 +39,7 @@ export async function withSpend<Item extends { id: string }>(
   )
   // A pod of a cluster stands for itself in a list of pods.
   const alone = kind === 'POD' ? spenders.map((spender) => ({ ...spender, kind, id: spender.workloadId })) : spenders
-  const byId = new Map(listSpending(alone, intervals, new Map(), silentSinceMs, nowMs).map((one) => [one.id, one]))
+  const byId = new Map(listSpending(alone, intervals, silentSinceMs, nowMs).map((one) => [one.id, one]))
   return items.map((item) => {
     const spending = byId.get(item.id)
     const spend = spending && { perHour: usdOfNanos(spending.nanosPerHour), costSoFar: usdOfMicros(spending.soFarMicros) }

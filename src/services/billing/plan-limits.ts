@@ -9,8 +9,9 @@ import { planSpendLimits } from '../../domain/plan/account.ts'
 import { limitsInForce, viewSpend } from '../../effects/billing/spend.ts'
 import { planChange } from '../change-plan.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
+import { requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
-import { changeOf, microsOf, refuseLimits } from './spend.ts'
+import { changeOf, microsOf, refuseLimits, tagOfLimits } from './spend.ts'
 
 /** What other limits of the account would change (DRY-11): refused as the change is. Throws 403. */
 export async function planSpendLimitsOf(ctx: VerbContext, body: UpdateSpendLimitsRequest): Promise<ChangePlan> {
@@ -19,7 +20,9 @@ export async function planSpendLimitsOf(ctx: VerbContext, body: UpdateSpendLimit
   const { teamId } = principal
   const account = { kind: 'account' as const, id: teamId, name: null }
   return planChange('spend-limits.update', account, async () => {
-    await refuseLimits(env, teamId, await viewSpend(env, teamId), body)
+    const view = await viewSpend(env, teamId)
+    requireMatch(ctx, tagOfLimits(ctx, view))
+    await refuseLimits(env, teamId, view, body)
     return foretellLimits(ctx, teamId, account, changeOf(env, teamId, body))
   })
 }

@@ -3,7 +3,7 @@ import { Problem, problemOf } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { findUser } from '../../db/accounts/accounts.ts'
 import { readMonthSpend } from '../../db/billing/month-spend.ts'
-import { readSpend, type SpendChange, upsertSpendLimits } from '../../db/billing/spend.ts'
+import { type OwnSpendLimits, readSpend, type SpendChange, upsertSpendLimits } from '../../db/billing/spend.ts'
 import { openDatabase } from '../../db/client.ts'
 import { changedMembers } from '../../domain/audit/change.ts'
 import { estimateMicros, monthOf, type SpendSettings, shareOf, usd } from '../../domain/billing/spend.ts'
@@ -15,6 +15,8 @@ import { webhookAllowOfTeam } from '../../effects/webhook-allow.ts'
 import type { Env } from '../../env.ts'
 import { noteByOperator, noteChange } from '../audit.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
+import { decideAgain } from '../decide-again.ts'
+import { contentTag, requireMatch, tellTag } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 
 const NANOS_PER_USD = 1_000_000_000
@@ -60,26 +62,46 @@ export async function summaryOf(env: Env, teamId: string, nowMs: number): Promis
 }
 
 /** The limits of the account as they are in force (BIL-20). Throws 403. */
-export async function getSpendLimits({ env, principal }: VerbContext): Promise<SpendLimits> {
+export async function getSpendLimits(ctx: VerbContext): Promise<SpendLimits> {
+  const { env, principal } = ctx
   requireScope(principal, 'billing:read')
-  return toLimits(env, principal.teamId, await viewSpend(env, principal.teamId))
+  const view = await viewSpend(env, principal.teamId)
+  tellTag(ctx, tagOfLimits(ctx, view))
+  return toLimits(env, principal.teamId, view)
 }
 
-/** Sets limits of the account, as far as the operator lets it (BIL-21). Throws 400 and 403. */
+/** Sets limits of the account, as far as the operator lets it (BIL-21). Throws 400, 403, and 409 when others kept changing them. */
 export async function updateSpendLimits(ctx: VerbContext, body: UpdateSpendLimitsRequest): Promise<SpendLimits> {
   const { env, principal, nowMs } = ctx
   requireScope(principal, 'account:write')
   const { teamId } = principal
-  const view = await viewSpend(env, teamId)
-  const before = await refuseLimits(env, teamId, view, body)
-  const change = changeOf(env, teamId, body)
-  const after = toLimits(env, teamId, changedView(env, view, change))
-  const contents = changedMembers({ ...before }, { ...after })
-  const note = noteChange(ctx, { action: 'spend-limits.update', resourceKind: 'spend-limits', resourceId: teamId, ...contents })
-  await upsertSpendLimits(openDatabase(env.DB), teamId, change, nowMs, note)
+  const limits = await decideAgain('limits', async () => {
+    const view = await viewSpend(env, teamId)
+    requireMatch(ctx, tagOfLimits(ctx, view))
+    const before = await refuseLimits(env, teamId, view, body)
+    const change = changeOf(env, teamId, body)
+    const changed = changedView(env, view, change)
+    const after = toLimits(env, teamId, changed)
+    const contents = changedMembers({ ...before }, { ...after })
+    const note = noteChange(ctx, { action: 'spend-limits.update', resourceKind: 'spend-limits', resourceId: teamId, ...contents })
+    if (!(await upsertSpendLimits(openDatabase(env.DB), teamId, change, nowMs, note, ownLimits(view)))) return null
+    tellTag(ctx, tagOfLimits(ctx, changed))
+    return after
+  })
   // Workers may wait for what there is room for now.
   await announceCapacity(env)
-  return after
+  return limits
+}
+
+/** The tag of an account's limits: of what it may set itself. */
+export function tagOfLimits({ env, principal }: VerbContext, view: SpendView): string {
+  const { microsPerHour, microsPerMonth, stopsPods, webhookSealed } = ownLimits(view)
+  return contentTag(env, 'spend-limits', principal.teamId, microsPerHour, microsPerMonth, stopsPods, webhookSealed)
+}
+
+function ownLimits({ settings, webhookSealed }: SpendView): OwnSpendLimits {
+  const { microsPerHour, microsPerMonth, stopsPods } = settings
+  return { microsPerHour, microsPerMonth, stopsPods, webhookSealed }
 }
 
 /** The limits before a change. Throws 400 for what the operator does not let the account set. */

@@ -1,21 +1,15 @@
 import type { Spend, SpendItem, SpendQuery } from '../../contract/billing/spending.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import { readSpending, type SpendingRows } from '../../db/billing/spending.ts'
-import { openDatabase } from '../../db/client.ts'
+import { readDaySumsOf } from '../../db/billing/day-sums.ts'
+import { readSpending } from '../../db/billing/spending.ts'
 import { type Charge, cutInterval, totalMicros } from '../../domain/billing/bill.ts'
 import type { Bucket } from '../../domain/billing/buckets.ts'
 import { usdOfMicros, usdOfNanos } from '../../domain/billing/money.ts'
 import { monthOf } from '../../domain/billing/spend.ts'
-import {
-  chargedUntilMs,
-  type Idling,
-  idlingOf,
-  listSpending,
-  type Silences,
-  type Spending,
-  type Spent,
-} from '../../domain/billing/spending.ts'
+import { chargedUntilMs, type Idling, idlingOf, listSpending, type Spending, type Spent } from '../../domain/billing/spending.ts'
+import { yieldThread } from '../../platform/yield-thread.ts'
 import type { VerbContext } from '../context.ts'
+import { openHeavyReads } from '../heavy-reads.ts'
 import { requireScope } from '../require-scope.ts'
 import { readIdleWorkers, readPodActivity } from './idle.ts'
 
@@ -29,17 +23,21 @@ export async function getSpend(ctx: VerbContext, { limit }: SpendQuery): Promise
   const dayStartMs = nowMs - (nowMs % DAY_MS)
   const today: Bucket = { startMs: dayStartMs, endMs: month.endMs }
   const buckets = dayStartMs === month.startMs ? [today] : [{ startMs: month.startMs, endMs: dayStartMs }, today]
-  const rows = await readSpending(openDatabase(ctx.env.DB), ctx.principal.teamId, buckets)
+  const db = await openHeavyReads(ctx)
+  const { teamId } = ctx.principal
+  const { spenders, totals, intervals, moment } = await readSpending(db, teamId, buckets)
   const { idleSinceMs, silentSinceMs } = await readPodActivity(
     ctx,
-    rows.spenders.filter(({ isRunning }) => isRunning),
+    spenders.filter(({ isRunning }) => isRunning),
   )
-  const parts = rows.intervals.flatMap((interval) =>
-    cutInterval(interval, buckets, chargedUntilMs(interval.workloadId, silentSinceMs, nowMs)),
-  )
-  const spent = spentOf([...rows.totals, ...parts], dayStartMs)
-  const items = itemsOf(rows, parts, silentSinceMs, { dayStartMs, nowMs })
+  const parts = intervals.flatMap((interval) => cutInterval(interval, buckets, chargedUntilMs(interval.workloadId, silentSinceMs, nowMs)))
+  const spent = spentOf([...totals, ...parts], dayStartMs)
+  await yieldThread()
+  const items = listSpending(spenders, intervals, silentSinceMs, nowMs)
+  await yieldThread()
   const listed = items.slice(0, limit)
+  const ids = listed.map(({ id }) => id)
+  const spentBy = spentById([...(await readDaySumsOf(db, { teamId, buckets }, ids, moment)), ...parts], dayStartMs)
   const idleWorkers = await readIdleWorkers(
     ctx,
     listed.filter(({ runningCount }) => runningCount > 0),
@@ -51,19 +49,13 @@ export async function getSpend(ctx: VerbContext, { limit }: SpendQuery): Promise
     today: { from: formatTime(dayStartMs), spent: usdOfMicros(spent.todayMicros) },
     month: { from: formatTime(month.startMs), spent: usdOfMicros(spent.monthMicros) },
     itemCount: items.length,
-    items: listed.map((item) => showSpending(item, idlingOf(item, sinceMs, nowMs))),
+    items: listed.map((item) => showSpending(item, spentBy(item.id), idlingOf(item, sinceMs, nowMs))),
   }
 }
 
-function itemsOf(
-  { spenders, charges, intervals }: SpendingRows,
-  parts: readonly Charge[],
-  silentSinceMs: Silences,
-  { dayStartMs, nowMs }: { dayStartMs: number; nowMs: number },
-): Spending[] {
-  const byResource = Map.groupBy([...charges, ...parts], ({ resourceId }) => resourceId)
-  const spent = new Map([...byResource].map(([id, of]) => [id, spentOf(of, dayStartMs)]))
-  return listSpending(spenders, intervals, spent, silentSinceMs, nowMs)
+function spentById(charges: readonly Charge[], dayStartMs: number): (id: string) => Spent {
+  const byResource = Map.groupBy(charges, ({ resourceId }) => resourceId)
+  return (id) => spentOf(byResource.get(id) ?? [], dayStartMs)
 }
 
 function spentOf(charges: readonly Charge[], dayStartMs: number): Spent {
@@ -75,7 +67,7 @@ function spentOf(charges: readonly Charge[], dayStartMs: number): Spent {
   return { todayMicros, monthMicros }
 }
 
-function showSpending(spending: Spending, idling: Idling): SpendItem {
+function showSpending(spending: Spending, { todayMicros, monthMicros }: Spent, idling: Idling): SpendItem {
   const { kind, id, name, runningCount, runningSinceMs } = spending
   return {
     kind,
@@ -86,8 +78,8 @@ function showSpending(spending: Spending, idling: Idling): SpendItem {
     runningCount,
     runningSince: runningSinceMs === null ? null : formatTime(runningSinceMs),
     costSoFar: usdOfMicros(spending.soFarMicros),
-    costToday: usdOfMicros(spending.todayMicros),
-    costThisMonth: usdOfMicros(spending.monthMicros),
+    costToday: usdOfMicros(todayMicros),
+    costThisMonth: usdOfMicros(monthMicros),
     idleCount: idling.count,
     idlePerHour: usdOfNanos(idling.nanosPerHour),
     idleSince: idling.sinceMs === null ? null : formatTime(idling.sinceMs),

@@ -3,13 +3,16 @@ import type { Pod } from '../../contract/pods/pods.ts'
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
 import * as table from '../../db/clusters/clusters.ts'
+import { etagOf } from '../../domain/text/etag.ts'
 import { readSettings } from '../../env.ts'
 import { type OwnCluster, own, ownMembers, ownMembersOf } from '../../objects/ownership/own.ts'
 import { clusterStub } from '../../objects/stubs.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
+import { decideAgain } from '../decide-again.ts'
 import { readLivePods, silencesOf } from '../pods/live-pods.ts'
 import { toPod } from '../pods/pod-view.ts'
+import { requireMatch, tellTag } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { toCluster } from './cluster-view.ts'
 
@@ -54,12 +57,15 @@ export async function listPodsOfClusters(ctx: VerbContext, ids: readonly string[
 /** Renames a cluster, and its members with it (CLU-5). Throws 403 and 404. */
 export async function updateCluster(ctx: VerbContext, id: string, { name }: UpdateClusterRequest): Promise<Cluster> {
   requireScope(ctx.principal, 'clusters:write')
-  const cluster = await own(ctx.env, ctx.principal, 'cluster', id)
-  if (name === undefined || name === cluster.row.name) return show(ctx, cluster)
-  const contents = { before: { name: cluster.row.name }, after: { name } }
-  const note = noteChange(ctx, { action: 'clusters.update', resourceKind: 'cluster', resourceId: id, ...contents })
-  if (!(await table.renameCluster(openDatabase(ctx.env.DB), cluster.row, name, note))) throw new Problem('notFound')
-  return show(ctx, cluster.with({ ...cluster.row, name }))
+  return decideAgain('cluster', async () => {
+    const cluster = await own(ctx.env, ctx.principal, 'cluster', id)
+    requireMatch(ctx, etagOf(cluster.row.version))
+    if (name === undefined || name === cluster.row.name) return show(ctx, cluster)
+    const contents = { before: { name: cluster.row.name }, after: { name } }
+    const note = noteChange(ctx, { action: 'clusters.update', resourceKind: 'cluster', resourceId: id, ...contents })
+    if (!(await table.renameCluster(openDatabase(ctx.env.DB), cluster.row, name, note))) return null
+    return show(ctx, cluster.with({ ...cluster.row, name, version: cluster.row.version + 1 }))
+  })
 }
 
 /**
@@ -68,17 +74,22 @@ export async function updateCluster(ctx: VerbContext, id: string, { name }: Upda
  */
 export async function deleteCluster(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'clusters:write')
-  const cluster = await own(ctx.env, ctx.principal, 'cluster', id)
   const note = noteChange(ctx, { action: 'clusters.delete', resourceKind: 'cluster', resourceId: id, ...DELETED })
-  const object = clusterStub(ctx.env, cluster)
-  // Whoever dies behind the next statement is finished by the object.
-  await object.expect(id)
-  if (!(await table.markDeleted(openDatabase(ctx.env.DB), cluster.row, ctx.nowMs, note))) throw new Problem('notFound')
-  await object.look(id)
+  await decideAgain('cluster', async () => {
+    const cluster = await own(ctx.env, ctx.principal, 'cluster', id)
+    requireMatch(ctx, etagOf(cluster.row.version))
+    const object = clusterStub(ctx.env, cluster)
+    // The object finishes the work of a writer that dies after the next statement.
+    await object.expect(id)
+    if (!(await table.markDeleted(openDatabase(ctx.env.DB), cluster.row, ctx.nowMs, note))) return null
+    await object.look(id)
+    return cluster
+  })
 }
 
-async function show({ env }: VerbContext, { row }: OwnCluster): Promise<Cluster> {
-  const [view] = await table.viewClusters(openRecords(env), row.teamId, [row])
+async function show(ctx: VerbContext, { row }: OwnCluster): Promise<Cluster> {
+  const [view] = await table.viewClusters(openRecords(ctx.env), row.teamId, [row])
   if (!view) throw new Problem('notFound')
+  tellTag(ctx, etagOf(row.version))
   return toCluster(view)
 }

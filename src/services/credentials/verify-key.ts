@@ -2,7 +2,7 @@ import { findOwner } from '../../db/accounts/accounts.ts'
 import { findApiKey, type KnownApiKey } from '../../db/accounts/api-keys.ts'
 import { findSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase } from '../../db/client.ts'
-import { scopesOf, scopesWithin } from '../../domain/access.ts'
+import { scopesOf, scopesOfPodKey, scopesWithin } from '../../domain/access.ts'
 import { parseApiKey } from '../../domain/key-text.ts'
 import { findPodOfKey } from '../../effects/pods/pod-key.ts'
 import type { Env } from '../../env.ts'
@@ -52,7 +52,7 @@ async function verifyPodKey(env: Env, text: string): Promise<KeyVerdict | null> 
   const { podId, teamId } = found
   const userId = await findOwner(openDatabase(env.DB), teamId)
   if (userId === null) return null
-  const scopes = new Set([`pods:read@${podId}`, `pods:write@${podId}`])
+  const scopes = scopesOfPodKey(podId)
   const isSuspended = (await findSuspension(openDatabase(env.DB), teamId)) !== null
   return { principal: { via: 'POD', credentialId: podId, userId, teamId, scopes }, expiresAtMs: null, isSuspended }
 }

@@ -1,10 +1,12 @@
 import type { ListReleasesResponse, Release } from '../../contract/endpoints/releases.ts'
 import type { ListScalingResponse } from '../../contract/endpoints/scaling.ts'
 import type { EndpointWorker, ListWorkersResponse, WorkerSummary } from '../../contract/endpoints/workers.ts'
-import type { Pagination } from '../../contract/pagination.ts'
+import { type Pagination, WHOLE_PAGE } from '../../contract/pagination.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
 import { listReleases as listReleaseRows, type ReleaseRow } from '../../db/endpoints/endpoints.ts'
+import { findWorkerEndpoint } from '../../db/hosts/holders.ts'
+import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables } from '../../domain/endpoint/release-diff.ts'
 import { rolloutOf } from '../../domain/worker/rollout.ts'
 import type { ActiveWorker } from '../../domain/worker/worker.ts'
@@ -23,6 +25,16 @@ export async function listWorkers(ctx: VerbContext, id: string): Promise<ListWor
   const { version } = endpoint.row
   const workers = (await endpointStub(ctx.env, endpoint).workers()).map((active) => toWorker(active, version, ctx.nowMs))
   return { workers, summary: summarise(workers), endpointVersion: version }
+}
+
+/** An active worker of the account with its endpoint, by the worker's id (GQL-76); null for any other id. Throws 403. */
+export async function findWorker(ctx: VerbContext, workerId: string): Promise<{ worker: EndpointWorker; endpoint: EndpointConfig } | null> {
+  requireScope(ctx.principal, 'serverless:read')
+  const endpointId = await findWorkerEndpoint(openDatabase(ctx.env.DB), ctx.principal.teamId, workerId)
+  if (endpointId === undefined) return null
+  const endpoint = await readEndpoint(ctx, endpointId)
+  const active = (await endpointStub(ctx.env, endpoint).workers()).find(({ worker }) => worker.id === workerId)
+  return active ? { worker: toWorker(active, endpoint.row.version, ctx.nowMs), endpoint: endpoint.row } : null
 }
 
 /** The active workers of several endpoints of the account, by endpoint: one query, and a call for each (GQL-30). Throws 403. */
@@ -69,7 +81,7 @@ export async function listBuilds(
 ): Promise<{ builds: never[]; pagination: Pagination }> {
   await readEndpoint(ctx, id)
   decodeCursor('listBuilds', page.cursor)
-  return { builds: [], pagination: { nextCursor: null, hasNextPage: false } }
+  return { builds: [], pagination: WHOLE_PAGE }
 }
 
 /** The scaler's decisions that changed something, newest first (PP-54). Throws 403 and 404. */

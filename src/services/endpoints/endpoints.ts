@@ -8,6 +8,7 @@ import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
+import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
@@ -22,7 +23,9 @@ import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
+import { readHeavyList } from '../heavy-reads.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { requireMatch, tellTag } from '../precondition.ts'
 import { putEnv, replayEnv } from '../replayed-env.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireDataCenters } from '../resources/data-centers.ts'
@@ -42,7 +45,9 @@ export async function createEndpoint(ctx: VerbContext, body: CreateEndpointReque
     if (!hasScope(principal.scopes, 'serverless:read')) return null
     return (await table.findEndpoint(openRecords(env), principal.teamId, id))?.container.env ?? null
   })
-  return onceForKey<EndpointConfig>(ctx, 'createEndpoint', key, body, (store) => writeEndpoint(ctx, body, store), replay)
+  const config = await onceForKey<EndpointConfig>(ctx, 'createEndpoint', key, body, (store) => writeEndpoint(ctx, body, store), replay)
+  tellTag(ctx, etagOf(config.revision))
+  return config
 }
 
 async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, store: StoreAnswer<EndpointConfig>): Promise<EndpointConfig> {
@@ -74,7 +79,9 @@ export async function draftEndpoint(ctx: VerbContext, body: CreateEndpointReques
 
 /** One endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
 export async function getEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
-  return (await readEndpoint(ctx, id)).row
+  const { row } = await readEndpoint(ctx, id)
+  tellTag(ctx, etagOf(row.revision))
+  return row
 }
 
 /** The same, with the proof that its object may be reached. */
@@ -89,6 +96,9 @@ export async function findForUpdate(ctx: VerbContext, id: string): Promise<Endpo
   return (await own(ctx.env, ctx.principal, 'endpoint', id)).row
 }
 
+/** What an endpoint of a page costs, in rows that are only read (RATE-20). */
+const ENDPOINT_WEIGHT = 10
+
 /** A page of the account's endpoints, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
 export async function listEndpoints(
   ctx: VerbContext,
@@ -96,7 +106,8 @@ export async function listEndpoints(
 ): Promise<{ endpoints: EndpointConfig[]; pagination: Pagination }> {
   requireScope(ctx.principal, 'serverless:read')
   const after = decodeCursor(LIST_BINDING, page.cursor)
-  const rows = await table.listEndpoints(openRecords(ctx.env), ctx.principal.teamId, after, page.limit + 1)
+  const read = () => table.listEndpoints(openRecords(ctx.env), ctx.principal.teamId, after, page.limit + 1)
+  const rows = await readHeavyList(ctx, ENDPOINT_WEIGHT, read, ({ length }) => length)
   const { shown, pagination } = pageOf(rows, page.limit, LIST_BINDING, ({ position }) => position)
   return { endpoints: shown.map(({ config }) => config), pagination }
 }
@@ -117,6 +128,7 @@ export async function updateEndpoint(
   return decideAgain('endpoint', async () => {
     const endpoint = await own(ctx.env, ctx.principal, 'endpoint', id)
     const before = endpoint.row
+    requireMatch(ctx, etagOf(before.revision))
     const { config, changed, releaseDiff } = await decideUpdate(ctx, before, asked, claimRegistry, isBound)
     if (!changed) {
       // A repeat of a request whose push was lost must not leave the queue behind: pushing a known revision changes nothing.
@@ -132,6 +144,7 @@ export async function updateEndpoint(
     }
     if (written === 'done') {
       await endpointStub(ctx.env, endpoint).configure(config)
+      tellTag(ctx, etagOf(config.revision))
       return config
     }
     return null
@@ -160,6 +173,7 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   requireScope(ctx.principal, 'serverless:write')
   const { teamId } = ctx.principal
   const endpoint = await ownFormerEndpoint(ctx.env, ctx.principal, id)
+  if (ctx.precondition?.ifMatch !== undefined) await claimDeletion(ctx, id)
   // The queue first: a crash in between leaves an endpoint that is listed and can be deleted again, never workers that nobody sees.
   await endpointStub(ctx.env, endpoint).destroy()
   forgetQueue(teamId, id)
@@ -168,6 +182,15 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   // PP-208. If this fails the object's own alarm does it.
   const forgotten = endpointStub(ctx.env, endpoint).forget()
   await forgotten.catch((error: unknown) => logEvent('warn', 'a deleted endpoint could not be forgotten yet', { endpointId: id, error }))
+}
+
+/** Bars changes of an endpoint whose deletion is bound to its state (RST-21): what is deleted is what the caller has seen. Throws 404 and 412. */
+async function claimDeletion(ctx: VerbContext, id: string): Promise<void> {
+  await decideAgain('endpoint', async () => {
+    const { row } = await own(ctx.env, ctx.principal, 'endpoint', id)
+    requireMatch(ctx, etagOf(row.revision))
+    return (await table.claimEndpoint(openDatabase(ctx.env.DB), row)) || null
+  })
 }
 
 async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<CreateEndpointRequest> {

@@ -4,12 +4,14 @@ import { readWorkerNanos } from '../../db/billing/spend.ts'
 import { openDatabase } from '../../db/client.ts'
 import { configBytes } from '../../db/endpoints/endpoints.ts'
 import { planEndpointDelete, planEndpointUpdate } from '../../domain/plan/endpoint.ts'
+import { etagOf } from '../../domain/text/etag.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import { type OwnEndpoint, own } from '../../objects/ownership/own.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import { requireBudget } from '../accounts/budgets.ts'
 import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
+import { requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { decideUpdate, filledUpdate } from './endpoints.ts'
@@ -20,6 +22,7 @@ export async function planDeleteEndpoint(ctx: VerbContext, id: string): Promise<
   const endpoint = await own(ctx.env, ctx.principal, 'endpoint', id)
   const resource = resourceOf(endpoint)
   return planChange('endpoints.delete', resource, async () => {
+    requireMatch(ctx, etagOf(endpoint.row.revision))
     const { stake, nanosPerHour } = await readStake(ctx, endpoint)
     return planEndpointDelete(resource, stake, nanosPerHour)
   })
@@ -33,6 +36,7 @@ export async function planUpdateEndpoint(ctx: VerbContext, id: string, patch: Up
   const { row: before } = endpoint
   const resource = resourceOf(endpoint)
   return planChange('endpoints.update', resource, async () => {
+    requireMatch(ctx, etagOf(before.revision))
     const { config: after } = await decideUpdate(ctx, before, await filledUpdate(ctx, id, patch), requireRegistry)
     const moreBytes = configBytes(after) - configBytes(before)
     if (moreBytes > 0) await requireBudget(ctx.env, before.teamId, { storedBytes: moreBytes })

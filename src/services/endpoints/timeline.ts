@@ -11,6 +11,7 @@ import type { OwnEndpoint } from '../../objects/ownership/own.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
+import { openHeavyReads } from '../heavy-reads.ts'
 import { readEndpoint } from './endpoints.ts'
 
 /** Events of one answer (HIS-22). */
@@ -70,11 +71,11 @@ function readSteps({ from, to, step }: TimelineQuery, nowMs: number): Steps {
   return steps
 }
 
-async function readSpend({ env, nowMs, principal }: VerbContext, { id }: OwnEndpoint, steps: Steps): Promise<(number | null)[]> {
+async function readSpend(ctx: VerbContext, { id }: OwnEndpoint, steps: Steps): Promise<(number | null)[]> {
   const window = { fromMs: steps.fromMs, toMs: steps.fromMs + steps.count * steps.stepMs }
-  const charged = await readEndpointCharges(openDatabase(env.DB), principal.teamId, id, window)
+  const charged = await readEndpointCharges(await openHeavyReads(ctx), ctx.principal.teamId, id, window)
   if (charged === null) return new Array<null>(steps.count).fill(null)
-  const micros = spendSeries(charged, steps, nowMs, ({ fromMs, nanosPerHour }, part) => partMicros(nanosPerHour, fromMs, part))
+  const micros = spendSeries(charged, steps, ctx.nowMs, ({ fromMs, nanosPerHour }, part) => partMicros(nanosPerHour, fromMs, part))
   return micros.map(usdOfMicros)
 }
 

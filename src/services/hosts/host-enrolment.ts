@@ -1,7 +1,8 @@
 import { decodeJwt, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
-import { findHostKey, insertHost, useJoinToken } from '../../db/hosts/enrolment.ts'
+import { findHostKey, findJoinTokenState, type JoinTokenState, joinHost } from '../../db/hosts/enrolment.ts'
+import { judgeJoin } from '../../domain/host/join.ts'
 import { faultOfPublicKey } from '../../domain/host/public-key.ts'
 import { auditStatement } from '../../effects/audit.ts'
 import type { Env } from '../../env.ts'
@@ -21,6 +22,7 @@ import { fromBase64 } from '../../platform/encoding.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { masterSecrets } from '../../platform/seal.ts'
+import { lookUpFor } from '../credentials/lookups.ts'
 
 const ACCESS_TOKEN_SECONDS = 3600
 /** An assertion is good for a minute; hosts with a wrong clock correct themselves by the Date header, this covers the rest. */
@@ -33,8 +35,11 @@ const MAX_STANDINGS = 10_000
 
 const standings = new ExpiringCache<{ epoch: number | null }>(STANDING_TTL_MS, MAX_STANDINGS)
 
-/** A machine joins: uses up its token and gets an id and a first access token. 401 with what to do when the token is no good. */
-export async function enrolHost(env: Env, request: EnrolRequest, nowMs: number): Promise<EnrolResponse> {
+/**
+ * A machine joins: uses up its token and gets an id and a first access token. Until its agent has linked, the same key may ask again with
+ * the same token and gets the same id (DUR-4). 401 with what to do when the token is no good for this key.
+ */
+export async function enrolHost(env: Env, request: EnrolRequest, source: string | null, nowMs: number): Promise<EnrolResponse> {
   if (request.inventory.protocolVersion !== PROTOCOL_VERSION) {
     throw new Problem('badRequest', {
       detail: `this plane speaks host protocol ${PROTOCOL_VERSION}, the agent ${request.inventory.protocolVersion}; upgrade the agent`,
@@ -45,26 +50,49 @@ export async function enrolHost(env: Env, request: EnrolRequest, nowMs: number):
   const tokenHash = await sha256Hex(request.joinToken)
   await verifySigned(request.proof, request.publicKey.x, tokenHash)
   const db = openDatabase(env.DB)
-  const hostId = newResourceId()
-  const token = await useJoinToken(db, tokenHash, hostId, nowMs)
-  if (!token) throw new Problem('invalidToken', { detail: 'join token is unknown, used or expired; create a new one' })
-  const host = { id: hostId, name: token.name ?? request.name, publicKeyX: request.publicKey.x, inventory: request.inventory }
+  const before = await lookUp('join', source, nowMs, () => findJoinTokenState(db, tokenHash))
+  if (before && judgeJoin(before, request.publicKey.x, nowMs) === 'join') await join(env, tokenHash, before, request, nowMs)
+  // Read again also behind a join: of two at once one was first, and the other may be its repeat.
+  const token = await findJoinTokenState(db, tokenHash)
+  if (!token?.host || judgeJoin(token, request.publicKey.x, nowMs) !== 'repeat') {
+    throw new Problem('invalidToken', { detail: 'join token is unknown, used or expired; create a new one' })
+  }
+  const { id, epoch } = token.host
+  return { hostId: id, epoch, dataCenterId: token.dataCenterId, ...(await issueAccessToken(env, id, epoch)) }
+}
+
+async function join(env: Env, tokenHash: string, token: JoinTokenState, request: EnrolRequest, nowMs: number): Promise<void> {
+  const id = newResourceId()
+  const host = { id, name: token.name ?? request.name, publicKeyX: request.publicKey.x, inventory: request.inventory }
   const after = { name: host.name, dataCenterId: token.dataCenterId, cloud: token.cloud }
-  const change = { action: 'hosts.enrol', resourceKind: 'host', resourceId: hostId, before: null, after }
-  await insertHost(db, host, token, nowMs, auditStatement(env, nowMs, byHost(hostId), null, change))
-  return { hostId, epoch: 1, dataCenterId: token.dataCenterId, ...(await issueAccessToken(env, hostId, 1)) }
+  const change = { action: 'hosts.enrol', resourceKind: 'host', resourceId: id, before: null, after }
+  await joinHost(openDatabase(env.DB), tokenHash, host, token, nowMs, auditStatement(env, nowMs, byHost(id), null, change))
 }
 
 /** Exchanges an assertion that the host signed with its own key for an access token of an hour. */
-export async function renewHostToken(env: Env, assertion: string): Promise<TokenResponse> {
+export async function renewHostToken(env: Env, assertion: string, source: string | null, nowMs: number): Promise<TokenResponse> {
   const hostId = readIssuer(assertion)
-  const host = hostId === null ? null : await findHostKey(openDatabase(env.DB), hostId)
+  const host = hostId === null ? null : await lookUp('host', source, nowMs, () => findHostKey(openDatabase(env.DB), hostId))
   if (hostId === null || !host)
     throw new Problem('invalidToken', { detail: 'host is unknown or was removed; enrol again with a new join token' })
   const claims = await verifySigned(assertion, host.publicKeyX, hostId)
   if (claims.epoch !== host.epoch) throw new Problem('invalidToken', { detail: 'the host has joined again since; use its newest identity' })
   await spendAssertion(env, Owned.prove('host', hostId, null), claims.jti)
   return issueAccessToken(env, hostId, host.epoch)
+}
+
+/** Of an address that comes with many unknown hosts or join tokens nothing more is looked up for a while (PP-200). Throws 429. */
+async function lookUp<Found>(
+  what: string,
+  source: string | null,
+  nowMs: number,
+  find: () => Promise<Found | null | undefined>,
+): Promise<Found | null> {
+  const findOrNull = async () => (await find()) ?? null
+  const lookup = source === null ? { found: await findOrNull() } : await lookUpFor(`${what} ${source}`, nowMs, findOrNull)
+  if ('found' in lookup) return lookup.found
+  const detail = 'too many unknown hosts or join tokens came from this address'
+  throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(lookup.waitSeconds) } })
 }
 
 async function spendAssertion(env: Env, host: Owned<'host'>, jti: string | undefined): Promise<void> {

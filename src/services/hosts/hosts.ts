@@ -133,9 +133,10 @@ function toHost({ host, gpus, workloads }: HostRecord, presence: Presence): Host
       lost: host.lostAt !== null,
       gpuProblems: host.gpuProblems.length,
       oversize: presence?.oversize ?? false,
+      diskFull: inventory.diskProblem != null,
       replaced: presence?.replacements?.recent ?? false,
     }),
-    statusReason: toStatusReason(presence),
+    statusReason: toStatusReason(presence, inventory.diskProblem ?? null),
     linkReplacements: presence && toReplacements(presence.replacements),
     cordon: toCordon(host),
     draining: host.draining,
@@ -175,8 +176,12 @@ function toPrivateNetworks(said: HostRecord['host']['inventory']['overlay']): Ho
   return { address, reason, encryption, encryptionReason, mtu }
 }
 
-function toStatusReason(presence: Presence): string | null {
-  const reasons = [...(presence?.oversize ? [OVERSIZE] : []), ...(presence?.replacements?.recent ? [REPLACED] : [])]
+function toStatusReason(presence: Presence, diskProblem: string | null): string | null {
+  const reasons = [
+    ...(diskProblem === null ? [] : [diskProblem]),
+    ...(presence?.oversize ? [OVERSIZE] : []),
+    ...(presence?.replacements?.recent ? [REPLACED] : []),
+  ]
   return reasons.length === 0 ? null : reasons.join('; ')
 }
 

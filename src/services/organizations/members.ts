@@ -13,6 +13,7 @@ import { type Change, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { forgetVerdicts } from '../credentials/authenticate.ts'
 import { decideAgain } from '../decide-again.ts'
+import { requireMatch, tellTag } from '../precondition.ts'
 import { assertAllowed, noteFor, requireOrganization } from './caller.ts'
 import { getOrganization, toMember } from './organizations.ts'
 
@@ -28,6 +29,7 @@ export async function changeRole(
   const db = openDatabase(ctx.env.DB)
   const changed = await decideAgain(NOUN, async () => {
     const { actor, member, standing } = await look(ctx, id, userId)
+    requireMatch(ctx, tagOfMember(member))
     assertAllowed(refuseRole(standing, to, await countOwned(db, userId)))
     const after = { ...member, role: to }
     if (to === member.role) return after
@@ -36,7 +38,13 @@ export async function changeRole(
     return (await table.changeRole(db, id, { member, to, actor, condition }, note)) ? after : null
   })
   forgetVerdicts()
+  tellTag(ctx, tagOfMember(changed))
   return toMember(changed)
+}
+
+/** The tag of a member is the role, in quotes: nothing else of one changes, and every list has it. */
+export function tagOfMember({ role }: Pick<table.MemberRow, 'role'>): string {
+  return `"${role}"`
 }
 
 /**
@@ -47,6 +55,7 @@ export async function removeMember(ctx: VerbContext, id: string, userId: string,
   const db = openDatabase(ctx.env.DB)
   await decideAgain(NOUN, async () => {
     const { actor, member, members, standing } = await look(ctx, id, userId, keysTo)
+    requireMatch(ctx, tagOfMember(member))
     const heir = keysTo === undefined ? null : (members.get(keysTo) ?? null)
     assertAllowed(refuseRemoval(standing, keysTo === undefined ? null : { role: heir?.role, isSelf: keysTo === userId }))
     const before = { role: member.role }

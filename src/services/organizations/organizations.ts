@@ -17,6 +17,7 @@ import type { VerbContext } from '../context.ts'
 import { forgetVerdicts } from '../credentials/authenticate.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { contentTag, requireMatch, tellTag } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertAllowed, noteFor, requireOrganization, requireOwnAccount, seerOf } from './caller.ts'
 
@@ -31,6 +32,7 @@ export async function listOrganizations(ctx: VerbContext): Promise<Organization[
 /** An organization with its members (ORG-2). Throws 403, and 404 for who is none of them. */
 export async function getOrganization(ctx: VerbContext, id: string): Promise<OrganizationDetails> {
   const organization = await requireOrganization(ctx, 'organizations:read', id)
+  tellTag(ctx, tagOfOrganization(ctx, organization))
   return { ...toOrganization(organization), members: (await listMembers(openDatabase(ctx.env.DB), id)).map(toMember) }
 }
 
@@ -67,11 +69,14 @@ export function renameOrganization(ctx: VerbContext, id: string, { name }: Updat
   return decideAgain(NOUN, async () => {
     const before = await requireOrganization(ctx, 'account:write', id)
     assertAllowed(refuseManaging(before.role))
+    requireMatch(ctx, tagOfOrganization(ctx, before))
     const answer = toOrganization({ ...before, name })
     if (name === before.name) return answer
     const note = { action: 'organizations.rename', resourceKind: NOUN, resourceId: id, before: { name: before.name }, after: { name } }
     const actor = { userId: ctx.principal.userId, role: before.role }
-    return (await table.renameOrganization(db, id, name, actor, [noteChange(noteFor(ctx, id), note)])) ? answer : null
+    if (!(await table.renameOrganization(db, before, name, actor, [noteChange(noteFor(ctx, id), note)]))) return null
+    tellTag(ctx, tagOfOrganization(ctx, { id, name }))
+    return answer
   })
 }
 
@@ -79,13 +84,20 @@ export function renameOrganization(ctx: VerbContext, id: string, { name }: Updat
 export async function deleteOrganization(ctx: VerbContext, id: string): Promise<void> {
   const db = openDatabase(ctx.env.DB)
   await decideAgain(NOUN, async () => {
-    const { name, role } = await requireOrganization(ctx, 'account:write', id)
+    const before = await requireOrganization(ctx, 'account:write', id)
+    const { name, role } = before
     const actor = { userId: ctx.principal.userId, role }
+    requireMatch(ctx, tagOfOrganization(ctx, before))
     assertAllowed(refuseDeletion(role, await table.countKept(db, id, actor.userId, ctx.nowMs)))
     const note = { action: 'organizations.delete', resourceKind: NOUN, resourceId: id, before: { name }, after: null }
-    return (await table.deleteOrganization(db, id, actor, ctx.nowMs, noteChange(noteFor(ctx, id), note))) || null
+    return (await table.deleteOrganization(db, before, actor, ctx.nowMs, noteChange(noteFor(ctx, id), note))) || null
   })
   forgetVerdicts()
+}
+
+/** The tag of an organization: of its name, which alone a PATCH may change. */
+export function tagOfOrganization({ env }: VerbContext, { id, name }: Pick<table.OrganizationRow, 'id' | 'name'>): string {
+  return contentTag(env, NOUN, id, name)
 }
 
 /** An organization as it is shown. */

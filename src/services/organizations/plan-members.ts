@@ -12,8 +12,10 @@ import { refuseGift, refuseManaging, refuseRemoval, refuseRole } from '../../dom
 import { refuseDeletion } from '../../domain/team/organization.ts'
 import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
+import { requireMatch } from '../precondition.ts'
 import { assertAllowed, requireOrganization } from './caller.ts'
-import { decideHandOver, look } from './members.ts'
+import { decideHandOver, look, tagOfMember } from './members.ts'
+import { tagOfOrganization } from './organizations.ts'
 
 // What changes among the members of an organization would do (DRY-14, DRY-15): refused as they are.
 
@@ -22,6 +24,7 @@ export async function planChangeRole(ctx: VerbContext, id: string, userId: strin
   const db = openDatabase(ctx.env.DB)
   const { member, standing } = await look(ctx, id, userId)
   return planChange('members.change-role', memberOf(member), async () => {
+    requireMatch(ctx, tagOfMember(member))
     assertAllowed(refuseRole(standing, to, await countOwned(db, userId)))
     return planRole(memberOf(member), member.role, to, await listGoodKeys(db, id, userId, ctx.nowMs))
   })
@@ -31,6 +34,7 @@ export async function planChangeRole(ctx: VerbContext, id: string, userId: strin
 export async function planRemoveMember(ctx: VerbContext, id: string, userId: string, keysTo: string | undefined): Promise<ChangePlan> {
   const { member, members, standing } = await look(ctx, id, userId, keysTo)
   return planChange(standing.isSelf ? 'members.leave' : 'members.remove', memberOf(member), async () => {
+    requireMatch(ctx, tagOfMember(member))
     const heir = keysTo === undefined ? null : (members.get(keysTo) ?? null)
     assertAllowed(refuseRemoval(standing, keysTo === undefined ? null : { role: heir?.role, isSelf: keysTo === userId }))
     const keys = await listGoodKeys(openDatabase(ctx.env.DB), id, userId, ctx.nowMs)
@@ -59,6 +63,7 @@ export async function planDeleteOrganization(ctx: VerbContext, id: string): Prom
   const organization = { kind: 'organization' as const, id, name }
   const { userId } = ctx.principal
   return planChange('organizations.delete', organization, async () => {
+    requireMatch(ctx, tagOfOrganization(ctx, organization))
     assertAllowed(refuseDeletion(role, await countKept(db, id, userId, ctx.nowMs)))
     const [members, invitations, keys] = await Promise.all([
       listMembers(db, id),

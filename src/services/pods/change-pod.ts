@@ -5,6 +5,7 @@ import { openDatabase } from '../../db/client.ts'
 import { findHostState } from '../../db/hosts/host-views.ts'
 import { isAddressTaken } from '../../db/overlays/account-overlay.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
+import { podCapability } from '../../domain/access.ts'
 import { podDiskRates, startNanos } from '../../domain/billing/pod-rates.ts'
 import { withDiskRates } from '../../domain/pod/disk-charge.ts'
 import { podDiskGb } from '../../domain/pod/place/placement.ts'
@@ -39,7 +40,7 @@ export async function actOnPod(
   ifMatch: string | undefined,
   gpuCount?: number,
 ): Promise<TaggedPod | null> {
-  const pod = await change(ctx, id, ifMatch, `pods.${action}`, (before) => decideFor(ctx, before, action, gpuCount))
+  const pod = await change(ctx, id, ifMatch, action, (before) => decideFor(ctx, before, action, gpuCount))
   if (action !== 'terminate') return showPod(ctx, pod)
   await forgetPodKey(ctx.env, id)
   return null
@@ -64,7 +65,7 @@ async function decideStart(ctx: VerbContext, before: PodRow, { pod, usage }: Pod
 
 /** `reset` of API v1 (LEG-6). Throws as `actOnPod`. */
 export async function resetPod(ctx: VerbContext, id: string): Promise<TaggedPod> {
-  const pod = await change(ctx, id, undefined, 'pods.reset', async (before) => {
+  const pod = await change(ctx, id, undefined, 'reset', async (before) => {
     if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
     const outcome = decideReset(before, Date.now())
     if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
@@ -83,7 +84,7 @@ function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
 /** Changes a pod in place (POD-13, MNT-4). Throws 400, 403, 404, 409, 412, 413 and 422. */
 export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodRequest, ifMatch: string | undefined): Promise<TaggedPod> {
   requirePatchScope(ctx, body)
-  return showPod(ctx, await change(ctx, id, ifMatch, 'pods.update', (before) => decideUpdate(ctx, before, body, PROVIDED)))
+  return showPod(ctx, await change(ctx, id, ifMatch, 'update', (before) => decideUpdate(ctx, before, body, PROVIDED)))
 }
 
 /** What a PATCH has made ready before it is written, or only looks for. */
@@ -122,12 +123,9 @@ async function diskRatesOf({ env }: VerbContext, before: PodRow, { spec }: PodRo
   return isSame ? { diskNanosPerHour, stoppedDiskNanosPerHour } : podDiskRates((await loadCatalog(env)).storage, spec)
 }
 
-/**
- * What decides where the account's registry login is sent is not for the pod's own key (PP-102): whoever breaks into a container would have
- * it sent to a registry of his own.
- */
+/** A pod's own key changes no member of its pod (AUT-6): whoever breaks into a container would widen what the owner gave it. */
 export function requirePatchScope(ctx: VerbContext, body: UpdatePodRequest): void {
-  if (namesImage(body)) requireScope(ctx.principal, 'pods:write')
+  requireScope(ctx.principal, 'pods:write')
   requireRegistryScope(ctx, body.registry)
 }
 
@@ -140,20 +138,22 @@ async function change(
   ctx: VerbContext,
   id: string,
   ifMatch: string | undefined,
-  action: string,
+  action: PodAction | 'reset' | 'update',
   decide: (before: PodRow) => Promise<PodChange<PodRow> | null>,
 ): Promise<OwnPod> {
-  requireScope(ctx.principal, 'pods:write', id)
+  requireScope(ctx.principal, 'pods:write', id, podCapability(action))
   return decideAgain('pod', async () => {
     const pod = await own(ctx.env, ctx.principal, 'pod', id)
     const before = pod.row
     if (!matchesVersion(ifMatch, before.version)) throw new Problem('preconditionFailed')
     const decided = await decide(before)
     if (!decided) return pod
-    const outcome = await transitPod(ctx.env, before, decided, { cause: causeOf(ctx), action }).catch((error: unknown) => {
-      if (isAddressTaken(error)) return 'lost' as const
-      throw error
-    })
+    const outcome = await transitPod(ctx.env, before, decided, { cause: causeOf(ctx), action: `pods.${action}` }).catch(
+      (error: unknown) => {
+        if (isAddressTaken(error)) return 'lost' as const
+        throw error
+      },
+    )
     if (outcome === 'done') return pod.with(decided.pod)
     if (outcome === 'noRoom') throw await noRoom(ctx, before, decided.pod)
     return null

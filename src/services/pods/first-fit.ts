@@ -36,7 +36,10 @@ function refuseAll(refusals: readonly { body: CreatePodRequest; problem: Problem
     const why = isSame ? '' : `${problem.detail} `
     return `${body.gpu?.id ?? body.cpu?.id}: ${why}${(problem.errors ?? []).join(', ')}`.trim()
   })
-  const { code } = first.problem
-  const detail = isSame ? first.problem.detail : `None of the ${refusals.length} machines that would do can be had.`
+  // Clients try again later on the text of the one that lacks capacity, whatever the others lack (GQL-73).
+  const lacking = refusals.find(({ problem }) => problem.code === 'NO_CAPACITY')?.problem
+  const { code } = lacking ?? first.problem
+  const shared = lacking ?? (isSame ? first.problem : undefined)
+  const detail = shared?.detail ?? `None of the ${refusals.length} machines that would do can be had.`
   return new Problem('badRequest', { detail, errors: each, ...(code !== undefined && { code }) })
 }

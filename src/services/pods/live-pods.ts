@@ -5,11 +5,14 @@ import type { WorkloadStats } from '../../host-protocol/messages.ts'
 import type { PodsOnHost } from '../../objects/host.ts'
 import { hostOf, type OwnPod } from '../../objects/ownership/own.ts'
 import { hostStub } from '../../objects/stubs.ts'
+import { inPieces } from '../../platform/yield-thread.ts'
 
 /** A host that takes longer does not hold up the answer; what it knows is left out. */
 const WAIT_MS = 1_000
 /** Hosts asked for one answer: a request may make a bounded number of calls. */
 const MAX_HOSTS = 500
+/** Pods that one call asks for: a few milliseconds. */
+const ASKED_AT_ONCE = 250
 const NOTHING: PodsOnHost = { silentSinceMs: null, stats: [], idle: [] }
 
 /** What a pod's host knows of it at the moment. */
@@ -28,7 +31,7 @@ export async function readLivePods(env: Env, pods: readonly OwnPod[]): Promise<M
     ({ row }) => row.hostId,
   )
   const asked = [...byHost].slice(0, MAX_HOSTS)
-  const told = await Promise.all(asked.map(([, onHost]) => readFromHost(env, onHost)))
+  const told = await Promise.all(asked.map(([, onHost]) => readInPieces(env, onHost)))
   return new Map(told.flat())
 }
 
@@ -37,7 +40,13 @@ export function silencesOf(live: Iterable<readonly [string, LivePod]>): Map<stri
   return new Map([...live].flatMap(([id, { silentSinceMs }]) => (silentSinceMs === null ? [] : [[id, silentSinceMs]])))
 }
 
-/** Pods of one host. */
+/** Pods of one host; other requests run between two calls (RATE-22). */
+async function readInPieces(env: Env, pods: readonly OwnPod[]): Promise<[string, LivePod][]> {
+  const told: [string, LivePod][] = []
+  for await (const piece of inPieces(pods, ASKED_AT_ONCE)) told.push(...(await readFromHost(env, piece)))
+  return told
+}
+
 async function readFromHost(env: Env, pods: readonly OwnPod[]): Promise<[string, LivePod][]> {
   const [first] = pods
   if (!first) return []

@@ -5,6 +5,7 @@ import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { readPodRoom } from '../../db/hosts/pod-room.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
+import { podCapability } from '../../domain/access.ts'
 import { noEffect } from '../../domain/plan/effect.ts'
 import { planPodChange, podResource } from '../../domain/plan/pod.ts'
 import { podDiskGb } from '../../domain/pod/place/placement.ts'
@@ -29,7 +30,7 @@ const FORETOLD: PatchNeeds = { registry: requireRegistry, globalIp: foretellGlob
 
 /** What an action would do (DRY-2, DRY-6): decided by what decides the action. Throws 403 and 404. */
 export function planAction(ctx: VerbContext, id: string, action: PodAction, ifMatch: string | undefined): Promise<TaggedPlan> {
-  return foretell(ctx, id, ifMatch, `pods.${action}`, async (row) => (await decideFor(ctx, row, action)).pod)
+  return foretell(ctx, id, ifMatch, action, async (row) => (await decideFor(ctx, row, action)).pod)
 }
 
 /** What a PATCH would do (DRY-6). Throws 403, 404, 413 and 422. */
@@ -40,20 +41,20 @@ export async function planUpdatePod(
   ifMatch: string | undefined,
 ): Promise<TaggedPlan> {
   requirePatchScope(ctx, body)
-  return foretell(ctx, id, ifMatch, 'pods.update', async (row) => (await decideUpdate(ctx, row, body, FORETOLD))?.pod ?? null)
+  return foretell(ctx, id, ifMatch, 'update', async (row) => (await decideUpdate(ctx, row, body, FORETOLD))?.pod ?? null)
 }
 
 async function foretell(
   ctx: VerbContext,
   id: string,
   ifMatch: string | undefined,
-  action: string,
+  action: PodAction | 'update',
   decide: (row: PodRow) => Promise<PodRow | null>,
 ): Promise<TaggedPlan> {
-  requireScope(ctx.principal, 'pods:write', id)
+  requireScope(ctx.principal, 'pods:write', id, podCapability(action))
   const { row } = await own(ctx.env, ctx.principal, 'pod', id)
   const resource = podResource(row)
-  const plan = await planChange(action, resource, async () => {
+  const plan = await planChange(`pods.${action}`, resource, async () => {
     if (!matchesVersion(ifMatch, row.version)) throw new Problem('preconditionFailed')
     const after = await decide(row)
     if (after === null) return noEffect(resource)

@@ -7,7 +7,9 @@ import { buryVolume } from '../../db/resources/volume-tombstones.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
+import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { contentTag, requireMatch, tellTag } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
@@ -23,7 +25,9 @@ export async function createGlobalVolume(
   key: string | undefined,
 ): Promise<GlobalVolume> {
   requireScope(ctx.principal, 'volumes:write')
-  return onceForKey<GlobalVolume>(ctx, 'createGlobalVolume', key, body, (store) => writeGlobalVolume(ctx, body.name, store))
+  const volume = await onceForKey<GlobalVolume>(ctx, 'createGlobalVolume', key, body, (store) => writeGlobalVolume(ctx, body.name, store))
+  tellTag(ctx, tagOfGlobalVolume(ctx, volume))
+  return volume
 }
 
 async function writeGlobalVolume(ctx: VerbContext, name: string, store: StoreAnswer<GlobalVolume>): Promise<GlobalVolume> {
@@ -45,8 +49,8 @@ async function writeGlobalVolume(ctx: VerbContext, name: string, store: StoreAns
 /** One volume. Throws 403 and 404. */
 export async function getGlobalVolume(ctx: VerbContext, id: string): Promise<GlobalVolume> {
   requireScope(ctx.principal, 'volumes:read')
-  const volume = await table.findGlobalVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
-  if (!volume) throw new Problem('notFound')
+  const volume = await findVolume(ctx, id)
+  tellTag(ctx, tagOfGlobalVolume(ctx, volume))
   return toGlobalVolume(volume)
 }
 
@@ -56,14 +60,19 @@ export async function listGlobalVolumes(ctx: VerbContext): Promise<GlobalVolume[
   return (await table.listGlobalVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(toGlobalVolume)
 }
 
-/** Renames a volume. Throws 400 (name taken), 403 and 404. */
+/** Renames a volume. Throws 400 (name taken), 403, 404, and 409 when others kept changing it. */
 export async function renameGlobalVolume(ctx: VerbContext, id: string, name: string): Promise<GlobalVolume> {
   requireScope(ctx.principal, 'volumes:write')
   const note = noteChange(ctx, { action: 'global-volumes.update', resourceKind: KIND, resourceId: id, before: {}, after: { name } })
-  const outcome = await table.renameGlobalVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id, name, [note])
-  if (outcome === 'nameTaken') throw nameTaken()
-  if (outcome === 'unknown') throw new Problem('notFound')
-  return toGlobalVolume(outcome)
+  return decideAgain('global volume', async () => {
+    const before = await findVolume(ctx, id)
+    requireMatch(ctx, tagOfGlobalVolume(ctx, before))
+    const outcome = await table.renameGlobalVolume(openDatabase(ctx.env.DB), before, name, [note])
+    if (outcome === 'nameTaken') throw nameTaken()
+    if (outcome === 'changed') return null
+    tellTag(ctx, tagOfGlobalVolume(ctx, outcome))
+    return toGlobalVolume(outcome)
+  })
 }
 
 /** Deletes a volume that no live pod mounts (GLV-2); a host wipes what is in it (GLV-4). Throws 400, 403 and 404. */
@@ -71,10 +80,24 @@ export async function deleteGlobalVolume(ctx: VerbContext, id: string): Promise<
   requireScope(ctx.principal, 'volumes:write')
   const { teamId } = ctx.principal
   const db = openDatabase(ctx.env.DB)
-  if (!(await table.findGlobalVolume(db, teamId, id))) throw new Problem('notFound')
   const note = noteChange(ctx, { action: 'global-volumes.delete', resourceKind: KIND, resourceId: id, ...DELETED })
   const tombstone = buryVolume(db, { volumeId: id, kind: 'global', teamId, dataCenterId: null, sizeGb: null, deletedAt: ctx.nowMs })
-  assertDeleted(await table.deleteGlobalVolume(db, teamId, id, [note, tombstone]), `global volume ${id}`)
+  await decideAgain('global volume', async () => {
+    const before = await findVolume(ctx, id)
+    requireMatch(ctx, tagOfGlobalVolume(ctx, before))
+    return assertDeleted(await table.deleteGlobalVolume(db, before, [note, tombstone]), `global volume ${id}`)
+  })
+}
+
+/** The tag of a volume: of what a PATCH may change. */
+export function tagOfGlobalVolume({ env }: VerbContext, { id, name }: Pick<table.GlobalVolumeRow, 'id' | 'name'>): string {
+  return contentTag(env, KIND, id, name)
+}
+
+async function findVolume({ env, principal }: VerbContext, id: string): Promise<table.GlobalVolumeRow> {
+  const volume = await table.findGlobalVolume(openDatabase(env.DB), principal.teamId, id)
+  if (!volume) throw new Problem('notFound')
+  return volume
 }
 
 function nameTaken(): Problem {

@@ -15,6 +15,7 @@ import { requireSpend } from '../billing/spend.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { contentTag, requireMatch, tellTag } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { findDataCenter } from './data-centers.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
@@ -24,7 +25,9 @@ const KIND = 'network-volume'
 /** Creates a network volume (VOL-2, PP-125). Throws 400, 402, 403, 409 and 422 (its key is in use). */
 export async function createVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, key: string | undefined): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:write')
-  return onceForKey<NetworkVolume>(ctx, 'createNetworkVolume', key, body, (store) => writeVolume(ctx, body, store))
+  const volume = await onceForKey<NetworkVolume>(ctx, 'createNetworkVolume', key, body, (store) => writeVolume(ctx, body, store))
+  tellTag(ctx, tagOfVolume(ctx, { ...volume, sizeGb: volume.size }))
+  return volume
 }
 
 async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, store: StoreAnswer<NetworkVolume>): Promise<NetworkVolume> {
@@ -48,7 +51,9 @@ async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, s
 /** One volume. Throws 403 and 404. */
 export async function getVolume(ctx: VerbContext, id: string): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:read')
-  return toNetworkVolume(await findVolume(ctx, id))
+  const volume = await findVolume(ctx, id)
+  tellTag(ctx, tagOfVolume(ctx, volume))
+  return toNetworkVolume(volume)
 }
 
 /** All volumes of the account, newest first. Throws 403. */
@@ -62,6 +67,7 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
   requireScope(ctx.principal, 'volumes:write')
   return decideAgain('network volume', async () => {
     const before = await findVolume(ctx, id)
+    requireMatch(ctx, tagOfVolume(ctx, before))
     const { volume, resized } = await decideVolumeChange(ctx, before, patch)
     const after = toNetworkVolume({ ...before, ...volume })
     const note = noteChange(ctx, {
@@ -70,7 +76,9 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
       resourceId: id,
       ...changedMembers({ ...toNetworkVolume(before) }, { ...after }),
     })
-    return (await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, volume, resized, [note])) ? after : null
+    if (!(await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, volume, resized, [note]))) return null
+    tellTag(ctx, tagOfVolume(ctx, volume))
+    return after
   })
 }
 
@@ -93,11 +101,20 @@ export async function decideVolumeChange(
 /** Deletes a volume that no live pod and no endpoint uses (VOL-3); a host wipes what is in it (VOL-6). Throws 400, 403 and 404. */
 export async function deleteVolume(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'volumes:write')
-  const { teamId, dataCenterId, sizeGb } = await findVolume(ctx, id)
   const db = openDatabase(ctx.env.DB)
   const note = noteChange(ctx, { action: 'network-volumes.delete', resourceKind: KIND, resourceId: id, ...DELETED })
-  const tombstone = buryVolume(db, { volumeId: id, kind: 'network', teamId, dataCenterId, sizeGb, deletedAt: ctx.nowMs })
-  assertDeleted(await table.deleteNetworkVolume(db, teamId, id, ctx.nowMs, [note, tombstone]), `network volume ${id}`)
+  await decideAgain('network volume', async () => {
+    const before = await findVolume(ctx, id)
+    requireMatch(ctx, tagOfVolume(ctx, before))
+    const { teamId, dataCenterId, sizeGb } = before
+    const tombstone = buryVolume(db, { volumeId: id, kind: 'network', teamId, dataCenterId, sizeGb, deletedAt: ctx.nowMs })
+    return assertDeleted(await table.deleteNetworkVolume(db, before, ctx.nowMs, [note, tombstone]), `network volume ${id}`)
+  })
+}
+
+/** The tag of a volume: of what a PATCH may change. */
+export function tagOfVolume({ env }: VerbContext, { id, name, sizeGb }: Pick<NetworkVolumeRecord, 'id' | 'name' | 'sizeGb'>): string {
+  return contentTag(env, KIND, id, name, sizeGb)
 }
 
 /** What a volume costs from now on (BIL-11). */

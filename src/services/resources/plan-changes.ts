@@ -8,13 +8,15 @@ import { listUsers, usersOfTemplate } from '../../db/resources/resource-users.ts
 import { findSecret } from '../../db/resources/secrets.ts'
 import { findOwnTemplate, findTemplateId } from '../../db/resources/templates.ts'
 import * as plans from '../../domain/plan/resource-change.ts'
+import { etagOf } from '../../domain/text/etag.ts'
 import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
+import { requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
-import { decideVolumeChange, findVolume } from './network-volumes.ts'
+import { decideVolumeChange, findVolume, tagOfVolume } from './network-volumes.ts'
 import { requireRegistry } from './registries.ts'
 import { listSecretReaders } from './secret-readers.ts'
-import { decideSecretChange } from './secrets.ts'
+import { decideSecretChange, tagOfSecret } from './secrets.ts'
 import { decideTemplateChange, nameTaken, requireTemplateWrite } from './templates.ts'
 
 // What changing a resource would do: refused as the change is, by the decisions that it is made with.
@@ -25,6 +27,7 @@ export async function planUpdateNetworkVolume(ctx: VerbContext, id: string, patc
   const before = await findVolume(ctx, id)
   const resource = { kind: 'network-volume' as const, id, name: before.name }
   return planChange('network-volumes.update', resource, async () => {
+    requireMatch(ctx, tagOfVolume(ctx, before))
     const { volume, resized, formerNanos } = await decideVolumeChange(ctx, before, patch)
     return plans.planVolumeChange(resource, before, volume, { before: formerNanos, after: resized?.nanosPerHour ?? formerNanos })
   })
@@ -34,10 +37,12 @@ export async function planUpdateNetworkVolume(ctx: VerbContext, id: string, patc
 export async function planUpdateTemplate(ctx: VerbContext, id: string, patch: UpdateTemplateRequest): Promise<ChangePlan> {
   requireTemplateWrite(ctx, patch)
   const { teamId } = ctx.principal
-  const before = (await findOwnTemplate(openRecords(ctx.env), teamId, id))?.template
-  if (before === undefined) throw new Problem('notFound')
+  const found = await findOwnTemplate(openRecords(ctx.env), teamId, id)
+  if (found === undefined) throw new Problem('notFound')
+  const { template: before } = found
   const resource = { kind: 'template' as const, id, name: before.name }
   return planChange('templates.update', resource, async () => {
+    requireMatch(ctx, etagOf(found.revision))
     const after = decideTemplateChange(before, patch)
     if (patch.registry !== undefined || patch.image !== undefined) await requireRegistry(ctx, after.container)
     const db = openDatabase(ctx.env.DB)
@@ -55,6 +60,7 @@ export async function planUpdateSecret(ctx: VerbContext, id: string, patch: Upda
   if (before === undefined) throw new Problem('notFound')
   const resource = { kind: 'secret' as const, id, name: before.name }
   return planChange(patch.value === undefined ? 'secrets.update' : 'secrets.rotate', resource, async () => {
+    requireMatch(ctx, tagOfSecret(ctx, before))
     const after = await decideSecretChange(ctx, before, patch)
     const hasNewValue = patch.value !== undefined
     const { readers, leftOut } = hasNewValue ? await listSecretReaders(ctx.env, teamId, before.name) : { readers: [], leftOut: 0 }

@@ -4,18 +4,24 @@ import { openDatabase, openRecords } from '../../db/client.ts'
 import { listDelegations } from '../../db/resources/delegations.ts'
 import { findGlobalVolume } from '../../db/resources/global-volumes.ts'
 import { findNetworkVolume, readVolumeNanos } from '../../db/resources/network-volumes.ts'
-import { findRegistry } from '../../db/resources/registries.ts'
+import { findSealedRegistry } from '../../db/resources/registries.ts'
 import * as users from '../../db/resources/resource-users.ts'
 import { findSecret } from '../../db/resources/secrets.ts'
 import { findOwnTemplate, listTemplatesOfRegistry } from '../../db/resources/templates.ts'
 import type { Scope } from '../../domain/access.ts'
 import * as plans from '../../domain/plan/resource.ts'
 import { ecrHost } from '../../domain/resources/ecr.ts'
+import { etagOf } from '../../domain/text/etag.ts'
 import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
+import { requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
+import { tagOfGlobalVolume } from './global-volumes.ts'
+import { tagOfVolume } from './network-volumes.ts'
+import { tagOfRegistry } from './registries.ts'
 import { assertDeleted } from './resource-problems.ts'
 import { listSecretReaders } from './secret-readers.ts'
+import { tagOfSecret } from './secrets.ts'
 
 // What deleting a resource would do (DRY-9): refused as the deletion is, with the names of those who use it.
 
@@ -25,7 +31,7 @@ export async function planDeleteNetworkVolume(ctx: VerbContext, id: string): Pro
   const volume = found(await findNetworkVolume(db, teamId, id))
   const resource = { kind: 'network-volume' as const, id, name: volume.name }
   const who = users.usersOfNetworkVolume(teamId, id)
-  return planUnused(ctx, 'network-volumes.delete', resource, who, `network volume ${id}`, async () =>
+  return planUnused(ctx, tagOfVolume(ctx, volume), 'network-volumes.delete', resource, who, `network volume ${id}`, async () =>
     plans.planVolumeDeletion(resource, volume, await readVolumeNanos(db, teamId, id)),
   )
 }
@@ -35,7 +41,8 @@ export async function planDeleteGlobalVolume(ctx: VerbContext, id: string): Prom
   const { db, teamId } = await allowed(ctx, 'volumes:write')
   const volume = found(await findGlobalVolume(db, teamId, id))
   const resource = { kind: 'global-volume' as const, id, name: volume.name }
-  return planUnused(ctx, 'global-volumes.delete', resource, users.usersOfGlobalVolume(teamId, id), `global volume ${id}`, async () =>
+  const who = users.usersOfGlobalVolume(teamId, id)
+  return planUnused(ctx, tagOfGlobalVolume(ctx, volume), 'global-volumes.delete', resource, who, `global volume ${id}`, async () =>
     plans.planVolumeDeletion(resource, { ...volume, sizeGb: null }, 0),
   )
 }
@@ -43,9 +50,10 @@ export async function planDeleteGlobalVolume(ctx: VerbContext, id: string): Prom
 /** Throws 403 and 404. */
 export async function planDeleteTemplate(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { teamId } = await allowed(ctx, 'templates:write')
-  const { template } = found(await findOwnTemplate(openRecords(ctx.env), teamId, id))
+  const { template, revision } = found(await findOwnTemplate(openRecords(ctx.env), teamId, id))
   const resource = { kind: 'template' as const, id, name: template.name }
-  return planUnused(ctx, 'templates.delete', resource, users.usersOfTemplate(teamId, id), `template ${id}`, async () =>
+  const tag = etagOf(revision)
+  return planUnused(ctx, tag, 'templates.delete', resource, users.usersOfTemplate(teamId, id), `template ${id}`, async () =>
     plans.planTemplateDeletion(resource, template.isPublic),
   )
 }
@@ -53,9 +61,11 @@ export async function planDeleteTemplate(ctx: VerbContext, id: string): Promise<
 /** Throws 403 and 404. */
 export async function planDeleteRegistry(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'registries:write')
-  const { name } = found(await findRegistry(db, teamId, id))
+  const row = found(await findSealedRegistry(db, teamId, id))
+  const { name } = row
   const resource = { kind: 'registry' as const, id, name }
-  return planUnused(ctx, 'registries.delete', resource, users.usersOfRegistry(teamId, id), 'Registry credential', async () =>
+  const who = users.usersOfRegistry(teamId, id)
+  return planUnused(ctx, tagOfRegistry(ctx, row), 'registries.delete', resource, who, 'Registry credential', async () =>
     plans.planRegistryDeletion(resource, await listTemplatesOfRegistry(db, teamId, id)),
   )
 }
@@ -63,9 +73,11 @@ export async function planDeleteRegistry(ctx: VerbContext, id: string): Promise<
 /** Throws 403 and 404. */
 export async function planDeleteSecret(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'account:write')
-  const { name } = found(await findSecret(db, teamId, id))
+  const row = found(await findSecret(db, teamId, id))
+  const { name } = row
   const resource = { kind: 'secret' as const, id, name }
   return planChange('secrets.delete', resource, async () => {
+    requireMatch(ctx, tagOfSecret(ctx, row))
     const { readers, leftOut } = await listSecretReaders(ctx.env, teamId, name)
     return plans.planSecretDeletion(resource, readers, leftOut)
   })
@@ -88,15 +100,17 @@ export async function planRevokeDelegation(ctx: VerbContext, id: string): Promis
 }
 
 async function planUnused(
-  { env }: VerbContext,
+  ctx: VerbContext,
+  tag: string,
   action: string,
   resource: ChangedResource,
   who: users.ResourceUsers,
   what: string,
   tell: () => Promise<ChangeEffect[]>,
 ): Promise<ChangePlan> {
-  const listed = await users.listUsers(openDatabase(env.DB), who)
+  const listed = await users.listUsers(openDatabase(ctx.env.DB), who)
   const foretell = () => {
+    requireMatch(ctx, tag)
     // As the statement that deletes it looks.
     assertDeleted(listed.pods.total > 0 ? 'usedByPod' : listed.endpoints.total > 0 ? 'usedByEndpoint' : 'deleted', what)
     return tell()

@@ -8,7 +8,9 @@ import { type RegistryLogin, sealLogin } from '../../effects/registry-login.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
+import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { contentTag, requireMatch, tellTag } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
@@ -34,12 +36,13 @@ async function writeRegistry(ctx: VerbContext, body: CreateRegistryRequest, stor
 /** Id, name and host of a credential. Throws 403 and 404. */
 export async function getRegistry(ctx: VerbContext, id: string): Promise<Registry> {
   requireScope(ctx.principal, 'registries:read')
-  const registry = await table.findRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
+  const registry = await table.findSealedRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
   if (!registry) throw new Problem('notFound')
+  tellTag(ctx, tagOfRegistry(ctx, registry))
   return shown(registry)
 }
 
-/** All credentials of the account, newest first. Throws 403. */
+/** All credentials of the account, oldest first: a client deletes from the front, and stops at one in use (REG-1). Throws 403. */
 export async function listRegistries(ctx: VerbContext): Promise<Registry[]> {
   requireScope(ctx.principal, 'registries:read')
   return (await table.listRegistries(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(shown)
@@ -61,7 +64,18 @@ export async function updateRegistry(ctx: VerbContext, id: string, login: Regist
 export async function deleteRegistry(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'registries:write')
   const note = noteChange(ctx, { action: 'registries.delete', resourceKind: KIND, resourceId: id, ...DELETED })
-  assertDeleted(await table.deleteRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [note]), 'Registry credential')
+  const db = openDatabase(ctx.env.DB)
+  await decideAgain('registry credential', async () => {
+    const before = await table.findSealedRegistry(db, ctx.principal.teamId, id)
+    if (!before) throw new Problem('notFound')
+    requireMatch(ctx, tagOfRegistry(ctx, before))
+    return assertDeleted(await table.deleteRegistry(db, before, [note]), 'Registry credential')
+  })
+}
+
+/** The tag of a credential: of its login, of which it tells nothing. */
+export function tagOfRegistry({ env }: VerbContext, { id, usernameSealed, passwordSealed }: table.RegistryRow): string {
+  return contentTag(env, KIND, id, usernameSealed, passwordSealed)
 }
 
 /** Naming a credential takes the scope for reading it: it is sent to a registry on the caller's word (PP-196). Throws 403. */

@@ -12,6 +12,7 @@ import { noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { contentTag, requireMatch, tellTag } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 
 /** Text of one part, bytes: sealed it takes a third more, and a row of D1 holds two megabytes. */
@@ -28,6 +29,7 @@ export async function getSecret(ctx: VerbContext, id: string): Promise<Secret> {
   requireScope(ctx.principal, 'account:read')
   const row = await table.findSecret(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
   if (!row) throw new Problem('notFound')
+  tellTag(ctx, tagOfSecret(ctx, row))
   return shown(row)
 }
 
@@ -72,6 +74,7 @@ export async function updateSecret(ctx: VerbContext, id: string, patch: UpdateSe
   return decideAgain('secret', async () => {
     const before = await table.findSecret(db, principal.teamId, id)
     if (!before) throw new Problem('notFound')
+    requireMatch(ctx, tagOfSecret(ctx, before))
     const after = await decideSecretChange(ctx, before, patch)
     const parts = patch.value === undefined ? [] : sealParts(env, after, patch.value)
     const states = { before: auditOf(before), after: auditOf(after) }
@@ -79,7 +82,9 @@ export async function updateSecret(ctx: VerbContext, id: string, patch: UpdateSe
     const noted = noteChange(ctx, { action, resourceKind: 'secret', resourceId: id, ...states })
     const outcome = await table.updateSecret(db, before, after, parts, nowMs, [noted])
     if (outcome === 'full') throw await full(env, after, 0)
-    return outcome === 'written' ? shown(after) : null
+    if (outcome !== 'written') return null
+    tellTag(ctx, tagOfSecret(ctx, after))
+    return shown(after)
   })
 }
 
@@ -100,10 +105,19 @@ export async function deleteSecret(ctx: VerbContext, id: string): Promise<void> 
   requireScope(ctx.principal, 'account:write')
   const db = openDatabase(ctx.env.DB)
   const { teamId } = ctx.principal
-  const row = await table.findSecret(db, teamId, id)
-  if (!row) throw new Problem('notFound')
-  const noted = noteChange(ctx, { action: 'secrets.delete', resourceKind: 'secret', resourceId: id, before: auditOf(row), after: null })
-  if (!(await table.deleteSecret(db, teamId, id, [noted]))) throw new Problem('notFound')
+  await decideAgain('secret', async () => {
+    const before = await table.findSecret(db, teamId, id)
+    if (!before) throw new Problem('notFound')
+    requireMatch(ctx, tagOfSecret(ctx, before))
+    const states = { before: auditOf(before), after: null }
+    const noted = noteChange(ctx, { action: 'secrets.delete', resourceKind: 'secret', resourceId: id, ...states })
+    return (await table.deleteSecret(db, before, [noted])) || null
+  })
+}
+
+/** The tag of a secret: of its value, of which it tells nothing, and its description. */
+export function tagOfSecret({ env }: VerbContext, { id, version, description }: table.SecretRow): string {
+  return contentTag(env, 'secret', id, version, description)
 }
 
 function patched(before: table.SecretRow, { value, description }: UpdateSecretRequest, nowMs: number): table.SecretRow {

@@ -14,6 +14,7 @@ import {
   type TemplateResult,
   withoutCredential,
 } from '../../domain/resources/template.ts'
+import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
 import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
@@ -22,12 +23,14 @@ import type { Principal, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { contentTag, requireMatch, tellTag } from '../precondition.ts'
 import { putEnv, replayEnv } from '../replayed-env.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistryScope } from './registries.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
 const LIST_BINDING = 'listTemplates'
+const FIRST_REVISION = 1
 /** Templates of one page, bytes: a thousand of the largest would not fit into a Worker's memory. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
@@ -43,6 +46,7 @@ export async function createTemplate(
     if (!hasScope(ctx.principal.scopes, 'templates:read')) return null
     return (await findTemplate(ctx.env, ctx.principal.teamId, id))?.container.env ?? null
   })
+  tellTag(ctx, etagOf(FIRST_REVISION))
   return onceForKey<TemplateConfig>(ctx, 'createTemplate', key, body, (store) => writeTemplate(ctx, body, store), replay)
 }
 
@@ -66,12 +70,19 @@ async function writeTemplate(
 export async function getTemplate(ctx: VerbContext, id: string): Promise<TemplateConfig> {
   const { principal, env } = ctx
   if (hasScope(principal.scopes, 'templates:read')) {
+    const own = await table.findOwnTemplate(openRecords(env), principal.teamId, id)
+    if (own) {
+      tellTag(ctx, etagOf(own.revision))
+      return own.template
+    }
     const template = await findTemplate(env, principal.teamId, id)
     if (!template) throw new Problem('notFound')
+    tellTag(ctx, contentTag(env, 'template', id, template))
     return template
   }
   const shared = (await table.findPublicTemplate(openRecords(env), id)) ?? findSeedTemplate(id)
   if (!shared) throw lacksScope('templates:read')
+  tellTag(ctx, contentTag(env, 'template', id, shared))
   return seenBy(principal.teamId, shared)
 }
 
@@ -101,12 +112,14 @@ export async function updateTemplate(
   return decideAgain('template', async () => {
     const before = await table.findOwnTemplate(db, ctx.principal.teamId, id)
     if (!before) throw new Problem('notFound')
+    requireMatch(ctx, etagOf(before.revision))
     const template = decideTemplateChange(before.template, patch)
     if (patch.registry !== undefined || patch.image !== undefined) await claimRegistry(ctx, template.container)
     const outcome = await table.updateTemplate(db, template, before.revision, [note(ctx, 'update', before.template, template)])
     if (outcome === 'nameTaken') throw nameTaken()
-    if (outcome === 'written') return template
-    return null
+    if (outcome !== 'written') return null
+    tellTag(ctx, etagOf(before.revision + 1))
+    return template
   })
 }
 
@@ -125,7 +138,14 @@ export function decideTemplateChange(before: TemplateConfig, patch: UpdateTempla
 export async function deleteTemplate(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'templates:write')
   const deleted = noteChange(ctx, { action: 'templates.delete', resourceKind: 'template', resourceId: id, ...DELETED })
-  assertDeleted(await table.deleteTemplate(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [deleted]), `template ${id}`)
+  const db = openDatabase(ctx.env.DB)
+  const { teamId } = ctx.principal
+  await decideAgain('template', async () => {
+    const revision = await table.findRevision(db, teamId, id)
+    if (revision === undefined) throw new Problem('notFound')
+    requireMatch(ctx, etagOf(revision))
+    return assertDeleted(await table.deleteTemplate(db, teamId, id, revision, [deleted]), `template ${id}`)
+  })
 }
 
 /** The same by its name, which is the account's own (GQL-33). Throws 400, 403 and 404. */

@@ -62,4 +62,29 @@ describe('headers of an answer', () => {
       ['x-content-type-options', 'nosniff'],
     ])
   })
+
+  // Of the headers that are registered for HTTP and in use by browsers, all that speak for an origin, an account or a reverse proxy.
+  const SPOKEN_FOR_OTHERS = [
+    ...['NEL', 'Report-To', 'Reporting-Endpoints', 'Set-Cookie', 'Clear-Site-Data', 'Service-Worker-Allowed', 'Strict-Transport-Security'],
+    ...['Alt-Svc', 'Accept-CH', 'Critical-CH', 'Origin-Trial', 'Origin-Agent-Cluster', 'Sec-Session-Registration', 'Refresh'],
+    ...['WWW-Authenticate', 'Authentication-Info', 'Set-Login', 'Speculation-Rules', 'Supports-Loading-Mode', 'Use-As-Dictionary', 'Link'],
+    ...['Public-Key-Pins', 'Expect-CT', 'Observe-Browsing-Topics', 'Attribution-Reporting-Register-Source', 'Activate-Storage-Access'],
+    ...['X-Accel-Redirect', 'X-Accel-Buffering', 'X-Sendfile', 'X-Account-Id', 'X-Podplane-Failure', 'A-Header-Of-Next-Year'],
+  ]
+  it('[S7] none that speaks for the whole origin of the plane passes below it', () => {
+    const given = SPOKEN_FOR_OTHERS.map((name): [string, string] => [name, 'x'])
+    expect(headersForClient(given, false).map(([name]) => name)).toEqual(['content-security-policy', 'x-content-type-options'])
+  })
+
+  it('[S7] what is about one answer passes, and what an application says of its own', () => {
+    const given = ['Content-Type', 'ETag', 'Access-Control-Allow-Origin', 'Location', 'X-Request-Cost', 'Sec-WebSocket-Protocol']
+    expect(
+      headersForClient(
+        given.map((name): [string, string] => [name, 'x']),
+        false,
+      )
+        .slice(0, -2)
+        .map(([name]) => name),
+    ).toEqual(given)
+  })
 })

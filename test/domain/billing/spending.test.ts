@@ -28,7 +28,6 @@ describe('what costs something', () => {
       ],
       [],
       new Map(),
-      new Map(),
       NOW_MS,
     )
     expect(listed.map(({ id }) => id)).toEqual(['dear', 'a', 'b', 'kept', 'free'])
@@ -41,7 +40,7 @@ describe('what costs something', () => {
       spender({ ...of, workloadId: 'w2', nanosPerHour: 8, startedAtMs: null }),
     ]
     const intervals = [lasting('w1', NOW_MS - 2 * HOUR_MS, 1_000_000), lasting('other', 0, 1_000_000)]
-    expect(listSpending(spenders, intervals, new Map([['ep', { todayMicros: 3, monthMicros: 4 }]]), new Map(), NOW_MS)).toEqual([
+    expect(listSpending(spenders, intervals, new Map(), NOW_MS)).toEqual([
       {
         ...of,
         nanosPerHour: 15,
@@ -53,8 +52,6 @@ describe('what costs something', () => {
           { workloadId: 'w1', nanosPerHour: 7, soFarMicros: 2_040 },
           { workloadId: 'w2', nanosPerHour: 8, soFarMicros: 0 },
         ],
-        todayMicros: 3,
-        monthMicros: 4,
       },
     ])
   })
@@ -66,11 +63,11 @@ describe('what stands on a silent host', () => {
     const spenders = [spender({ ...of, workloadId: 'heard', nanosPerHour: 7 }), spender({ ...of, workloadId: 'silent', nanosPerHour: 8 })]
     const intervals = [lasting('heard', NOW_MS - 2 * HOUR_MS, 1_000_000), lasting('silent', NOW_MS - 2 * HOUR_MS, 1_000_000)]
     const silent = new Map([['silent', NOW_MS - HOUR_MS]])
-    expect(listSpending(spenders, intervals, new Map(), silent, NOW_MS)).toMatchObject([
+    expect(listSpending(spenders, intervals, silent, NOW_MS)).toMatchObject([
       { nanosPerHour: 7, stoppedNanosPerHour: 2, runningCount: 2, soFarMicros: 3_000, parts: [{ nanosPerHour: 7 }, { nanosPerHour: 0 }] },
     ])
     const before = new Map([['silent', NOW_MS - 3 * HOUR_MS]])
-    expect(listSpending(spenders, intervals, new Map(), before, NOW_MS)).toMatchObject([{ soFarMicros: 2_000 }])
+    expect(listSpending(spenders, intervals, before, NOW_MS)).toMatchObject([{ soFarMicros: 2_000 }])
   })
 })
 

@@ -53,7 +53,25 @@ describe('[GQL-34] the lowest price', () => {
     expect(of({ dataCenterId: 'LOCAL-1' })).toEqual({ dataCenterIds: ['LOCAL-1'] })
   })
 
-  it('is the cheaper one, with the better stock', () => {
+  it('is of the cloud that has stock, SECURE first, as a create tries them; without stock of SECURE, and never of both', () => {
+    if (!secure || !community) throw new Error('two clouds')
+    const quote = (inSecure: 'NONE' | 'LOW', inCommunity: 'NONE' | 'HIGH', type: Partial<typeof TYPE> = {}) => {
+      const sold = (availability: 'NONE' | 'LOW' | 'HIGH') => [{ ...TYPE, ...type, availability }]
+      const { uninterruptablePrice, stockStatus, input } = lowestPrice(CATALOG, TYPE.id, {}, [
+        { query: secure, types: sold(inSecure) },
+        { query: community, types: sold(inCommunity) },
+      ])
+      return [uninterruptablePrice, stockStatus, input.secureCloud]
+    }
+    const { secure: dear, community: cheap } = TYPE.price
+    expect(dear).toBeGreaterThan(cheap)
+    expect(quote('LOW', 'HIGH')).toEqual([dear, 'Low', true])
+    expect(quote('NONE', 'HIGH')).toEqual([cheap, 'High', false])
+    expect(quote('NONE', 'NONE')).toEqual([dear, 'None', true])
+    expect(quote('NONE', 'NONE', { secure: false })).toEqual([cheap, 'None', false])
+  })
+
+  it('names CUDA versions and stock of the cloud that it quotes', () => {
     if (!secure || !community) throw new Error('two clouds')
     const offers = [
       { query: secure, types: [{ ...TYPE, availability: 'MEDIUM' as const, cudaVersions: [{ version: '12.4', available: false }] }] },
@@ -69,10 +87,10 @@ describe('[GQL-34] the lowest price', () => {
       },
     ]
     expect(lowestPrice(CATALOG, TYPE.id, {}, offers)).toMatchObject({
-      uninterruptablePrice: 0.3,
-      minimumBidPrice: 0.3,
+      uninterruptablePrice: TYPE.price.secure,
+      minimumBidPrice: TYPE.price.secure,
       stockStatus: 'Medium',
-      gpuTypeCudaVersions: [{ cudaVersion: '12.4', availability: 'AVAILABLE' }],
+      gpuTypeCudaVersions: [{ cudaVersion: '12.4', availability: 'UNAVAILABLE' }],
     })
     expect(lowestPrice(CATALOG, 'none', {}, offers)).toMatchObject({ uninterruptablePrice: null, stockStatus: 'None' })
   })

@@ -39,7 +39,12 @@ describe('errors', () => {
 
   it('[GQL-7] the words on which clients ask again lead what passes, and nothing else', () => {
     const said = Object.keys(PROBLEMS).map((key) => ({ key, message: graphqlError(new Problem(key as ProblemKey)).message }))
-    expect(said.filter(({ message }) => PASSING.test(message)).map(({ key }) => key)).toEqual(['rateLimited', 'internal', 'unavailable'])
+    expect(said.filter(({ message }) => PASSING.test(message)).map(({ key }) => key)).toEqual([
+      'rateLimited',
+      'internal',
+      'unavailable',
+      'storageFull',
+    ])
   })
 
   it('[GQL-5] a fault tells nothing of itself, a refusal all', () => {

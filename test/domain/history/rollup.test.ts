@@ -176,6 +176,14 @@ describe('history', () => {
     expect([judgeIdle({ cpu: 4 }), judgeIdle({ cpu: 5 }), judgeIdle({})]).toEqual([true, false, null])
   })
 
+  it('[HIS-11] one that waits for a CPU a tenth of the time is not idle, with and without GPUs', () => {
+    const ofCpu = (cpuWaiting: number) => judgeIdle({ cpu: 1, cpuWaiting })
+    expect([ofCpu(0), ofCpu(9), ofCpu(10), ofCpu(100)]).toEqual([true, true, false, false])
+    expect(judgeIdle({ cpu: 1, cpuWaiting: 80, gpus: [{ util: 0 }], gpuCount: 1 })).toBe(false)
+    expect(judgeIdle({ cpuWaiting: 80 })).toBe(false)
+    expect(judgeIdle({ cpuWaiting: 9 })).toBeNull()
+  })
+
   it('[HIS-8] idle is counted from the first sample that says so, over minutes, and anew after what nobody saw', () => {
     const minute = emptyChunk(0, 0)
     const sinceOf = (chunk: Chunk) => chunk.tracks.get('a')?.idleSinceMs

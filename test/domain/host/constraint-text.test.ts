@@ -5,6 +5,7 @@ describe('[PP-128] a constraint as a tenant reads it: what is wanted, not what t
   it.each([
     ['status: ONLINE > OFFLINE', 'needs a host that is online'],
     ['schedulable: yes > cordoned', 'needs a host that takes new work'],
+    ['disk: writable > full', 'needs a host whose disk is not full'],
     ['runtime: docker > process', 'needs a container engine'],
     ['runtime: process > none', 'needs an agent that runs built-in images'],
     ['dataCenter: US-KS-2|EU-RO-1 > LAB_7', 'needs data center US-KS-2 or EU-RO-1'],

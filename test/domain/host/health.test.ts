@@ -9,12 +9,13 @@ const hot = { index: 0, uuid: 'GPU-a', problem: 'overheated (95 °C or more)' }
 const driver = { index: null, uuid: null, problem: 'nvidia-smi does not answer' }
 
 describe('health of a host', () => {
-  const facts = { online: true, suspect: false, lost: false, gpuProblems: 0, oversize: false, replaced: false }
+  const facts = { online: true, suspect: false, lost: false, gpuProblems: 0, oversize: false, diskFull: false, replaced: false }
   test.each([
     ['HEALTHY', {}],
     ['UNHEALTHY', { gpuProblems: 1 }],
     ['UNHEALTHY', { oversize: true }],
     ['UNHEALTHY', { replaced: true }],
+    ['UNHEALTHY', { diskFull: true }],
     ['SUSPECT', { suspect: true, gpuProblems: 1 }],
     ['SUSPECT', { online: false }],
     ['LOST', { online: false, lost: true, gpuProblems: 1 }],

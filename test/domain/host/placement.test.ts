@@ -88,6 +88,7 @@ describe('placement', () => {
   test.each([
     ['status: ONLINE > OFFLINE', request, { online: false }],
     ['schedulable: yes > cordoned', request, { cordoned: true }],
+    ['disk: writable > full', request, { diskFull: true }],
     ['runtime: docker > process', request, { runtimes: ['process'] }],
     ['isolation: accounts kept apart > none', request, { heldBy: ['ada', 'bob'] }],
     ['gpu NVIDIA L4: 1 > 0', request, { gpus: [] }],
@@ -97,7 +98,7 @@ describe('placement', () => {
     ['dataCenter: EU-RO-1 > LOCAL-1', { ...request, dataCenterIds: ['EU-RO-1'] }, {}],
     ['cuda: 12.11 > 12.8', { ...request, minCudaVersion: '12.11' }, {}],
     ['cuda: 12.4 > 12.8', { ...request, allowedCudaVersions: ['12.4'] }, {}],
-  ])('a host that does not fit says %s', (failed, wanted, change) => {
+  ])('[HOST-172] a host that does not fit says %s', (failed, wanted, change) => {
     expect(rankHosts(wanted, [host('h', change)])).toEqual({ candidates: [], refusals: [{ hostId: 'h', failed: [failed] }] })
   })
 })
@@ -165,6 +166,8 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
         return { ...host, heldBy: null }
       case 'schedulable':
         return { ...host, cordoned: false }
+      case 'disk':
+        return { ...host, diskFull: false }
       case 'runtime':
         return { ...host, runtimes: [...host.runtimes, value] }
       case 'dataCenter':

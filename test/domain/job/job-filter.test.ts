@@ -28,7 +28,7 @@ describe('readJobFilter', () => {
       ['id=%25', 'id'],
       ['id=xyz', 'id'],
     ] as const) {
-      expect(read(query), query).toEqual({ fault: expect.stringMatching(new RegExp(`^${name}: `)) })
+      expect(read(query), query).toEqual({ fault: expect.stringMatching(new RegExp(`^\\$\\.${name}: `)) })
     }
   })
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { bucketRequests, readInterval } from '../../../src/domain/job/request-series.ts'
+import { readQuery, SeriesQuery } from '../../../src/contract/jobs/queries.ts'
+import { bucketRequests } from '../../../src/domain/job/request-series.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 10, 30, 15)
 const MINUTE = Math.floor(NOW / 60_000)
@@ -41,7 +42,11 @@ test('[PP-49] what is older than the series is left out', () => {
   expect(bucketRequests([], { ...NONE, completed: 9 }, 'h', NOW).every(({ completed }) => completed === 0)).toBe(true)
 })
 
-test('[PP-49] an unreadable interval means hours', () => {
-  for (const interval of [null, '', 'x', 'toString', 'hh']) expect(readInterval(interval)).toBe('h')
-  expect(['m', 'h', 'd'].map(readInterval)).toEqual(['m', 'h', 'd'])
+test('[PP-49] an interval that there is not is refused; without one it is hours', () => {
+  const read = (query: string) => readQuery(SeriesQuery, new URLSearchParams(query))
+  for (const interval of ['', 'x', 'toString', 'hh']) {
+    expect(read(`interval=${interval}`)).toEqual({ ok: false, fault: "$.interval: value must be one of 'm', 'h', 'd'" })
+  }
+  for (const interval of ['m', 'h', 'd']) expect(read(`interval=${interval}`)).toEqual({ ok: true, values: { interval } })
+  expect(read('')).toEqual({ ok: true, values: { interval: 'h' } })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { WaitQuery } from '../../../src/contract/jobs/queries.ts'
 import { readSubmission } from '../../../src/domain/job/submit.ts'
-import { readHoldMs } from '../../../src/domain/job/wait.ts'
 import { readChunk, readWorkerPost } from '../../../src/domain/job/worker-post.ts'
 import { parseAllowList } from '../../../src/domain/webhook/url.ts'
 
@@ -79,7 +79,7 @@ describe('submit body', () => {
 })
 
 test.each([
-  [null, 90_000],
+  [undefined, 90_000],
   ['5000', 5_000],
   ['0', 1_000],
   ['-4', 1_000],
@@ -87,7 +87,7 @@ test.each([
   ['soon', 90_000],
   ['', 90_000],
 ])('[API-11] wait=%s holds %i ms', (wait, held) => {
-  expect(readHoldMs(wait, 90_000)).toBe(held)
+  expect(WaitQuery.shape.wait.parse(wait)).toBe(held)
 })
 
 describe('worker posts', () => {

@@ -22,6 +22,7 @@ describe('what a host is told of private networks', () => {
       {
         id: 'n',
         vni: 0x10_0003,
+        domain: 'podplane.internal',
         cidr: '10.64.3.0/24',
         check: 2,
         members: [
@@ -38,6 +39,7 @@ describe('what a host is told of private networks', () => {
       {
         id: 'n',
         vni: 0x20_0000,
+        domain: 'corp.internal',
         cidr: '10.96.0.0/22',
         members: [{ podId: 'Pod1', address: '10.96.0.2', hostAddress: null, names: ['pod1.corp.internal'] }],
       },

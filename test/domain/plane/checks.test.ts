@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { checkPlane, isReady, type PlaneFacts, pendingMigrations } from '../../../src/domain/plane/checks.ts'
+import { checkPlane, checkReadiness, type PlaneFacts, pendingMigrations } from '../../../src/domain/plane/checks.ts'
+import type { StorageFacts } from '../../../src/domain/plane/storage-room.ts'
 import { VERSION } from '../../../src/platform/version.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const GOOD: PlaneFacts = {
   databaseMs: 3,
+  objectFault: null,
+  storage: { freeBytes: 50 * 2 ** 30, totalBytes: 100 * 2 ** 30, hasReserve: true, damaged: [] },
   applied: ['0000_a.sql', '0001_b.sql'],
   known: ['0000_a.sql', '0001_b.sql'],
   hosts: [{ isOnline: true, isHealthy: true, isCordoned: false }],
@@ -14,6 +17,13 @@ const GOOD: PlaneFacts = {
   hasSignIn: true,
   nowMs: 3_600_000,
 }
+const disk = (facts: Partial<StorageFacts>): StorageFacts => ({
+  freeBytes: 50 * 2 ** 30,
+  totalBytes: 100 * 2 ** 30,
+  hasReserve: true,
+  damaged: [],
+  ...facts,
+})
 const verdicts = (facts: Partial<PlaneFacts>) =>
   Object.fromEntries(checkPlane({ ...GOOD, ...facts }).flatMap(({ id, verdict }) => (verdict === 'OK' ? [] : [[id, verdict]])))
 
@@ -34,6 +44,10 @@ describe('[PLN-1] checks of the plane', () => {
     ['a long wait', { waitingSinceMs: [GOOD.nowMs - 15 * 60_000 - 1, GOOD.nowMs] }, { waiting: 'WARN' }],
     ['a short wait', { waitingSinceMs: [GOOD.nowMs - 15 * 60_000] }, {}],
     ['a former secret', { hasPreviousSecret: true }, { secrets: 'WARN' }],
+    ['a disk that is nearly full', { storage: disk({ freeBytes: 4 * 2 ** 30 }) }, { disk: 'WARN' }],
+    ['a full disk', { storage: disk({ freeBytes: 2 ** 20 }) }, { disk: 'FAIL' }],
+    ['a damaged file', { storage: disk({ damaged: ['do/x.sqlite'] }) }, { files: 'FAIL' }],
+    ['objects that cannot write', { objectFault: 'disk I/O error' }, { objects: 'FAIL' }],
     ['no provider', { hasSignIn: false }, {}],
   ])('%s', (_, facts, wanted) => {
     expect(verdicts(facts)).toEqual(wanted)
@@ -42,8 +56,14 @@ describe('[PLN-1] checks of the plane', () => {
 
   it('[PLN-2] a missing migration alone keeps it from serving', () => {
     expect(pendingMigrations({ applied: ['0000_a.sql'], known: GOOD.known })).toEqual(['0001_b.sql'])
-    expect(isReady(checkPlane({ ...GOOD, applied: [] }))).toBe(false)
-    expect(isReady(checkPlane({ ...GOOD, hosts: [], hasPreviousSecret: true }))).toBe(true)
+    expect(checkReadiness({ ...GOOD, applied: [] }).map(({ id }) => id)).toEqual(['migrations'])
+  })
+
+  it('[PLN-2] a disk that is nearly full, a damaged file and an object that cannot write keep it from serving too', () => {
+    const failing = { ...GOOD, objectFault: 'disk I/O error', storage: disk({ freeBytes: 4 * 2 ** 30, damaged: ['do/x.sqlite'] }) }
+    expect(checkReadiness(failing).map(({ id }) => id)).toEqual(['objects', 'disk', 'files'])
+    expect(checkReadiness(GOOD)).toEqual([])
+    expect(checkReadiness({ ...GOOD, storage: null })).toEqual([])
   })
 })
 

@@ -119,7 +119,11 @@ describe('reports', () => {
 
   test.each(cells)('[POD-2, POD-23] $state of container $generation while $status runs its third', ({ status, state, generation }) => {
     const pod = status === 'LOST' ? makePod({ status: 'ERROR', hostLost: true }) : makePod({ status })
-    const change = decideReport(pod, report(state, { generation, reason: 'why' }), 9_000)
+    const change = decideReport(
+      pod,
+      report(state, { generation, reason: state === 'pulling' || state === 'starting' ? null : 'why' }),
+      9_000,
+    )
     const next = generation === 3 ? TABLE[status][state] : null
     if (next === null) {
       expect(change).toBeNull()
@@ -133,6 +137,19 @@ describe('reports', () => {
     expect(change?.pod).toMatchObject({ status: next, version: 8, generation: 3, hostLost: false, statusReason: isOver ? 'why' : null })
     expect(change?.pod.startedAtMs !== null).toBe(next === 'RUNNING')
     expect(change?.usage).toEqual(status === 'RUNNING' ? { startedAtMs: 1_000, endedAtMs: 5_000 } : null)
+  })
+
+  test('[HOST-172] a start that waits on its host says for what, until it goes on', () => {
+    const waiting = decideReport(makePod({ status: 'PROVISIONING' }), report('pulling', { reason: 'the disk is full' }), 9_000)?.pod
+    expect(waiting).toMatchObject({ status: 'STARTING', statusReason: 'the disk is full' })
+    const starting = makePod({ status: 'STARTING', statusReason: 'the disk is full' })
+    expect(decideReport(starting, report('pulling', { reason: 'the disk is full' }), 9_500)).toBeNull()
+    expect(decideReport(starting, report('pulling', { reason: null }), 9_500)?.pod).toMatchObject({
+      status: 'STARTING',
+      statusReason: null,
+    })
+    expect(decideReport(starting, report('running', { reason: null }), 9_500)?.pod).toMatchObject({ status: 'RUNNING', statusReason: null })
+    expect(decideReport(makePod(), report('pulling', { reason: 'late' }), 9_500)).toBeNull()
   })
 
   test('[POD-21] ports of a running pod may change, and only that is a change', () => {

@@ -55,7 +55,7 @@ function runs(id: string): Promise<SdkPod> {
 describe('[GQL-67] the Python SDK', () => {
   test('chooses a GPU, and creates, lists, stops, resumes and ends a pod with it', async () => {
     expect(await sdk.call('get_gpus')).toContainEqual({ id: GPU, displayName: 'L4', memoryInGb: 24 })
-    expect(await sdk.call('get_gpu', [GPU, 2])).toMatchObject({ id: GPU, lowestPrice: { uninterruptablePrice: 0.28 } })
+    expect(await sdk.call('get_gpu', [GPU, 2])).toMatchObject({ id: GPU, lowestPrice: { uninterruptablePrice: 0.44 } })
     await expect(sdk.call('get_gpu', ['NVIDIA None'])).rejects.toThrow('ValueError: No GPU found with the specified ID')
     const options = { gpu_type_id: GPU, env: { GREETING: 'hello' }, ports: '8888/http,22/tcp', container_disk_in_gb: 5 }
     const { id } = await sdk.call<Named>('create_pod', ['tour', 'builtin/idle'], options)

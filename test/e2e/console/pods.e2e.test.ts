@@ -8,7 +8,8 @@ import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/worker-image.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
 import { tabTo, typeInto } from './support/keyboard.ts'
 
-const STAY = 'while :; do busybox sleep 1; done'
+/** Ends when it is told to: a first process that does not listen is killed ten seconds later. */
+const STAY = 'trap "exit 0" TERM; while :; do busybox sleep 1 & wait $!; done'
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const }
 const PATIENCE_MS = 30_000
 

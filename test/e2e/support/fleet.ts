@@ -9,6 +9,7 @@ export interface HostView {
   name: string
   status: string
   health: string
+  statusReason: string | null
   cordon: { reason: string | null } | null
   draining: boolean
   gpus: { typeId: string; total: number; free: number }[]

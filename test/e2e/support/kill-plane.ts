@@ -3,11 +3,17 @@ import type { TestPlane } from './plane.ts'
 
 /** Kills the launcher and the runtimes below it, none of which gets to finish anything. Resolves when the launcher has ended. */
 export async function killPlane(plane: TestPlane): Promise<void> {
-  const runtimes = childrenOf(plane.pid, 'workerd')
-  if (runtimes.length === 0) throw new Error('the plane runs no workerd')
+  const runtimes = runtimesOf(plane)
   const ended = plane.kill('SIGKILL')
   for (const pid of runtimes) process.kill(pid, 'SIGKILL')
   await ended
+}
+
+/** Process ids of a plane's runtimes: one, and never none. */
+export function runtimesOf(plane: Pick<TestPlane, 'pid'>): number[] {
+  const runtimes = childrenOf(plane.pid, 'workerd')
+  if (runtimes.length === 0) throw new Error('the plane runs no workerd')
+  return runtimes
 }
 
 /** Process ids of the children of a process that run this program. */

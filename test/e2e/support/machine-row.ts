@@ -19,6 +19,9 @@ const PROBE = join(import.meta.dirname, 'network-probe.py')
 /** Passes connections on to the file system's side, which all namespaces share. */
 const PASS_ON = `require('node:net').createServer((c) => { const s = require('node:net').connect(process.argv[1]); c.on('error', () => s.destroy()); s.on('error', () => c.destroy()); c.pipe(s); s.pipe(c) }).listen(Number(process.argv[2]), '127.0.0.1', () => console.log('passing'))`
 
+/** How, of whom, which name, and the number of its type. */
+export type NameQuestion = readonly ['udp' | 'tcp', string, string, number]
+
 /** One machine of a row, with an engine of its own. */
 export interface RowMachine {
   /** On the network between the machines. */
@@ -107,6 +110,20 @@ export class MachineRow {
     const asking = run(program, [...before, 'python3', PROBE, 'ask'])
     asking.child.stdin?.end(JSON.stringify(cells))
     return JSON.parse((await asking).stdout) as Record<string, boolean>
+  }
+
+  /** Asks for names with the network of a process; the answers as they came. */
+  async askNames(pid: string, questions: readonly NameQuestion[]): Promise<(Buffer | null)[]> {
+    const asking = run('nsenter', [`--net=/proc/${pid}/ns/net`, 'python3', PROBE, 'names'])
+    asking.child.stdin?.end(JSON.stringify(questions))
+    const answers = z.array(z.string().nullable()).parse(JSON.parse((await asking).stdout))
+    return answers.map((answer) => (answer === null ? null : Buffer.from(answer, 'hex')))
+  }
+
+  /** Asks for a name so many times at once, with the network of a process. How many answers came. */
+  async hurryNames(pid: string, server: string, name: string, count: number): Promise<number> {
+    const asked = await run('nsenter', [`--net=/proc/${pid}/ns/net`, 'python3', PROBE, 'hurry', server, name, String(count)])
+    return Number(asked.stdout)
   }
 
   /** Reads what a machine's interface carries while `act` goes on: the ports of UDP, and whether a text was seen. */

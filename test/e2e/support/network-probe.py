@@ -4,6 +4,9 @@ listen ADDRESS:PORT...   answers whatever comes over TCP and UDP, until it is en
 ask                      reads a JSON object of cells from stdin, {"name": ["tcp|udp|icmp|whole", "address", port]}, prints which of them answer;
                          `whole` is UDP with packets as large as the way there begins, none of which may be cut into fragments
 sniff DEVICE TEXT        reads what a network interface carries until stdin ends, prints a JSON object: ports of UDP, and whether TEXT was seen
+names                    reads a JSON list of questions from stdin, [["udp|tcp", "server", "name", type]], prints a list of the answers in hexadecimal,
+                         null where there is none
+hurry SERVER NAME COUNT  asks for a name so many times at once, prints how many answers came
 flood ADDRESS COUNT      begins so many connections over UDP
 """
 import json
@@ -125,6 +128,48 @@ def ask(cells):
     print(json.dumps(answers))
 
 
+def ask_name(kind, server, name, number):
+    labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
+    message = b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00" + labels + b"\x00" + number.to_bytes(2, "big") + b"\x00\x01"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM) as client:
+        client.settimeout(2 * WAIT_S)
+        client.connect((server, 53))
+        if kind == "udp":
+            client.send(message)
+            return client.recv(65536)
+        client.sendall(len(message).to_bytes(2, "big") + message)
+        with client.makefile("rb") as answers:
+            return answers.read(int.from_bytes(answers.read(2), "big"))
+
+
+def hurry(server, name, count):
+    labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
+    message = b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00" + labels + b"\x00\x00\x01\x00\x01"
+    answered = 0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        client.connect((server, 53))
+        for _ in range(count):
+            client.send(message)
+        client.settimeout(WAIT_S)
+        try:
+            while client.recv(65536):
+                answered += 1
+        except OSError:
+            pass
+    print(answered)
+
+
+def names(questions):
+    answers = []
+    for question in questions:
+        try:
+            answers.append(ask_name(*question).hex())
+        except OSError:
+            answers.append(None)
+    print(json.dumps(answers))
+
+
 def flood(address, count):
     # One port of its own for each thousand ports of the other end.
     for start in range(0, count, 1000):
@@ -140,6 +185,10 @@ if sys.argv[1] == "listen":
     listen(sys.argv[2:])
 elif sys.argv[1] == "sniff":
     sniff(*sys.argv[2:])
+elif sys.argv[1] == "hurry":
+    hurry(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+elif sys.argv[1] == "names":
+    names(json.load(sys.stdin))
 elif sys.argv[1] == "flood":
     flood(sys.argv[2], int(sys.argv[3]))
 else:

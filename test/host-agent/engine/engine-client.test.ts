@@ -15,10 +15,12 @@ const COMMAND = [process.execPath, join(import.meta.dirname, '../../../src/host-
 const ENDED = 'the engine client ended; it is started again'
 const IMAGE = { config: 'e30=', layers: [], tag: 'a:1' }
 const never = new AbortController().signal
+/** Since the machine has booted: an older container ended with the boot (LSE-21). */
+const STARTED_AT = new Date().toISOString()
 
 /** A container as the engine describes it. */
 function container(status: string, finishedAt = '0001-01-01T00:00:00Z') {
-  const State = { Status: status, ExitCode: 0, OOMKilled: false, StartedAt: '2026-06-01T12:00:00Z', FinishedAt: finishedAt }
+  const State = { Status: status, ExitCode: 0, OOMKilled: false, StartedAt: STARTED_AT, FinishedAt: finishedAt }
   return { Name: '/c', Config: { Labels: { [HOST_LABEL]: 'h' } }, State, Mounts: [], NetworkSettings: { Networks: {} } }
 }
 
@@ -28,7 +30,7 @@ const FACTS = {
   status: 'running',
   exitCode: 0,
   outOfMemory: false,
-  startedAtMs: Date.parse('2026-06-01T12:00:00Z'),
+  startedAtMs: Date.parse(STARTED_AT),
   endedAtMs: null,
   addresses: [],
   anonymousVolumes: [],

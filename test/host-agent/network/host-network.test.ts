@@ -55,6 +55,28 @@ describe('[HOST-81] the networks of accounts', () => {
   })
 })
 
+test('[HOST-171] a start that comes while the network of its account is removed gets another one', async () => {
+  const fake = new FakeNetworks()
+  const [removing, removed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const remove = fake.removeNetwork.bind(fake)
+  fake.removeNetwork = async (name) => {
+    removing.resolve()
+    await removed.promise
+    return await remove(name)
+  }
+  const networks = new AccountNetworks({ key: 'abcde', engine: fake.engine, log: silentLog(), routes: () => [] })
+  await networks.provide('ada')
+  const tidying = networks.tidy()
+  await removing.promise
+  await networks.hold('ada', async () => {
+    const provided = networks.provide('ada')
+    removed.resolve()
+    expect(fake.networks.has(await provided)).toBe(true)
+    expect(await tidying).toBe(0)
+    expect(fake.networks.size).toBe(1)
+  })
+})
+
 describe('[HOST-84] a host', () => {
   async function open(change: Partial<HostNetworkDeps> = {}, trustedTenants = false) {
     const [fake, nft] = [new FakeNetworks(), new FakeNft()]

@@ -70,4 +70,17 @@ describe('[HOST-82] the rules in the packet filter', () => {
     const rules = nft.tables.get('podplane-abcde')
     expect([rules?.includes('chain to_host'), rules?.includes('@begun')]).toEqual([true, false])
   })
+
+  test('[NET-73] lead to no names where the kernel cannot say where an address belongs', async () => {
+    const { nft, filter } = open()
+    const apply = nft.apply.bind(nft)
+    nft.apply = async (script) => {
+      if (script.includes('fib saddr')) throw new Error('No such file or directory')
+      await apply(script)
+    }
+    await filter.tryOut()
+    await filter.keep({ ...REACH, names: { address: '172.17.0.1', port: 4_053 } })
+    const rules = nft.tables.get('podplane-abcde')
+    expect([filter.leadsToNames, rules?.includes('@begun'), rules?.includes('4053')]).toEqual([false, true, false])
+  })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { boundsOf } from '../../../src/host-agent/network/connection-bounds.ts'
+import { containerResolvers, parseNameServers } from '../../../src/host-agent/network/dns/resolvers.ts'
 import { agentKey, bridgeName, networkName } from '../../../src/host-agent/network/names.ts'
-import { parseNameServers } from '../../../src/host-agent/network/resolvers.ts'
 import { buildRemoval, buildRules, type Reach } from '../../../src/host-agent/network/rules.ts'
 
 const NOTHING: Reach = { relay: undefined, nameServers: [], allowed: [], published: undefined, connections: boundsOf('262144') }
@@ -75,6 +75,25 @@ describe('[HOST-82] the rules of an agent', () => {
   })
 })
 
+describe('[NET-73] questions for names of private networks', () => {
+  const names = { address: '172.17.0.1', port: 4_053 }
+  const at = 'ip daddr 172.17.0.1 meta l4proto { tcp, udp } th dport 4053'
+
+  test('are led to the agent from its own networks alone, under addresses of that network, at a bounded pace', () => {
+    expect(chain('published', { names })).toEqual([
+      'type nat hook prerouting priority -110; policy accept;',
+      'iifname "pp-abcde*" ip daddr 169.254.53.53 meta l4proto { tcp, udp } th dport 53 dnat ip to 172.17.0.1:4053',
+    ])
+    expect(chain('to_host', { names }).slice(2, -1)).toEqual([
+      `${at} fib saddr . iif oif missing drop`,
+      `${at} update @asking { iif . ip saddr limit rate over 200/second burst 400 packets } drop`,
+      `${at} update @asking_together { iif limit rate over 1000/second burst 2000 packets } drop`,
+      `${at} accept`,
+    ])
+    expect(buildRules('abcde', NOTHING)).not.toContain('asking')
+  })
+})
+
 describe('[NET-60] connections of an account', () => {
   test('are a part of the kernel table, whatever its size', () => {
     expect(boundsOf('262144\n')).toEqual({ open: 8_192, perSecond: 512, burst: 4_096 })
@@ -108,8 +127,36 @@ describe('names', () => {
   })
 })
 
-test('name servers: IPv4, those on loopback aside', () => {
+test('name servers: IPv4, those on loopback aside, in their order', () => {
   const stub = '# comment\nnameserver 127.0.0.53\noptions edns0\n'
   const real = 'nameserver 10.0.0.2\nnameserver fe80::1%eth0\nnameserver 10.0.0.2\n nameserver 1.1.1.1\nnameserver none\n'
-  expect(parseNameServers([stub, real])).toEqual(['1.1.1.1', '10.0.0.2'])
+  expect(parseNameServers([stub, real])).toEqual(['10.0.0.2', '1.1.1.1'])
+})
+
+describe('[NET-72] how containers of private networks find names', () => {
+  test('the agent is asked first, then the name servers of the machine, in their order', () => {
+    const file = 'nameserver 10.0.0.2\nnameserver 1.1.1.1\nnameserver 9.9.9.9\nsearch corp.example x;y podplane.internal\n'
+    expect(containerResolvers('podplane.internal', [file])).toEqual({
+      Dns: ['169.254.53.53', '10.0.0.2', '1.1.1.1'],
+      DnsSearch: ['podplane.internal', 'corp.example'],
+      DnsOptions: ['ndots:1'],
+    })
+    expect(containerResolvers('podplane.internal', [''])?.Dns).toEqual(['169.254.53.53'])
+  })
+
+  test('those that the engine was told go before the files of the machine', () => {
+    const file = 'nameserver 10.0.0.2\nsearch corp.example\n'
+    const told = { dns: ['9.9.9.9'], 'dns-search': ['lab.example'], mtu: 9_000 }
+    expect(containerResolvers('podplane.internal', [file], JSON.stringify(told))).toMatchObject({
+      Dns: ['169.254.53.53', '9.9.9.9'],
+      DnsSearch: ['podplane.internal', 'lab.example'],
+    })
+    for (const text of ['', '{', '{}', '[]', '{"dns":"9.9.9.9"}'])
+      expect(containerResolvers('x.internal', [file], text)?.Dns).toEqual(['169.254.53.53', '10.0.0.2'])
+  })
+
+  test('nothing is changed where the engine asks from the host', () => {
+    expect(containerResolvers('podplane.internal', ['nameserver 127.0.0.1\n', ''])).toBeUndefined()
+    expect(containerResolvers('podplane.internal', ['nameserver 127.0.0.53\n', 'nameserver 10.0.0.2\n'])?.Dns).toHaveLength(2)
+  })
 })

@@ -88,14 +88,17 @@ describe('process runtime', () => {
     expect(await exit).toMatchObject({ exitCode: 0, reason: 'exited with code 0' })
   })
 
-  test('a second instance tells a kill from an exit', async ({ expect }) => {
+  test('[LSE-21] one that was killed while no agent ran, and left no exit code, went with its host; one that is seen to be killed did not', async ({
+    expect,
+  }) => {
     await runtime.start(makeWorkload({ id: 'a' }), hooks)
     const pid = Number(JSON.parse(readFileSync(join(dir, 'a', 'process.json'), 'utf8')).pid)
     process.kill(pid, 'SIGKILL')
-    await runtime.watch('a')
+    const seen = await runtime.watch('a')
+    expect([seen.reason, seen.byHost]).toEqual(['killed by signal SIGKILL', undefined])
     const second = open()
     expect(await second.list()).toMatchObject([{ id: 'a', phase: 'ended' }])
-    expect(await second.watch('a')).toMatchObject({ exitCode: null, reason: 'killed by signal SIGKILL' })
+    expect(await second.watch('a')).toMatchObject({ exitCode: null, reason: 'killed while no agent ran on its host', byHost: true })
   })
 
   test('[HOST-7] the child gets its own home and what built-in programs read, nothing of the agent and nothing that Node or the linker obeys', async ({

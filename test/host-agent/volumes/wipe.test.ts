@@ -77,6 +77,22 @@ describe('[HOST-113] the data of a deleted volume', () => {
   })
 })
 
+test('[HOST-113][HOST-171] hosts that see a fresh directory at one moment, and both kinds of one host, agree on its mark', async () => {
+  const [shared, other] = [tempDir('volumes'), tempDir('volumes')]
+  const states = Array.from({ length: 4 }, () => tempDir('state'))
+  const open = (stateDir: string, kind: 'network' | 'global') =>
+    new VolumeRoot({ kind, path: kind === 'network' ? shared : other, stateDir, log: silentLog() })
+  const all = states.flatMap((stateDir) => [open(stateDir, 'network'), open(stateDir, 'global')])
+  await Promise.all(all.map((root) => root.list()))
+  expect(await Promise.all(all.map((root) => root.list()))).toEqual(Array(8).fill([]))
+  for (const stateDir of states) {
+    const marks = JSON.parse(readFileSync(join(stateDir, 'volume-roots.json'), 'utf8'))
+    const marker = (path: string) => readFileSync(join(path, '.podplane-volumes'), 'utf8')
+    expect(marks).toEqual({ [shared]: marker(shared), [other]: marker(other) })
+  }
+  expect(readdirSync(shared)).toEqual(['.podplane-volumes'])
+})
+
 test('[HOST-113] a command that does not answer is left behind', async () => {
   const startedAt = performance.now()
   expect(await boundedRun('sh', ['-c', 'trap "" TERM; while :; do :; done'], { withinMs: 100 })).toBeUndefined()

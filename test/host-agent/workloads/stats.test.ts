@@ -28,6 +28,18 @@ describe('stats of pods', () => {
     expect(collector.latest()).toEqual([{ id: 'a', cpu: 100, memory: 100, ...sizes, memoryBytes: 200 }])
   })
 
+  test('[HIS-11] waiting for a CPU is told as a share of the time; a total that falls, or is not known, is not', async ({ expect }) => {
+    const totals = [1e9, 2e9, 0.5e9, undefined, 9e9, 99e9]
+    const { clock, collector } = open(async () => usage({ cpuWaitNanos: totals.shift() }))
+    const told: (number | undefined)[] = []
+    for (let round = 0; round < 6; round += 1) {
+      await collector.collect()
+      told.push(collector.latest()[0]?.cpuWaiting)
+      clock.nowMs += 5_000
+    }
+    expect(told).toEqual([undefined, 20, undefined, undefined, undefined, 100])
+  })
+
   test('GPUs are asked for only where a workload has real ones', async ({ expect }) => {
     let asked = 0
     const readGpus = async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { CLI_VERSION } from '../../../src/cli/core/release/version.ts'
 import { buildProgram } from '../../../src/cli/program.ts'
 import { candidatesFor } from '../../../src/cli/tools/complete.ts'
+import { agentCommand } from '../../../src/client/agent-command.ts'
 import { afterEach, describe, expect, it } from '../../support/unit.ts'
 import { podplane, type Routes, ToyPlane } from './terminal.ts'
 
@@ -280,6 +281,18 @@ describe('the plane itself', () => {
     expect((await podplane(['plane', 'doctor'], { plane: bad })).code).toBe(3)
   })
 
+  it('[CL-61] a machine that would have to speak plain http gets no token unless that is accepted', async () => {
+    const env = { PODPLANE_OPERATOR_KEY: 'ppo_key' }
+    const toy = await at({})
+    const remote = ['admin', '--url', 'http://plane.example.com', 'hosts', 'add']
+    const { code, stderr } = await podplane(remote, { plane: toy, env })
+    expect({ code, asked: toy.asked }).toEqual({ code: 2, asked: [] })
+    expect(stderr).toContain('--insecure-plane')
+    expect(agentCommand('http://10.0.0.5:8787', 'ppj_x', true)).toBe(
+      "podplane-agent --url 'http://10.0.0.5:8787' --insecure-plane --token 'ppj_x'",
+    )
+  })
+
   it('[CL-29] who waits, what an account may hold, and the line that starts a machine', async () => {
     const waiting = {
       endpointId: 'e1',
@@ -306,7 +319,7 @@ describe('the plane itself', () => {
     })
     expect(JSON.parse(await run('hosts', 'add', 'gpu-1', '--json', 'name,command'))).toEqual({
       name: 'gpu-1',
-      command: `podplane-agent --plane ${toy.url} --join-token ppj_x`,
+      command: `podplane-agent --url '${toy.url}' --token 'ppj_x'`,
     })
   })
 })

@@ -47,7 +47,7 @@ async function makeCaller(kind: string): Promise<Caller> {
     const { owner, params } = await victim()
     return { key: owner.key, params }
   }
-  return { key: env.OPERATOR_KEY, params: await adminParams(kind) }
+  return kind.startsWith('/admin/') ? { key: env.OPERATOR_KEY, params: await adminParams(kind) } : makeOwner()
 }
 
 /** An account that has one of everything that a body can name, and a machine with room. */

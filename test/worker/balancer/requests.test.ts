@@ -1,6 +1,8 @@
+import { inFlightUse } from '../../../src/effects/in-flight.ts'
 import { openRequests, type Scene, setUp, startWorker } from '../../support/balancer-scene.ts'
 import { reply, type Serve } from '../../support/fake-tunnel.ts'
 import {
+  admin,
   api,
   createAccount,
   createEndpoint,
@@ -11,6 +13,7 @@ import {
   it,
   runInDurableObject,
   send,
+  teamOf,
 } from '../../support/harness.ts'
 import { advance } from '../../support/queue.ts'
 import { endpointStub, hostTunnelStub } from '../../support/stubs.ts'
@@ -178,6 +181,23 @@ describe('a request to a load-balancing endpoint', () => {
     const scene = await setUp()
     const answer = await scene.ask('/', { method: 'POST', body: 'x', headers: { 'Content-Length': String(100 * 2 ** 20 + 1) } })
     expect(answer.status).toBe(413)
+  })
+
+  it('[RST-20] a body of unknown length counts by what came of it, and is refused where its account has no room', async () => {
+    const scene = await setUp({ scaling: { type: 'REQUEST_COUNT', requestCount: 20 } })
+    const { account } = scene
+    await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 2 ** 20 })
+    const teamId = await teamOf(account)
+    const chunked = (bytes: number) =>
+      scene.ask('/', { method: 'POST', headers: { 'Transfer-Encoding': 'chunked' }, body: new Response('x'.repeat(bytes)).body })
+    const first = chunked(10)
+    await startWorker(scene)
+    expect((await first).status).toBe(200)
+    const small = await Promise.all(Array.from({ length: 10 }, () => chunked(10)))
+    expect(small.map(({ status }) => status)).toEqual(small.map(() => 200))
+    expect((await inFlightUse(env, teamId, Date.now())).used).toBe(110)
+    const [one, another] = [await chunked(0.7 * 2 ** 20), await chunked(0.7 * 2 ** 20)]
+    expect([one.status, another.status, another.headers.get('retry-after')]).toEqual([200, 429, '1'])
   })
 })
 

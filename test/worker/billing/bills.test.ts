@@ -1,7 +1,5 @@
 import fc from 'fast-check'
 import { BUCKET_SIZES } from '../../../src/contract/billing/query.ts'
-import { selectClosed, selectSums } from '../../../src/db/billing/bill-reads.ts'
-import { openDatabase } from '../../../src/db/client.ts'
 import { type ChargedInterval, cutInterval, sumCharges, totalMicros } from '../../../src/domain/billing/bill.ts'
 import { resolveBuckets } from '../../../src/domain/billing/buckets.ts'
 import { USAGE_KINDS } from '../../../src/domain/billing/usage.ts'
@@ -280,26 +278,5 @@ describe('bills', () => {
     expect((await api(key).get(`/v2/billing/pods?${RANGE}`)).body.metadata.totals.totalAmount).toBe(5.001)
     const refused = await api(key).get(`/v2/billing/pods?${RANGE}&include=INTERVALS`)
     expect(refused.body).toMatchObject({ status: 400, detail: expect.stringContaining('more than 5000 intervals') })
-  })
-
-  it('[BIL-17] a bill reads one range of an index for each bucket, and nothing of other teams', async () => {
-    const window = resolveBuckets({ bucketSize: 'day', lastN: 3 }, Date.now())
-    if (!window.ok) throw new Error('refused')
-    const scope = { teamId: 't', kinds: USAGE_KINDS, resourceId: null, perResource: true, buckets: window.buckets }
-    const db = openDatabase(env.DB)
-    for (const [query, ranges] of [
-      [selectSums(db, scope, 9), 1],
-      [selectClosed(db, scope, 9, 'crossing'), 2],
-      [selectClosed(db, scope, 9, 'all'), 2],
-    ] as const) {
-      const { sql, params } = query.toSQL()
-      const plan = await env.DB.prepare(`EXPLAIN QUERY PLAN ${sql}`)
-        .bind(...params)
-        .all<{ detail: string }>()
-      const usage = plan.results.map(({ detail }) => detail).filter((detail) => / u\b/.test(detail))
-      expect(usage).toHaveLength(ranges)
-      for (const detail of usage)
-        expect(detail).toMatch(/^SEARCH u USING INDEX usage_team_kind_ended \(team_id=\? AND kind=\? AND ended_at>\?/)
-    }
   })
 })

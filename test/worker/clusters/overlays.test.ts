@@ -22,6 +22,7 @@ async function expectTold(scene: ClusterScene, id: string, addressOf = (index: n
     id,
     vni: expect.any(Number),
     cidr,
+    domain: 'podplane.internal',
     check: 1,
     members: members
       .map(({ id: podId, rank, host }) => {

@@ -15,6 +15,19 @@ async function statementsOf(key: string, query: string): Promise<number> {
   return calls.flat().length
 }
 
+/** The rows of as many pods like one. */
+async function copyPod(id: string, count: number): Promise<void> {
+  const { results } = await env.DB.prepare('SELECT * FROM pods WHERE id = ?').bind(id).all()
+  const row = results[0] ?? {}
+  const columns = Object.keys(row)
+  const insert = env.DB.prepare(`INSERT INTO pods (${columns.join()}) VALUES (${columns.map(() => '?').join()})`)
+  await env.DB.batch(
+    Array.from({ length: count }, (_, index) =>
+      insert.bind(...Object.values({ ...row, id: `${id.slice(0, -5)}x${String(index).padStart(4, '0')}` })),
+    ),
+  )
+}
+
 describe('what a document takes', () => {
   it('[GQL-30] as many statements for a hundred pods as for one', async () => {
     const scene = await podScene(gpus(1))
@@ -24,20 +37,24 @@ describe('what a document takes', () => {
     const query = `{ myself { pods { ${POD} } again: pods { id } } }`
     await statementsOf(key, query)
     const ofOne = await statementsOf(key, query)
-    const { results } = await env.DB.prepare('SELECT * FROM pods WHERE id = ?').bind(id).all()
-    const row = results[0] ?? {}
-    const columns = Object.keys(row)
-    const insert = env.DB.prepare(`INSERT INTO pods (${columns.join()}) VALUES (${columns.map(() => '?').join()})`)
-    await env.DB.batch(
-      Array.from({ length: 99 }, (_, index) =>
-        insert.bind(...Object.values({ ...row, id: `${id.slice(0, -3)}${String(index).padStart(3, '0')}` })),
-      ),
-    )
+    await copyPod(id, 99)
     const { body } = await graphql(key)(query)
     expect([body.data.myself.pods.length, body.data.myself.again.length]).toEqual([100, 100])
     expect(new Set(body.data.myself.pods.map((pod: { machine: { podHostId: string } }) => pod.machine.podHostId)).size).toBe(100)
     expect(await statementsOf(key, query)).toBe(ofOne)
     expect(ofOne).toBeLessThan(6)
+    scene.leave()
+  })
+
+  it('[GQL-77] no more items than a bound, however often it names a list', async () => {
+    const scene = await podScene(gpus(1))
+    const { id } = await scene.create()
+    await copyPod(id, 1_049)
+    const lists = (count: number) => `{ myself { ${Array.from({ length: count }, (_, n) => `l${n}: pods { id }`).join(' ')} } }`
+    const few = await graphql(scene.account.key)(lists(2))
+    expect([few.body.errors, few.body.data.myself.l1.length]).toEqual([undefined, 1_050])
+    const { body } = await graphql(scene.account.key)(lists(49))
+    expect(body.errors[0].message).toContain('more than 50000 items')
     scene.leave()
   })
 

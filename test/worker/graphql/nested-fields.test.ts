@@ -47,6 +47,11 @@ const ROWS: Readonly<Record<string, Places>> = {
     'myself.endpoint.networkVolume': has('serverless:read', 'volumes:read'),
     'saveEndpoint.networkVolume': has('serverless:write', 'volumes:read'),
   },
+  'NetworkVolume.dataCenter': {
+    'myself.endpoints.0.networkVolume.dataCenter': has('serverless:read', 'volumes:read'),
+    'myself.endpoint.networkVolume.dataCenter': has('serverless:read', 'volumes:read'),
+    'saveEndpoint.networkVolume.dataCenter': has('serverless:write', 'volumes:read'),
+  },
   'Cluster.pods': {
     'myself.cluster.pods.0.id': has('clusters:read'),
     'myself.clusters.0.pods.0.id': has('clusters:read'),
@@ -84,7 +89,7 @@ interface Ids {
   template: string
 }
 const POD = '{ id podType machineId machine { podHostId } }'
-const ENDPOINT = '{ id pods { id } networkVolume { id } }'
+const ENDPOINT = '{ id pods { id } networkVolume { id dataCenter { id } } }'
 const readAll = ({ pod, endpoint, cluster, template }: Ids) => `{
   myself { pods ${POD} podTemplates { isRunpod } endpoints ${ENDPOINT} endpoint(id: "${endpoint}") ${ENDPOINT}
     cluster(input: {id: "${cluster}"}) { id pods ${POD} } clusters { id pods ${POD} } }

@@ -148,6 +148,37 @@ describe('creating pods', () => {
   })
 })
 
+describe('[GQL-73] no capacity', () => {
+  const TEXT = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
+
+  it('is the text that clients compare, byte for byte; the reasons stand in extensions', async () => {
+    const scene = await podScene(gpus(1))
+    const call = graphql(scene.account.key)
+    const input = { ...ON_DEMAND, gpuTypeId: 'NVIDIA H100 NVL', volumeInGb: 0, cloudType: 'ALL' }
+    const all = await call(DEPLOY, { input })
+    expect([all.status, all.body]).toEqual([
+      200,
+      {
+        errors: [
+          {
+            message: TEXT,
+            locations: [{ line: 1, column: expect.any(Number) }],
+            path: ['podFindAndDeployOnDemand'],
+            extensions: {
+              code: 'RUNPOD',
+              reasons: [expect.stringMatching(/NVIDIA H100 NVL/), ...all.body.errors[0].extensions.reasons.slice(1)],
+            },
+          },
+        ],
+        data: { podFindAndDeployOnDemand: null },
+      },
+    ])
+    const several = await call(DEPLOY, { input: { ...input, gpuTypeId: null, gpuTypeIdList: ['NVIDIA H100 NVL', 'NVIDIA B200'] } })
+    expect(several.body.errors[0].message).toBe(TEXT)
+    scene.leave()
+  })
+})
+
 describe('[GQL-19] names of pods', () => {
   it('are unique among live pods that GraphQL creates, also of creates at once; REST has no such rule', async () => {
     const scene = await podScene(gpus(8, 'NVIDIA L4'))

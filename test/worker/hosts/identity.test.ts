@@ -1,5 +1,5 @@
 import { FakeHost } from '../../support/fake-host.ts'
-import { admin, afterEach, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
+import { admin, afterEach, describe, env, expect, it, runInDurableObject, send, vi } from '../../support/harness.ts'
 import { freezeHostClock, moveHostClock } from '../../support/hosts.ts'
 import { SMALL_ORDER_KEYS } from '../../support/small-order-keys.ts'
 import { hostStub } from '../../support/stubs.ts'
@@ -75,6 +75,12 @@ describe('assertions', () => {
       expect(await host.renew(await host.assertion({ skewMs }))).toBe(401)
       expect(await host.renew(await host.assertion({ skewMs: skewMs / 10 }))).toBe(200)
     }
+  })
+
+  it('[HOST-43] reads the time of the plane in its answers, refusals before all', async () => {
+    const replies = await Promise.all(['enrol', 'token', 'events'].map((path) => send(`/host/v1/${path}`, { method: 'POST', body: '{}' })))
+    expect(replies.map(({ status }) => status)).toEqual([422, 422, 401])
+    for (const { headers } of replies) expect(Math.abs(Date.parse(headers.get('date') ?? '') - Date.now())).toBeLessThan(MINUTE_MS)
   })
 })
 

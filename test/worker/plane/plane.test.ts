@@ -1,5 +1,5 @@
 import { KNOWN_MIGRATIONS } from '../../../src/db/migrations.ts'
-import { readReadiness } from '../../../src/services/plane/plane.ts'
+import { readFaults } from '../../../src/services/plane/readiness.ts'
 import { admin, env, expect, it, send } from '../../support/harness.ts'
 
 it('[PLN-1] an operator reads the release, its migrations and the checks', async () => {
@@ -19,6 +19,6 @@ it('[PLN-2] anybody learns whether it serves, and a missing table says no', asyn
   const newest = KNOWN_MIGRATIONS.at(-1)
   await env.DB.prepare('DELETE FROM d1_migrations WHERE name = ?').bind(newest).run()
   // Another isolate has asked nobody yet.
-  expect(await readReadiness({ ...env }, Date.now())).toBe(false)
+  expect(await readFaults({ ...env }, Date.now())).toMatchObject([{ id: 'migrations', verdict: 'FAIL' }])
   await env.DB.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(newest).run()
 })

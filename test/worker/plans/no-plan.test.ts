@@ -70,13 +70,14 @@ describe('[SEC-14] an operation without a plan', () => {
     expect((await api(key).get(`/v2/serverless/${id}`)).status).toBe(200)
   })
 
-  it('of many jobs takes what is not clearly a no for a plan', async () => {
+  it('of many jobs is a plan when one word says so, and refused when one is no switch', async () => {
     const { key } = await createAccount()
     const id = await createEndpoint(key, { workers: { max: 0 } })
     const call = api(key)
     await call.post(`/v2/${id}/run`, { input: {} })
     const cancel = (said: string) => call.post(`/v2/${id}/requests/cancel?dryRun=${said}`, { status: ['IN_QUEUE'] })
-    for (const said of ['true', 'yes', '', 'false&dryRun=true']) expect((await cancel(said)).status).toBe(200)
+    for (const said of ['true', '1', 'false&dryRun=true']) expect((await cancel(said)).status).toBe(200)
+    for (const said of ['yes', '', 'false&dryRun=yes']) expect((await cancel(said)).status, said).toBe(400)
     expect((await call.get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(1)
   })
 

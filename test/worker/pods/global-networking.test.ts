@@ -40,7 +40,9 @@ describe('global networking', () => {
     })
     const members = told.toSorted((a, b) => (a.podId < b.podId ? -1 : 1))
     for (const host of [one, two])
-      expect(host.overlays).toEqual([{ id: expect.any(String), vni: expect.any(Number), cidr: `${range}.0/22`, members }])
+      expect(host.overlays).toEqual([
+        { id: expect.any(String), vni: expect.any(Number), cidr: `${range}.0/22`, domain: 'podplane.internal', members },
+      ])
     const [workload] = one.desired()
     expect(workload?.overlays).toEqual([{ id: one.overlays[0]?.id, address: `${range}.2`, interface: 'ens9' }])
   })

@@ -1,6 +1,6 @@
 import type { FakeWorker } from '../../support/fake-host.ts'
 import { describe, expect, it } from '../../support/harness.ts'
-import { advance, parkTake, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { advance, freezeClock, parkTake, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 
 /** Differences that the model test found between the rules and what the object did. */
 
@@ -103,4 +103,79 @@ it('[LSE-5] the second ping in a row that misses a job gives it to the next work
   await holder.ping([])
   await holder.ping([])
   expect((await open)?.id).toBe(jobId)
+})
+
+describe('the cause of a loss', () => {
+  /** Gives the job to one worker after another; each has confirmed it when `lose` takes it away. */
+  async function loseTo(queue: QueueSetup, jobId: string, times: number, lose: (worker: FakeWorker) => Promise<void>, past: string[]) {
+    for (let i = 0; i < times; i++) {
+      const worker = await queue.host.startWorker(queue.endpointId, past)
+      past.push(worker.id)
+      expect((await worker.take())?.id).toBe(jobId)
+      await worker.ping([jobId])
+      await lose(worker)
+    }
+  }
+
+  const byHost = {
+    state: 'exited',
+    exitCode: 137,
+    reason: 'killed by signal SIGKILL; the machine was restarted',
+    endedByHost: true,
+  } as const
+  const byItself = { state: 'exited', exitCode: 137, reason: 'killed by signal SIGKILL' } as const
+
+  it('[LSE-20, LSE-21] what its host ended costs no retry, however often; its own container may end once', async () => {
+    const queue = await setUpQueue()
+    await freezeClock(queue.endpointId)
+    const jobId = await run(queue)
+    const past: string[] = []
+    await loseTo(queue, jobId, 5, (worker) => endWith(queue, worker, byHost), past)
+    const waiting = await record(queue, jobId)
+    expect([waiting.status, waiting.retries]).toEqual(['IN_QUEUE', undefined])
+    await loseTo(queue, jobId, 1, (worker) => endWith(queue, worker, byItself), past)
+    expect(await record(queue, jobId)).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+    await loseTo(queue, jobId, 2, (worker) => endWith(queue, worker, byHost), past)
+    expect(await record(queue, jobId)).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+    await loseTo(queue, jobId, 1, (worker) => endWith(queue, worker, byItself), past)
+    const end = { error: 'job timed out after 1 retries', errorDetail: 'killed by signal SIGKILL' }
+    expect(await record(queue, jobId)).toMatchObject({ status: 'FAILED', ...end })
+    const { attempts } = (await queue.get(`/timeline/${jobId}`)).body
+    expect(attempts.map(({ reason }: { reason: string }) => reason).filter((reason: string) => reason === byHost.reason)).toHaveLength(7)
+  })
+
+  it('[LSE-20] a container of whose end its host knows nothing was lost by the host', async () => {
+    const queue = await setUpQueue()
+    const jobId = await run(queue)
+    await loseTo(queue, jobId, 3, (worker) => queue.host.report(worker.id, { state: 'gone' }), [])
+    const waiting = await record(queue, jobId)
+    expect([waiting.status, waiting.retries]).toEqual(['IN_QUEUE', undefined])
+  })
+
+  it('[LSE-22] twenty losses with its host fail a job, and `/retry` starts anew', async () => {
+    const queue = await setUpQueue()
+    await freezeClock(queue.endpointId)
+    const jobId = await run(queue)
+    const past: string[] = []
+    await loseTo(queue, jobId, 20, (worker) => endWith(queue, worker, byHost), past)
+    const failed = await record(queue, jobId)
+    expect(failed).toMatchObject({ status: 'FAILED', error: 'the job was lost with its host 20 times', errorDetail: byHost.reason })
+    expect(failed.retries).toBeUndefined()
+    expect((await queue.post(`/retry/${jobId}`)).status).toBe(200)
+    await loseTo(queue, jobId, 1, (worker) => endWith(queue, worker, byHost), past)
+    expect(await record(queue, jobId)).toMatchObject({ status: 'IN_QUEUE' })
+  })
+
+  it('[LSE-23, LSE-7] the silence of a worker whose host is heard costs a retry', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.ping([jobId])
+    await advance(queue.endpointId, 4 * P)
+    expect(await record(queue, jobId)).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
+  })
+
+  async function endWith(queue: QueueSetup, worker: FakeWorker, report: typeof byHost | typeof byItself): Promise<void> {
+    await queue.host.report(worker.id, report)
+    await queue.host.report(worker.id, { state: 'gone' })
+  }
 })

@@ -3,6 +3,7 @@ import { RecentJobs } from '../../../durable-objects/endpoint/store/jobs/recent-
 import { finishJob, leaseJob, submitJob } from '../../../src/domain/job/job.ts'
 import { EVERY_JOB } from '../../../src/domain/job/job-filter.ts'
 import { createAccount, createEndpoint, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { undone } from '../../support/queue.ts'
 import { STATE_CASES } from '../../support/queue-state.ts'
 import { endpointStub } from '../../support/stubs.ts'
 
@@ -55,17 +56,6 @@ async function withState(check: (core: EndpointCore) => void): Promise<void> {
   await runInDurableObject(stub, async ({ core }) => {
     // Its tables are made by the first thing that it does.
     await core.transact(() => undefined)
-    const undo = new Error('undo')
-    try {
-      core.ctx.storage.transactionSync(() => {
-        core.state.meta.setAlarmAtMs(null)
-        check(core)
-        throw undo
-      })
-    } catch (error) {
-      if (error !== undo) throw error
-    } finally {
-      core.state.reload()
-    }
+    undone(core, () => check(core))
   })
 }

@@ -125,6 +125,27 @@ describe('what workers post', () => {
     expect((await status(queue, jobId)).output).toBe(output)
   })
 
+  it('[RST-20] of unknown length counts by what was read of it: small ones are taken beside one another, large ones wait for room', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    await setBudgets(queue, { inFlightBytes: 3 * MIB })
+    const chunked = async (template: string, text: string) => {
+      const headers = { Authorization: worker.token, 'Transfer-Encoding': 'chunked' }
+      const sent = await send(worker.url(template, jobId), { method: 'POST', headers, body: new Response(text).body })
+      await sent.arrayBuffer()
+      return sent.status
+    }
+    const chunks = await Promise.all(Array.from({ length: 20 }, (_, n) => chunked(CHUNK, JSON.stringify({ output: n }))))
+    expect(chunks).toEqual(chunks.map(() => 200))
+    enterInFlight(await teamOf(queue.account), 2 * MIB, Date.now())
+    const output = 'x'.repeat(1.5 * MIB)
+    expect(await chunked(RESULT, JSON.stringify({ output }))).toBe(503)
+    expect((await status(queue, jobId)).status).toBe('IN_PROGRESS')
+    await setBudgets(queue, { inFlightBytes: 8 * MIB })
+    expect(await chunked(RESULT, JSON.stringify({ output }))).toBe(200)
+    expect((await status(queue, jobId)).output).toBe(output)
+  })
+
   it('[PP-230, LIM-3] fails its job, unread, when it is larger than can ever be taken, and names the bound', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 60 } })
     const first = await runAndTake(queue)

@@ -1,7 +1,23 @@
 import { enterInFlight, inFlightUse, mayDrain } from '../../../src/effects/in-flight.ts'
-import { admin, api, createAccount, createEndpoint, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+import { admin, api, createAccount, createEndpoint, describe, env, expect, it, send, teamOf } from '../../support/harness.ts'
 
 const MIB = 2 ** 20
+
+const WRAPPING = '{"input":{"a":""}}'.length
+
+/** A job of so many bytes whose length nobody announces. */
+function chunked(key: string, path: string, bytes: number, end = '}'): Promise<Response> {
+  const text = new TextEncoder().encode(`{"input":{"a":"${'x'.repeat(bytes)}"}${end}`)
+  const body = new ReadableStream({
+    type: 'bytes',
+    start(controller) {
+      for (let at = 0; at < text.length; at += 10_000) controller.enqueue(text.slice(at, at + 10_000))
+      controller.close()
+    },
+  })
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' }
+  return send(path, { method: 'POST', headers, body })
+}
 
 describe('request bodies under way', () => {
   it('[H7][PP-207] of an account have a bound in ten seconds, and nobody else feels it', async () => {
@@ -38,6 +54,57 @@ describe('request bodies under way', () => {
     const bad = good.slice(0, -1)
     expect((await submit(bad)).status).toBe(400)
     expect(await used()).toBe(good.length + 32 * bad.length)
+  })
+
+  it('[RST-20] one of unknown length counts by its bytes: 60 small /run calls and 400 /runsync calls at a time are taken', async () => {
+    const account = await createAccount()
+    const teamId = await teamOf(account)
+    const id = await createEndpoint(account.key, { workers: { max: 20 } })
+    const runs = await Promise.all(Array.from({ length: 60 }, () => chunked(account.key, `/v2/${id}/run`, 100)))
+    expect(runs.map(({ status }) => status)).toEqual(runs.map(() => 200))
+    const syncs = Array.from({ length: 400 }, () => chunked(account.key, `/v2/${id}/runsync?wait=1000`, 100))
+    expect((await Promise.all(syncs)).map(({ status }) => status)).toEqual(syncs.map(() => 200))
+    expect((await inFlightUse(env, teamId, Date.now())).used).toBe(0)
+    expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(460)
+  })
+
+  it('[RST-20] a large one grows as it arrives, is refused where there is no room, and leaves nothing', async () => {
+    const account = await createAccount()
+    await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 2 * MIB })
+    const teamId = await teamOf(account)
+    const id = await createEndpoint(account.key, { workers: { max: 0 } })
+    expect((await chunked(account.key, `/v2/${id}/run`, MIB)).status).toBe(200)
+    const { used } = await inFlightUse(env, teamId, Date.now())
+    expect(used).toBe(MIB + WRAPPING)
+    const refused = await chunked(account.key, `/v2/${id}/run`, 1.5 * MIB)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+    expect(await refused.json()).toMatchObject({ detail: expect.stringContaining(`the account's budget inFlightBytes`) })
+    expect((await chunked(account.key, `/v2/${id}/runsync`, 1.5 * MIB)).status).toBe(429)
+    const { used: usedThen } = await inFlightUse(env, teamId, Date.now())
+    expect(usedThen).toBeGreaterThan(used)
+    expect(usedThen).toBeLessThanOrEqual(2 * MIB)
+    expect((await chunked(account.key, `/v2/${id}/run`, 100)).status).toBe(200)
+    expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(2)
+  })
+
+  it('[RST-20] many large ones at a time stay within the bound together', async () => {
+    const account = await createAccount()
+    await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 4 * MIB })
+    const id = await createEndpoint(account.key, { workers: { max: 0 } })
+    const calls = Array.from({ length: 12 }, () => chunked(account.key, `/v2/${id}/run`, MIB))
+    const statuses = (await Promise.all(calls)).map(({ status }) => status)
+    expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([])
+    const taken = statuses.filter((status) => status === 200).length
+    expect(taken).toBeLessThanOrEqual(3)
+    expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(taken)
+  })
+
+  it('[RST-20] a malformed one counts 32 times, as any', async () => {
+    const account = await createAccount()
+    const teamId = await teamOf(account)
+    const id = await createEndpoint(account.key, { workers: { max: 0 } })
+    expect((await chunked(account.key, `/v2/${id}/run`, MIB, '')).status).toBe(400)
+    expect((await inFlightUse(env, teamId, Date.now())).used).toBe(32 * (MIB + WRAPPING - 1))
   })
 
   it('[H7][PP-207] a body counts for ten seconds, and the account is forgotten after them', async () => {

@@ -1,3 +1,5 @@
+import { UnsecuredJWT } from 'jose'
+import type { Problem } from '../../../src/contract/problems.ts'
 import { formatApiKey } from '../../../src/domain/key-text.ts'
 import { MAX_MISSES, MISS_WINDOW_MS } from '../../../src/domain/misses.ts'
 import { clientSource } from '../../../src/http/callers/client-address.ts'
@@ -5,6 +7,8 @@ import { authenticate, forgetVerdicts } from '../../../src/services/credentials/
 import type { Visit } from '../../../src/services/credentials/authentication.ts'
 import { rememberedKeys } from '../../../src/services/credentials/key-callers.ts'
 import { VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
+import { renewHostToken } from '../../../src/services/hosts/host-enrolment.ts'
+import { FakeHost } from '../../support/fake-host.ts'
 import { api, beforeEach, createAccount, createEndpoint, describe, env, expect, it, send, vi } from '../../support/harness.ts'
 
 /** Long enough for two windows. */
@@ -27,8 +31,15 @@ async function queriesOf(run: () => Promise<unknown>): Promise<number> {
   return length
 }
 
-/** Again when the window of the count has ended in the middle. */
-const inOneWindow = (run: () => Promise<void>) => vi.waitFor(run, { timeout: WAIT_MS })
+/** Again when the window of the count has ended in the middle, and from the start: a source that used up a window has a tenth of the next. */
+const inOneWindow = (run: () => Promise<void>) =>
+  vi.waitFor(
+    () => {
+      forgetVerdicts()
+      return run()
+    },
+    { timeout: WAIT_MS },
+  )
 
 describe('floods of keys', () => {
   beforeEach(forgetVerdicts)
@@ -95,6 +106,25 @@ describe('floods of keys', () => {
     expect(await authenticate(env, newcomer, NOW, visitFrom('a'))).toEqual({ ok: false, problem: 'rateLimited', waitSeconds: 10 })
     expect((await authenticate(env, newcomer, NOW, visitFrom('b'))).ok).toBe(true)
     expect((await authenticate(env, `Bearer ${(await createAccount()).key}`, NOW + MISS_WINDOW_MS, visitFrom('a'))).ok).toBe(true)
+  })
+
+  it('[S12][CS-12] an address with too many assertions of unknown hosts asks D1 nothing more, and a host elsewhere gets its token', async () => {
+    const madeUp = () => new UnsecuredJWT({ iss: crypto.randomUUID() }).encode()
+    const ask = (assertion: string, address: string | null) =>
+      renewHostToken(env, assertion, address, NOW).then(
+        () => 200,
+        (error: Problem) => error.status,
+      )
+    const flood = (length: number) => Promise.all(Array.from({ length }, () => ask(madeUp(), 'a')))
+    const queries = await queriesOf(async () => {
+      expect(new Set(await flood(MAX_MISSES))).toEqual(new Set([401]))
+      expect(new Set(await flood(200))).toEqual(new Set([429]))
+    })
+    expect(queries).toBe(MAX_MISSES)
+    const host = await FakeHost.enrol()
+    expect(await ask(await host.assertion(), 'a')).toBe(429)
+    expect(await ask(await host.assertion(), 'b')).toBe(200)
+    expect(await ask(await host.assertion(), null)).toBe(200)
   })
 
   it('[M3][PP-200] senders whose addresses nobody knows do not lock one another out', async () => {

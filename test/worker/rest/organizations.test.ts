@@ -234,9 +234,10 @@ describe('[TEAM-13] deleting an organization', () => {
     const { owner, id } = await teamWith('DEV')
     await insertPod(id)
     const before = await rowsOf(id)
+    const { name } = (await api(owner.key).get(`${PATH}/${id}`)).body
     const db = openDatabase(env.DB)
     const note = db.update(apiKeys).set({ revokedAt: 1 }).where(eq(apiKeys.id, 'none'))
-    expect(await deleteOrganization(db, id, { userId: owner.userId, role: 'OWNER' }, Date.now(), note)).toBe(false)
+    expect(await deleteOrganization(db, { id, name }, { userId: owner.userId, role: 'OWNER' }, Date.now(), note)).toBe(false)
     expect(await rowsOf(id)).toEqual(before)
     expect((await api(owner.key).get(`${PATH}/${id}`)).status).toBe(200)
   })

@@ -1,8 +1,11 @@
+import { UpdatePodRequest } from '../../../src/contract/pods/pods.ts'
 import { readSettings } from '../../../src/env.ts'
 import { gpus } from '../../support/gpus.ts'
+import { graphql } from '../../support/graphql.ts'
 import { api, createAccount, createKey, describe, env, expect, it, send } from '../../support/harness.ts'
 import { LogReader } from '../../support/log-reader.ts'
 import { PODS, podBody, podScene, setPod } from '../../support/pod-scene.ts'
+import { v1 } from '../../support/v1.ts'
 
 describe('other accounts', () => {
   it('[AUT-5] [POD-12] a pod of another account is 404 for every call, as an unknown one is, and stays as it is', async () => {
@@ -46,19 +49,14 @@ describe('other accounts', () => {
 })
 
 describe('the key of a pod', () => {
-  it('[AUT-6] [PP-96] [PP-102] reads and changes its own pod and nothing else, and dies with it', async () => {
+  it('[AUT-6] [PP-96] [S1] reads and stops its own pod and nothing else, and dies with it', async () => {
     const scene = await podScene(gpus(3))
     const [mine, other] = [await scene.create(), await scene.create()]
     const workload = await scene.host.waitFor(({ id }) => id === `${mine.id}-1`)
     const pod = api(workload.platformEnv.RUNPOD_API_KEY ?? '')
     expect((await pod.get(`${PODS}/${mine.id}`)).body).toMatchObject({ id: mine.id })
-    expect((await pod.patch(`${PODS}/${mine.id}`, { name: 'from inside' })).body).toMatchObject({ name: 'from inside' })
     const log = await LogReader.open(workload.platformEnv.RUNPOD_API_KEY ?? '', `${PODS}/${mine.id}/logs`)
     await log.close()
-    for (const change of [{ image: 'evil.example.com/x' }, { registry: 'r' }, { templateId: 't' }]) {
-      const reply = await pod.patch(`${PODS}/${mine.id}`, change)
-      expect(reply, '[PP-102]').toMatchObject({ status: 403, body: { detail: 'access denied' } })
-    }
     for (const reply of [
       await pod.get(PODS),
       await pod.get(`${PODS}/${other.id}/logs`),
@@ -74,8 +72,46 @@ describe('the key of a pod', () => {
     }
     const endpoint = (await scene.call.post('/v2/serverless', { name: 'e', image: 'builtin/echo', gpu: { pools: ['ADA_24'] } })).body.id
     expect((await pod.post(`/v2/${endpoint}/run`, { input: {} })).status).toBeGreaterThanOrEqual(400)
+    expect((await pod.post(`${PODS}/${mine.id}/action`, { action: 'stop' })).body.status).toMatch(/EXITED|STOPPING/)
     expect((await pod.post(`${PODS}/${mine.id}/action`, { action: 'terminate' })).status).toBe(204)
     expect(await pod.get(`${PODS}/${mine.id}`)).toMatchObject({ status: 401, body: { detail: 'invalid bearer token' } })
+    scene.leave()
+  })
+
+  // Every member that a PATCH may name, in the document, over each interface that has one.
+  const CHANGES: Readonly<Record<string, unknown>> = {
+    ...{ name: 'from inside', image: 'evil.example.com/x', registry: 'r', templateId: 't', env: { STOLEN: '{{ RUNPOD_SECRET_TOPA }}' } },
+    ...{ cmd: ['sh'], entrypoint: ['sh'], args: 'sh', disk: 500, ports: ['9/tcp'], mounts: {}, globalNetworking: true, locked: true },
+    ...{ stopAfter: null, terminateAfter: null, idleStop: null, gpu: { count: 2 }, onHostLoss: 'MOVE' },
+  }
+  it('[S1] [PP-102] changes no member of its pod, over REST, API v1 and GraphQL', async () => {
+    const known = Object.keys(UpdatePodRequest.shape)
+    expect(known.filter((name) => !(name in CHANGES))).toEqual([])
+    const scene = await podScene(gpus(2))
+    const { id } = await scene.create()
+    const key = (await scene.host.waitFor((workload) => workload.id === `${id}-1`)).platformEnv.RUNPOD_API_KEY ?? ''
+    const [pod, old, before] = [api(key), v1(key), await scene.get(id)]
+    const refused = { status: 403, body: { errors: ['the key lacks the scope pods:write'] } }
+    for (const name of known) {
+      const change = { [name]: CHANGES[name] }
+      expect(await pod.patch(`${PODS}/${id}`, change), name).toMatchObject(refused)
+      expect(await pod.patch(`${PODS}/${id}?dryRun=true`, change), name).toMatchObject(refused)
+      expect((await old.patch(`/pods/${id}`, change)).status, name).toBe(403)
+      expect((await old.post(`/pods/${id}/update`, change)).status, name).toBe(403)
+    }
+    for (const action of ['start', 'reset']) expect((await old.post(`/pods/${id}/${action}`)).status, action).toBe(403)
+    expect(await pod.post(`${PODS}/${id}/action`, { action: 'start' })).toMatchObject(refused)
+    expect(await pod.get(`${PODS}/${id}/exec`)).toMatchObject(refused)
+    for (const mutation of [
+      `podEditJob(input: {podId: "${id}", env: [{key: "A", value: "{{ RUNPOD_SECRET_TOPA }}"}]}) { id }`,
+      `podResume(input: {podId: "${id}", gpuCount: 1}) { id }`,
+      `podBidResume(input: {podId: "${id}", gpuCount: 1, bidPerGpu: 1}) { id }`,
+    ]) {
+      const { body } = await graphql(key)(`mutation { ${mutation} }`)
+      expect(body.errors[0].message, mutation).toMatch(/^access denied/)
+    }
+    expect(await scene.get(id)).toEqual(before)
+    expect((await old.post(`/pods/${id}/stop`)).status).toBe(200)
     scene.leave()
   })
 

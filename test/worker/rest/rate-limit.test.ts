@@ -253,3 +253,29 @@ describe('rate limit', () => {
     expect(await allowed(stub, limits, noon)).toBe(false)
   })
 })
+
+describe('the object that counts', () => {
+  it('[RATE-21] has three rows and one page, however long it has counted', async () => {
+    const { userId } = await createAccount()
+    const stub = rateLimiterStub(env, userId)
+    const quotas = { minute: 60, hour: 3000, day: 50_000 }
+    const sizes = new Set<number>()
+    for (let day = 0; day < 400; day += 1) {
+      expect(await allowed(stub, quotas, Date.UTC(2026, 0, 1 + day))).toBe(true)
+      if (day % 100 !== 99) continue
+      // It writes within a second.
+      const count = () =>
+        runInDurableObject(
+          stub,
+          (_, { storage }) => storage.sql.exec('SELECT start_ms FROM windows WHERE name = ?', 'day').toArray()[0]?.start_ms,
+        )
+      await until(async () => (await count()) === Date.UTC(2026, 0, 1 + day))
+      const rows = await runInDurableObject(stub, (_, { storage }) => {
+        sizes.add(storage.sql.databaseSize)
+        return storage.sql.exec('SELECT COUNT(*) AS n FROM windows').one().n
+      })
+      expect(rows).toBe(3)
+    }
+    expect(sizes.size).toBe(1)
+  })
+})

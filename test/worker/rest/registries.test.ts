@@ -25,6 +25,15 @@ describe('registries', () => {
     expect((await api(key).delete(`${PATH}/${registry.id}`)).status).toBe(404)
   })
 
+  it('[REG-1] are listed oldest first: who deletes from the front reaches those in use last', async () => {
+    const account = await createAccount()
+    const made = [await create(account.key), await create(account.key), await create(account.key)]
+    for (const [n, { id }] of made.entries()) {
+      await env.DB.prepare('UPDATE registries SET created_at = ? WHERE id = ?').bind(n, id).run()
+    }
+    expect((await api(account.key).get(PATH)).body.registries).toEqual(made)
+  })
+
   it('[REG-1] there is no PATCH', async () => {
     const { key } = await createAccount()
     const { id } = await create(key)

@@ -25,7 +25,7 @@ describe('a plane without its secrets', () => {
   }
 
   it('[L8][PP-210] signs nothing: no token of a host is made with a known text', async () => {
-    await expect(renewHostToken({ ...env, TOKEN_SECRET: '' }, 'x.y.z')).rejects.toThrow()
+    await expect(renewHostToken({ ...env, TOKEN_SECRET: '' }, 'x.y.z', null, Date.now())).rejects.toThrow()
   })
 })
 

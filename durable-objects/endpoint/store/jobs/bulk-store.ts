@@ -64,7 +64,8 @@ export class BulkStore {
     )
     if (bulk.finishedAtMs === null) return
     this.sql.exec(
-      'DELETE FROM bulks WHERE id IN (SELECT id FROM bulks WHERE finished_at IS NOT NULL ORDER BY created_at DESC LIMIT -1 OFFSET ?)',
+      `DELETE FROM bulks WHERE id IN
+         (SELECT id FROM bulks WHERE finished_at IS NOT NULL ORDER BY created_at DESC LIMIT -1 OFFSET ?) /* plan: few rows are kept */`,
       MAX_KEPT,
     )
   }
@@ -75,7 +76,7 @@ export class BulkStore {
 
   /** Those that go on, oldest first. */
   running(): Bulk[] {
-    return this.read('SELECT bulk FROM bulks WHERE finished_at IS NULL ORDER BY created_at, id')
+    return this.read('SELECT bulk FROM bulks WHERE finished_at IS NULL ORDER BY created_at, id /* plan: few rows are kept */')
   }
 
   /** The text is what `save` made of a bulk; one of a former release lacks what it refused and left. */

@@ -26,6 +26,7 @@ export function toJob(row: Record<string, SqlStorageValue>): Job {
     startedAtMs: numberOrNull(row.started_at),
     acked: row.acked === 1,
     unconfirmed: Number(row.unconfirmed),
+    hostLosses: Number(row.host_losses),
     leaseUntilMs: numberOrNull(row.lease_until),
     leaseEndReason: typeof row.lease_end_reason === 'string' ? row.lease_end_reason : '',
     missingPings: Number(row.missing_pings ?? 0),

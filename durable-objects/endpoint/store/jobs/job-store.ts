@@ -68,7 +68,7 @@ export class JobStore implements JobRows {
   save(before: Job, job: Job): void {
     this.sql.exec(
       `UPDATE jobs SET state = ?, order_key = ?, due_at = ?, attempt = ?, retries = ?, worker_id = ?, boot = ?, past_holders = ?, started_at = ?,
-         acked = ?, unconfirmed = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ?,
+         acked = ?, unconfirmed = ?, host_losses = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ?,
          delivery = ? WHERE seq = ?`,
       STATE_CODES[job.state],
       job.orderKey,
@@ -81,6 +81,7 @@ export class JobStore implements JobRows {
       job.startedAtMs,
       job.acked ? 1 : 0,
       job.unconfirmed,
+      job.hostLosses,
       job.leaseUntilMs,
       job.leaseEndReason,
       job.missingPings,

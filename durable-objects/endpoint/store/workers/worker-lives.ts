@@ -54,10 +54,9 @@ export class WorkerLives {
 
   /** Those that are here, or left last: at most so many, the newest first. */
   newest(limit: number): WorkerLife[] {
-    return this.sql
-      .exec('SELECT * FROM worker_lives ORDER BY left_at IS NULL DESC, left_at DESC, created_at DESC LIMIT ?', limit)
-      .toArray()
-      .map(toLife)
+    const select = (rows: string) => this.sql.exec(`SELECT * FROM worker_lives ${rows} LIMIT ?`, limit).toArray().map(toLife)
+    const here = select('WHERE left_at IS NULL ORDER BY created_at DESC /* plan: sorts the workers that are here */')
+    return [...here, ...select('WHERE left_at IS NOT NULL ORDER BY left_at DESC')].slice(0, limit)
   }
 }
 

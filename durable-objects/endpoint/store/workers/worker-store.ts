@@ -99,7 +99,7 @@ export class WorkerStore implements WorkerRows {
   /** Workers that were told to stop a job and have been pinging it, or may be. */
   withStops(): string[] {
     this.stopped ??= this.sql
-      .exec('SELECT DISTINCT worker_id FROM stops')
+      .exec('SELECT DISTINCT worker_id FROM stops /* plan: stops last seconds, and this is kept in memory */')
       .toArray()
       .map((row) => String(row.worker_id))
     return this.stopped
@@ -128,7 +128,7 @@ export class WorkerStore implements WorkerRows {
   private byId(): Map<string, Worker> {
     this.known ??= new Map(
       this.sql
-        .exec('SELECT * FROM workers ORDER BY created_at, id')
+        .exec('SELECT * FROM workers ORDER BY created_at, id /* plan: an endpoint has few, and this is kept in memory */')
         .toArray()
         .map((row) => [String(row.id), toWorker(row)]),
     )

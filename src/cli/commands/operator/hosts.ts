@@ -1,6 +1,14 @@
 import type { Command } from 'commander'
+import { agentCommand, isPlainHttp } from '../../../client/agent-command.ts'
 import type { ApiBody } from '../../../client/client.ts'
+import { usage } from '../../core/failure.ts'
 import { type Call, hostOf, PLAN, type Planned } from './call.ts'
+
+interface NewHost {
+  dataCenter?: string
+  cloud?: string
+  insecurePlane?: boolean
+}
 
 /** Machines, and the tokens with which they join. */
 export function addHosts(program: Command, call: Call): void {
@@ -66,10 +74,16 @@ export function addHosts(program: Command, call: Call): void {
     .description('make a join token, and print the line that a new machine is started with; it is shown this once')
     .option('--data-center <id>', 'data center of the machine')
     .option('--cloud <tier>', 'SECURE or COMMUNITY (default: SECURE)')
-    .action((name: string | undefined, { dataCenter, cloud }: { dataCenter?: string; cloud?: string }) =>
+    .option('--insecure-plane', 'let the agent speak plain http to a plane on another machine, with all that is secret')
+    .action((name: string | undefined, { dataCenter, cloud, insecurePlane }: NewHost) =>
       call(async (api, url) => {
+        if (isPlainHttp(url) && insecurePlane !== true)
+          throw usage(
+            `an agent refuses plain http to ${url}`,
+            'name the plane by its https address, or pass --insecure-plane where the network itself is private',
+          )
         const made = await api.createJoinToken({ body: { name, dataCenterId: dataCenter, cloud } as ApiBody<'createJoinToken'> })
-        return { ...made, command: `podplane-agent --plane ${url} --join-token ${made.token}` }
+        return { ...made, command: agentCommand(url, made.token, insecurePlane) }
       }),
     )
 }

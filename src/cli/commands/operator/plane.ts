@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { runOf } from '../../core/act.ts'
+import type { PlaneFlags } from '../../tools/run-plane.ts'
 import type { Call } from './call.ts'
 
 /** How the plane itself is, who waits, and who has changed what. */
@@ -33,6 +35,17 @@ export function addPlane(program: Command, call: Call): void {
         return { waiting: rows }
       }),
     )
+  plane
+    .command('run')
+    .description('run a plane and a host agent on this machine, as npm start does; for services')
+    .option('--data <directory>', 'where everything is kept (PODPLANE_DATA)')
+    .option('--port <port>', 'where it listens, on loopback (PORT)')
+    .option('--no-agent', 'run no host agent here')
+    .option('--simulate-gpus <spec>', 'let the agent offer GPUs this machine does not have, such as "NVIDIA L4:2"')
+    .action(async (flags: PlaneFlags) => {
+      const run = runOf(plane)
+      run.exitCode = await (await import('../../tools/run-plane.ts')).runPlane(flags, run.io.env)
+    })
   addAudit(plane, call)
 }
 

@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react'
+import { agentCommand, isPlainHttp } from '../../../client/agent-command.ts'
 import type { ApiClient } from '../../../client/client.ts'
 import type { Host } from '../../../contract/hosts/hosts.ts'
 import { useLive } from '../../app/live.ts'
@@ -97,11 +98,17 @@ function Made({ of: { dataCenterId, cloud, expiresAt } }: { of: Token }) {
 function Line({ token }: { token: string }) {
   return (
     <div className="flex flex-col gap-2">
-      <Command text={`podplane-agent --plane ${location.origin} --join-token ${token}`} />
+      <Command text={agentCommand(location.origin, token)} />
       <p className="text-soft">
         The agent is one file that needs Node 22 and a container engine; the deployment guide has its unit for systemd. Behind a proxy of
         its own the plane may have another address for machines.
       </p>
+      {isPlainHttp(location.origin) && (
+        <p className="text-warn">
+          The agent refuses plain http to another machine. Use the plane's https address, or add --insecure-plane where the network itself
+          is private.
+        </p>
+      )}
     </div>
   )
 }

@@ -1,3 +1,5 @@
+import { quoted } from '../../../client/shell.ts'
+
 /** The same call as text for other tools. Pure. */
 
 export interface CopiedCall {
@@ -7,11 +9,6 @@ export interface CopiedCall {
   body?: unknown
   /** What the command line takes for it, such as `pods stop abc`; left out where it has no verb of its own. */
   command?: string
-}
-
-/** For a shell a text between single quotes. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /** One or several calls for curl, Python and podplane. The key is read from the environment, where it also is for the others. */

@@ -36,5 +36,54 @@ export const usage = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.workloadId, t.sequence] }),
     index('usage_team_kind_ended').on(t.teamId, t.kind, t.endedAtMs, t.startedAtMs),
+    index('usage_resource_ended').on(t.resourceId, t.endedAtMs),
+    // For the removal of what is old (BIL-42).
+    index('usage_ended').on(t.endedAtMs),
   ],
 )
+
+const sums = {
+  gpuMicros: integer('gpu_micros').notNull(),
+  cpuMicros: integer('cpu_micros').notNull(),
+  /** Of all disks but those that are HIGH_PERFORMANCE. */
+  diskMicros: integer('disk_micros').notNull(),
+  fastMicros: integer('fast_micros').notNull(),
+}
+
+/**
+ * What a resource was charged on a UTC day by intervals that have ended (BIL-40). A trigger of the migration adds to it with each row of
+ * `usage`, in the same statement, so no statement writes it. It stays when the interval is removed.
+ */
+export const usageDays = sqliteTable(
+  'usage_days',
+  {
+    teamId: text('team_id').notNull(),
+    kind: text('kind', { enum: USAGE_KINDS }).notNull(),
+    /** The beginning of the day, milliseconds. */
+    dayMs: integer('day_ms').notNull(),
+    resourceId: text('resource_id').notNull(),
+    ...sums,
+  },
+  (t) => [
+    primaryKey({ columns: [t.teamId, t.kind, t.dayMs, t.resourceId] }),
+    index('usage_days_resource').on(t.teamId, t.resourceId, t.dayMs),
+  ],
+)
+
+/** The same of all resources of a kind together. */
+export const usageTotals = sqliteTable(
+  'usage_totals',
+  {
+    teamId: text('team_id').notNull(),
+    kind: text('kind', { enum: USAGE_KINDS }).notNull(),
+    dayMs: integer('day_ms').notNull(),
+    ...sums,
+  },
+  (t) => [primaryKey({ columns: [t.teamId, t.kind, t.dayMs] })],
+)
+
+/** Up to when intervals have been removed (BIL-42): one row once that has happened. */
+export const usageRemovals = sqliteTable('usage_removals', {
+  id: integer('id').primaryKey(),
+  untilMs: integer('until_ms').notNull(),
+})

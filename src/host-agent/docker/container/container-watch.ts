@@ -1,3 +1,4 @@
+import { uptime } from 'node:os'
 import { backoffMs, sleep } from '../../../node/backoff.ts'
 import { describeExit, OUTPUT_TAIL_LINES } from '../../exit-reason.ts'
 import type { WorkloadExit } from '../../runtime.ts'
@@ -10,7 +11,13 @@ const RETRY_BASE_MS = 500
 const RETRY_MAX_MS = 10_000
 /** So many looks at a container fail before the engine's list is believed instead. */
 const UNSEEN_MAX = 3
-const VANISHED: WorkloadExit = { exitCode: null, reason: 'the container was removed by somebody else', endedAtMs: null, vanished: true }
+const VANISHED: WorkloadExit = {
+  exitCode: null,
+  reason: 'the container was removed from outside',
+  endedAtMs: null,
+  byHost: true,
+  vanished: true,
+}
 
 export interface WatchOptions {
   engine: DockerEngine
@@ -81,6 +88,14 @@ async function describe(engine: DockerEngine, facts: ContainerFacts, outage: Out
   const raw = await engine.readLogs(facts.name, OUTPUT_TAIL_LINES).catch(() => Buffer.alloc(0))
   const { exitCode, outOfMemory, endedAtMs } = facts
   const reason = describeExit({ exitCode, outOfMemory, signal: null, tail: parseDockerLogs(raw) })
-  const isWithEngine = endedByOutage(endedAtMs, outage)
-  return { exitCode, reason: isWithEngine ? `${reason}; the container engine was restarted` : reason, endedAtMs }
+  if (facts.startedAtMs !== null && facts.startedAtMs < bootedAtMs())
+    return { exitCode, reason: `${reason}; the machine was restarted`, endedAtMs, byHost: true }
+  if (endedByOutage(endedAtMs, outage))
+    return { exitCode, reason: `${reason}; the container engine was restarted`, endedAtMs, byHost: true }
+  return { exitCode, reason, endedAtMs }
+}
+
+/** By this machine's clock, as it is now. */
+function bootedAtMs(): number {
+  return Date.now() - uptime() * 1_000
 }

@@ -71,6 +71,8 @@ export interface SavedImage {
 export interface ContainerUsage {
   /** CPU time since the start, nanoseconds. */
   cpuNanos: number
+  /** How long its own bound held it back, since the start, nanoseconds. */
+  throttledNanos?: number | undefined
   /** Without what the kernel would give back at once. */
   memoryBytes: number
   memoryLimitBytes: number

@@ -12,10 +12,16 @@ export async function readUsage(docker: Docker, name: string): Promise<Container
   const cache = detail?.inactive_file ?? detail?.total_inactive_file ?? 0
   return {
     cpuNanos: stats.cpu_stats.cpu_usage.total_usage,
+    throttledNanos: throttledOf(stats.cpu_stats),
     memoryBytes: Math.max(0, usage - cache),
     memoryLimitBytes: limit,
     traffic: trafficOf(stats),
   }
+}
+
+/** An engine in a virtual machine may say nothing of it, whatever its declared type promises. */
+function throttledOf({ throttling_data: data }: { throttling_data?: { throttled_time?: number } }): number | undefined {
+  return data?.throttled_time
 }
 
 interface EngineTraffic {

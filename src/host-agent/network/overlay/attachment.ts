@@ -6,6 +6,8 @@ export interface Attachment {
   places: readonly OverlayPlace[]
   /** A process with the container's network. */
   pid: number
+  /** Where it speaks from in the network of its account. */
+  addresses: readonly string[]
   /** The file of names that the container has; null: it is not to be seen from here. */
   hostsPath: string | null
 }

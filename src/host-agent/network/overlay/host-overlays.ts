@@ -96,6 +96,17 @@ export class HostOverlays {
     return undefined
   }
 
+  /** The networks of the container that speaks from an address, the last one that has it; undefined: the plane has said nothing yet. */
+  networksOf(address: string): Overlay[] | undefined {
+    const attachment = [...this.attachments.values()].findLast(({ addresses }) => addresses.includes(address))
+    return this.overlays && (attachment?.places ?? []).flatMap(({ id }) => this.overlays?.get(id) ?? [])
+  }
+
+  /** The domain of the first of these networks that has one. */
+  domainOf(places: readonly OverlayPlace[]): string | undefined {
+    return places.flatMap(({ id }) => this.overlays?.get(id)?.domain ?? [])[0]
+  }
+
   /** Gives a container its interfaces. Throws, in words for its user, when it does not get all of them. */
   async attach(attachment: Attachment): Promise<void> {
     this.adopt(attachment)

@@ -8,6 +8,7 @@ import * as registries from '../../../services/resources/registries.ts'
 import * as secrets from '../../../services/resources/secrets.ts'
 import { type Call, once, type Resolvers } from '../call.ts'
 import { checked, needed } from '../checked.ts'
+import { inTurns } from '../in-turns.ts'
 import { orNull } from '../or-null.ts'
 import { listAllEndpoints, readEndpoint } from './endpoints.ts'
 import { listAllPods } from './pods.ts'
@@ -30,16 +31,31 @@ export const ACCOUNT_RESOLVERS: Resolvers = {
   User: {
     email: async (_source, _args, call) => (await once(call, 'user', () => getUser(call.ctx))).email,
     pubKey: async ({ pubKey }: UserSource, _args, { ctx }) => pubKey ?? (await getSshKeys(ctx)).join(BETWEEN_KEYS),
-    pods: (_source, _args, call) => once(call, 'pods', () => listAllPods(call)),
-    endpoints: (_source, _args, call) => once(call, 'endpoints', () => listAllEndpoints(call)),
+    pods: (_source, _args, call) =>
+      inTurns(
+        call,
+        once(call, 'pods', () => listAllPods(call)),
+      ),
+    endpoints: (_source, _args, call) =>
+      inTurns(
+        call,
+        once(call, 'endpoints', () => listAllEndpoints(call)),
+      ),
     endpoint: (_source, { id }, call) => orNull(() => readEndpoint(call, id ?? '')),
     networkVolumes: (_source, _args, call) => listVolumesOnce(call),
-    podTemplates: (_source, _args, call) => once(call, 'templates', () => listOwnTemplates(call)),
+    podTemplates: (_source, _args, call) =>
+      inTurns(
+        call,
+        once(call, 'templates', () => listOwnTemplates(call)),
+      ),
     containerRegistryCreds: (_source, _args, call) => once(call, 'registries', () => registries.listRegistries(call.ctx)),
     secrets: (_source, _args, call) => once(call, 'secrets', () => secrets.listSecrets(call.ctx)),
     currentSpendPerHr: async (_source, _args, call) => (await spendOf(call)).rate.perHour,
     spendLimit: async (_source, _args, call) => (await spendOf(call)).limits.perHour,
     clientBalance: () => 0,
+    hostBalance: () => 0,
+    minBalance: () => 0,
+    referralEarned: () => 0,
     notifyPodsStale: () => false,
     notifyPodsGeneral: () => false,
     notifyLowBalance: () => false,

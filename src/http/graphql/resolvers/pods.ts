@@ -1,6 +1,9 @@
 import type { Pod } from '../../../contract/pods/pods.ts'
-import { type FlatPod, flatPod } from '../../../domain/graphql/pods.ts'
+import { hasScope } from '../../../domain/access.ts'
+import { type FlatPod, flatPod, flatWorker } from '../../../domain/graphql/pods.ts'
 import { loadCatalog } from '../../../effects/catalog.ts'
+import { mapInPieces } from '../../../platform/yield-thread.ts'
+import { findWorker } from '../../../services/endpoints/endpoint-workers.ts'
 import { type PodDetail, readPodDetails } from '../../../services/pods/pod-details.ts'
 import { getPod, listPods } from '../../../services/pods/pods.ts'
 import { readPages } from '../../pages.ts'
@@ -8,9 +11,17 @@ import { batched } from '../batch.ts'
 import type { Call, Resolvers } from '../call.ts'
 import { orNull } from '../or-null.ts'
 
+/** Pods that are made into their views at once: a few milliseconds. */
+const AT_ONCE = 100
+
 /** Pods as they are read (GQL-13 to GQL-15). */
 export const POD_RESOLVERS: Resolvers = {
-  Query: { pod: (_, { input }, call) => orNull(async () => showPod(call, (await getPod(call.ctx, input?.podId ?? '')).pod)) },
+  Query: {
+    pod: async (_, { input }, call) => {
+      const id = input?.podId ?? ''
+      return (await orNull(async () => showPod(call, (await getPod(call.ctx, id)).pod))) ?? showWorker(call, id)
+    },
+  },
   Pod: {
     machineId: async ({ id }: FlatPod, _, call) => (await detailOf(call, id))?.machineId ?? null,
     podType: async ({ id }: FlatPod, _, call) => {
@@ -30,12 +41,19 @@ export async function listAllPods({ ctx }: Call): Promise<FlatPod[]> {
     return { items: page.pods, next: page.pagination.nextCursor }
   })
   const catalog = await loadCatalog(ctx.env)
-  return pods.map((pod) => flatPod(pod, catalog))
+  return mapInPieces(pods, AT_ONCE, (pod) => flatPod(pod, catalog))
 }
 
 /** One pod. */
 export async function showPod({ ctx }: Call, pod: Pod): Promise<FlatPod> {
   return flatPod(pod, await loadCatalog(ctx.env))
+}
+
+/** A worker of an endpoint, which status pages look for by its pod id (GQL-76); null for who may not read it. */
+async function showWorker({ ctx }: Call, id: string): Promise<FlatPod | null> {
+  if (!hasScope(ctx.principal.scopes, 'serverless:read')) return null
+  const found = await orNull(() => findWorker(ctx, id))
+  return found && flatWorker(found.worker, found.endpoint, await loadCatalog(ctx.env))
 }
 
 function detailOf(call: Call, id: string): Promise<PodDetail | undefined> {

@@ -8,6 +8,7 @@ import { ENDPOINT_RESOLVERS } from './endpoints.ts'
 import { POD_MUTATIONS } from './pod-mutations.ts'
 import { POD_RESOLVERS } from './pods.ts'
 import { TEMPLATE_RESOLVERS } from './templates.ts'
+import { VOLUME_RESOLVERS } from './volumes.ts'
 
 /** What every field does that does more than show a member of what it is of. */
 export const RESOLVERS: Resolvers = merged([
@@ -19,6 +20,7 @@ export const RESOLVERS: Resolvers = merged([
   CATALOG_RESOLVERS,
   CLUSTER_RESOLVERS,
   CLUSTER_OFFER_RESOLVERS,
+  VOLUME_RESOLVERS,
   ABSENT_RESOLVERS,
 ])
 

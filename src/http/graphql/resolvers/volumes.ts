@@ -1,6 +1,53 @@
+import { CreateNetworkVolumeRequest, type NetworkVolume, UpdateNetworkVolumeRequest } from '../../../contract/resources/network-volumes.ts'
+import { flatDataCenter } from '../../../domain/graphql/catalog.ts'
 import { v1Volume } from '../../../domain/v1/resources.ts'
-import { listVolumes } from '../../../services/resources/network-volumes.ts'
-import { type Call, once } from '../call.ts'
+import { listShownDataCenters } from '../../../services/catalog/data-centers.ts'
+import { createVolume, deleteVolume, listVolumes, updateVolume } from '../../../services/resources/network-volumes.ts'
+import { type Call, once, type Resolvers } from '../call.ts'
+import { checked, needed } from '../checked.ts'
+
+type Flat = ReturnType<typeof v1Volume>
+interface VolumeInput {
+  id?: string | null
+  name?: string | null
+  size?: number | null
+  dataCenterId?: string | null
+}
+
+/** Network volumes (GQL-74). */
+export const VOLUME_RESOLVERS: Resolvers = {
+  NetworkVolume: {
+    dataCenter: async ({ dataCenterId }: Flat, _, call) => {
+      const all = await once(call, 'data centers of volumes', () => listShownDataCenters(call.ctx, {}))
+      return all.map(flatDataCenter).find(({ id }) => id === dataCenterId) ?? null
+    },
+  },
+  Mutation: {
+    createNetworkVolume: async (_, { input, ...beside }: VolumeInput & { input?: VolumeInput | null }, { ctx, key }) =>
+      v1Volume(await createVolume(ctx, checked(CreateNetworkVolumeRequest, bodyOf(withPlace(input ?? beside))), key)),
+    updateNetworkVolume: async (_, { input }: { input?: VolumeInput | null }, { ctx }): Promise<Flat> => {
+      const { id, ...change } = needed(input)
+      const volume: NetworkVolume = await updateVolume(ctx, needed(id, 'id'), checked(UpdateNetworkVolumeRequest, bodyOf(change)))
+      return v1Volume(volume)
+    },
+    deleteNetworkVolume: async (_, { input }: { input?: VolumeInput | null }, { ctx }) => {
+      await deleteVolume(ctx, needed(needed(input).id, 'id'))
+      return null
+    },
+  },
+}
+
+// The check of v2 knows the member by another name.
+function withPlace(input: VolumeInput): VolumeInput {
+  return { ...input, dataCenterId: needed(input.dataCenterId, 'dataCenterId') }
+}
+
+/** What is null says nothing. */
+function bodyOf({ name, size, dataCenterId }: VolumeInput): object {
+  return Object.fromEntries(
+    Object.entries({ name, size, dataCenter: dataCenterId }).filter(([, value]) => value !== null && value !== undefined),
+  )
+}
 
 /** The network volumes of the account, read once a request. */
 export function listVolumesOnce(call: Call) {

@@ -1,14 +1,14 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { CreatedAccountKey, CreateKeyRequest, ListAccountKeysResponse, RotateKeyRequest } from '../../../contract/accounts/keys.ts'
-import { DryRunQuery } from '../../../contract/change-plan.ts'
+import { ChangePlan, DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import { planRevokeOwnKey, planRotateOwnKey } from '../../../services/accounts/dry-runs/plan-keys.ts'
 import * as keys from '../../../services/accounts/own-keys.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { BEARER, json, ok, PLANNED, plannedOrMade, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const PATH = '/v2/account/keys'
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of a key.' }) })
@@ -52,7 +52,7 @@ const rotateRoute = createRoute({
   middleware: [strictJson] as const,
   request: { params: Params, query: DryRunQuery, body: json(RotateKeyRequest) },
   responses: {
-    200: PLANNED,
+    200: plannedOrMade('CreatedAccountKeyOrChangePlan', 'With `dryRun`: what would happen.', ChangePlan, CreatedAccountKey),
     201: ok('The new key, shown this once.', CreatedAccountKey),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },

@@ -1,9 +1,14 @@
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import { BillingInterval } from '../../../contract/billing/bills.ts'
-import { type Cell, formatCsv } from '../../../domain/text/csv.ts'
+import type { BillingQuery } from '../../../contract/billing/query.ts'
+import { type Cell, formatCsv, formatCsvLines } from '../../../domain/text/csv.ts'
+import { inPieces } from '../../../platform/yield-thread.ts'
+import { answerInPieces, bodyInPieces } from '../../answer-in-pieces.ts'
 import type { AppEnv } from '../../app-env.ts'
 
+/** Lines that are written at once. */
+const LINES = 1_000
 const CSV = 'text/csv'
 const JSON_TYPE = 'application/json'
 const RANGE = ['startTime', 'endTime']
@@ -12,35 +17,46 @@ const INTERVAL_COLUMNS = Object.keys(BillingInterval.shape).map((name) =>
   RANGE.includes(name) ? `interval${name[0]?.toUpperCase()}${name.slice(1)}` : name,
 )
 
+interface BillRecord {
+  startTime: string
+  endTime: string
+  intervals?: readonly BillingInterval[]
+}
 interface Bill {
-  records: readonly { startTime: string; endTime: string; intervals?: readonly BillingInterval[] }[]
+  records: Iterable<BillRecord>
   metadata: { totals: object }
 }
 
-/** Whether a caller wants lines (BIL-15). */
-export function wantsCsv(c: Context<AppEnv>): boolean {
+/** A bill as JSON, or as lines where a caller wants them (BIL-15): `owner` names their columns of the resource. */
+export async function answerBill(
+  c: Context<AppEnv>,
+  bill: Bill,
+  owner: readonly string[],
+  include: BillingQuery['include'],
+): Promise<Response> {
+  if (!wantsCsv(c)) return answerInPieces(c, bill)
+  const body = await bodyInPieces(csvPieces(bill, owner, include))
+  return c.body(body, 200, { 'Content-Type': `${CSV}; charset=utf-8; header=present` })
+}
+
+async function* csvPieces({ records, metadata }: Bill, owner: readonly string[], include: BillingQuery['include']): AsyncGenerator<string> {
+  const columns = include === 'INTERVALS' ? [...RANGE, ...INTERVAL_COLUMNS] : [...RANGE, ...owner, ...Object.keys(metadata.totals)]
+  yield formatCsv(columns, [])
+  for await (const piece of inPieces<object>(include === 'INTERVALS' ? intervalRows(records) : records, LINES)) {
+    // Columns are picked by name, and the types of records have no index signature.
+    yield formatCsvLines(columns, piece as Record<string, Cell>[])
+  }
+}
+
+function* intervalRows(records: Bill['records']) {
+  for (const { startTime, endTime, intervals = [] } of records) {
+    for (const { startTime: intervalStartTime, endTime: intervalEndTime, ...rest } of intervals) {
+      yield { startTime, endTime, intervalStartTime, intervalEndTime, ...rest }
+    }
+  }
+}
+
+function wantsCsv(c: Context<AppEnv>): boolean {
   c.header('Vary', 'Accept')
   return accepts(c, { header: 'Accept', supports: [JSON_TYPE, CSV], default: JSON_TYPE }) === CSV
-}
-
-/** A bill as lines: one a record, or one an interval where those are listed (BIL-15). */
-export function csvOf(c: Context<AppEnv>, { records, metadata }: Bill, owner: readonly string[], include: string | undefined): Response {
-  const text =
-    include === 'INTERVALS' ? intervalLines(records) : recordLines(records, [...RANGE, ...owner, ...Object.keys(metadata.totals)])
-  return c.body(text, 200, { 'Content-Type': `${CSV}; charset=utf-8; header=present` })
-}
-
-// Both casts below: columns are picked by name, and the types of records have no index signature.
-function recordLines(records: Bill['records'], columns: readonly string[]): string {
-  return formatCsv(columns, records as unknown as Record<string, Cell>[])
-}
-
-function intervalLines(records: Bill['records']): string {
-  const rows = records.flatMap(({ startTime, endTime, intervals = [] }) =>
-    intervals.map((interval) => {
-      const { startTime: intervalStartTime, endTime: intervalEndTime, ...rest } = interval
-      return { startTime, endTime, intervalStartTime, intervalEndTime, ...rest }
-    }),
-  )
-  return formatCsv([...RANGE, ...INTERVAL_COLUMNS], rows as unknown as Record<string, Cell>[])
 }

@@ -21,7 +21,7 @@ import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
 import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
-import { csvOf, wantsCsv } from './answer-bill.ts'
+import { answerBill } from './answer-bill.ts'
 
 const PATH = '/v2/billing'
 const BillLines = z.string().meta({
@@ -73,33 +73,32 @@ const clustersRoute = createRoute({
 export function registerBilling(app: OpenAPIHono<AppEnv>): void {
   app.openapi(billingRoute, async (c) => {
     const query = c.req.valid('query')
-    const bill = await listAggregate(verbContext(c), query)
-    return wantsCsv(c) ? csvOf(c, bill, [], query.include) : c.json(bill, 200)
+    return answerBill(c, await listAggregate(verbContext(c), query), [], query.include)
   })
   app.openapi(podsRoute, async (c) => {
     const query = c.req.valid('query')
-    const bill = await listBills(verbContext(c), POD_BILLS, query, query.podId)
-    return wantsCsv(c) ? csvOf(c, bill, ['podId'], query.include) : c.json(bill, 200)
+    return answerBill(c, await listBills(verbContext(c), POD_BILLS, query, query.podId), ['podId'], query.include)
   })
   app.openapi(serverlessRoute, async (c) => {
     const query = c.req.valid('query')
-    const bill = await listBills(verbContext(c), SERVERLESS_BILLS, query, query.serverlessId)
-    return wantsCsv(c) ? csvOf(c, bill, ['serverlessId'], query.include) : c.json(bill, 200)
+    return answerBill(c, await listBills(verbContext(c), SERVERLESS_BILLS, query, query.serverlessId), ['serverlessId'], query.include)
   })
   app.openapi(endpointsRoute, async (c) => {
     const query = c.req.valid('query')
-    const bill = await listEndpointBills(verbContext(c), query)
-    return wantsCsv(c) ? csvOf(c, bill, [], query.include) : c.json(bill, 200)
+    return answerBill(c, await listEndpointBills(verbContext(c), query), [], query.include)
   })
   app.openapi(volumesRoute, async (c) => {
     const query = c.req.valid('query')
-    const bill = await listBills(verbContext(c), NETWORK_VOLUME_BILLS, query, query.networkVolumeId)
-    return wantsCsv(c) ? csvOf(c, bill, ['networkVolumeId'], query.include) : c.json(bill, 200)
+    return answerBill(
+      c,
+      await listBills(verbContext(c), NETWORK_VOLUME_BILLS, query, query.networkVolumeId),
+      ['networkVolumeId'],
+      query.include,
+    )
   })
   app.openapi(clustersRoute, async (c) => {
     const query = c.req.valid('query')
-    const bill = await listBills(verbContext(c), CLUSTER_BILLS, query, query.clusterId)
-    return wantsCsv(c) ? csvOf(c, bill, ['clusterId'], query.include) : c.json(bill, 200)
+    return answerBill(c, await listBills(verbContext(c), CLUSTER_BILLS, query, query.clusterId), ['clusterId'], query.include)
   })
 }
 

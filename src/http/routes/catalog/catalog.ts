@@ -16,6 +16,7 @@ import {
   GpuCatalogQuery,
   TemplateCatalogQuery,
 } from '../../../contract/catalog/query.ts'
+import { WHOLE_PAGE } from '../../../contract/pagination.ts'
 import { getCpuType, listCpuTypes } from '../../../services/catalog/cpus.ts'
 import { getShownDataCenter, listShownDataCenters } from '../../../services/catalog/data-centers.ts'
 import { getGpuType, listGpuTypes } from '../../../services/catalog/gpus.ts'
@@ -116,6 +117,6 @@ export function registerCatalog(app: OpenAPIHono<AppEnv>): void {
   })
   app.openapi(listTemplatesRoute, async (c) => {
     const templates = await listCatalogTemplates(verbContext(c), c.req.valid('query').source)
-    return c.json({ templates: templates.map(toTemplate) }, 200)
+    return c.json({ templates: templates.map(toTemplate), pagination: WHOLE_PAGE }, 200)
   })
 }

@@ -23,7 +23,7 @@ import { type AppContext, type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, okOrPlan, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { BEARER, json, ok, okOrPlan, PLANNED, plannedOrMade, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const PATH = '/v2/serverless'
 const ITEM_PATH = '/v2/serverless/{id}'
@@ -47,13 +47,14 @@ const createEndpointRoute = createRoute({
   method: 'post',
   path: PATH,
   operationId: 'createEndpoint',
+  etagOf: 'endpoint',
   summary: 'Create an endpoint',
   description:
     'Nothing runs before the first job, unless `workers.min` says so. With `dryRun` nothing is made and the answer says where a worker would go. A repeated `Idempotency-Key` gives the endpoint that the first call made.',
   ...scoped('serverless:write', [strictJson]),
   request: { body: json(CreateEndpointRequest), query: CreateEndpointQuery, headers: CreateHeaders },
   responses: {
-    200: ok('With `dryRun`: where a worker would go.', EndpointPlacementPreview),
+    200: plannedOrMade('EndpointOrPlacementPreview', 'With `dryRun`: where a worker would go.', EndpointPlacementPreview, Endpoint),
     201: ok('The endpoint.', Endpoint),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
@@ -64,6 +65,7 @@ const getRoute = createRoute({
   method: 'get',
   path: ITEM_PATH,
   operationId: 'getEndpoint',
+  etagOf: 'endpoint',
   summary: 'Read an endpoint',
   description: 'Its configuration and the URLs that jobs are sent to; how its workers fare is under `workers`.',
   ...scoped('serverless:read', []),
@@ -76,6 +78,7 @@ const updateRoute = createRoute({
   method: 'patch',
   path: ITEM_PATH,
   operationId: 'updateEndpoint',
+  etagOf: 'endpoint',
   summary: 'Change an endpoint in place',
   description:
     'What is left out stays. A change of the container or its placement makes a release and replaces workers one by one; the rest applies at once.',
@@ -92,6 +95,7 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: ITEM_PATH,
   operationId: 'deleteEndpoint',
+  etagOf: 'endpoint',
   summary: 'Delete an endpoint: its workers end, its jobs are cancelled',
   description: 'Jobs that wait or run are cancelled, and results that were kept are gone. It cannot be undone.',
   ...scoped('serverless:write', []),

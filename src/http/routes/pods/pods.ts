@@ -21,11 +21,12 @@ import { createPod, previewPod } from '../../../services/pods/create-pod.ts'
 import { planAction, planUpdatePod, type TaggedPlan } from '../../../services/pods/plan-pod.ts'
 import { getPod, listPods } from '../../../services/pods/pods.ts'
 import { waitForPod } from '../../../services/pods/wait-for-pod.ts'
+import { answerInPieces } from '../../answer-in-pieces.ts'
 import { type AppContext, type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, okOrPlan, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { BEARER, json, ok, okOrPlan, PLANNED, plannedOrMade, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const PATH = '/v2/pods'
 const ITEM_PATH = '/v2/pods/{id}'
@@ -60,7 +61,7 @@ const createPodRoute = createRoute({
   ...scoped(WRITE, [strictJson]),
   request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreateHeaders },
   responses: {
-    200: ok('With `dryRun`: where the pod would go.', PodPlacementPreview),
+    200: plannedOrMade('PodOrPlacementPreview', 'With `dryRun`: where the pod would go.', PodPlacementPreview, Pod),
     201: taggedPod('The pod.'),
     ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
@@ -101,7 +102,7 @@ const actionRoute = createRoute({
   operationId: 'actOnPod',
   summary: 'Start, stop, restart or terminate a pod',
   description: 'A locked pod can only be started or terminated; `stop` and `restart` are 409 with `code` LOCKED.',
-  ...scoped(WRITE, [strictJson], 'id'),
+  ...scoped(WRITE, [strictJson], 'id', 'pods:act'),
   request: { params: Params, query: DryRunQuery, body: json(PodActionRequest), headers: IfMatchHeaders },
   responses: {
     200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)),
@@ -117,7 +118,7 @@ const deleteRoute = createRoute({
   operationId: 'deletePod',
   summary: 'Terminate a pod: its container and its persistent mount are destroyed',
   description: 'Network and global volumes keep their data. A pod of a cluster is deleted with its cluster alone.',
-  ...scoped(WRITE, [], 'id'),
+  ...scoped(WRITE, [], 'id', 'pods:act'),
   request: { params: Params, query: DryRunQuery, headers: IfMatchHeaders },
   responses: {
     200: tagged(PLANNED),
@@ -131,7 +132,7 @@ export function registerPods(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => {
     const ctx = verbContext(c)
     const { pods, pagination, silentSinceMs } = await listPods(ctx, c.req.valid('query'))
-    return c.json({ pods: await withSpend(ctx, 'POD', pods, silentSinceMs), pagination }, 200)
+    return answerInPieces(c, { pods: await withSpend(ctx, 'POD', pods, silentSinceMs), pagination })
   })
   app.openapi(createPodRoute, async (c) => {
     const body = c.req.valid('json')

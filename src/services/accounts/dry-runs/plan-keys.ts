@@ -8,8 +8,10 @@ import { countRunningPods } from '../../../db/pods/running-pods.ts'
 import { planKeyRevocation, planKeyRotation, planSshKeys } from '../../../domain/plan/keys.ts'
 import { planChange } from '../../change-plan.ts'
 import type { OperatorContext, VerbContext } from '../../context.ts'
+import { requireMatch } from '../../precondition.ts'
 import { requireScope } from '../../require-scope.ts'
 import { findOwnKey, findRotatedKey, hasEnded, overlapEnd } from '../own-keys.ts'
+import { tagOfSshKeys } from '../ssh-keys.ts'
 
 /** What revoking a key of the account would do (DRY-10). Throws 403, and 404 also for a revoked one. */
 export async function planRevokeOwnKey(ctx: VerbContext, id: string): Promise<ChangePlan> {
@@ -38,12 +40,15 @@ function planRevocation(row: ApiKeyRow | undefined, nowMs: number): Promise<Chan
 }
 
 /** What replacing the SSH keys of the account would do (DRY-10). Throws 403. */
-export async function planPutSshKeys({ env, principal }: VerbContext, keys: readonly string[]): Promise<ChangePlan> {
+export async function planPutSshKeys(ctx: VerbContext, keys: readonly string[]): Promise<ChangePlan> {
+  const { env, principal } = ctx
   requireScope(principal, 'account:write')
   const { teamId } = principal
   const account = { kind: 'account' as const, id: teamId, name: null }
   const db = openDatabase(env.DB)
-  return planChange('ssh-keys.replace', account, async () =>
-    planSshKeys(account, await findSshKeys(db, teamId), keys, await countRunningPods(db, teamId)),
-  )
+  return planChange('ssh-keys.replace', account, async () => {
+    const before = await findSshKeys(db, teamId)
+    requireMatch(ctx, tagOfSshKeys(ctx, before))
+    return planSshKeys(account, before, keys, await countRunningPods(db, teamId))
+  })
 }

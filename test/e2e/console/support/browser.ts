@@ -10,6 +10,8 @@ import { undocumented } from './documented.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+/** Only what is wrong is told, and by its HTML: a list of all that is right, with a selector for each, takes as long as the look itself. */
+const AXE_OPTIONS = { runOnly: RULES, resultTypes: ['violations'], selectors: false }
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 /** A busy machine; what is waited for is there much sooner. */
 const PATIENCE_MS = 20_000
@@ -42,6 +44,8 @@ export class Visitor {
   private readonly addresses: string[] = []
   /** Requests that are not answered yet, whoever they go to. */
   private readonly waiting = new Set<Request>()
+  /** Addresses of requests that ended with the page that had sent them. */
+  private readonly aborted = new Set<string>()
   /** What was given to the page and may be nowhere in it afterwards. */
   private readonly secrets: string[] = []
 
@@ -50,9 +54,12 @@ export class Visitor {
     this.page = page
     this.url = url
     page.on('console', (message) => message.type() === 'error' && this.note(message.text()))
-    page.on('pageerror', (error) => this.complaints.push(String(error)))
+    page.on('pageerror', (error) => this.isCutOff(error) || this.complaints.push(String(error)))
     page.on('requestfinished', (request) => this.waiting.delete(request))
-    page.on('requestfailed', (request) => this.waiting.delete(request))
+    page.on('requestfailed', (request) => {
+      this.waiting.delete(request)
+      if (request.failure()?.errorText === 'net::ERR_ABORTED') this.aborted.add(request.url())
+    })
     page.on('request', (request) => {
       this.waiting.add(request)
       const { origin, pathname } = new URL(request.url())
@@ -68,6 +75,12 @@ export class Visitor {
   private note(text: string): void {
     const isBrowsers = text.startsWith('Failed to load resource') || text === 'An unknown error occurred when fetching the script.'
     if (!isBrowsers) this.complaints.push(text)
+  }
+
+  // A part of the console that was still on its way when its visitor went to another page is missed by nobody.
+  private isCutOff(error: Error): boolean {
+    const part = /Failed to fetch dynamically imported module: (\S+)/.exec(error.message)?.[1]
+    return part !== undefined && this.aborted.has(part)
   }
 
   static async open(browser: Browser, plane: Pick<TestPlane, 'url'>, options: BrowserContextOptions = {}): Promise<Visitor> {
@@ -113,7 +126,7 @@ export class Visitor {
   async expectAccessible(what: string): Promise<void> {
     // The policy of the page lets no script in but its own; the tool comes in beside it, once for each page that is loaded.
     if (!(await this.page.evaluate('"axe" in window'))) await this.page.evaluate(AXE)
-    const found = (await this.page.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`)) as AxeResult
+    const found = (await this.page.evaluate(`axe.run(document, ${JSON.stringify(AXE_OPTIONS)})`)) as AxeResult
     const lines = found.violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`))
     expect(lines, `${what}: ${lines.join('; ')}`).toEqual([])
   }

@@ -79,6 +79,6 @@ describe('the examples of the public documentation', () => {
     expect(await docs.play(key, 'delete-secret', { inline: { s1: made.id } })).toEqual({ secretDelete: null })
     expect((await api(key).get('/v2/account/secrets')).body.secrets).toEqual([])
     expect(await docs.play(key, 'my-volumes')).toEqual({ myself: { networkVolumes: [] } })
-    expect((await docs.play(key, 'gpu-type')).gpuTypes).toMatchObject([{ id: 'NVIDIA L4', lowestPrice: { minimumBidPrice: 0.28 } }])
+    expect((await docs.play(key, 'gpu-type')).gpuTypes).toMatchObject([{ id: 'NVIDIA L4', lowestPrice: { minimumBidPrice: 0.44 } }])
   })
 })

@@ -18,7 +18,7 @@ describe('the MCP server', () => {
       communityCloud: true,
       lowestPrice: {
         stockStatus: expect.stringMatching(/^(Low|Medium|High)$/),
-        uninterruptablePrice: 0.28,
+        uninterruptablePrice: 0.44,
         gpuTypeCudaVersions: expect.arrayContaining([{ cudaVersion: '12.8', availability: 'AVAILABLE' }]),
       },
     })

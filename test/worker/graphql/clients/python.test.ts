@@ -60,7 +60,7 @@ describe('the Python SDK: pods', () => {
     const { key } = await createAccount()
     const { gpuTypes } = await sdk.play(key, 'gpu-types')
     expect(gpuTypes).toContainEqual({ id: 'NVIDIA L4', displayName: 'L4', memoryInGb: 24 })
-    expect((await sdk.play(key, 'gpu-type-of-two')).gpuTypes).toMatchObject([{ lowestPrice: { uninterruptablePrice: 0.28 } }])
+    expect((await sdk.play(key, 'gpu-type-of-two')).gpuTypes).toMatchObject([{ lowestPrice: { uninterruptablePrice: 0.44 } }])
   })
 })
 

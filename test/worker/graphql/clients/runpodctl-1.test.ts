@@ -117,10 +117,10 @@ describe('runpodctl 1', () => {
   })
 
   it('[GQL-61] get cloud: prices for so many GPUs', async () => {
-    for (const secureCloud of [null, true]) {
+    for (const secureCloud of [null, true, false]) {
       const { gpuTypes } = await ctl.play(null, 'lowest-price', { variables: { input: { gpuCount: 2, secureCloud } } })
       const l4 = gpuTypes.find((one: { lowestPrice: { gpuTypeId: string } }) => one.lowestPrice.gpuTypeId === 'NVIDIA L4')
-      const price = secureCloud ? 0.44 : 0.28
+      const price = secureCloud === false ? 0.28 : 0.44
       expect(decodeGo(l4.lowestPrice, { minMemory: 'int', minVcpu: 'int', gpuName: 'string', minimumBidPrice: 'float64' })).toEqual({
         gpuName: 'L4',
         minMemory: expect.any(Number),

@@ -51,7 +51,7 @@ describe('SkyPilot', () => {
       {
         id: 'NVIDIA L4',
         lowestPrice: {
-          uninterruptablePrice: 0.28,
+          uninterruptablePrice: 0.44,
           stockStatus: expect.any(String),
           compliance: [],
           maxUnreservedGpuCount: expect.any(Number),

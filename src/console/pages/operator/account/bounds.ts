@@ -19,6 +19,7 @@ export const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
   queuedBytes: 'Inputs and results of jobs (MiB)',
   inFlightBytes: 'Bodies of jobs within 10 s (MiB)',
   readBytes: 'Large results read within 10 s (MiB)',
+  readRows: 'Rows of bills and lists read within 10 s',
   logBytes: 'Older lines of logs (MiB)',
   keptAnswers: 'Answers kept for an Idempotency-Key',
   keptAnswerBytes: 'Those answers (MiB)',

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeDurablySync } from '../../../../node/durable-file.ts'
 import { hasCode, OperatorError } from '../../../../node/fail.ts'
 
 /** The pair of keys that this host encrypts with (HOST-160). */
@@ -21,9 +22,7 @@ export function loadHostKey(stateDir: string): HostKey {
   const known = read(privatePath)
   if (known !== undefined) return { privatePath, publicKey: publicOf(known) }
   const { privateKey } = generateKeyPairSync('x25519')
-  const draft = `${privatePath}.draft`
-  writeFileSync(draft, `${jwkPart(privateKey, 'd')}\n`, { mode: 0o600 })
-  renameSync(draft, privatePath)
+  writeDurablySync(privatePath, `${jwkPart(privateKey, 'd')}\n`)
   return { privatePath, publicKey: publicOf(privateKey) }
 }
 
@@ -35,7 +34,10 @@ function read(path: string): KeyObject | undefined {
     if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
-  if (bytes.length !== KEY_BYTES) throw new OperatorError(`${path} is damaged; remove it, and this host makes a new key`)
+  if (bytes.length !== KEY_BYTES)
+    throw new OperatorError(
+      `${path} is damaged; what is encrypted between hosts stops here, all else goes on. Remove it, and this host makes a new key and tells it to the others`,
+    )
   return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, bytes]), format: 'der', type: 'pkcs8' })
 }
 

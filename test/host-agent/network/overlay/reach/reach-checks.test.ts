@@ -27,7 +27,7 @@ function open() {
     told: [] as OverlayReport[],
   }
   const place = { id: 'red', address: '10.64.1.2', interface: 'ens1' }
-  const attachment = { workloadId: 'p0-1', places: [place], pid: 1, hostsPath: null }
+  const attachment = { workloadId: 'p0-1', places: [place], pid: 1, addresses: [], hostsPath: null }
   const checks = new ReachChecks({
     overlays: {
       inventory: { address: HERE, reason: null, encryption: 'none' },

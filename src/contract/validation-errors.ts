@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { wordsFor } from '../../contract/forms.ts'
+import { wordsFor } from './forms.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -11,9 +11,19 @@ const MAX_NAMES = 20
 
 /** Each failed check as `<location>: <problem>` (ERR-4), the first ones of many (PP-202). `input` is the value that was checked. */
 export function describeIssues(issues: readonly Issue[], input: unknown): string[] {
-  const shown = issues.slice(0, MAX_ERRORS).map((issue) => shorten(describeIssue(issue, input)))
-  const more = issues.length - shown.length
+  const told = issues.flatMap(withinForm)
+  const shown = told.slice(0, MAX_ERRORS).map((issue) => shorten(describeIssue(issue, input)))
+  const more = told.length - shown.length
   return more > 0 ? [...shown, `$: and ${more} more`] : shown
+}
+
+/** Of a choice of forms of which one fits but for what it holds, that is what is wrong: `null` beside an object is no help there. */
+function withinForm(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const fitting = issue.errors.filter((inner) => inner.length > 0 && inner.every(({ path }) => path.length > 0))
+  const [only] = fitting
+  if (fitting.length !== 1 || only === undefined) return [issue]
+  return only.flatMap((inner) => withinForm({ ...inner, path: [...issue.path, ...inner.path] }))
 }
 
 function shorten(text: string): string {

@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { JOB_DEFAULTS } from '../defaults.ts'
+import { JOB_STATES } from '../enums.ts'
+import { form } from '../forms.ts'
+import { clampedInteger, queryFlag, queryInteger } from '../query-values.ts'
+import { describeIssues } from '../validation-errors.ts'
+
+// Queries and headers of the job API. The endpoint's object reads queries by these very schemas, so the document states what it does.
+
+const MIN_TTL_MS = 10_000
+const MAX_LIFE_MS = 604_800_000
+const MIN_HOLD_MS = 1_000
+const MAX_HOLD_MS = 300_000
+const MAX_LISTED = 1_000
+/** Events are counted in as many digits as are read. */
+const MAX_EVENT = 999_999_999_999_999
+
+const STATE = `(${JOB_STATES.join('|')})`
+const STATES = form(new RegExp(`^${STATE}(,${STATE})*$`), `states of a job with commas between them: ${JOB_STATES.join(', ')}`)
+/** As much of an id as anybody may have. */
+const ID_PREFIX = form(/^(sync-)?[0-9A-Fa-f-]{1,41}(-u1?)?$/, 'the beginning of a job id')
+
+/** A text of a query that is not there when it is empty (JL-1). */
+function unlessEmpty<Schema extends z.ZodType>(schema: Schema, read: (text: string) => string = (text) => text) {
+  return z.preprocess((value) => (value === '' ? undefined : typeof value === 'string' ? read(value) : value), schema.optional()).optional()
+}
+
+const Moment = z.iso.datetime({ offset: true })
+
+/** Which jobs are meant (JL-1). */
+export const JobFilterQuery = z.object({
+  status: unlessEmpty(z.string().regex(STATES), tidyStates).meta({
+    description: 'Jobs in these states only: one, or several with commas between them.',
+    example: 'FAILED,TIMED_OUT',
+  }),
+  from: unlessEmpty(Moment).meta({ description: 'Created at this time or later.' }),
+  to: unlessEmpty(Moment).meta({ description: 'Created before this time.' }),
+  id: unlessEmpty(z.string().regex(ID_PREFIX)).meta({
+    description: 'Jobs whose id begins so; `sync-` may be left out.',
+    example: 'eaebd6e7',
+  }),
+})
+
+// States are taken in any case, and an empty place in the list is none.
+function tidyStates(text: string): string {
+  const names = text.split(',').filter((name) => name !== '')
+  return names.join(',').toUpperCase()
+}
+
+/** PP-47. */
+export const PageSizeQuery = z.object({
+  limit: clampedInteger(1, MAX_LISTED, JOB_DEFAULTS.requests).meta({ description: 'At most so many; a value outside is clamped.' }),
+})
+
+export const RequestsQuery = JobFilterQuery.extend({
+  cursor: z.string().optional().meta({ description: '`nextCursor` of the page before.' }),
+  ...PageSizeQuery.shape,
+})
+
+/** STR-6, STR-10. */
+export const StreamQuery = z.object({
+  wait: clampedInteger(MIN_HOLD_MS, MAX_HOLD_MS, JOB_DEFAULTS.streamWait).meta({
+    description: 'Milliseconds to wait for a chunk; a value outside is clamped.',
+  }),
+  from: queryInteger(0, MAX_EVENT, 0).meta({ description: 'Events only: the last id seen. `Last-Event-ID` goes before it.' }),
+})
+
+/** RUN-4, STA-1. */
+export const WaitQuery = z.object({
+  wait: clampedInteger(MIN_HOLD_MS, MAX_HOLD_MS, JOB_DEFAULTS.wait).meta({
+    description: 'Milliseconds to wait for the job; a value outside is clamped.',
+  }),
+})
+
+/** PP-49. */
+export const SeriesQuery = z.object({
+  interval: z.enum(['m', 'h', 'd']).default(JOB_DEFAULTS.interval).meta({ description: 'The last 60 minutes, 24 hours or 7 days.' }),
+})
+
+/** JL-30. */
+export const BulkQuery = z.object({ dryRun: queryFlag().meta({ description: 'Answers the plan and changes nothing.' }) })
+
+export const SubmitQuery = z.object({
+  ttl: z
+    .number()
+    .int()
+    .min(MIN_TTL_MS)
+    .max(MAX_LIFE_MS)
+    .optional()
+    .meta({ description: 'The same as `policy.ttl`, which goes before it.' }),
+})
+
+/** PP-72. */
+export const SubmitHeaders = z.object({
+  'Idempotency-Key': z
+    .string()
+    .regex(/^[!-~]{1,255}$/)
+    .optional()
+    .meta({
+      description: 'Within 24 hours the same request under the same key gets the first job again, with `idempotency-replayed: true`.',
+      example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+      param: { name: 'Idempotency-Key', in: 'header' },
+    }),
+})
+
+/** STR-10. */
+export const StreamHeaders = z.object({
+  'Last-Event-ID': z
+    .string()
+    .optional()
+    .meta({ description: 'Events only: go on behind this event.', param: { name: 'Last-Event-ID', in: 'header' } }),
+})
+
+export type Read<Schema extends z.ZodType> = { ok: true; values: z.infer<Schema> } | { ok: false; fault: string }
+
+/** What a query says by a schema, or the first thing that is wrong with it, with its place (ERR-4). Of a name that stands twice the first counts. */
+export function readQuery<Schema extends z.ZodObject>(schema: Schema, query: URLSearchParams): Read<Schema> {
+  const said = Object.fromEntries(Object.keys(schema.shape).flatMap((name) => (query.has(name) ? [[name, query.get(name)]] : [])))
+  const result = schema.safeParse(said)
+  if (result.success) return { ok: true, values: result.data }
+  return { ok: false, fault: describeIssues(result.error.issues, said)[0] ?? '$: cannot be read' }
+}

@@ -1,0 +1,53 @@
+import { type Charge, type ChargedInterval, ChargeSums, cutInterval } from '../../domain/billing/bill.ts'
+import { inPieces, yieldThread } from '../../platform/yield-thread.ts'
+import type { BillBounds, BillRefusal, BillScope } from './bill-scope.ts'
+
+/** Charges that are added at once. */
+export const PIECE = 1_000
+
+/** The sums of one bill, which grow as it is read; other requests run in between (BIL-41). */
+export class BillSums {
+  private readonly sums = new ChargeSums()
+  private readonly scope: BillScope
+  private readonly bounds: BillBounds
+  /** When the bill was asked for: what still runs counts up to then. */
+  private readonly nowMs: number
+  private parts = 0
+
+  constructor(scope: BillScope, bounds: BillBounds, nowMs: number) {
+    this.scope = scope
+    this.bounds = bounds
+    this.nowMs = nowMs
+  }
+
+  /** Which bound is exceeded so far, if any (BIL-14). */
+  get refusal(): Extract<BillRefusal, { tooMuch: unknown }> | null {
+    if (this.sums.size > this.bounds.records) return { tooMuch: 'records' }
+    return this.parts > this.bounds.parts ? { tooMuch: 'parts' } : null
+  }
+
+  async add(charges: Iterable<Charge>): Promise<void> {
+    for await (const piece of inPieces(charges, PIECE)) {
+      this.parts += piece.length
+      this.sums.add(this.scope.perResource ? piece : piece.map((charge) => ({ ...charge, resourceId: '' })))
+      if (this.refusal) return
+    }
+  }
+
+  async addIntervals(intervals: readonly ChargedInterval[]): Promise<void> {
+    await this.add(partsOf(intervals, this.scope, this.nowMs))
+  }
+
+  /** By bucket and then by resource; charges of nothing are left out (BIL-5). */
+  async sorted(): Promise<Charge[]> {
+    await yieldThread()
+    const charges = this.sums.sorted()
+    await yieldThread()
+    return charges
+  }
+}
+
+/** The parts of intervals in the buckets of a bill, one at a time: an interval of a month has 720 in hours. */
+export function* partsOf(intervals: readonly ChargedInterval[], { buckets }: Pick<BillScope, 'buckets'>, nowMs: number) {
+  for (const interval of intervals) yield* cutInterval(interval, buckets, nowMs)
+}

@@ -1,0 +1,31 @@
+import { yieldThread } from '../platform/yield-thread.ts'
+
+/** Rows that are read and opened at once, where each holds a specification: a few milliseconds. */
+const OPENED_AT_ONCE = 128
+
+/** The first `limit` rows behind a position, in the order of a list, some at a time; other requests run in between (RATE-20). */
+export async function* rowsInPieces<Row extends { position: Position }, Position>(
+  after: Position | null,
+  limit: number,
+  read: (after: Position | null, limit: number) => Promise<Row[]>,
+  atOnce = OPENED_AT_ONCE,
+): AsyncGenerator<Row[]> {
+  let behind = after
+  for (let left = limit; left > 0; left -= atOnce) {
+    const size = Math.min(atOnce, left)
+    const rows = await read(behind, size)
+    yield rows
+    if (rows.length < size) return
+    behind = rows.at(-1)?.position ?? behind
+    await yieldThread()
+  }
+}
+
+/** All of those together. */
+export async function readInPieces<Row extends { position: Position }, Position>(
+  ...list: Parameters<typeof rowsInPieces<Row, Position>>
+): Promise<Row[]> {
+  const all: Row[] = []
+  for await (const rows of rowsInPieces(...list)) all.push(...rows)
+  return all
+}

@@ -1,0 +1,13 @@
+import type { Worker } from './worker.ts'
+
+const MOVED = ['startedAtMs', 'nextAttemptAtMs', 'lastSeenAtMs', 'excusedUntilMs', 'lastTakeAtMs', 'idleSinceMs', 'forgetAtMs']
+
+/** The same worker after the clock was set by `byMs`: all that it waits for is as far away as before (CLK-3, CLK-4). */
+export function movedWorker<W extends Worker>(worker: W, byMs: number): W {
+  const moved = Object.entries(worker).map(([name, value]) => [
+    name,
+    MOVED.includes(name) && typeof value === 'number' ? value + byMs : value,
+  ])
+  // The members are those of the worker, each with a value of its kind.
+  return Object.fromEntries(moved) as W
+}

@@ -1,0 +1,39 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { SingleFlight } from '../single-flight.ts'
+import { makeTrialImage } from '../trial/trial-image.ts'
+import type { DockerEngine } from './engine/engine.ts'
+
+const LOADED_WITHIN_MS = 60_000
+
+export interface SandboxImageDeps {
+  engine: Pick<DockerEngine, 'imageFacts' | 'load'>
+  /** What tells this agent from others of the engine. */
+  key: string
+  stateDir: string
+}
+
+/** The image of the containers that hold networks. */
+export class SandboxImage {
+  private readonly deps: SandboxImageDeps
+  private readonly loads = new SingleFlight<string>()
+
+  constructor(deps: SandboxImageDeps) {
+    this.deps = deps
+  }
+
+  /** Its name; it is loaded when the engine does not have it. The members of a host's first cluster ask at one time, and one load serves all (HOST-171). */
+  provide(): Promise<string> {
+    return this.loads.run('', () => this.load())
+  }
+
+  private async load(): Promise<string> {
+    const { engine, key, stateDir } = this.deps
+    const tag = `podplane-sandbox:${key}`
+    if ((await engine.imageFacts(tag)) !== undefined) return tag
+    const dir = join(stateDir, 'sandbox')
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    await engine.load(await makeTrialImage(dir, tag, 'waits'), AbortSignal.timeout(LOADED_WITHIN_MS))
+    return tag
+  }
+}

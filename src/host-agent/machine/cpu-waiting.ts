@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = '/sys/fs/cgroup'
+/** Of a container with more threads than this, some tell enough. */
+const THREADS_MAX = 256
+
+/**
+ * How long the programs of a container were ready to run and did not, since its start, nanoseconds: by the pressure of its control group, or where
+ * the kernel keeps none, as in version 1, by the waiting of the threads that live. Undefined where neither can be read.
+ */
+export function readCpuWaitNanos(pid: number, root = ROOT): number | undefined {
+  try {
+    const groups = parseGroups(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))
+    return pressureOf(root, groups) ?? waitingOf(root, groups)
+  } catch {
+    return undefined
+  }
+}
+
+/** Where the control groups of a process are, by controller; version 2 has one without a name. */
+export function parseGroups(text: string): Map<string, string> {
+  const lines = text.split('\n').flatMap((line) => {
+    const [, names, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
+    // The group of everything says nothing of one container.
+    return names === undefined || path === undefined || path === '/' ? [] : names.split(',').map((name) => [name, path] as const)
+  })
+  return new Map(lines)
+}
+
+function pressureOf(root: string, groups: ReadonlyMap<string, string>): number | undefined {
+  const path = groups.get('')
+  const text = path === undefined ? undefined : readText(join(root, path, 'cpu.pressure'))
+  const micros = /^some .*\btotal=(\d+)/m.exec(text ?? '')?.[1]
+  return micros === undefined ? undefined : Number(micros) * 1_000
+}
+
+function waitingOf(root: string, groups: ReadonlyMap<string, string>): number | undefined {
+  const own = ['cpuacct', 'cpu', 'pids'].flatMap((name) => {
+    const path = groups.get(name)
+    return path === undefined ? [] : [join(root, name, path, 'tasks')]
+  })
+  const unified = groups.get('')
+  const lists = [...own, ...(unified === undefined ? [] : [join(root, unified, 'cgroup.threads')])]
+  const threads = lists
+    .map(readText)
+    .find((text) => text !== undefined)
+    ?.trim()
+    .split('\n')
+    .slice(0, THREADS_MAX)
+  return threads?.reduce((sum, thread) => sum + Number(readText(`/proc/${thread}/schedstat`)?.split(' ')[1] ?? 0), 0)
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

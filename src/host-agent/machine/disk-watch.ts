@@ -1,0 +1,70 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorText } from '../../node/fail.ts'
+import type { Log } from '../log.ts'
+
+const EVERY_MS = 5_000
+/** As much as a beat's worth of records and log lines: a disk without room for it has none for a workload. */
+const TRIAL_BYTES = 64 * 1024
+const PROBLEM_MAX_CHARS = 300
+
+export interface DiskWatchDeps {
+  stateDir: string
+  log: Log
+  everyMs?: number
+}
+
+/**
+ * Whether the agent's own disk takes writes, found out by writing. A full one stops nothing that runs: the host says so, gets no new work, and goes
+ * on by itself when there is room again (HOST-172).
+ */
+export class DiskWatch {
+  /** The report to the plane has changed. */
+  onChange: () => void = () => {}
+  private readonly deps: DiskWatchDeps
+  private readonly trial: Buffer = Buffer.alloc(TRIAL_BYTES, '.')
+  private why: string | null = null
+  private looking: Promise<void> | undefined
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(deps: DiskWatchDeps) {
+    this.deps = deps
+  }
+
+  /** Why it takes no writes, in words for the operator; null: it does. */
+  get problem(): string | null {
+    return this.why
+  }
+
+  async start(): Promise<void> {
+    await this.look()
+    this.timer = setInterval(() => void this.look(), this.deps.everyMs ?? EVERY_MS)
+  }
+
+  /** One read at a time: on a disk that does not answer each would hold a thread. */
+  look(): Promise<void> {
+    this.looking ??= this.tryOut().finally(() => {
+      this.looking = undefined
+    })
+    return this.looking
+  }
+
+  close(): void {
+    clearInterval(this.timer)
+  }
+
+  private async tryOut(): Promise<void> {
+    const { log, stateDir } = this.deps
+    const path = join(stateDir, 'disk-trial')
+    const before = this.why
+    this.why = await writeFile(path, this.trial, { mode: 0o600 }).then(
+      () => null,
+      (error: unknown) => `its state directory ${stateDir} takes no writes: ${errorText(error)}`.slice(0, PROBLEM_MAX_CHARS),
+    )
+    await rm(path, { force: true }).catch(() => {})
+    if (this.why === before) return
+    if (this.why === null) log.info('the disk of this agent takes writes again')
+    else log.error('the disk of this agent takes no writes; what runs goes on, and nothing new starts', { reason: this.why })
+    this.onChange()
+  }
+}

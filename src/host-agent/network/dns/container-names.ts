@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import type { Overlay } from '../../../host-protocol/overlays.ts'
+import { errorText } from '../../../node/fail.ts'
+import type { Log } from '../../log.ts'
+import type { HostOverlays } from '../overlay/host-overlays.ts'
+import { NameServer } from './name-server.ts'
+import { type ContainerResolvers, containerResolvers, ENGINE_FILE, RESOLVER_FILES } from './resolvers.ts'
+import { type Zone, zoneOf } from './zone.ts'
+
+export interface ContainerNamesDeps {
+  overlays: Pick<HostOverlays, 'networksOf'>
+  /** Where containers reach this machine. */
+  address: string
+  log: Log
+}
+
+/** The name server for containers of this machine, and how they are told of it (adr/0059). */
+export interface ContainerNames {
+  address: string
+  port: number
+  /** Settings of a container in networks of this domain; undefined: it finds names as all others do. */
+  resolversFor(domain: string): ContainerResolvers | undefined
+  close(): void
+}
+
+/** Undefined when nothing can listen there: names then stand in `/etc/hosts` only, and the log says so. */
+export async function openContainerNames({ overlays, address, log }: ContainerNamesDeps): Promise<ContainerNames | undefined> {
+  // One of the plane's messages is the same object until the next.
+  const zones = new WeakMap<Overlay, Zone | undefined>()
+  const zoneOfKnown = (overlay: Overlay) => {
+    if (!zones.has(overlay)) zones.set(overlay, zoneOf(overlay))
+    return zones.get(overlay)
+  }
+  const zonesOf = (asker: string) => overlays.networksOf(asker)?.flatMap((overlay) => zoneOfKnown(overlay) ?? [])
+  try {
+    const server = await NameServer.open({ address, zonesOf, log })
+    log.info('names of private networks are answered to containers', { address, port: server.port })
+    return { address, port: server.port, resolversFor, close: () => server.close() }
+  } catch (error) {
+    log.warn('names of private networks cannot be answered to containers; they stand in /etc/hosts only', { error: errorText(error) })
+    return undefined
+  }
+}
+
+function resolversFor(domain: string): ContainerResolvers | undefined {
+  return containerResolvers(domain, RESOLVER_FILES.map(readText), readText(ENGINE_FILE))
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

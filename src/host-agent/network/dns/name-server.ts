@@ -1,0 +1,137 @@
+import { createSocket, type Socket as UdpSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import { errorText, hasCode } from '../../../node/fail.ts'
+import type { Log } from '../../log.ts'
+import { answerMessage } from './message.ts'
+import type { Zone } from './zone.ts'
+
+/** Ports that are tried until one is free for both UDP and TCP. */
+const TRIES = 10
+const CONNECTIONS_MAX = 256
+const CONNECTIONS_PER_ASKER = 8
+/** How long a connection may be silent, and how long it may last. */
+const IDLE_MS = 5_000
+const CONNECTION_MAX_MS = 30_000
+/** A question has a name of 255 bytes at most, and little beside it. */
+const QUESTION_MAX_BYTES = 1_024
+const LENGTH_BYTES = 2
+/** Answers that wait for a client that does not read. */
+const WAITING_MAX_BYTES = 65_536
+
+export interface NameServerDeps {
+  /** Where containers reach this machine. */
+  address: string
+  /** Names for whoever asks from an address; none: it is in no private network. Undefined: not known yet. */
+  zonesOf(asker: string): readonly Zone[] | undefined
+  log: Log
+}
+
+/** Answers containers the names of their private networks, over UDP and TCP on one port (NET-70). */
+export class NameServer {
+  private readonly deps: NameServerDeps
+  private readonly udp: UdpSocket
+  private readonly tcp: Server
+  private readonly connections = new Map<Socket, string>()
+  readonly port: number
+
+  private constructor(deps: NameServerDeps, udp: UdpSocket, tcp: Server, port: number) {
+    this.deps = deps
+    this.udp = udp
+    this.tcp = tcp
+    this.port = port
+  }
+
+  /** Listens on a port that the system chooses. Throws when it gives none. */
+  static async open(deps: NameServerDeps): Promise<NameServer> {
+    for (let tries = 1; ; tries += 1) {
+      const tcp = createServer()
+      tcp.maxConnections = CONNECTIONS_MAX
+      tcp.listen({ host: deps.address, port: 0 })
+      await once(tcp, 'listening')
+      const { port } = tcp.address() as { port: number }
+      const udp = createSocket('udp4')
+      try {
+        udp.bind({ address: deps.address, port, exclusive: true })
+        await once(udp, 'listening')
+        const server = new NameServer(deps, udp, tcp, port)
+        server.serve()
+        return server
+      } catch (error) {
+        udp.close()
+        tcp.close()
+        if (tries >= TRIES || !hasCode(error, 'EADDRINUSE')) throw error
+      }
+    }
+  }
+
+  private serve(): void {
+    const warn = (error: Error) => this.deps.log.warn('names for containers: a socket failed', { error: errorText(error) })
+    this.udp.on('error', warn)
+    this.tcp.on('error', warn)
+    this.udp.on('message', (packet, { address, port }) => {
+      const answer = this.answer(packet, 'udp', address)
+      // Whoever asked may be gone.
+      if (answer !== undefined) this.udp.send(answer, port, address, () => {})
+    })
+    this.tcp.on('connection', (socket) => this.accept(socket))
+  }
+
+  /** A fault of this program costs one answer and not the agent. */
+  private answer(packet: Buffer, transport: 'udp' | 'tcp', asker: string): Buffer | undefined {
+    try {
+      return answerMessage(packet, transport, this.deps.zonesOf(asker))
+    } catch (error) {
+      this.deps.log.error('a question for a name could not be answered', { error: errorText(error) })
+      return undefined
+    }
+  }
+
+  private accept(socket: Socket): void {
+    const asker = socket.remoteAddress ?? ''
+    socket.on('error', () => {})
+    const held = [...this.connections.values()].filter((address) => address === asker).length
+    if (asker === '' || held >= CONNECTIONS_PER_ASKER) {
+      socket.destroy()
+      return
+    }
+    this.connections.set(socket, asker)
+    const end = setTimeout(() => socket.destroy(), CONNECTION_MAX_MS)
+    socket.on('close', () => {
+      clearTimeout(end)
+      this.connections.delete(socket)
+    })
+    socket.setTimeout(IDLE_MS, () => socket.destroy())
+    let rest: Buffer = Buffer.alloc(0)
+    socket.on('data', (data: Buffer) => {
+      rest = this.take(socket, Buffer.concat([rest, data]), asker)
+    })
+  }
+
+  /** Answers all questions that are there as a whole; what is left is the beginning of another one. */
+  private take(socket: Socket, bytes: Buffer, asker: string): Buffer {
+    let rest = bytes
+    while (rest.length >= LENGTH_BYTES && !socket.destroyed) {
+      const end = LENGTH_BYTES + rest.readUInt16BE(0)
+      if (end > QUESTION_MAX_BYTES || socket.writableLength > WAITING_MAX_BYTES) socket.destroy()
+      if (rest.length < end) break
+      const answer = this.answer(rest.subarray(LENGTH_BYTES, end), 'tcp', asker)
+      if (answer === undefined) socket.destroy()
+      else socket.write(Buffer.concat([lengthOf(answer), answer]))
+      rest = rest.subarray(end)
+    }
+    return rest
+  }
+
+  close(): void {
+    this.udp.close()
+    this.tcp.close()
+    for (const socket of this.connections.keys()) socket.destroy()
+  }
+}
+
+function lengthOf({ length }: Buffer): Buffer {
+  const bytes = Buffer.alloc(LENGTH_BYTES)
+  bytes.writeUInt16BE(length)
+  return bytes
+}

@@ -1,0 +1,111 @@
+import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { mayReserve, reserveBytes, type StorageFacts, storageRoom } from '../../domain/plane/storage-room.ts'
+import { errorText } from '../../node/fail.ts'
+import { findDamaged } from './damaged-files.ts'
+import { findLostLogs, noteLogs } from './known-logs.ts'
+
+const ROOM_EVERY_MS = 1_000
+const FILES_EVERY_MS = 60_000
+const LOGS_EVERY_MS = 10_000
+const MIB = 2 ** 20
+
+export interface StorageWatch {
+  /** The disk as it is now, and the files as they were seen last. A full disk gets the reserve before this returns. */
+  facts(): Promise<StorageFacts>
+  stop(): void
+}
+
+/**
+ * Watches the disk below a storage directory (PLC-3) and the database files in it (PLC-5, PLC-7). While there is room it holds a file in reserve,
+ * which it removes when the disk is full: databases need some pages to be opened and read. `onChange` gets a line when something changed.
+ */
+export async function watchStorage(storage: string, onChange: (line: string) => void): Promise<StorageWatch> {
+  const reserve = reservePath(storage)
+  let facts: StorageFacts = { freeBytes: 0, totalBytes: 0, hasReserve: false, damaged: [] }
+  let reported = ''
+
+  const readRoom = () => {
+    const disk = readDisk(storage)
+    const hasReserve = statSync(reserve, { throwIfNoEntry: false })?.size === reserveBytes(disk.totalBytes)
+    facts = { ...facts, ...disk, hasReserve }
+    if (hasReserve && storageRoom(facts) === 'FULL') {
+      rmSync(reserve, { force: true })
+      facts.hasReserve = false
+    } else if (!hasReserve && mayReserve(disk)) {
+      setAside(reserve, reserveBytes(disk.totalBytes))
+      facts.hasReserve = true
+    }
+  }
+  let damaged: string[] = []
+  let withoutLog: string[] = []
+  const readFiles = async () => {
+    damaged = await findDamaged(storage, damaged)
+    facts = { ...facts, damaged: [...damaged, ...withoutLog] }
+  }
+  const findLogs = async () => {
+    withoutLog = (await findLostLogs(storage)).map(
+      (path) => `${path} (its log is gone; once restored or given up, remove logs.json beside do)`,
+    )
+  }
+  const report = () => {
+    const room = storageRoom(facts)
+    const now = JSON.stringify([room, facts.damaged])
+    if (now === reported) return
+    reported = now
+    if (room !== 'OK') onChange(`the disk of ${storage} is ${room.toLowerCase()}: ${Math.floor(facts.freeBytes / MIB)} MiB are free`)
+    if (facts.damaged.length > 0) onChange(`damaged database files in ${storage}: ${facts.damaged.join(', ')}`)
+  }
+  // A directory that cannot be read for a moment is read again: this must not end the plane.
+  const guarded = (read: () => void | Promise<void>) => async () => {
+    try {
+      await read()
+      report()
+    } catch (error) {
+      onChange(`the storage could not be checked: ${errorText(error)}`)
+    }
+  }
+  const checkRoom = guarded(readRoom)
+  const checkFiles = guarded(readFiles)
+  const checkLogs = guarded(() => noteLogs(storage))
+  await checkRoom()
+  // Before a runtime opens them.
+  await guarded(findLogs)()
+  await checkFiles()
+  const timers = [setInterval(checkRoom, ROOM_EVERY_MS), setInterval(checkFiles, FILES_EVERY_MS), setInterval(checkLogs, LOGS_EVERY_MS)]
+  for (const timer of timers) timer.unref()
+  return {
+    async facts() {
+      await checkRoom()
+      return facts
+    },
+    stop() {
+      for (const timer of timers) clearInterval(timer)
+    },
+  }
+}
+
+/** Gives the reserve of an earlier run up: a start writes some files before the disk is watched. */
+export function releaseReserve(storage: string): void {
+  rmSync(reservePath(storage), { force: true })
+}
+
+const reservePath = (storage: string): string => join(storage, 'reserve')
+
+function readDisk(path: string): Pick<StorageFacts, 'freeBytes' | 'totalBytes'> {
+  const { bsize, blocks, bfree, bavail } = statfsSync(path)
+  // Some blocks are for root alone.
+  return { totalBytes: bsize * blocks, freeBytes: bsize * (process.getuid?.() === 0 ? bfree : bavail) }
+}
+
+/** Writes the reserve. Zeros, because a file with holes would take no room. */
+function setAside(path: string, bytes: number): void {
+  const fd = openSync(path, 'w', 0o600)
+  try {
+    const zeros = Buffer.alloc(MIB)
+    for (let written = 0; written < bytes; ) written += writeSync(fd, zeros, 0, Math.min(MIB, bytes - written))
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,53 @@
+import type { PlaneCheck } from '../../contract/plane/plane.ts'
+import { openDatabase } from '../../db/client.ts'
+import { KNOWN_MIGRATIONS, listAppliedMigrations } from '../../db/migrations.ts'
+import { checkReadiness } from '../../domain/plane/checks.ts'
+import { readStorage } from '../../effects/storage.ts'
+import type { Env } from '../../env.ts'
+import { asPlane } from '../../objects/ownership/as-plane.ts'
+import { rateLimiterStub } from '../../objects/stubs.ts'
+
+/** Answers are as old as this at the most, milliseconds, so that asking often costs nothing. */
+const KEPT_MS = 5_000
+/** No user has this id: the object exists for these checks alone. */
+const PROBED = 'readiness'
+
+const known = new WeakMap<Env, { atMs: number; faults: Promise<PlaneCheck[]> }>()
+
+/**
+ * What keeps the plane from serving (PLN-2): a database without answer or tables, an object that cannot write a row, a disk that is full or
+ * soon will be, damaged files. Empty when it is ready. Never throws.
+ */
+export async function readFaults(env: Env, nowMs: number): Promise<PlaneCheck[]> {
+  const last = known.get(env)
+  if (last !== undefined && Math.abs(nowMs - last.atMs) < KEPT_MS) return await last.faults
+  const faults = findFaults(env)
+  known.set(env, { atMs: nowMs, faults })
+  return await faults
+}
+
+async function findFaults(env: Env): Promise<PlaneCheck[]> {
+  try {
+    const [{ applied }, objectFault, storage] = await Promise.all([readApplied(env), probeObject(env), readStorage(env)])
+    return checkReadiness({ applied, known: KNOWN_MIGRATIONS, objectFault, storage })
+  } catch (error) {
+    return [{ id: 'database', verdict: 'FAIL', evidence: String(error), fix: 'see the log of the plane' }]
+  }
+}
+
+/** The migrations that the database has, and how long it took to say so, milliseconds. */
+export async function readApplied(env: Env): Promise<{ applied: string[]; databaseMs: number }> {
+  const startedAtMs = Date.now()
+  const applied = await listAppliedMigrations(openDatabase(env.DB))
+  return { applied, databaseMs: Date.now() - startedAtMs }
+}
+
+/** Opens an object and has it write a row. Returns why that failed, or null. */
+export async function probeObject(env: Env): Promise<string | null> {
+  try {
+    await rateLimiterStub(env, asPlane('user', PROBED, 'checks itself')).probe()
+    return null
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,219 @@
+import type { Bulk } from '../../../durable-objects/endpoint/store/jobs/bulk-store.ts'
+import { ENDPOINT_SCHEMA } from '../../../durable-objects/endpoint/store/schema.ts'
+import type { SqlState } from '../../../durable-objects/endpoint/store/sql-state.ts'
+import { applySchema } from '../../../durable-objects/sql-migrations.ts'
+import { JOB_STATES } from '../../../src/contract/enums.ts'
+import { submitJob } from '../../../src/domain/job/job.ts'
+import { EVERY_JOB } from '../../../src/domain/job/job-filter.ts'
+import { INPUT } from '../../../src/queue/state.ts'
+import { describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { freezeClock, inside, run, runAndTake, settled, setUpQueue, undone } from '../../support/queue.ts'
+import { STATE_CASES } from '../../support/queue-state.ts'
+import { planOf, type RanStatement, recordStatements } from '../../support/statements.ts'
+import { endpointStub } from '../../support/stubs.ts'
+import { until } from '../../support/time.ts'
+import { workerIn } from '../../support/workers.ts'
+
+/** Every file that has statements of an endpoint object's database. */
+const SOURCES = import.meta.glob<string>(
+  ['../../../durable-objects/endpoint/store/**/*.ts', '../../../durable-objects/{audit-outbox,piece-store}.ts'],
+  { query: '?raw', import: 'default', eager: true },
+)
+const STATEMENT = /(['`])((?:SELECT|UPDATE|DELETE)\b(?:(?!\1)[\s\S])*)\1/g
+const AHEAD_MS = 400 * 24 * 3_600_000
+/** Why a statement may sort or scan stands in it. */
+const REASON = /\/\* plan: .+ \*\//
+/** The head of the queue, or the leases: as much of them as is asked for. */
+const LIVE_JOBS = /^SCAN jobs USING (COVERING )?INDEX jobs_(queue|running)$/
+
+describe('statements of an endpoint object', () => {
+  it('[JOB-21] each of them searches: none scans a table or sorts, unless it says why', async () => {
+    const ran = await everyStatement()
+    const written = Object.entries(SOURCES).flatMap(([file, text]) =>
+      [...text.matchAll(STATEMENT)].map(([, , sql = '']) => ({ file, sql })),
+    )
+    expect(written.length).toBeGreaterThan(50)
+    const texts = [...ran.keys()]
+    expect(
+      written.filter(({ sql }) => !texts.some((text) => patternOf(sql).test(text))),
+      'statements that were not tried',
+    ).toEqual([])
+    const bad = [...ran].flatMap(([text, plan]) => {
+      const steps = plan.filter((step) => /^SCAN (?!CONSTANT)|TEMP B-TREE/.test(step) && !LIVE_JOBS.test(step))
+      return steps.length > 0 && !REASON.test(text) ? [{ text, steps }] : []
+    })
+    expect(bad).toEqual([])
+  })
+})
+
+const STEPS = ['submit', 'status', 'take', 'ping', 'done', 'cancel', 'health'] as const
+
+describe('rows of an endpoint object', () => {
+  it('[JOB-20] each step of a job reads and writes as many with 300,000 queued jobs as with ten', { timeout: 120_000 }, async () => {
+    const few = await rowsOfJob(10)
+    expect(await rowsOfJob(300_000)).toEqual(few)
+  })
+})
+
+describe('an endpoint object of an earlier release', () => {
+  it('[JOB-22] keeps its jobs, and loses the index that made a take read the whole queue', async () => {
+    await runInDurableObject(endpointStub(env, 'of-an-earlier-release'), async ({ core }, { storage }) => {
+      const before = ENDPOINT_SCHEMA.findIndex((step) => step.includes('DROP INDEX jobs_state'))
+      applySchema(storage, ENDPOINT_SCHEMA.slice(0, before))
+      for (const [seq, state] of [0, 1, 2, 3, 0].entries())
+        storage.sql.exec(
+          `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at)
+           VALUES (?, ?, ?, 0, ?, 1, 9e15, 9e15, 9e15, 9e15)`,
+          ...[seq, `job-${seq}`, state, seq === 4 ? 9 : seq],
+        )
+      await core.transact(() => undefined)
+      const { jobs, lists } = core.state
+      expect(lists.page(JOB_STATES, EVERY_JOB, 9).map(({ id }) => id)).toEqual(['job-4', 'job-3', 'job-2', 'job-1', 'job-0'])
+      expect([jobs.queueHead(9).map(({ seq }) => seq), jobs.queuedNormal, jobs.nextSequence()]).toEqual([[0, 4], 2, 10])
+      const indexes = storage.sql.exec("SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE 'jobs%' ORDER BY name").toArray()
+      expect(indexes.map(({ name }) => name)).toEqual(['jobs_due', 'jobs_ended', 'jobs_queue', 'jobs_retried', 'jobs_running'])
+    })
+  })
+})
+
+/** Rows that each step of a job reads and writes, while so many others wait behind it. */
+async function rowsOfJob(waiting: number): Promise<Record<string, { read: number; written: number }>> {
+  const queue = await setUpQueue()
+  // So far ahead of the real clock that no alarm fires by itself.
+  await inside(queue, ({ core }) => {
+    const aheadMs = Date.now() + AHEAD_MS
+    core.now = () => aheadMs
+  })
+  await freezeClock(queue.endpointId)
+  const { worker, jobId: first } = await runAndTake(queue)
+  await worker.done(first, { output: 1 })
+  const head = await run(queue)
+  await inside(queue, ({ core }) => {
+    const { jobs, meta } = core.state
+    const config = meta.config()
+    if (!config) throw new Error('no endpoint')
+    // Room for that queue, and no more workers for it.
+    meta.setConfig({ ...config, workers: { ...config.workers, max: 3_000 }, scaling: { type: 'REQUEST_COUNT', requestCount: 10_000_000 } })
+    core.ctx.storage.transactionSync(() => {
+      core.ctx.storage.sql.exec(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+         INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at)
+         SELECT ? + i, 'job-' || i, 0, i % 2, ? + i, ?, ?, 600000, 600000, ? FROM n`,
+        waiting,
+        ...[jobs.nextSequence(), jobs.nextSequence(), core.now(), core.now() + 86_400_000, core.now() + 86_400_000],
+      )
+    })
+    core.state.reload()
+  })
+  const rows: Record<string, { read: number; written: number }> = {}
+  const step = async <T>(name: (typeof STEPS)[number], run: () => Promise<T>): Promise<T> => {
+    await settled(queue)
+    const recording = await inside(queue, ({ core }) => recordStatements(core.ctx.storage.sql))
+    const result = await run()
+    await settled(queue)
+    await until(() => inside(queue, ({ core }) => core.audit.size === 0))
+    const cursors = (await inside(queue, () => recording.stop())).map(({ cursor }) => cursor)
+    const sum = (of: 'rowsRead' | 'rowsWritten') => cursors.reduce((total, cursor) => total + cursor[of], 0)
+    rows[name] = { read: sum('rowsRead'), written: sum('rowsWritten') }
+    return result
+  }
+  const last = await step('submit', () => run(queue))
+  await step('status', () => queue.get(`/status/${last}`))
+  const taken = await step('take', () => worker.take())
+  expect(taken?.id).toBe(head)
+  await step('ping', () => worker.ping([head]))
+  await step('done', () => worker.done(head, { output: 1 }))
+  await step('cancel', () => queue.post(`/cancel/${last}`))
+  await step('health', () => queue.get('/health'))
+  return rows
+}
+
+/** The text of a statement as it stands in a source, with anything where it is put together. */
+function patternOf(sql: string): RegExp {
+  const parts = sql.split(/\$\{[^}]*\}/).map((part) => part.replace(/[.*+?^$()|[\]\\{}]/g, '\\$&'))
+  return new RegExp(parts.join('[\\s\\S]*'))
+}
+
+/** The plan of each statement that runs while calls are served, and while every method of the stores is used. */
+async function everyStatement(): Promise<Map<string, string[]>> {
+  const plans = new Map<string, string[]>()
+  const keep = (sql: SqlStorage, ran: readonly RanStatement[]) => {
+    for (const statement of ran.filter(({ text }) => /^\s*(SELECT|UPDATE|DELETE)\b/.test(text)))
+      if (!plans.has(statement.text)) plans.set(statement.text, planOf(sql, statement))
+  }
+  const queue = await setUpQueue()
+  await inside(queue, async ({ core }) => {
+    // Its tables are made by the first thing that it does.
+    await core.transact(() => undefined)
+  })
+  const recording = await inside(queue, ({ core }) => recordStatements(core.ctx.storage.sql))
+  await runAndTake(queue)
+  await run(queue)
+  expect((await queue.post('/purge-queue')).status).toBe(200)
+  await until(() => inside(queue, ({ core }) => core.audit.size === 0))
+  await inside(queue, ({ core }) => keep(core.ctx.storage.sql, recording.stop()))
+  await runInDurableObject(endpointStub(env, `${queue.endpointId}-of-its-own`), async ({ core }) => {
+    await core.transact(() => undefined)
+    const { sql } = core.ctx.storage
+    for (const scene of [
+      ...STATE_CASES.map(
+        ({ check }) =>
+          () =>
+            check(core.state),
+      ),
+      () => useStores(core.state),
+    ]) {
+      const own = recordStatements(sql)
+      undone(core, scene)
+      keep(sql, own.stop())
+    }
+  })
+  return plans
+}
+
+const NO_BULK: Bulk = {
+  ...{ id: 'b', action: 'cancel', matched: 0, byStatus: {}, sample: [], refused: [], left: [], estimatedCostUsd: null },
+  ...{ want: { states: [], fromMs: null, toMs: null, fromSeq: 0, beforeSeq: 0, seqs: null }, looked: 0, changed: 0, skipped: 0 },
+  ...{ position: 0, createdAtMs: 1, finishedAtMs: 2 },
+}
+
+/** What the tables do beyond the state of a queue: lists, histories, hand-overs. */
+function useStores(state: SqlState): void {
+  const times = { createdAtMs: 1, ttlAtMs: 2, executionTimeoutMs: 3, retentionMs: 4 }
+  const job = submitJob({ seq: 1, id: 'a', lowPriority: false, webhook: null, hasS3Config: false, ...times })
+  state.begin(1)
+  state.jobs.insert(job)
+  for (const states of [null, JOB_STATES]) state.lists.page(states, EVERY_JOB, 1)
+  state.lists.seqsAfter(JOB_STATES, EVERY_JOB, 1)
+  state.lists.countByState(JOB_STATES, EVERY_JOB)
+  state.lists.firstSince(0)
+  state.jobs.ahead(job)
+  state.payloads.insert(1, INPUT, '1')
+  state.payloads.getShort(1, INPUT, 1)
+  state.payloads.beginning(1, INPUT, 1)
+  state.payloads.size(1, INPUT)
+  state.payloads.appendChunk(1, 1, '1')
+  state.payloads.drainChunks(1)
+  state.attempts.add(1, { attempt: 1, workerId: 'w', startedAtMs: 1, endedAtMs: 2, outcome: 'LOST', reason: null, requeuedAtMs: 3 })
+  state.attempts.of(1, 9)
+  state.attempts.clear(1)
+  state.workers.save(workerIn('READY', 'w'))
+  state.workers.lives.of(['w'])
+  state.workers.lives.hostOf('w')
+  state.workers.lives.newest(9)
+  state.workers.remove('w')
+  state.workers.recall('w')
+  state.timeline.samples(0, 9)
+  state.timeline.changes(0, 9, 9)
+  state.series.samples()
+  state.decisions.newest(1)
+  state.bulks.get('b')
+  state.bulks.save({ ...NO_BULK, finishedAtMs: null })
+  state.bulks.running()
+  state.bulks.save(NO_BULK)
+  state.outbox.add(job, 'https://example.com/', ['text'])
+  const rows = state.outbox.first(9)
+  for (const row of rows) void state.outbox.body(row)
+  state.outbox.remove(rows)
+  state.end(1)
+}
