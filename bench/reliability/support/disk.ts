@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process'
+import { constants, copyFileSync, mkdirSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
+import { type Lab, within } from './lab.ts'
+
+/** Nothing is written back for its age: what was not synced is lost in a cut, metadata too. */
+const LONG_COMMIT_SECONDS = 600
+const CHUNK_BYTES = 2 ** 16
+const UNMOUNT_LIMIT_MS = 10_000
+
+/** An ext4 file system in a file of the lab, mounted in a directory of the lab. */
+export class Disk {
+  readonly mountPoint: string
+  private readonly image: string
+
+  constructor(lab: Lab, name: string, megabytes: number) {
+    this.image = lab.path(`${name}.img`)
+    this.mountPoint = lab.path(name)
+    mkdirSync(this.mountPoint)
+    writeFileSync(this.image, '')
+    truncateSync(this.image, megabytes * 2 ** 20)
+    run('mkfs.ext4', '-q', '-m', '0', '-E', 'lazy_itable_init=0,lazy_journal_init=0', this.image)
+    this.mount()
+  }
+
+  /**
+   * What the disk had at this moment takes the place of what the system had in memory, as after a power cut. The processes that use it have to
+   * be stopped before, and are killed by `kill` once the copy is made.
+   */
+  async cutPower(kill: () => Promise<void>): Promise<void> {
+    const copy = `${this.image}.cut`
+    copyFileSync(this.image, copy, constants.COPYFILE_FICLONE)
+    await kill()
+    // A process that was killed lets go of its files a moment later.
+    if ((await within(UNMOUNT_LIMIT_MS, () => tryRun('umount', this.mountPoint))) === undefined) run('umount', this.mountPoint)
+    copyFileSync(copy, this.image, constants.COPYFILE_FICLONE)
+    this.mount()
+  }
+
+  /** All that was written is on disk from now on. */
+  sync(): void {
+    run('sync', '--file-system', this.mountPoint)
+  }
+
+  get freeBytes(): number {
+    const { bavail, bsize } = statfsSync(this.mountPoint)
+    return bavail * bsize
+  }
+
+  private mount(): void {
+    run('mount', '-o', `loop,commit=${LONG_COMMIT_SECONDS}`, this.image, this.mountPoint)
+  }
+}
+
+/** Takes all room of a file system; gives it back when asked. */
+export function fillDisk(disk: Disk, path: string): void {
+  let filled = ''
+  try {
+    for (let file = 0; ; file += 1) {
+      filled = `${path}.${file}`
+      writeFileSync(filled, Buffer.alloc(Math.max(CHUNK_BYTES, Math.min(disk.freeBytes, 2 ** 26))))
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  }
+}
+
+function run(command: string, ...args: string[]): void {
+  execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+}
+
+function tryRun(command: string, ...args: string[]): boolean {
+  try {
+    run(command, ...args)
+    return true
+  } catch {
+    return false
+  }
+}

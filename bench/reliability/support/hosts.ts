@@ -1,0 +1,121 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { call, type Demo, must } from './plane.ts'
+
+const BEAT_MS = 5_000
+const DIAL_TIMEOUT_MS = 15_000
+const REDIAL_MS = 1_000
+const AUDIENCE = 'podplane-host'
+const JOINS_AT_ONCE = 8
+const INVENTORY = {
+  agentVersion: 'reliability',
+  protocolVersion: 1,
+  os: 'none',
+  vcpus: 2,
+  memoryMb: 4_096,
+  diskGb: 1,
+  gpus: [],
+  runtimes: ['process'],
+  simulated: true,
+}
+
+/** Machines that join over the host protocol, link and beat, and run nothing. */
+export class BeatingHosts {
+  private readonly hosts: { id: string; key: KeyObject }[] = []
+  private readonly sockets = new Set<WebSocket>()
+  private url = ''
+  private dialling = false
+
+  get linked(): number {
+    return [...this.sockets].filter((socket) => socket.readyState === WebSocket.OPEN).length
+  }
+
+  /** Joins this many and links each of them once. */
+  async join(plane: Demo, count: number): Promise<void> {
+    this.url = plane.url
+    let next = 0
+    const joinNext = async () => {
+      while (next < count) {
+        next += 1
+        await this.joinOne(plane, `beating-${next}`)
+      }
+    }
+    await Promise.all(Array.from({ length: JOINS_AT_ONCE }, joinNext))
+  }
+
+  /** From now on every host that has no link dials again, as agents do, until `close`. */
+  redial(): void {
+    this.dialling = true
+    for (const host of this.hosts) void this.keepLinked(host)
+  }
+
+  /** Ends all links. */
+  close(): void {
+    this.dialling = false
+    for (const socket of this.sockets) socket.terminate()
+    this.sockets.clear()
+  }
+
+  private async joinOne(plane: Demo, name: string): Promise<void> {
+    const { token } = await must(plane.url, plane.operatorKey, 'POST', '/admin/v1/join-tokens', { name })
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+    const { x } = publicKey.export({ format: 'jwk' })
+    const proof = signed(privateKey, { sub: createHash('sha256').update(String(token)).digest('hex') })
+    const body = { joinToken: token, name, publicKey: { kty: 'OKP', crv: 'Ed25519', x }, proof, inventory: INVENTORY }
+    const enrolled = await must(plane.url, '', 'POST', '/host/v1/enrol', body)
+    this.hosts.push({ id: String(enrolled.hostId), key: privateKey })
+    await this.link(String(enrolled.accessToken))
+  }
+
+  private async keepLinked(host: { id: string; key: KeyObject }): Promise<void> {
+    while (this.dialling) {
+      const assertion = signed(host.key, { iss: host.id, sub: host.id, epoch: 1 })
+      const { body } = await call(this.url, '', 'POST', '/host/v1/token', { assertion }, { timeoutMs: DIAL_TIMEOUT_MS })
+      if (typeof body.accessToken === 'string') await (await this.link(body.accessToken))?.closed
+      await sleep(REDIAL_MS * (0.5 + Math.random()))
+    }
+  }
+
+  /** Resolves once linked, or with undefined where the plane did not let it. */
+  private link(token: string): Promise<{ closed: Promise<void> } | undefined> {
+    const socket = new WebSocket(`${this.url.replace(/^http/, 'ws')}/host/v1/link`, {
+      headers: { authorization: `Bearer ${token}` },
+      handshakeTimeout: DIAL_TIMEOUT_MS,
+      perMessageDeflate: false,
+    })
+    this.sockets.add(socket)
+    let beat = 0
+    let timer: NodeJS.Timeout | undefined
+    const sendBeat = () => {
+      beat += 1
+      socket.send(JSON.stringify({ type: 'beat', beat, appliedRevision: Number.MAX_SAFE_INTEGER, sentAt: Date.now(), workloads: [] }))
+    }
+    const closed = new Promise<void>((resolve) => {
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        clearInterval(timer)
+        this.sockets.delete(socket)
+        resolve()
+      })
+    })
+    return new Promise((resolve) => {
+      void closed.then(() => resolve(undefined))
+      socket.on('open', () => socket.send(JSON.stringify({ type: 'hello', inventory: INVENTORY, workloads: [] })))
+      // Its first words are what this host should run.
+      socket.once('message', () => {
+        sendBeat()
+        timer = setInterval(sendBeat, BEAT_MS)
+        resolve({ closed })
+      })
+    })
+  }
+}
+
+/** A JWT with the host's key, good for a minute. */
+function signed(key: KeyObject, claims: Record<string, unknown>): string {
+  const issuedAt = Math.floor(Date.now() / 1000) - 2
+  const payload = { ...claims, aud: AUDIENCE, iat: issuedAt, exp: issuedAt + 60, jti: randomUUID() }
+  const text = [{ alg: 'EdDSA', typ: 'JWT' }, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  return `${text}.${sign(null, Buffer.from(text), key).toString('base64url')}`
+}

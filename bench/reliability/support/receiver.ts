@@ -1,0 +1,63 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Lab } from './lab.ts'
+import { numberOf } from './load.ts'
+
+/** Receives webhooks on loopback and counts them by job and by delivery. */
+export class Receiver {
+  readonly url: string
+  /** Answers 503, and counts nothing. */
+  isClosed = false
+  /** Deliveries of each job, each with how often it came. */
+  private readonly jobs = new Map<string, Map<string, number>>()
+  /** Jobs that have had each input. */
+  private readonly inputs = new Map<unknown, Set<string>>()
+
+  private constructor(server: Server) {
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  }
+
+  static async open(lab: Lab): Promise<Receiver> {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    lab.defer(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+    const receiver = new Receiver(server)
+    server.on('request', async (request, response) => {
+      let text = ''
+      for await (const piece of request) text += piece
+      if (!receiver.isClosed) receiver.note(text, String(request.headers['webhook-id']))
+      response.writeHead(receiver.isClosed ? 503 : 200).end()
+    })
+    return receiver
+  }
+
+  /** Of acknowledged jobs: those without a webhook, and those with two different ones; deliveries that came again under their id. */
+  judge(acknowledged: Iterable<string>): { missing: number; doubled: number; repeats: number } {
+    const found = { missing: 0, doubled: 0, repeats: 0 }
+    for (const id of acknowledged) {
+      const deliveries = this.jobs.get(id)
+      if (deliveries === undefined) found.missing += 1
+      else if (deliveries.size > 1) found.doubled += 1
+      for (const times of deliveries?.values() ?? []) found.repeats += times - 1
+    }
+    return found
+  }
+
+  /** Inputs that were submitted once, or under one Idempotency-Key, and run by two jobs. */
+  doubledInputs(): number {
+    return [...this.inputs.values()].filter((jobs) => jobs.size > 1).length
+  }
+
+  private note(text: string, delivery: string): void {
+    const job = JSON.parse(text) as { id: string; output?: unknown }
+    const deliveries = this.jobs.get(job.id) ?? new Map<string, number>()
+    deliveries.set(delivery, (deliveries.get(delivery) ?? 0) + 1)
+    this.jobs.set(job.id, deliveries)
+    const number = numberOf(job.output)
+    if (number === undefined) return
+    this.inputs.set(number, (this.inputs.get(number) ?? new Set()).add(job.id))
+  }
+}

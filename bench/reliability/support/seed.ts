@@ -1,0 +1,36 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+const D1 = 'plane/d1/miniflare-D1DatabaseObject'
+
+/** The database of accounts in a data directory that nobody uses. */
+export function openAccounts(dataDir: string): DatabaseSync {
+  const folder = join(dataDir, D1)
+  const name = readdirSync(folder).find((file) => /^[0-9a-f]+\.sqlite$/.test(file))
+  if (name === undefined) throw new Error(`${folder} has no database`)
+  return new DatabaseSync(join(folder, name))
+}
+
+/** Writes this many more rows like the first one of a table, each with an id of its own and with these values in place of the first one's. */
+export function multiplyRows(database: DatabaseSync, table: string, count: number, values: Record<string, string> = {}): void {
+  const columns = database
+    .prepare(`PRAGMA table_info(${table})`)
+    .all()
+    .map(({ name }) => String(name))
+  const cells = columns.map((name) => values[name] ?? (name === 'id' ? `r.id || '-' || n.value` : `r."${name}"`))
+  database.exec(
+    `INSERT INTO ${table} (${columns.map((name) => `"${name}"`).join(', ')})
+     WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ${count})
+     SELECT ${cells.join(', ')} FROM n, (SELECT * FROM ${table} LIMIT 1) r`,
+  )
+}
+
+/** Rows of a table; 0 where there is none. */
+export function countRows(database: DatabaseSync, table: string): number {
+  try {
+    return Number(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count)
+  } catch {
+    return 0
+  }
+}
