@@ -55,9 +55,10 @@ export async function signInWithKey(where: Where, key: string, visit: Visit): Pr
   if (!known.ok) return known
   const { via, userId, teamId, credentialId } = known.principal
   // The key of a pod is for that pod.
-  const verdict = via === 'KEY' ? await verifyKeyAgain(env, credentialId, nowMs) : null
-  if (verdict === null) return INVALID
+  if (via !== 'KEY') return INVALID
   const rateLimit = await chargeRequest(env, { userId, teamId }, nowMs)
+  const verdict = await verifyKeyAgain(env, credentialId, nowMs)
+  if (verdict === null) return INVALID
   return openSession(where, {
     made: 'KEY',
     userId,
