@@ -1,10 +1,13 @@
 import type { z } from 'zod'
 import type { ConsoleState, SignedIn as SignedInSchema } from '../contract/console/session.ts'
+import type { DescribedLink as DescribedLinkSchema } from '../contract/console/sign-in-links.ts'
 import { ApiError, ConnectionError } from './errors.ts'
 
 export type SignedIn = z.output<typeof SignedInSchema>
 /** How one may sign in at this plane. */
 export type SignInWays = SignedIn['ways']
+/** Whom a sign-in link signs in. */
+export type DescribedLink = z.output<typeof DescribedLinkSchema>
 /** Who a browser's cookie stands for. */
 export type Session = z.output<typeof ConsoleState>
 
@@ -14,21 +17,26 @@ export const CONSOLE_HEADERS = { 'x-requested-with': 'podplane' }
 
 /** Who is signed in. Throws `ApiError`, `ConnectionError`. */
 export async function readSession(url: string, signal?: AbortSignal): Promise<Session> {
-  return (await call(url, 'GET', undefined, signal)) as Session
+  return (await call(url, 'GET', SESSION, undefined, signal)) as Session
 }
 
 /** Signs in by an API key, or by the single-use link that a plane has printed. */
 export async function signIn(url: string, by: { key: string } | { link: string }): Promise<Session> {
-  return (await call(url, 'POST', by)) as Session
+  return (await call(url, 'POST', SESSION, by)) as Session
+}
+
+/** Whom a link would sign in; it is not used up by this. Throws `ApiError`, `ConnectionError`. */
+export async function describeLink(url: string, link: string): Promise<DescribedLink> {
+  return (await call(url, 'POST', `${SESSION}/link`, { link })) as DescribedLink
 }
 
 export async function signOut(url: string): Promise<void> {
-  await call(url, 'DELETE')
+  await call(url, 'DELETE', SESSION)
 }
 
-async function call(url: string, method: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
-  const what = `${method} ${SESSION}`
-  const response = await fetch(url + SESSION, {
+async function call(url: string, method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+  const what = `${method} ${path}`
+  const response = await fetch(url + path, {
     method,
     headers: { ...CONSOLE_HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -80,6 +80,20 @@ export function verdictOf(quota: RateQuota, outcome: RateOutcome): RateVerdict {
   return { allowed, exceeded, retryAfterSeconds: longest, windows }
 }
 
+/** What an answer says of the windows. */
+export interface RateLimitHeaders {
+  RateLimit: string
+  'RateLimit-Policy': string
+}
+
+/** The two header fields, members in the order minute, hour, day (RATE-2): lists of RFC 9651 whose parameters are whole numbers. */
+export function rateLimitHeaders({ windows }: Pick<RateVerdict, 'windows'>): RateLimitHeaders {
+  return {
+    RateLimit: windows.map(({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`).join(', '),
+    'RateLimit-Policy': windows.map(({ name, quota, windowSeconds }) => `"${name}";q=${quota};w=${windowSeconds}`).join(', '),
+  }
+}
+
 function turn(window: { startMs: number; count: number }, ms: number, nowMs: number): void {
   const startMs = nowMs - (nowMs % ms)
   if (window.startMs === startMs) return

@@ -1,3 +1,4 @@
+import type { Parent } from '../domain/session/parent.ts'
 import type { Env } from '../env.ts'
 
 /** Who is calling, whatever the way in: everything is done for `teamId`, and counted for `userId`. */
@@ -35,6 +36,10 @@ export interface VerbContext {
 export interface Operator {
   userId: string | null
   credentialId: string | null
+  /** What the links that it makes are derived from (DER-3); null: the operator's key, which it has shown. */
+  parent: Parent | null
+  /** It has signed in with a link, so it makes none for operators (DER-4). */
+  isByLink: boolean
 }
 
 /** What a verb of the operator needs: the route has checked that it is one. */

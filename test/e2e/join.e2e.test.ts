@@ -58,9 +58,9 @@ describe('[CL-61] the printed command makes a machine join', () => {
   test("of the console's page for a new machine", async () => {
     const browser = await openBrowser()
     try {
-      const { page } = await Visitor.open(browser, plane)
-      await page.goto(plane.output().match(/http\S+#link=\S+/)?.[0] ?? '')
-      await page.getByRole('navigation', { name: 'Main' }).waitFor()
+      const visitor = await Visitor.open(browser, plane)
+      const { page } = visitor
+      await visitor.signInByLink(plane)
       await page.goto(`${plane.url}/console/operator/add-machine`)
       await page.getByLabel('Name').fill('gpu-2')
       await page.getByRole('button', { name: 'Make the token' }).click()

@@ -14,7 +14,7 @@ export const CONSOLE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'a device that was let in may ask as often as it likes',
     file: 'src/domain/session/device-login.ts',
-    find: 'polledAt !== null && nowMs - polledAt < intervalSeconds * 1000',
+    find: 'known !== undefined && nowMs - known.polledAt < intervalSeconds * 1000',
     replace: 'false',
   },
 ]

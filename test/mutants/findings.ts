@@ -14,6 +14,7 @@ const FORMER = 'if (!(await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId,
 const ANYBODYS = 'if ((await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id)) === null) throw'
 const DOOR = 'src/host-agent/relay/door/door.ts'
 const SEAL = 'src/platform/seal.ts'
+const PARENTS = 'src/services/credentials/parents.ts'
 const CONTAINER_IMAGE = 'host-agent/docker/container-image.test.ts'
 
 export const FINDING_MUTANTS: readonly Mutant[] = [
@@ -186,6 +187,31 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     file: 'package.json',
     find: '"graphql": "',
     replace: '"graphql": "^',
+  }),
+  finding('S4', 'what the operator key has made outlives its rotation', ['worker', 'worker/sessions/derived-rules'], {
+    file: PARENTS,
+    find: 'return id === (await digestOfOperatorKey(env))',
+    replace: "return id !== '' || (await digestOfOperatorKey(env)) === id",
+  }),
+  finding('S5', 'the key of a device outlives what its session came from', ['worker', 'worker/sessions/derived-rules'], {
+    file: PARENTS,
+    find: 'row.parent === null || ',
+    replace: 'row.parent !== undefined || ',
+  }),
+  finding('S9', 'a code that the plane never gave out takes a row', ['worker', 'worker/console/devices'], {
+    file: 'src/domain/session/device-login.ts',
+    find: 'if (code === random + checkLetters(random, minute, digest)) return',
+    replace: "if (code !== '') return",
+  }),
+  finding('S10', 'signing in by key costs nothing', ['worker', 'worker/console/sign-in-cost'], {
+    file: 'src/services/sessions/console-sessions.ts',
+    find: 'const rateLimit = await chargeRequest(env, { userId, teamId }, nowMs)',
+    replace: 'const rateLimit = await Promise.resolve(null)',
+  }),
+  finding('S13', 'a link is used up before anybody agrees', ['worker', 'worker/console/sign-in-cost'], {
+    file: 'src/services/sessions/sign-in-links.ts',
+    find: 'const row = await findSignInLink(db, id, nowMs)',
+    replace: 'const row = await takeSignInLink(db, id, nowMs)',
   }),
 ]
 

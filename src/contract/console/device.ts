@@ -3,6 +3,8 @@ import { KeyPermission, KeyScopes } from '../accounts/keys.ts'
 import { Name, Timestamp } from '../fields.ts'
 
 const MAX_CODE_CHARS = 64
+/** It holds a name, sealed. */
+const MAX_DEVICE_CODE_CHARS = 2048
 const UserCode = z.string().min(1).max(MAX_CODE_CHARS).meta({ description: 'What the device shows; case and hyphen do not matter.' })
 
 /** Names as RFC 8628 has them. */
@@ -16,17 +18,17 @@ export const StartedDevice = z
     device_code: z.string().meta({ description: 'For the device alone.' }),
     user_code: z.string().meta({ description: 'For somebody to type, or to compare.' }),
     verification_uri: z.string(),
-    verification_uri_complete: z.string().meta({ description: 'The same with the code in it.' }),
+    verification_uri_complete: z.string().meta({ description: 'The same with the code in it, and the name with the plane’s proof of it.' }),
     expires_in: z.number().int().meta({ description: 'Seconds.' }),
     interval: z.number().int().meta({ description: 'Seconds between two questions, at least.' }),
   })
   .meta({
     id: 'StartedDevice',
     example: {
-      device_code: '<random>',
-      user_code: 'WDJB-MJHT',
+      device_code: '<sealed>',
+      user_code: 'WDJB-MJHT-KLQP',
       verification_uri: 'https://plane.example.com/console/device',
-      verification_uri_complete: 'https://plane.example.com/console/device?code=WDJB-MJHT',
+      verification_uri_complete: 'https://plane.example.com/console/device?code=WDJB-MJHT-KLQP&name=ada-laptop&proof=q1w2e3r4t5y6u7i8',
       expires_in: 900,
       interval: 5,
     },
@@ -34,8 +36,8 @@ export const StartedDevice = z
 export type StartedDevice = z.infer<typeof StartedDevice>
 
 export const DeviceTokenRequest = z
-  .strictObject({ device_code: z.string().min(1).max(MAX_CODE_CHARS) })
-  .meta({ id: 'DeviceTokenRequest', example: { device_code: '<random>' } })
+  .strictObject({ device_code: z.string().min(1).max(MAX_DEVICE_CODE_CHARS) })
+  .meta({ id: 'DeviceTokenRequest', example: { device_code: '<sealed>' } })
 
 export const DeviceToken = z
   .object({
@@ -69,10 +71,12 @@ export const DeviceTokenError = z
   })
 export type DeviceTokenError = z.infer<typeof DeviceTokenError>
 
-/** A device that waits, for somebody to recognise it. */
-export const WaitingDevice = z.object({ userCode: z.string(), name: z.string(), createdAt: Timestamp, expiresAt: Timestamp }).meta({
+const DeviceName = z.string().nullable().meta({ description: 'What the device calls itself; null: the request did not prove it.' })
+
+/** A device that waits, for somebody to recognise it. Its times are to the minute. */
+export const WaitingDevice = z.object({ userCode: z.string(), name: DeviceName, createdAt: Timestamp, expiresAt: Timestamp }).meta({
   id: 'WaitingDevice',
-  example: { userCode: 'WDJB-MJHT', name: 'ada-laptop', createdAt: '2026-06-01T12:00:00Z', expiresAt: '2026-06-01T12:15:00Z' },
+  example: { userCode: 'WDJB-MJHT-KLQP', name: 'ada-laptop', createdAt: '2026-06-01T12:00:00Z', expiresAt: '2026-06-01T12:15:00Z' },
 })
 export type WaitingDevice = z.infer<typeof WaitingDevice>
 
@@ -82,9 +86,9 @@ export const ApproveDeviceRequest = z
     permission: KeyPermission.optional().meta({ default: 'ALL' }),
     scopes: KeyScopes.optional(),
   })
-  .meta({ id: 'ApproveDeviceRequest', example: { userCode: 'WDJB-MJHT', permission: 'ALL' } })
+  .meta({ id: 'ApproveDeviceRequest', example: { userCode: 'WDJB-MJHT-KLQP', permission: 'ALL' } })
 export type ApproveDeviceRequest = z.infer<typeof ApproveDeviceRequest>
 
 export const DenyDeviceRequest = z
   .strictObject({ userCode: UserCode })
-  .meta({ id: 'DenyDeviceRequest', example: { userCode: 'WDJB-MJHT' } })
+  .meta({ id: 'DenyDeviceRequest', example: { userCode: 'WDJB-MJHT-KLQP' } })

@@ -20,3 +20,21 @@ export const SignInLink = z
     example: { link: '<random>', path: '/console/sign-in#link=<random>', expiresAt: '2026-06-02T00:00:00Z' },
   })
 export type SignInLink = z.infer<typeof SignInLink>
+
+/** The same bounds as where it is used. */
+export const DescribeLinkRequest = z
+  .strictObject({ link: z.string().min(1).max(512).meta({ description: 'The secret of a sign-in link.' }) })
+  .meta({ id: 'DescribeLinkRequest', example: { link: '<random>' } })
+
+/** Whom a link signs in, for somebody to agree to. */
+export const DescribedLink = z
+  .object({
+    user: z.object({ id: z.string(), email: z.string() }),
+    isOperator: z.boolean().meta({ description: 'Its session opens /admin/v1 as well.' }),
+    expiresAt: Timestamp,
+  })
+  .meta({
+    id: 'DescribedLink',
+    example: { user: { id: '7q1w3e4k8h2m9x', email: 'ada@example.com' }, isOperator: false, expiresAt: '2026-06-02T00:00:00Z' },
+  })
+export type DescribedLink = z.infer<typeof DescribedLink>

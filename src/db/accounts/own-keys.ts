@@ -81,9 +81,9 @@ export async function revokeTeamKey(db: Database, { teamId, id }: ApiKeyRow, now
 
 // Rotation takes no more room for long: what it replaces ends within days.
 function insertIfChanged(db: Database, row: ApiKeyRow): Statement {
-  const { id, teamId, userId, name, permission, secretHash, createdAt, expiresAt } = row
+  const { id, teamId, userId, name, permission, secretHash, createdAt, expiresAt, parent } = row
   const values = sql`${id}, ${teamId}, ${userId}, ${name}, ${permission}, ${JSON.stringify(row.scopes)}, ${secretHash}, ${createdAt}, ${expiresAt}`
-  return db.insert(apiKeys).select(sql`SELECT ${values}, NULL, NULL, NULL WHERE changes() > 0`)
+  return db.insert(apiKeys).select(sql`SELECT ${values}, NULL, NULL, NULL, ${parent} WHERE changes() > 0`)
 }
 
 function removeLongEnded(db: Database, { teamId, createdAt: nowMs }: ApiKeyRow): Statement {

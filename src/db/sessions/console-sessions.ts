@@ -2,9 +2,10 @@ import { and, count, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'driz
 import type { Role } from '../../domain/access.ts'
 import type { Accounts } from '../../domain/session/accounts.ts'
 import { MAX_CONSOLE_SESSIONS } from '../../domain/session/console.ts'
+import { writeParent } from '../../domain/session/parent.ts'
 import { accountsOf, MEMBERSHIP } from '../accounts/live-accounts.ts'
 import type { Database, Statement } from '../client.ts'
-import { consoleSessions, memberships, teams, users } from '../schema.ts'
+import { consoleSessions, memberships, signInLinks, teams, users } from '../schema.ts'
 
 export type ConsoleSessionRow = typeof consoleSessions.$inferSelect
 
@@ -39,14 +40,16 @@ export async function findConsoleSession(db: Database, id: string): Promise<Foun
   return { row, user: { id: row.userId, email, isDeleted: deletedAt !== null, accounts: accountsOf(own, rows) } }
 }
 
-/** Stores a session; the oldest beyond the most that its user has end, and some whose time is over are taken away. */
+/** Stores a session; the oldest beyond the most that its user has end. Its user's that were ended are taken away, and some whose time is over (DER-14). */
 export async function insertConsoleSession(db: Database, row: ConsoleSessionRow, notes: readonly Statement[]): Promise<void> {
-  const { id, made, userId, keyId, isOperator, createdAt, expiresAt, seenAt } = row
-  const values = sql`${id}, ${made}, ${userId}, ${keyId}, ${isOperator ? 1 : 0}, ${createdAt}, ${expiresAt}, ${seenAt}, NULL`
+  const { id, made, userId, keyId, isOperator, createdAt, expiresAt, seenAt, parent } = row
+  const values = sql`${id}, ${made}, ${userId}, ${keyId}, ${isOperator ? 1 : 0}, ${createdAt}, ${expiresAt}, ${seenAt}, NULL, ${parent}`
   const ended = db.select({ id: consoleSessions.id }).from(consoleSessions).where(lt(consoleSessions.expiresAt, createdAt)).limit(SWEPT)
+  const revoked = sql`(SELECT id FROM console_sessions WHERE user_id IS ${userId} AND revoked_at IS NOT NULL)`
   const beyond = sql`(SELECT id FROM console_sessions WHERE user_id IS ${userId} ORDER BY created_at DESC, rowid DESC
     LIMIT -1 OFFSET ${MAX_CONSOLE_SESSIONS - 1})`
   await db.batch([
+    db.delete(consoleSessions).where(sql`${consoleSessions.id} IN ${revoked}`),
     db.delete(consoleSessions).where(or(inArray(consoleSessions.id, ended), sql`${consoleSessions.id} IN ${beyond}`)),
     db.insert(consoleSessions).select(sql`SELECT ${values}`),
     ...notes,
@@ -59,10 +62,21 @@ export async function revokeConsoleSession(db: Database, id: string, nowMs: numb
   return meta.changes > 0
 }
 
-/** Ends every session of a user, and notes that; it returns how many. */
-export async function revokeSessionsOf(db: Database, userId: string, nowMs: number, note: Statement): Promise<number> {
-  const [{ meta }] = await db.batch([endSessions(db, eq(consoleSessions.userId, userId), nowMs), note])
-  return meta.changes
+/** Ends every session of a user and every link to one, and all that was made as the operator that the user is (DER-6); notes that. */
+export async function revokeSessionsOf(
+  db: Database,
+  userId: string,
+  nowMs: number,
+  [sessionsEnded, linksEnded]: readonly [Statement, Statement],
+): Promise<void> {
+  const madeBy = writeParent({ kind: 'OPERATOR_ADDRESS', id: userId })
+  await db.batch([
+    endSessions(db, eq(consoleSessions.userId, userId), nowMs),
+    sessionsEnded,
+    endSessions(db, eq(consoleSessions.parent, madeBy), nowMs),
+    db.delete(signInLinks).where(or(eq(signInLinks.userId, userId), eq(signInLinks.parent, madeBy))),
+    linksEnded,
+  ])
 }
 
 /** Sessions of a user that are open. */

@@ -9,11 +9,16 @@ export async function insertSignInLink(db: Database, row: SignInLinkRow, note: S
   await db.batch([db.delete(signInLinks).where(lte(signInLinks.expiresAt, row.createdAt)), db.insert(signInLinks).values(row), note])
 }
 
+/** A link of that hash whose time is not over. */
+export function findSignInLink(db: Database, id: string, nowMs: number): Promise<SignInLinkRow | undefined> {
+  return db.select().from(signInLinks).where(isOpen(id, nowMs)).get()
+}
+
 /** Takes a link away, so that nobody has it twice; undefined when there is none of that hash that is still good. */
 export function takeSignInLink(db: Database, id: string, nowMs: number): Promise<SignInLinkRow | undefined> {
-  return db
-    .delete(signInLinks)
-    .where(and(eq(signInLinks.id, id), gt(signInLinks.expiresAt, nowMs)))
-    .returning()
-    .get()
+  return db.delete(signInLinks).where(isOpen(id, nowMs)).returning().get()
+}
+
+function isOpen(id: string, nowMs: number) {
+  return and(eq(signInLinks.id, id), gt(signInLinks.expiresAt, nowMs))
 }

@@ -78,7 +78,7 @@ function hostOf(origin: string): string | null {
 
 const CONSOLE = '/console'
 /** Below the console, and no pages. */
-const NO_PAGES = /^\/console\/(?:session|sign-in\/start|callback|openapi\.json)$/
+const NO_PAGES = /^\/console\/(?:session|session\/link|sign-in\/start|callback|openapi\.json)$/
 
 /** Where somebody is led after signing in: a page of the console, whatever was asked for (CS-22). */
 export function returnPath(asked: string | null): string {

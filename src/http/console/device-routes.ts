@@ -17,6 +17,7 @@ import type { DeviceRefusal } from '../../domain/session/device-login.ts'
 import { readSettings } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { authenticate } from '../../services/credentials/authenticate.ts'
+import { consoleSessionId } from '../../services/sessions/console-callers.ts'
 import * as devices from '../../services/sessions/device-logins.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
@@ -24,14 +25,15 @@ import { clientSource } from '../callers/client-address.ts'
 import { visitOf } from '../callers/session-headers.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { json } from '../openapi/rest-components.ts'
-import { credentialOf, publicUrl } from './credential.ts'
+import { json, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { credentialOf, ownCookie, publicUrl } from './credential.ts'
 
 const PATH = '/console/device'
 const WINDOW_MS = 60_000
 /** Devices that begin from one address in a minute. */
 export const MAX_STARTS = 30
 const MAX_SOURCES = 10_000
+const MAX_SAID_CHARS = 191
 
 const starts = new ExpiringCache<{ count: number }>(WINDOW_MS, MAX_SOURCES)
 
@@ -50,13 +52,21 @@ const answer = <Schema extends z.ZodType>(description: string, schema: Schema) =
   content: { 'application/json': { schema } },
 })
 
+const fromLink = (name: string, description: string) =>
+  z
+    .string()
+    .max(MAX_SAID_CHARS)
+    .optional()
+    .meta({ param: { name, in: 'query' }, description })
+
 const startRoute = createRoute({
   ...ofDevices,
   method: 'post',
   path: PATH,
   operationId: 'startDeviceLogin',
   summary: 'Begin to let a device in (RFC 8628)',
-  description: 'Nobody needs a key for it. Show the code, open the address, and ask for the token until it is there.',
+  description:
+    'Nobody needs a key for it, and the plane stores nothing before somebody decides. Show the code, open the address, and ask for the token until it is there.',
   request: { body: json(StartDeviceRequest) },
   responses: { 200: answer('The codes.', StartedDevice), ...problemResponses([400, 413, 415, 422, 429]) },
 })
@@ -85,9 +95,15 @@ const lookRoute = createRoute({
   path: `${PATH}/{userCode}`,
   operationId: 'getWaitingDevice',
   summary: 'Which device shows a code',
-  description: 'Shown before it is let in, so that somebody recognises it.',
+  description: 'Shown before it is let in, so that somebody recognises it. Of a code that somebody has typed the name is not known.',
   middleware: [requireSession] as const,
-  request: { params: z.object({ userCode: z.string().meta({ param: { name: 'userCode', in: 'path' }, description: 'The code.' }) }) },
+  request: {
+    params: z.object({ userCode: z.string().meta({ param: { name: 'userCode', in: 'path' }, description: 'The code.' }) }),
+    query: z.object({
+      name: fromLink('name', 'The name, as `verification_uri_complete` says it.'),
+      proof: fromLink('proof', 'Its proof, from there too.'),
+    }),
+  },
   responses: { 200: answer('The device.', WaitingDevice), ...problemResponses([401, 403, 404, 422, 429]) },
 })
 
@@ -97,10 +113,11 @@ const approveRoute = createRoute({
   path: `${PATH}/approve`,
   operationId: 'approveDevice',
   summary: 'Let a device in: it gets a key of the account that is acted for',
-  description: '`X-Team-Id` names another account. The key holds no scope that the session lacks.',
+  description:
+    '`X-Team-Id` names another account. The key holds no scope that the session lacks, is made while the session is good, and ends with what the session is derived from.',
   middleware: [requireSession, strictJson] as const,
   request: { body: json(ApproveDeviceRequest) },
-  responses: { 200: answer('The device.', WaitingDevice), ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429]) },
+  responses: { 200: answer('The device.', WaitingDevice), ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS) },
 })
 
 const denyRoute = createRoute({
@@ -112,31 +129,37 @@ const denyRoute = createRoute({
   description: 'It is told so the next time that it asks.',
   middleware: [requireSession, strictJson] as const,
   request: { body: json(DenyDeviceRequest) },
-  responses: { 204: { description: 'Kept out.' }, ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429]) },
+  responses: { 204: { description: 'Kept out.' }, ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS) },
 })
 
 /** Registers `/console/device` (CS-18 to CS-21). */
 export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
   app.openapi(startRoute, async (c) => {
     countStart(c.req.raw, Date.now())
-    const { deviceCode, userCode, expiresInSeconds, intervalSeconds } = await devices.startDeviceLogin(where(c), c.req.valid('json').name)
+    const { name } = c.req.valid('json')
+    const { deviceCode, userCode, nameProof, expiresInSeconds, intervalSeconds } = devices.startDeviceLogin(where(c), name)
     const page = publicUrl(c.req.raw, PATH, readSettings(c.env).baseUrl)
     const body = {
       device_code: deviceCode,
       user_code: userCode,
       verification_uri: page,
-      verification_uri_complete: `${page}?code=${userCode}`,
+      verification_uri_complete: `${page}?${new URLSearchParams({ code: userCode, name, proof: nameProof })}`,
       expires_in: expiresInSeconds,
       interval: intervalSeconds,
     }
     return c.json(body, 200)
   })
   app.openapi(tokenRoute, async (c) => {
-    const told = await devices.pollDevice(where(c), c.req.valid('json').device_code, clientSource(c.req.raw))
+    const told = await devices.pollDevice(where(c), c.req.valid('json').device_code)
     return 'refusal' in told ? c.json(errorOf(told), 400) : c.json(told, 200)
   })
-  app.openapi(lookRoute, async (c) => c.json(await devices.findDevice(verbContext(c), c.req.valid('param').userCode), 200))
-  app.openapi(approveRoute, async (c) => c.json(await devices.approveDevice(verbContext(c), c.req.valid('json')), 200))
+  app.openapi(lookRoute, async (c) =>
+    c.json(await devices.findDevice(verbContext(c), c.req.valid('param').userCode, c.req.valid('query')), 200),
+  )
+  app.openapi(approveRoute, async (c) => {
+    const sessionId = await consoleSessionId(c.env, ownCookie(c.req.raw, 'session') ?? '')
+    return c.json(await devices.approveDevice(verbContext(c), sessionId, c.req.valid('json')), 200)
+  })
   app.openapi(denyRoute, async (c) => {
     await devices.denyDevice(verbContext(c), c.req.valid('json').userCode)
     return c.body(null, 204)

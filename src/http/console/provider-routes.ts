@@ -6,6 +6,7 @@ import { beginSignIn, completeSignIn } from '../../services/sessions/code-flow.t
 import type { AppContext, AppEnv } from '../app-env.ts'
 import { visitOf } from '../callers/session-headers.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
+import { RATE_HEADERS } from '../openapi/rest-components.ts'
 import { ownCookie, publicUrl, setOwnCookie } from './credential.ts'
 import { endFormer, giveSession } from './session-routes.ts'
 
@@ -13,7 +14,7 @@ const CALLBACK = '/console/callback'
 const FAILED = '/console/sign-in'
 const FOUND = 302
 const common = { tags: ['Session'], security: [{}], method: 'get' as const }
-const led = { [FOUND]: { description: 'Where the browser goes on.' }, ...problemResponses([429]) }
+const led = { [FOUND]: { description: 'Where the browser goes on.', headers: RATE_HEADERS }, ...problemResponses([429]) }
 /** Whoever comes is a person with a browser: what is said twice counts once, and nobody is shown a problem as JSON (CS-25). */
 const text = (name: string, description: string) =>
   z

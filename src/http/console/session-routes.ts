@@ -1,16 +1,17 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { ConsoleState, SignInRequest } from '../../contract/console/session.ts'
+import { DescribedLink, DescribeLinkRequest } from '../../contract/console/sign-in-links.ts'
 import { CONSOLE_SESSION_TTL_MS } from '../../domain/session/console.ts'
 import { readSettings } from '../../env.ts'
 import type { Refused } from '../../services/credentials/authentication.ts'
 import { describeSession, type Opened, signInWithKey, signOut } from '../../services/sessions/console-sessions.ts'
-import { signInWithLink } from '../../services/sessions/sign-in-links.ts'
+import { describeLink, signInWithLink } from '../../services/sessions/sign-in-links.ts'
 import type { AppContext, AppEnv } from '../app-env.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { visitOf } from '../callers/session-headers.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { json } from '../openapi/rest-components.ts'
+import { json, RATE_HEADERS } from '../openapi/rest-components.ts'
 import { ownCookie, setOwnCookie } from './credential.ts'
 import { requireOwnPage } from './own-page.ts'
 
@@ -34,10 +35,29 @@ const signInRoute = createRoute({
   path: PATH,
   operationId: 'signIn',
   summary: 'Sign in with a key or a link',
-  description: 'Answers with the cookie of a new session. A session that the browser had before has ended.',
+  description:
+    'Answers with the cookie of a new session. A session that the browser had before has ended. It costs a request of the user who signs in.',
   middleware: [requireOwnPage, strictJson] as const,
   request: { body: json(SignInRequest) },
-  responses: { 201: state('Signed in; the cookie is in `Set-Cookie`.'), ...problemResponses([400, 401, 403, 413, 415, 422, 429]) },
+  responses: {
+    201: { ...state('Signed in; the cookie is in `Set-Cookie`.'), headers: RATE_HEADERS },
+    ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS),
+  },
+})
+
+const linkRoute = createRoute({
+  ...common,
+  method: 'post',
+  path: `${PATH}/link`,
+  operationId: 'describeLink',
+  summary: 'Whom a sign-in link signs in',
+  description: 'For a page to ask before it signs in. The link stays as it is.',
+  middleware: [requireOwnPage, strictJson] as const,
+  request: { body: json(DescribeLinkRequest) },
+  responses: {
+    200: { description: 'Whom.', content: { 'application/json': { schema: DescribedLink } } },
+    ...problemResponses([400, 401, 403, 413, 415, 422, 429]),
+  },
 })
 
 const signOutRoute = createRoute({
@@ -60,6 +80,11 @@ export function registerConsoleSession(app: OpenAPIHono<AppEnv>): void {
     const opened = await (link === undefined ? signInWithKey(where(c), key, visit) : signInWithLink(where(c), link, visit))
     return c.json(await begin(c, opened), 201)
   })
+  app.openapi(linkRoute, async (c) => {
+    const described = await describeLink(where(c), c.req.valid('json').link, visitOf(c.req.raw, c.executionCtx))
+    if ('problem' in described) throw authenticationProblem(described)
+    return c.json(described, 200)
+  })
   app.openapi(signOutRoute, async (c) => {
     await endFormer(c)
     c.header('Set-Cookie', setOwnCookie(c.req.raw, 'session', '', 0), { append: true })
@@ -75,8 +100,9 @@ async function begin(c: AppContext, opened: Opened | Refused): Promise<ConsoleSt
   return stateOf(c, opened.secret)
 }
 
-/** Sets the cookie of a session. */
-export function giveSession(c: AppContext, { secret }: Opened): void {
+/** Sets the cookie of a session, and says how many requests its user has left. */
+export function giveSession(c: AppContext, { secret, rateLimit }: Opened): void {
+  for (const [name, value] of Object.entries(rateLimit ?? {})) c.header(name, value)
   c.header('Set-Cookie', setOwnCookie(c.req.raw, 'session', secret, CONSOLE_SESSION_TTL_MS / 1000), { append: true })
 }
 

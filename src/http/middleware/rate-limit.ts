@@ -1,8 +1,7 @@
 import type { Next } from 'hono'
-import { Problem } from '../../contract/problems.ts'
-import type { RateVerdict } from '../../domain/rate-limit.ts'
+import { rateLimitHeaders } from '../../domain/rate-limit.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
-import { spendRequest } from '../../services/accounts/rate-limit.ts'
+import { spendRequest, tooManyRequests } from '../../services/accounts/rate-limit.ts'
 import type { AppContext } from '../app-env.ts'
 
 /** How long a caller who was refused is counted before being served. */
@@ -25,10 +24,7 @@ export async function limitRate(c: AppContext, next: Next): Promise<void> {
   if (verdict?.allowed === false) {
     refused.set(principal.credentialId, true, nowMs)
     if (overlaps) c.res = undefined
-    throw new Problem('rateLimited', {
-      detail: `rate limit exceeded for the ${verdict.exceeded} window`,
-      headers: { ...headers, 'Retry-After': String(verdict.retryAfterSeconds) },
-    })
+    throw tooManyRequests(verdict)
   }
   if (!overlaps) await next()
   if (!headers) return
@@ -39,12 +35,4 @@ export async function limitRate(c: AppContext, next: Next): Promise<void> {
 // A log goes on for as long as it is read, so it is not begun for a caller who may not.
 function onlyReads({ req }: AppContext): boolean {
   return req.method === 'GET' && !req.path.endsWith('/logs')
-}
-
-/** The two header fields, members in the order minute, hour, day (RATE-2): lists of RFC 9651 whose parameters are whole numbers. */
-export function rateLimitHeaders({ windows }: Pick<RateVerdict, 'windows'>): { RateLimit: string; 'RateLimit-Policy': string } {
-  return {
-    RateLimit: windows.map(({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`).join(', '),
-    'RateLimit-Policy': windows.map(({ name, quota, windowSeconds }) => `"${name}";q=${quota};w=${windowSeconds}`).join(', '),
-  }
 }

@@ -58,6 +58,7 @@ export async function newKey(
     teamId: string
     userId: string
     expiresAt?: string | number | null | undefined
+    parent?: string | null
   },
   nowMs: number,
 ): Promise<{ row: keys.ApiKeyRow; key: string }> {
@@ -76,6 +77,7 @@ export async function newKey(
     revokedAt: null,
     lastUsedAt: null,
     replacedBy: null,
+    parent: asked.parent ?? null,
   }
   return { row, key }
 }

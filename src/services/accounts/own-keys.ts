@@ -6,6 +6,7 @@ import * as table from '../../db/accounts/own-keys.ts'
 import { openDatabase } from '../../db/client.ts'
 import { hasScope } from '../../domain/access.ts'
 import { type Grant, outlives, scopeNotHeld } from '../../domain/key-grant.ts'
+import { type Parent, writeParent } from '../../domain/session/parent.ts'
 import { noteChange } from '../audit.ts'
 import type { Principal, VerbContext } from '../context.ts'
 import { forgetVerdicts } from '../credentials/authenticate.ts'
@@ -24,17 +25,20 @@ export async function listOwnKeys(ctx: VerbContext): Promise<AccountKey[]> {
 
 /**
  * Makes a key that acts for this account (TEAM-20, TEAM-21): a session makes it for its user, a key with `account:write` for its own maker. It
- * is shown this once; a repeated `Idempotency-Key` answers without it, because only a hash is stored (KEY-2). Throws 400, 403, 409 and 422.
+ * is shown this once; a repeated `Idempotency-Key` answers without it, because only a hash is stored (KEY-2). `derivedFrom` names what it ends
+ * with (DER-8). Throws 400, 403, 409 and 422.
  */
 export async function createOwnKey(
   ctx: VerbContext,
   body: CreateKeyRequest,
   idempotencyKey: string | undefined,
+  derivedFrom?: Parent | null,
 ): Promise<CreatedAccountKey> {
   const { principal, env } = ctx
   await requireMayGrant(ctx, body)
+  const parent = derivedFrom ? writeParent(derivedFrom) : await parentOfCaller(ctx)
   return onceForKey<CreatedAccountKey>(ctx, 'createAccountKey', idempotencyKey, body, async (store) => {
-    const { row, key } = await newKey(env, { ...body, teamId: principal.teamId, userId: principal.userId }, ctx.nowMs)
+    const { row, key } = await newKey(env, { ...body, parent, teamId: principal.teamId, userId: principal.userId }, ctx.nowMs)
     await requireBudget(env, principal.teamId, { apiKeys: 1 })
     const shown = toAccountKey(row)
     const note = noteChange(ctx, { action: 'keys.create', resourceKind: 'key', resourceId: row.id, before: null, after: shown })
@@ -126,6 +130,12 @@ async function requireNoLonger({ env, principal }: VerbContext, expiresAtMs: num
   const own = await table.findTeamKey(openDatabase(env.DB), principal.teamId, principal.credentialId)
   const refused = own && outlives(expiresAtMs, own.expiresAt)
   if (refused) throw new Problem('accessDenied', { errors: [refused] })
+}
+
+/** What the key that calls is derived from (DER-8): the keys that it makes end with that too. Null: nothing, or no key calls. */
+export async function parentOfCaller({ env, principal }: VerbContext): Promise<string | null> {
+  if (principal.via !== 'KEY') return null
+  return (await table.findTeamKey(openDatabase(env.DB), principal.teamId, principal.credentialId))?.parent ?? null
 }
 
 function toAccountKey(row: ApiKeyRow): AccountKey {

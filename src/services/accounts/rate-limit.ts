@@ -1,6 +1,7 @@
+import { Problem } from '../../contract/problems.ts'
 import { findQuota, type QuotaRow } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
-import { type RateVerdict, verdictOf } from '../../domain/rate-limit.ts'
+import { type RateLimitHeaders, type RateVerdict, rateLimitHeaders, verdictOf } from '../../domain/rate-limit.ts'
 import type { Env } from '../../env.ts'
 import { ownUser } from '../../objects/ownership/own.ts'
 import { rateLimiterStub } from '../../objects/stubs.ts'
@@ -12,6 +13,9 @@ import type { Principal } from '../context.ts'
 const QUOTA_TTL_MS = 60_000
 const MAX_QUOTAS = 10_000
 
+/** Whose request it is, and by the quota of which account. */
+type Counted = Pick<Principal, 'userId' | 'teamId'>
+
 const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
 
 /**
@@ -19,7 +23,7 @@ const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
  * other's (RATE-1). Null for an exempt account, which has no windows (RATE-3), and while nobody can count: limits protect neighbours from a
  * flood, so a counter that is away must not end the service (RATE-7).
  */
-export async function spendRequest(env: Env, principal: Principal, nowMs: number): Promise<RateVerdict | null> {
+export async function spendRequest(env: Env, principal: Counted, nowMs: number): Promise<RateVerdict | null> {
   const quota = await quotaOf(env, principal.teamId, nowMs)
   if (quota.exempt) return null
   const { minute, hour, day } = quota
@@ -29,6 +33,21 @@ export async function spendRequest(env: Env, principal: Principal, nowMs: number
     logEvent('error', 'a request could not be counted', { userId: principal.userId, error })
     return null
   }
+}
+
+/** The same for what is no request of REST but writes rows, a sign-in for one (DER-13). Tells what is left; null: nobody counts. Throws 429. */
+export async function chargeRequest(env: Env, who: Counted, nowMs: number): Promise<RateLimitHeaders | null> {
+  const verdict = await spendRequest(env, who, nowMs)
+  if (verdict?.allowed === false) throw tooManyRequests(verdict)
+  return verdict && rateLimitHeaders(verdict)
+}
+
+/** The refusal of a request that is one too many (RATE-4). */
+export function tooManyRequests(verdict: RateVerdict): Problem {
+  return new Problem('rateLimited', {
+    detail: `rate limit exceeded for the ${verdict.exceeded} window`,
+    headers: { ...rateLimitHeaders(verdict), 'Retry-After': String(verdict.retryAfterSeconds) },
+  })
 }
 
 /** Whether a team is exempt from limits, its job API calls included. */

@@ -11,6 +11,8 @@ import { forgetMisses } from './lookups.ts'
 /** An operator key shorter than this is taken as "not set": an empty or toy secret must not open the operator API. */
 const MIN_OPERATOR_KEY_LENGTH = 16
 
+const BY_KEY: Operator = { userId: null, credentialId: null, parent: null, isByLink: false }
+
 const TOO_LONG: Authentication = { ...INVALID, errors: ['the token is too long: have the provider put fewer claims into it'] }
 
 /** Tells whose what a request shows is (ERR-8, CS-2). Zero D1 queries when warm. */
@@ -58,7 +60,7 @@ export async function identifyOperator(
 ): Promise<{ ok: true; operator: Operator } | Refused> {
   if (isCookie(shown)) return operatorByCookie(env, shown, nowMs, visit)
   const problem = await authenticateOperator(env, shown)
-  return problem === null ? { ok: true, operator: { userId: null, credentialId: null } } : { ok: false, problem }
+  return problem === null ? { ok: true, operator: BY_KEY } : { ok: false, problem }
 }
 
 function isCookie(shown: Shown): shown is CookieShown {

@@ -1,5 +1,5 @@
 import { findOwner } from '../../db/accounts/accounts.ts'
-import { findApiKey, type KnownApiKey } from '../../db/accounts/api-keys.ts'
+import type { KnownApiKey } from '../../db/accounts/api-keys.ts'
 import { findSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase } from '../../db/client.ts'
 import { scopesOf, scopesOfPodKey, scopesWithin } from '../../domain/access.ts'
@@ -8,6 +8,7 @@ import { findPodOfKey } from '../../effects/pods/pod-key.ts'
 import type { Env } from '../../env.ts'
 import { hashKeySecret, sameSecret } from '../../platform/crypto.ts'
 import type { Principal } from '../context.ts'
+import { findGoodKey } from './parents.ts'
 
 /** Whose a key is. */
 export interface KeyVerdict {
@@ -20,24 +21,22 @@ export interface KeyVerdict {
 export async function verifyKey(env: Env, text: string, nowMs: number): Promise<KeyVerdict | null> {
   const parsed = parseApiKey(text)
   if (!parsed) return verifyPodKey(env, text)
-  const row = await findApiKey(openDatabase(env.DB), parsed.id)
-  if (!row || row.revokedAt !== null) return null
+  const row = await findGoodKey(env, parsed.id, nowMs)
+  if (!row) return null
   const hash = await hashKeySecret(env.KEY_PEPPER, parsed.secret)
-  if (!(await sameSecret(hash, row.secretHash))) return null
-  return verdictOf(row, nowMs)
+  return (await sameSecret(hash, row.secretHash)) ? verdictOf(row) : null
 }
 
 /** The same of a key that was shown before, by its id: whose it is now, and null once it has ended (CS-3). */
 export async function verifyKeyAgain(env: Env, id: string, nowMs: number): Promise<KeyVerdict | null> {
-  const row = await findApiKey(openDatabase(env.DB), id)
-  return row && row.revokedAt === null ? verdictOf(row, nowMs) : null
+  const row = await findGoodKey(env, id, nowMs)
+  return row && verdictOf(row)
 }
 
-function verdictOf(row: KnownApiKey, nowMs: number): KeyVerdict | null {
+function verdictOf(row: KnownApiKey): KeyVerdict {
   const scopes = scopesWithin(scopesOf(row.permission, row.scopes), row.role)
   const principal = { via: 'KEY' as const, credentialId: row.id, userId: row.userId, teamId: row.teamId, scopes }
-  const verdict = { principal, expiresAtMs: row.expiresAt, isSuspended: row.suspendedAt !== null }
-  return isExpired(verdict, nowMs) ? null : verdict
+  return { principal, expiresAtMs: row.expiresAt, isSuspended: row.suspendedAt !== null }
 }
 
 /** Whether a key's time is over. */

@@ -2,14 +2,15 @@ import { openDatabase } from '../../db/client.ts'
 import { type FoundSession, findConsoleSession, touchConsoleSession } from '../../db/sessions/console-sessions.ts'
 import type { CookieShown } from '../../domain/session/bearer.ts'
 import { SEEN_EVERY_MS } from '../../domain/session/console.ts'
+import { type Parent, parentOfLinkBy, parentOfSession } from '../../domain/session/parent.ts'
 import { type Env, readSettings } from '../../env.ts'
 import { hashKeySecret } from '../../platform/crypto.ts'
 import type { Operator, Principal } from '../context.ts'
 import { type Authentication, INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
+import { isParentGood } from '../credentials/parents.ts'
 import { Verdicts } from '../credentials/verdicts.ts'
 import { isExpired, type KeyVerdict, verifyKeyAgain } from '../credentials/verify-key.ts'
-import { digestOfOperatorKey } from './operator-key.ts'
 import { actAs, CREDENTIAL_CHARS, isMember } from './session-callers.ts'
 
 /** A session of the console as an isolate knows it. */
@@ -44,7 +45,8 @@ export async function operatorByCookie(
   const session = await findByCookie(env, shown, nowMs, visit)
   if ('problem' in session) return session
   if (!isOperator(env, session)) return NO_OPERATOR
-  return { ok: true, operator: { userId: session.user?.id ?? null, credentialId: session.credentialId } }
+  const { row, user, credentialId } = session
+  return { ok: true, operator: { userId: user?.id ?? null, credentialId, parent: parentOfLinkBy(row), isByLink: row.made === 'LINK' } }
 }
 
 /** Whether a session may still do for its account what it might when `principal` was made (PP-215). */
@@ -65,6 +67,19 @@ export async function isCookieStillGood(
     const session = await open(env, id, nowMs, undefined)
     return session !== null && holds(session)
   })
+}
+
+/** As whom a session may act for an account at this moment, and what is derived from it is derived from; null: not at all (DER-7). */
+export async function actAgain(
+  env: Env,
+  sessionId: string,
+  teamId: string,
+  nowMs: number,
+): Promise<{ principal: Principal; parent: Parent | null } | null> {
+  const session = await open(env, sessionId, nowMs, undefined)
+  if (session === null) return null
+  const answer = answerOf(session, teamId, nowMs)
+  return answer.ok && answer.principal.teamId === teamId ? { principal: answer.principal, parent: parentOfSession(session.row) } : null
 }
 
 /** The session of a cookie, whoever it is of, or why there is none. */
@@ -118,7 +133,7 @@ async function open(env: Env, id: string, nowMs: number, visit: Visit | undefine
   const mark = sessions.mark()
   const db = openDatabase(env.DB)
   const found = await findConsoleSession(db, id)
-  const session = found && (await withKey(env, found, nowMs))
+  const session = found && (await withParent(env, found, nowMs))
   if (!session) {
     sessions.keepBad(id, true, nowMs, mark)
     return null
@@ -128,13 +143,13 @@ async function open(env: Env, id: string, nowMs: number, visit: Visit | undefine
   return session
 }
 
-// CS-3: a session that a key has made goes with it.
-async function withKey(env: Env, found: FoundSession, nowMs: number): Promise<ConsoleSession | null> {
-  const { id, made, keyId } = found.row
-  const session = { ...found, credentialId: id.slice(0, CREDENTIAL_CHARS), key: null }
-  if (made === 'OPERATOR_KEY') return keyId === (await digestOfOperatorKey(env)) ? session : null
-  if (made !== 'KEY' || keyId === null) return session
-  const key = await verifyKeyAgain(env, keyId, nowMs)
+// DER-1: a session goes with what it is derived from.
+async function withParent(env: Env, found: FoundSession, nowMs: number): Promise<ConsoleSession | null> {
+  const session = { ...found, credentialId: found.row.id.slice(0, CREDENTIAL_CHARS), key: null }
+  const parent = parentOfSession(found.row)
+  if (parent === null) return session
+  if (parent.kind !== 'KEY' || found.row.made !== 'KEY') return (await isParentGood(env, parent, nowMs)) ? session : null
+  const key = await verifyKeyAgain(env, parent.id, nowMs)
   return key && { ...session, key }
 }
 

@@ -3,6 +3,7 @@ import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/sessions/console-sessions.ts'
 import { scopesOfRole } from '../../domain/access.ts'
+import type { RateLimitHeaders } from '../../domain/rate-limit.ts'
 import type { CookieShown } from '../../domain/session/bearer.ts'
 import { CONSOLE_SESSION_TTL_MS } from '../../domain/session/console.ts'
 import { auditStatement } from '../../effects/audit.ts'
@@ -10,6 +11,7 @@ import type { Env } from '../../env.ts'
 import type { Cause } from '../../objects/cause.ts'
 import { newSessionSecret } from '../../platform/ids.ts'
 import { findUserOrThrow } from '../accounts/accounts.ts'
+import { chargeRequest } from '../accounts/rate-limit.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { authenticateOperator, forgetVerdicts } from '../credentials/authenticate.ts'
@@ -28,17 +30,24 @@ type SessionView = Omit<SignedIn, 'ways' | 'podProxyDomain'>
 export interface Opened {
   secret: string
   expiresAtMs: number
+  /** Tells the requests that are left to its user (RATE-2); null: nobody counts them. */
+  rateLimit: RateLimitHeaders | null
 }
 
-/** Whom a session is for. */
-type Made = Pick<table.ConsoleSessionRow, 'made' | 'userId' | 'keyId' | 'isOperator'> & { teamId: string | null; untilMs?: number | null }
+/** Whom a session is for, what it ends with, and what its rate limit said of the sign-in. */
+type Made = Pick<table.ConsoleSessionRow, 'made' | 'userId' | 'keyId' | 'isOperator'> & {
+  teamId: string | null
+  untilMs?: number | null
+  parent?: string | null
+  rateLimit?: RateLimitHeaders | null
+}
 
 type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
 
 /** A text that begins like an operator's key is taken for one, so that wrong ones are counted (PP-200). */
 const OPERATOR_PREFIX = /^ppo_/
 
-/** Opens a session that acts as a key and ends with it (CS-3), or says why not. */
+/** Opens a session that acts as a key and ends with it (CS-3), or says why not. It costs the key's user a request (DER-13). Throws 429. */
 export async function signInWithKey(where: Where, key: string, visit: Visit): Promise<Opened | Refused> {
   const { env, nowMs } = where
   if (OPERATOR_PREFIX.test(key)) return signInAsOperator(where, key, visit)
@@ -46,9 +55,19 @@ export async function signInWithKey(where: Where, key: string, visit: Visit): Pr
   if (!known.ok) return known
   const { via, userId, teamId, credentialId } = known.principal
   // The key of a pod is for that pod.
-  const verdict = via === 'KEY' ? await verifyKeyAgain(env, credentialId, nowMs) : null
+  if (via !== 'KEY') return INVALID
+  const rateLimit = await chargeRequest(env, { userId, teamId }, nowMs)
+  const verdict = await verifyKeyAgain(env, credentialId, nowMs)
   if (verdict === null) return INVALID
-  return openSession(where, { made: 'KEY', userId, keyId: credentialId, isOperator: false, teamId, untilMs: verdict.expiresAtMs })
+  return openSession(where, {
+    made: 'KEY',
+    userId,
+    keyId: credentialId,
+    isOperator: false,
+    teamId,
+    untilMs: verdict.expiresAtMs,
+    rateLimit,
+  })
 }
 
 async function signInAsOperator(where: Where, key: string, visit: Visit): Promise<Opened | Refused> {
@@ -66,12 +85,12 @@ export async function openSession({ env, nowMs, requestId }: Where, made: Made):
   const secret = newSessionSecret()
   const id = await consoleSessionId(env, secret)
   const expiresAt = Math.min(nowMs + CONSOLE_SESSION_TTL_MS, made.untilMs ?? Number.POSITIVE_INFINITY)
-  const { made: way, userId, keyId, isOperator, teamId } = made
-  const row = { id, made: way, userId, keyId, isOperator, createdAt: nowMs, expiresAt, seenAt: nowMs, revokedAt: null }
+  const { made: way, userId, keyId, isOperator, teamId, parent = null, rateLimit = null } = made
+  const row = { id, made: way, userId, keyId, isOperator, createdAt: nowMs, expiresAt, seenAt: nowMs, revokedAt: null, parent }
   const after = { signedInBy: way, isOperator, expiresAt: formatTime(expiresAt) }
   const note = noteSession({ env, nowMs, requestId }, row, teamId, 'sessions.create', { before: null, after })
   await table.insertConsoleSession(openDatabase(env.DB), row, [note])
-  return { secret, expiresAtMs: expiresAt }
+  return { secret, expiresAtMs: expiresAt, rateLimit }
 }
 
 /** Ends the session of a cookie: at once here, within 60 s everywhere. One that has ended already stays so. */
@@ -85,12 +104,13 @@ export async function signOut(where: Where, shown: CookieShown, visit: Visit): P
   forgetVerdicts()
 }
 
-/** Signs a user out everywhere (CS-17): at once here, within 60 s elsewhere. Repeatable. Throws 404. */
+/** Signs a user out everywhere (CS-17) and ends open links and what the user made as an operator (DER-6): at once here, within 60 s elsewhere. Repeatable. Throws 404. */
 export async function endSessionsOf(ctx: OperatorContext, userId: string): Promise<void> {
   const { env, nowMs } = ctx
   const user = await findUserOrThrow(env, userId)
-  const change = { action: 'users.end-sessions', resourceKind: 'user', resourceId: userId, before: {}, after: {} }
-  await table.revokeSessionsOf(openDatabase(env.DB), userId, nowMs, noteByOperator(ctx, user.personalTeamId, change))
+  const note = (action: string) =>
+    noteByOperator(ctx, user.personalTeamId, { action, resourceKind: 'user', resourceId: userId, before: {}, after: {} })
+  await table.revokeSessionsOf(openDatabase(env.DB), userId, nowMs, [note('users.end-sessions'), note('users.end-sign-in-links')])
   forgetVerdicts()
 }
 

@@ -1,152 +1,166 @@
 import type { ApproveDeviceRequest, DeviceToken, WaitingDevice } from '../../contract/console/device.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import { findRole } from '../../db/accounts/own-keys.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/sessions/device-logins.ts'
-import { scopesOfRole } from '../../domain/access.ts'
 import {
   DEVICE_LOGIN_TTL_MS,
   type DeviceRefusal,
-  judgePoll,
+  judgeDecision,
+  type Pace,
   POLL_INTERVAL_SECONDS,
+  paceOf,
   readUserCode,
   showUserCode,
-  userCodeOf,
 } from '../../domain/session/device-login.ts'
-import type { Env } from '../../env.ts'
-import { hashKeySecret } from '../../platform/crypto.ts'
-import { newSessionSecret } from '../../platform/ids.ts'
-import { createOwnKey, requireMayGrant } from '../accounts/own-keys.ts'
+import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import { createOwnKey, parentOfCaller, requireMayGrant } from '../accounts/own-keys.ts'
+import { chargeRequest } from '../accounts/rate-limit.ts'
 import { noteChange } from '../audit.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
+import { actAgain } from './console-callers.ts'
+import * as codes from './device-codes.ts'
 
-/** Far more random bytes than a code needs. */
-const USER_CODE_BYTES = 64
 const MAX_NAME_CHARS = 100
 /** Keys of devices are named after it, whether or not the device says so itself. */
 const PROGRAM = 'podplane'
-/** A code of another form was never given out. */
-const DEVICE_CODE_FORM = /^[\w-]{43}$/
+const MAX_PACES = 10_000
+/** An approval is kept for as long as the device asks: the code says its minute, and the device may have begun at the end of it. */
+const MINUTE_MS = 60_000
+
+/** How devices ask, by hashes of their codes (DER-12). In memory only. */
+const paces = new ExpiringCache<Pace>(DEVICE_LOGIN_TTL_MS, MAX_PACES)
 
 /** What a device learns that begins. */
 export interface Started {
   deviceCode: string
   userCode: string
+  /** Proves the device's name to the page that lets it in (DER-11). */
+  nameProof: string
   expiresInSeconds: number
   intervalSeconds: number
 }
 
-type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
-
-/** Begins to let a device in (CS-18). Throws 503 while too many wait. */
-export async function startDeviceLogin({ env, nowMs }: Where, name: string): Promise<Started> {
-  const deviceCode = newSessionSecret()
-  const userCode = newUserCode()
-  const row = {
-    id: await deviceId(env, deviceCode),
-    userCode: await userCodeId(env, userCode),
-    name,
-    createdAt: nowMs,
-    expiresAt: nowMs + DEVICE_LOGIN_TTL_MS,
-    intervalSeconds: POLL_INTERVAL_SECONDS,
-    polledAt: null,
-    status: 'PENDING' as const,
-    userId: null,
-    teamId: null,
-    credentialId: null,
-    permission: null,
-    scopes: null,
-  }
-  if (!(await table.insertDeviceLogin(openDatabase(env.DB), row))) {
-    throw new Problem('unavailable', { detail: 'too many devices wait to be let in: try again later', headers: { 'Retry-After': '60' } })
-  }
-  const expiresInSeconds = DEVICE_LOGIN_TTL_MS / 1000
-  return { deviceCode, userCode: showUserCode(userCode), expiresInSeconds, intervalSeconds: POLL_INTERVAL_SECONDS }
+/** A name that a link says, with the plane's proof that the device has given it. */
+export interface SaidName {
+  name?: string | undefined
+  proof?: string | undefined
 }
 
-/** The device that shows a code, so that whoever lets it in recognises it (CS-19). Throws 404 and 429. */
-export async function findDevice(ctx: VerbContext, userCode: string): Promise<WaitingDevice> {
-  const { env, nowMs, principal } = ctx
-  const id = await userCodeId(env, requireUserCode(userCode))
-  const find = async () => (await table.findWaitingDevice(openDatabase(env.DB), id, nowMs)) ?? null
-  const lookup = await lookUpFor(`device codes of ${principal.credentialId}`, nowMs, find)
+type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
+type Decided = Pick<table.DeviceLoginRow, 'status' | 'userId' | 'teamId' | 'credentialId' | 'permission' | 'scopes'>
+type Granted = { permission: NonNullable<Decided['permission']>; scopes: string[]; sessionId: string }
+
+/** Begins to let a device in (CS-18). The plane stores nothing of it (DER-9). */
+export function startDeviceLogin({ env, nowMs }: Where, name: string): Started {
+  const { deviceCode, userCode } = codes.newCodes(env, name, nowMs)
+  const nameProof = codes.proveName(env, userCode, name)
+  const expiresInSeconds = DEVICE_LOGIN_TTL_MS / 1000
+  return { deviceCode, userCode: showUserCode(userCode), nameProof, expiresInSeconds, intervalSeconds: POLL_INTERVAL_SECONDS }
+}
+
+/**
+ * The device that shows a code and waits (CS-19). Its name is told where its own link says it: of a code alone the plane does not know it
+ * (DER-11). Throws 404 and 429.
+ */
+export async function findDevice({ env, nowMs, principal }: VerbContext, typed: string, said: SaidName = {}): Promise<WaitingDevice> {
+  const userCode = requireUserCode(typed)
+  const lookup = await lookUpFor(`device codes of ${principal.userId}`, nowMs, async () => {
+    const givenOutAt = codes.timeOfUserCode(env, userCode, nowMs)
+    if (givenOutAt === null) return null
+    return (await table.findDecision(openDatabase(env.DB), await codes.userCodeId(env, userCode))) ? null : { givenOutAt }
+  })
   if ('waitSeconds' in lookup) throw tooMany(lookup.waitSeconds)
   if (lookup.found === null) throw notWaiting()
-  const { name, createdAt, expiresAt } = lookup.found
+  const { givenOutAt } = lookup.found
+  const { name, proof } = said
+  const isNamed = name !== undefined && proof !== undefined && codes.isNameProven(env, userCode, name, proof)
   return {
-    userCode: showUserCode(requireUserCode(userCode)),
-    name,
-    createdAt: formatTime(createdAt),
-    expiresAt: formatTime(expiresAt),
+    userCode: showUserCode(userCode),
+    name: isNamed ? name : null,
+    createdAt: formatTime(givenOutAt),
+    expiresAt: formatTime(givenOutAt + DEVICE_LOGIN_TTL_MS),
   }
 }
 
 /**
- * Lets a device in: it gets a key of the account acted for, with at most what whoever lets it in may do (CS-19, TEAM-21). Throws 400, 403, 404
- * and 429.
+ * Lets a device in: it gets a key of the account acted for, with at most what who lets it in may do (CS-19, TEAM-21), while the session
+ * that lets it in is good (DER-7). Throws 400, 403, 404 and 429.
  */
-export async function approveDevice(ctx: VerbContext, { userCode, permission, scopes }: ApproveDeviceRequest): Promise<WaitingDevice> {
-  const { nowMs, principal } = ctx
+export async function approveDevice(
+  ctx: VerbContext,
+  sessionId: string,
+  { userCode, permission, scopes }: ApproveDeviceRequest,
+): Promise<WaitingDevice> {
   await requireMayGrant(ctx, { permission, scopes })
-  const device = await findDevice(ctx, userCode)
-  const { userId, teamId, credentialId } = principal
-  const grant = { userId, teamId, credentialId, permission: permission ?? ('ALL' as const), scopes: scopes ?? [] }
-  await decide(ctx, device, grant, nowMs)
-  return device
+  if ((await parentOfCaller(ctx)) !== null) {
+    throw new Problem('accessDenied', {
+      detail: 'this session acts as the key of a device, which lets no other device in: sign in yourself',
+    })
+  }
+  return decide(ctx, userCode, { permission: permission ?? 'ALL', scopes: scopes ?? [], sessionId })
 }
 
 /** Keeps a device out (CS-19). Throws 404 and 429. */
 export async function denyDevice(ctx: VerbContext, userCode: string): Promise<void> {
-  await decide(ctx, await findDevice(ctx, userCode), null, ctx.nowMs)
+  await decide(ctx, userCode, null)
 }
 
-/** What a device gets that asks: the key, once (CS-20, CS-21), or why not yet or not at all. */
+/** What a device gets that asks: the key, once (CS-20, CS-21), or why not yet or not at all. One that waits costs one read (DER-9). */
 export async function pollDevice(
   where: Where,
   deviceCode: string,
-  source: string | null,
 ): Promise<DeviceToken | { refusal: DeviceRefusal; intervalSeconds: number }> {
   const { env, nowMs } = where
-  const gone = { refusal: 'expired_token' as const, intervalSeconds: POLL_INTERVAL_SECONDS }
-  if (!DEVICE_CODE_FORM.test(deviceCode)) return gone
+  const login = codes.openDeviceCode(env, deviceCode, nowMs)
+  if (login === null) return { refusal: 'expired_token', intervalSeconds: POLL_INTERVAL_SECONDS }
+  const id = await codes.userCodeId(env, login.userCode)
+  const { isTooSoon, ...pace } = paceOf(paces.get(id, nowMs), nowMs)
+  paces.set(id, pace, nowMs)
+  const { intervalSeconds } = pace
+  if (isTooSoon) return { refusal: 'slow_down', intervalSeconds }
   const db = openDatabase(env.DB)
-  const id = await deviceId(env, deviceCode)
-  const find = async () => (await table.findDeviceLogin(db, id)) ?? null
-  const lookup = source === null ? { found: await find() } : await lookUpFor(`device ${source}`, nowMs, find)
-  if ('waitSeconds' in lookup) throw tooMany(lookup.waitSeconds)
-  if (lookup.found === null) return gone
-  const judged = judgePoll(lookup.found, nowMs)
-  if (judged !== null) {
-    await table.notePoll(db, id, nowMs, judged.intervalSeconds)
-    return judged
-  }
-  const taken = await table.takeApprovedDevice(db, id, nowMs)
-  return taken === undefined ? gone : handOut(where, taken)
+  const refusal = judgeDecision((await table.findDecision(db, id))?.status ?? null)
+  if (refusal !== null) return { refusal, intervalSeconds }
+  const taken = await table.takeApproved(db, id, nowMs)
+  if (taken === undefined) return { refusal: 'expired_token', intervalSeconds }
+  return (await handOut(where, login.name, taken)) ?? { refusal: 'access_denied', intervalSeconds }
 }
 
-// The key is made at this moment, so none was ever stored; whoever has left the account meanwhile gives none.
-async function handOut({ env, nowMs, requestId }: Where, row: table.DeviceLoginRow): Promise<DeviceToken> {
-  const { userId, teamId, credentialId, permission } = row
-  if (userId === null || teamId === null || credentialId === null || permission === null) throw new Error('nobody has let the device in')
-  const role = await findRole(openDatabase(env.DB), teamId, userId)
-  if (role === null) throw new Problem('accessDenied', { detail: 'whoever has let the device in has left the account' })
-  const principal = { via: 'SESSION' as const, credentialId, userId, teamId, scopes: scopesOfRole(role) }
-  const name = (row.name.startsWith(PROGRAM) ? row.name : `${PROGRAM} on ${row.name}`).slice(0, MAX_NAME_CHARS)
+/**
+ * Makes the key at this moment, so none was ever stored; null where the session that let the device in may no longer act for the account: it
+ * was ended, or what it is derived from was, or its user has left or is suspended (DER-7).
+ */
+async function handOut({ env, nowMs, requestId }: Where, deviceName: string, row: table.DeviceLoginRow): Promise<DeviceToken | null> {
+  const { teamId, credentialId, permission } = row
+  if (teamId === null || credentialId === null || permission === null) throw new Error('nobody has let the device in')
+  const acting = await actAgain(env, credentialId, teamId, nowMs)
+  if (acting === null) return null
+  const name = (deviceName.startsWith(PROGRAM) ? deviceName : `${PROGRAM} on ${deviceName}`).slice(0, MAX_NAME_CHARS)
   const body = { name, permission, ...(permission === 'RESTRICTED' && { scopes: row.scopes ?? [] }) }
-  const { id, key } = await createOwnKey({ env, principal, nowMs, requestId }, body, undefined)
+  const { id, key } = await createOwnKey({ env, principal: acting.principal, nowMs, requestId }, body, undefined, acting.parent)
   if (key === null) throw new Error('a new key has no text')
   return { access_token: key, token_type: 'Bearer', key_id: id, account_id: teamId }
 }
 
-async function decide(ctx: VerbContext, device: WaitingDevice, grant: table.DeviceGrant | null, nowMs: number): Promise<void> {
-  const id = await userCodeId(ctx.env, requireUserCode(device.userCode))
-  const isLetIn = grant !== null
-  const after = isLetIn ? { name: device.name, permission: grant.permission, scopes: grant.scopes } : { name: device.name }
-  const action = isLetIn ? 'devices.approve' : 'devices.deny'
+async function decide(ctx: VerbContext, typed: string, grant: Granted | null): Promise<WaitingDevice> {
+  const { env, nowMs, principal } = ctx
+  const device = await findDevice(ctx, typed)
+  await chargeRequest(env, principal, nowMs)
+  const id = await codes.userCodeId(env, requireUserCode(typed))
+  const after = grant === null ? {} : { permission: grant.permission, scopes: grant.scopes }
+  const action = grant === null ? 'devices.deny' : 'devices.approve'
   const note = noteChange(ctx, { action, resourceKind: 'device', resourceId: id.slice(0, 32), before: null, after })
-  if (!(await table.decideDevice(openDatabase(ctx.env.DB), id, grant, nowMs, note))) throw notWaiting()
+  const row = { id, createdAt: nowMs, expiresAt: Date.parse(device.expiresAt) + MINUTE_MS, ...decided(ctx, grant) }
+  if (!(await table.insertDecision(openDatabase(env.DB), row, note))) throw notWaiting()
+  return device
+}
+
+function decided({ principal: { userId, teamId } }: VerbContext, grant: Granted | null): Decided {
+  if (grant === null) return { status: 'DENIED', userId: null, teamId: null, credentialId: null, permission: null, scopes: null }
+  const { permission, scopes, sessionId } = grant
+  return { status: 'APPROVED', userId, teamId, credentialId: sessionId, permission, scopes }
 }
 
 function requireUserCode(text: string): string {
@@ -162,19 +176,4 @@ function notWaiting(): Problem {
 function tooMany(waitSeconds: number): Problem {
   const detail = `too many unknown codes; try again in ${waitSeconds} seconds`
   return new Problem('rateLimited', { detail, headers: { 'Retry-After': String(waitSeconds) } })
-}
-
-function newUserCode(): string {
-  for (;;) {
-    const code = userCodeOf(crypto.getRandomValues(new Uint8Array(USER_CODE_BYTES)))
-    if (code !== null) return code
-  }
-}
-
-function deviceId(env: Env, deviceCode: string): Promise<string> {
-  return hashKeySecret(env.KEY_PEPPER, `device ${deviceCode}`)
-}
-
-function userCodeId(env: Env, userCode: string): Promise<string> {
-  return hashKeySecret(env.KEY_PEPPER, `user code ${userCode}`)
 }

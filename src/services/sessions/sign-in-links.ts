@@ -1,30 +1,51 @@
-import type { CreateSignInLinkRequest, SignInLink } from '../../contract/console/sign-in-links.ts'
+import type { CreateSignInLinkRequest, DescribedLink, SignInLink } from '../../contract/console/sign-in-links.ts'
+import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import { findUser } from '../../db/accounts/accounts.ts'
+import { findUser, type UserRow } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
-import { insertSignInLink, takeSignInLink } from '../../db/sessions/sign-in-links.ts'
+import { findSignInLink, insertSignInLink, type SignInLinkRow, takeSignInLink } from '../../db/sessions/sign-in-links.ts'
 import { CONSOLE_SESSION_TTL_MS } from '../../domain/session/console.ts'
+import { readParent, writeParent } from '../../domain/session/parent.ts'
 import type { Env } from '../../env.ts'
 import { hashKeySecret } from '../../platform/crypto.ts'
 import { newSessionSecret } from '../../platform/ids.ts'
 import { findUserOrThrow } from '../accounts/accounts.ts'
+import { chargeRequest } from '../accounts/rate-limit.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
+import { isParentGood } from '../credentials/parents.ts'
 import { type Opened, openSession } from './console-sessions.ts'
+import { digestOfOperatorKey } from './operator-key.ts'
 import { CREDENTIAL_CHARS } from './session-callers.ts'
 
 /** Another form was never given out. */
 const LINK_FORM = /^[\w-]{43}$/
 const USED: Refused = { ...INVALID, errors: ['this link was used already, or its time is over: ask for a new one'] }
 
-/** Makes a link with which somebody signs in once, without a key (CS-15). Throws 404. */
+type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
+
+/** A link that may be used, with its user. */
+interface GoodLink {
+  row: SignInLinkRow
+  user: UserRow
+}
+
+/**
+ * Makes a link with which somebody signs in once, without a key (CS-15). It ends with what makes it (DER-3), and a session by link makes none
+ * for operators (DER-4). Throws 403 and 404.
+ */
 export async function createSignInLink(ctx: OperatorContext, { userId, isOperator = false }: CreateSignInLinkRequest): Promise<SignInLink> {
-  const { env, nowMs } = ctx
+  const { env, nowMs, operator } = ctx
+  if (isOperator && operator?.isByLink) {
+    const detail = 'isOperator: a session by link makes no links for operators: use the operator key, or sign in at the provider'
+    throw new Problem('accessDenied', { detail })
+  }
   const user = await findUserOrThrow(env, userId)
   const link = newSessionSecret()
-  const row = { id: await idOf(env, link), userId, isOperator, createdAt: nowMs, expiresAt: nowMs + CONSOLE_SESSION_TTL_MS }
+  const parent = writeParent(operator?.parent ?? { kind: 'OPERATOR_KEY', id: await digestOfOperatorKey(env) })
+  const row = { id: await idOf(env, link), userId, isOperator, createdAt: nowMs, expiresAt: nowMs + CONSOLE_SESSION_TTL_MS, parent }
   const expiresAt = formatTime(row.expiresAt)
   const change = { action: 'sign-in-links.create', resourceKind: 'session', resourceId: row.id.slice(0, CREDENTIAL_CHARS), before: null }
   const note = noteByOperator(ctx, user.personalTeamId, { ...change, after: { userId, isOperator, expiresAt } })
@@ -32,23 +53,43 @@ export async function createSignInLink(ctx: OperatorContext, { userId, isOperato
   return { link, path: `/console/sign-in#link=${link}`, expiresAt }
 }
 
-/** Opens the session of a link, which is used up by it; or says why not. */
-export async function signInWithLink(
-  where: Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>,
-  link: string,
-  visit: Visit,
-): Promise<Opened | Refused> {
+/** Whom a link would sign in, so that a page asks before it does (DER-15); or why nobody. The link stays as it is. */
+export async function describeLink(where: Where, link: string, visit: Visit): Promise<DescribedLink | Refused> {
+  const found = await findLink(where, link, visit)
+  if ('problem' in found) return found
+  const { user, row } = found
+  return { user: { id: user.id, email: user.email }, isOperator: row.isOperator, expiresAt: formatTime(row.expiresAt) }
+}
+
+/** Opens the session of a link, which is used up by it; or says why not. It costs the link's user a request (DER-13). Throws 429. */
+export async function signInWithLink(where: Where, link: string, visit: Visit): Promise<Opened | Refused> {
   const { env, nowMs } = where
+  const found = await findLink(where, link, visit)
+  if ('problem' in found) return found
+  const { user, row } = found
+  const rateLimit = await chargeRequest(env, { userId: user.id, teamId: user.personalTeamId }, nowMs)
+  if (!(await takeSignInLink(openDatabase(env.DB), row.id, nowMs))) return USED
+  const { isOperator, parent } = row
+  const made = { made: 'LINK', userId: user.id, keyId: null, isOperator, teamId: user.personalTeamId } as const
+  return openSession(where, { ...made, rateLimit, parent })
+}
+
+async function findLink({ env, nowMs }: Where, link: string, visit: Visit): Promise<GoodLink | Refused> {
   if (!LINK_FORM.test(link)) return USED
   const id = await idOf(env, link)
-  const take = async () => (await takeSignInLink(openDatabase(env.DB), id, nowMs)) ?? null
   const source = visit.source()
-  const lookup = source === null ? { found: await take() } : await lookUpFor(`link ${source}`, nowMs, take)
+  const find = () => findGoodLink(env, id, nowMs)
+  const lookup = source === null ? { found: await find() } : await lookUpFor(`link ${source}`, nowMs, find)
   if ('waitSeconds' in lookup) return { ok: false, problem: 'rateLimited', waitSeconds: lookup.waitSeconds }
-  const user = lookup.found && (await findUser(openDatabase(env.DB), lookup.found.userId))
-  if (!lookup.found || !user) return USED
-  const { isOperator } = lookup.found
-  return openSession(where, { made: 'LINK', userId: user.id, keyId: null, isOperator, teamId: user.personalTeamId })
+  return lookup.found ?? USED
+}
+
+async function findGoodLink(env: Env, id: string, nowMs: number): Promise<GoodLink | null> {
+  const db = openDatabase(env.DB)
+  const row = await findSignInLink(db, id, nowMs)
+  if (!row || !(await isParentGood(env, readParent(row.parent), nowMs))) return null
+  const user = await findUser(db, row.userId)
+  return user ? { row, user } : null
 }
 
 function idOf(env: Env, link: string): Promise<string> {

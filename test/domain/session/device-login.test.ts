@@ -1,36 +1,73 @@
-import { judgePoll, readUserCode, showUserCode, USER_CODE_LETTERS, userCodeOf } from '../../../src/domain/session/device-login.ts'
+import { createHash } from 'node:crypto'
+import {
+  DEVICE_LOGIN_TTL_MS,
+  givenOutAt,
+  judgeDecision,
+  paceOf,
+  randomLettersOf,
+  readUserCode,
+  showUserCode,
+  USER_CODE_LETTERS,
+  userCodeOf,
+} from '../../../src/domain/session/device-login.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
+const digest = (text: string) => createHash('sha256').update(text).digest('base64url')
+const MINUTE = 60_000
+const RANDOM = 'BCDFGHJKL'
+
 describe('the code that a device shows', () => {
-  it.each(['WDJBMJHT', 'wdjb-mjht', ' WDJB MJHT ', 'w-d-j-b-m-j-h-t'])('[CS-19] %j is read', (text) => {
-    expect(readUserCode(text)).toBe('WDJBMJHT')
+  it.each(['WDJBMJHTKLQP', 'wdjb-mjht-klqp', ' WDJB MJHT KLQP ', 'w-d-j-b-m-j-h-t-k-l-q-p'])('[CS-19] %j is read', (text) => {
+    expect(readUserCode(text)).toBe('WDJBMJHTKLQP')
   })
 
-  it.each(['', 'WDJB', 'WDJBMJHTX', 'AEIOUAEI', '12345678'])('[CS-19] %j is none', (text) => expect(readUserCode(text)).toBeNull())
+  it.each(['', 'WDJB', 'WDJBMJHT', 'WDJBMJHTKLQPX', 'AEIOUAEIOUAE', '123456789012'])('[CS-19] %j is none', (text) => {
+    expect(readUserCode(text)).toBeNull()
+  })
 
   it('[CS-18] has each letter as likely as the others', () => {
     const every = Uint8Array.from({ length: 256 }, (_, value) => value)
     const counts = new Map<string, number>()
-    for (let from = 0; from < 240; from += 8) {
-      for (const letter of userCodeOf(every.subarray(from, from + 8)) ?? '') counts.set(letter, (counts.get(letter) ?? 0) + 1)
+    for (let from = 0; from + 9 <= 240; from += 9) {
+      for (const letter of randomLettersOf(every.subarray(from, from + 9)) ?? '') counts.set(letter, (counts.get(letter) ?? 0) + 1)
+    }
+    for (const byte of every.subarray(234, 240)) {
+      const letter = (randomLettersOf(new Uint8Array(9).fill(byte)) ?? '').charAt(0)
+      counts.set(letter, (counts.get(letter) ?? 0) + 1)
     }
     expect([...counts.keys()].toSorted().join('')).toBe(USER_CODE_LETTERS)
     expect([...new Set(counts.values())]).toEqual([12])
-    expect(userCodeOf(every.subarray(240))).toBeNull()
-    expect(showUserCode('WDJBMJHT')).toBe('WDJB-MJHT')
+    expect(randomLettersOf(every.subarray(240))).toBeNull()
+    expect(showUserCode('WDJBMJHTKLQP')).toBe('WDJB-MJHT-KLQP')
+  })
+
+  it('[S9] [DER-10] says when the plane gave it out, for 15 minutes, and is none with another letter', () => {
+    const at = 100 * MINUTE
+    const code = userCodeOf(RANDOM, at + 59_999, digest)
+    expect(givenOutAt(code, at + 59_999, digest)).toBe(at)
+    expect(givenOutAt(code, at + DEVICE_LOGIN_TTL_MS - 1, digest)).toBe(at)
+    expect(givenOutAt(code, at + DEVICE_LOGIN_TTL_MS, digest)).toBeNull()
+    expect(givenOutAt(code, at - 1, digest)).toBeNull()
+    const letters = [...USER_CODE_LETTERS]
+    const ends = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
+    // One for each minute in which a code with these letters could have begun.
+    expect(ends.filter((end) => givenOutAt(RANDOM + end, at, digest) !== null)).toHaveLength(15)
   })
 })
 
 describe('a device that asks', () => {
-  const waiting = { status: 'PENDING', expiresAt: 900_000, intervalSeconds: 5, polledAt: null } as const
   it.each([
-    [waiting, 0, { refusal: 'authorization_pending', intervalSeconds: 5 }],
-    [{ ...waiting, polledAt: 0 }, 4_999, { refusal: 'slow_down', intervalSeconds: 10 }],
-    [{ ...waiting, polledAt: 0 }, 5_000, { refusal: 'authorization_pending', intervalSeconds: 5 }],
-    [{ ...waiting, polledAt: 0, status: 'APPROVED' as const }, 4_999, { refusal: 'slow_down', intervalSeconds: 10 }],
-    [{ ...waiting, status: 'DENIED' as const }, 0, { refusal: 'access_denied', intervalSeconds: 5 }],
-    [{ ...waiting, status: 'APPROVED' as const }, 0, null],
-    [{ ...waiting, status: 'APPROVED' as const }, 900_000, { refusal: 'expired_token', intervalSeconds: 5 }],
-    [waiting, 900_000, { refusal: 'expired_token', intervalSeconds: 5 }],
-  ])('[CS-20] %j at %d ms is told %j', (device, nowMs, told) => expect(judgePoll(device, nowMs)).toEqual(told))
+    [undefined, 0, { intervalSeconds: 5, polledAt: 0, isTooSoon: false }],
+    [{ intervalSeconds: 5, polledAt: 0 }, 4_999, { intervalSeconds: 10, polledAt: 4_999, isTooSoon: true }],
+    [{ intervalSeconds: 5, polledAt: 0 }, 5_000, { intervalSeconds: 5, polledAt: 5_000, isTooSoon: false }],
+    [{ intervalSeconds: 10, polledAt: 0 }, 9_999, { intervalSeconds: 15, polledAt: 9_999, isTooSoon: true }],
+    [{ intervalSeconds: 10, polledAt: 0 }, 10_000, { intervalSeconds: 10, polledAt: 10_000, isTooSoon: false }],
+  ])('[CS-20] [DER-12] at the pace %j at %d ms has the pace %j', (known, nowMs, pace) => expect(paceOf(known, nowMs)).toEqual(pace))
+
+  it.each([
+    [null, 'authorization_pending'],
+    ['DENIED' as const, 'access_denied'],
+    ['TAKEN' as const, 'expired_token'],
+    ['APPROVED' as const, null],
+  ])('[CS-20] of which %j was decided is told %j', (decision, told) => expect(judgeDecision(decision)).toBe(told))
 })

@@ -4,7 +4,7 @@ import { IDP_AUDIENCE, IDP_CLIENT, type IdentityProvider, startIdentityProvider 
 import { createApiClient } from '../../../src/client/client.ts'
 import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.ts'
 import { startPlane, type TestPlane } from '../support/plane.ts'
-import { openBrowser, Visitor } from './support/browser.ts'
+import { openBrowser, printedLink, Visitor } from './support/browser.ts'
 
 // Pages of an account and of the operator, by the link that npm start prints, on the real plane.
 
@@ -18,9 +18,7 @@ describe('pages of accounts and operators', () => {
     const env = { OIDC_ISSUER: provider.issuer, OIDC_AUDIENCE: IDP_AUDIENCE, OIDC_CLIENT_ID: IDP_CLIENT }
     ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:1'], env }), openBrowser()])
     visitor = await Visitor.open(browser, plane)
-    const link = plane.output().match(/http\S+#link=\S+/)?.[0] ?? ''
-    await visitor.page.goto(link)
-    await visitor.page.getByRole('navigation', { name: 'Main' }).waitFor()
+    await visitor.signInByLink(plane)
   })
   afterAll(async () => {
     await visitor?.close()
@@ -33,7 +31,7 @@ describe('pages of accounts and operators', () => {
     expect(visitor.page.url()).not.toContain('link=')
     await visitor.page.getByRole('link', { name: 'Hosts', exact: true }).waitFor()
     const other = await Visitor.open(browser, plane)
-    await other.page.goto(plane.output().match(/http\S+#link=\S+/)?.[0] ?? '')
+    await other.page.goto(printedLink(plane))
     await other.page.getByRole('alert').waitFor()
     expect(await other.context.cookies()).toEqual([])
     await other.close()

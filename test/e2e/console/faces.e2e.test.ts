@@ -85,8 +85,7 @@ describe('[UI-7, UI-70] every page', () => {
   beforeAll(async () => {
     ;[plane, browser] = await Promise.all([startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:3'] }), openBrowser()])
     reader = await Visitor.open(browser, plane)
-    await reader.page.goto(plane.output().match(/http\S+#link=\S+/)?.[0] ?? '')
-    await reader.page.getByRole('navigation', { name: 'Main' }).waitFor()
+    await reader.signInByLink(plane)
     await hostIsOnline(plane)
   })
   afterAll(async () => {

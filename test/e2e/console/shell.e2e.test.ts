@@ -1,8 +1,10 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApiClient } from '../../../src/client/client.ts'
+import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.ts'
 import { waitUntil } from '../../support/time.ts'
 import { startPlane, type TestPlane } from '../support/plane.ts'
-import { openBrowser, Visitor } from './support/browser.ts'
+import { openBrowser, printedLink, Visitor } from './support/browser.ts'
 
 /** What a page may take until it shows what it is about, and how many tries it has: others work on this machine meanwhile. */
 const USEFUL_MS = 1_500
@@ -38,6 +40,43 @@ describe('[UI-4, UI-5] the console', () => {
     await visitor.page.getByRole('button', { name: /^Account/ }).click()
     await visitor.page.getByRole('menuitem', { name: 'Sign out' }).click()
     await visitor.heading('Sign in to podplane')
+    await visitor.close()
+  })
+
+  test('[S13] [DER-16] asks before a link signs somebody in, and shows whom', async () => {
+    const visitor = await Visitor.open(browser, plane)
+    const { page, context } = visitor
+    const ask = async () => {
+      await page.goto('about:blank')
+      await page.goto(printedLink(plane))
+      await page.getByText('This link signs you in as demo@podplane.local, and as an operator').waitFor()
+      expect([page.url().includes('link='), await context.cookies()]).toEqual([false, []])
+    }
+    await ask()
+    await visitor.expectAccessible('sign-in by link')
+    await page.getByRole('button', { name: 'Do not sign in' }).click()
+    await page.getByLabel('API key').waitFor()
+    expect(await context.cookies()).toEqual([])
+    // The link is as it was.
+    await ask()
+    await page.getByRole('button', { name: 'Sign in as demo@podplane.local' }).click()
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
+    expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+
+  test('[S9] [DER-11] lets a device in whose code somebody types, without a name for it', async () => {
+    const visitor = await Visitor.open(browser, plane)
+    const login = await startDeviceLogin(plane.url, 'laptop of the test')
+    await visitor.signIn(plane.apiKey, '/console/device')
+    await visitor.page.getByLabel('Code').fill(login.user_code.toLowerCase())
+    await visitor.page.getByRole('button', { name: 'Go on' }).click()
+    await visitor.heading('Let a device in')
+    await visitor.page.getByRole('heading', { name: 'The device' }).waitFor()
+    await visitor.page.getByRole('button', { name: 'Let it in' }).click()
+    await visitor.page.getByText('is let in').first().waitFor()
+    const { access_token: key } = await waitForDeviceKey(plane.url, login)
+    expect((await createApiClient(plane.url, key).getUser()).email).toBe('demo@podplane.local')
     await visitor.close()
   })
 

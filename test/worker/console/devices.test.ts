@@ -1,6 +1,9 @@
 import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.ts'
 import { MAX_MISSES } from '../../../src/domain/misses.ts'
+import { USER_CODE_LETTERS } from '../../../src/domain/session/device-login.ts'
 import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { timeOfUserCode } from '../../../src/services/sessions/device-codes.ts'
+import { startDeviceLogin as startDevice } from '../../../src/services/sessions/device-logins.ts'
 import { auditRows } from '../../support/audited.ts'
 import { Browser } from '../../support/browser.ts'
 import {
@@ -22,12 +25,16 @@ import {
   vi,
 } from '../../support/harness.ts'
 
+import { watchDatabase } from '../../support/watch-database.ts'
+import { wholeState } from '../../support/whole-state.ts'
+
 const START = '/console/device'
 const nobody = api(null)
 
 interface Device {
   device_code: string
   user_code: string
+  verification_uri_complete: string
 }
 
 afterEach(() => {
@@ -56,26 +63,35 @@ const keysOf = async ({ userId }: Account) =>
       .all()
   ).results
 const stored = async () => JSON.stringify((await env.DB.prepare('SELECT * FROM device_logins').all()).results)
+/** A code that the plane gives out neither now nor in a minute: by another last letter than one that it has given out. */
+function madeUp(known = 'BCDFGHJKLMNP'): string {
+  const codes = [...USER_CODE_LETTERS].map((letter) => known.slice(0, -1) + letter)
+  const times = [Date.now(), Date.now() + 60_000]
+  return codes.find((code) => times.every((nowMs) => timeOfUserCode(env, code, nowMs) === null)) ?? ''
+}
 /** Later than a device has to wait. */
 const later = (ms = 6_000) => vi.useFakeTimers({ now: Date.now() + ms, toFake: ['Date'] })
 
 describe('a device', () => {
-  it('[CS-18] begins with two codes, of which the plane keeps hashes', async () => {
+  it('[S9] [CS-18] [DER-9] begins with two codes, of which the plane keeps nothing', async () => {
+    const before = await stored()
     const { status, body, headers } = await nobody.post(START, { name: 'ada-laptop' })
     expect([status, body]).toEqual([
       200,
       {
-        device_code: expect.stringMatching(/^[\w-]{43}$/),
-        user_code: expect.stringMatching(/^[BCDFGHJ-NP-TV-XZ]{4}-[BCDFGHJ-NP-TV-XZ]{4}$/),
+        device_code: expect.stringMatching(/^pps1\./),
+        user_code: expect.stringMatching(/^[BCDFGHJ-NP-TV-XZ]{4}-[BCDFGHJ-NP-TV-XZ]{4}-[BCDFGHJ-NP-TV-XZ]{4}$/),
         verification_uri: `${ORIGIN}/console/device`,
-        verification_uri_complete: `${ORIGIN}/console/device?code=${body.user_code}`,
+        verification_uri_complete: expect.stringMatching(
+          new RegExp(`^${ORIGIN}/console/device\\?code=${body.user_code}&name=ada-laptop&proof=[\\w-]{16}$`),
+        ),
         expires_in: 900,
         interval: 5,
       },
     ])
     expect(headers.get('cache-control')).toBe('no-store')
-    const rows = await stored()
-    for (const code of [body.device_code, body.user_code, body.user_code.replace('-', '')]) expect(rows).not.toContain(code)
+    expect(body.device_code).not.toContain('ada-laptop')
+    expect(await stored()).toBe(before)
     for (const bad of [{}, { name: '' }, { name: 'x\u0007' }, { name: 'x'.repeat(1000) }]) {
       expect((await nobody.post(START, bad)).status).toBe(422)
     }
@@ -98,7 +114,7 @@ describe('a device', () => {
     const shown = await browser.page('GET', `${START}/${encodeURIComponent(typed)}`)
     expect(shown.body).toEqual({
       userCode: device.user_code,
-      name: 'ada-laptop',
+      name: null,
       createdAt: expect.any(String),
       expiresAt: expect.any(String),
     })
@@ -132,6 +148,51 @@ describe('a device', () => {
     expect(actions).toEqual(['devices.approve', 'keys.create'])
   })
 
+  it('[DER-11] is named by its own link alone, and by none that says another name', async () => {
+    const browser = await signedIn(await createAccount())
+    const [device, other] = [await start(), await start('the-intruder')]
+    const { searchParams: said } = new URL(device.verification_uri_complete)
+    const nameSeen = async (code: string, query: Record<string, string>) =>
+      (await browser.page('GET', `${START}/${code}?${new URLSearchParams(query)}`)).body.name
+    const proof = said.get('proof') ?? ''
+    expect(await nameSeen(device.user_code, { name: 'ada-laptop', proof })).toBe('ada-laptop')
+    expect(await nameSeen(device.user_code, { name: 'ada-laptop' })).toBeNull()
+    expect(await nameSeen(device.user_code, { name: 'ada-desktop', proof })).toBeNull()
+    expect(await nameSeen(other.user_code, { name: 'ada-laptop', proof })).toBeNull()
+  })
+
+  it('[S9] [DER-9] [DER-12] that waits costs no row, and one read each time it asks in time', async () => {
+    const device = await start()
+    const before = await wholeState(undefined)
+    const calls = watchDatabase()
+    expect((await poll(device)).body.error).toBe('authorization_pending')
+    expect(calls).toEqual([[expect.stringMatching(/^select .* from "device_logins" where "device_logins"."id" = \?$/)]])
+    expect((await poll(device)).body.error).toBe('slow_down')
+    expect(calls).toHaveLength(1)
+    vi.restoreAllMocks()
+    expect(await wholeState(undefined)).toBe(before)
+  })
+
+  it('[S9] [DER-9] begins while 10,050 others wait, which have taken no place', async () => {
+    const before = await wholeState(undefined)
+    for (let n = 0; n < 10_050; n += 1) startDevice({ env, nowMs: Date.now(), requestId: 'r' }, `flood-${n}`)
+    expect(await wholeState(undefined)).toBe(before)
+    const account = await createAccount()
+    const device = await start()
+    expect((await approve(await signedIn(account), device)).status).toBe(200)
+    expect((await poll(device)).status).toBe(200)
+  })
+
+  it('[S9] [DER-10] with a code that the plane never gave out is let in by nobody, and leaves no row', async () => {
+    const browser = await signedIn(await createAccount())
+    const before = await stored()
+    const known = (await start()).user_code.replaceAll('-', '')
+    for (const code of [madeUp(), madeUp(known)]) {
+      expect((await browser.page('POST', `${START}/approve`, { userCode: code })).status).toBe(404)
+    }
+    expect(await stored()).toBe(before)
+  })
+
   it('[CS-21] that asks many times at once gets one key', async () => {
     const account = await createAccount()
     const device = await start()
@@ -154,7 +215,7 @@ describe('a device', () => {
     expect((await poll(late)).body.error).toBe('expired_token')
     expect((await approve(await signedIn(await createAccount()), late)).status).toBe(404)
     for (const code of ['x', 'x'.repeat(43)]) {
-      expect((await poll({ device_code: code, user_code: '' })).body.error).toBe('expired_token')
+      expect((await nobody.post(`${START}/token`, { device_code: code })).body.error).toBe('expired_token')
     }
   })
 
@@ -170,7 +231,7 @@ describe('a device', () => {
     expect((await api(body.access_token).get('/v2/billing')).status).toBe(403)
     await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, member.userId).run()
     const before = await keysOf(member)
-    expect((await poll(two)).status).toBe(403)
+    expect((await poll(two)).body.error).toBe('access_denied')
     expect(await keysOf(member)).toEqual(before)
   })
 
@@ -207,7 +268,8 @@ describe('a device', () => {
     const browser = await signedIn(await createAccount())
     // Misses are counted by windows: all of these are in one.
     later(0)
-    const guess = async () => (await browser.page('GET', `${START}/BCDFGHJK`)).status
+    const unknown = madeUp()
+    const guess = async () => (await browser.page('GET', `${START}/${unknown}`)).status
     const guesses = (length: number) => Promise.all(Array.from({ length }, guess))
     expect(new Set(await guesses(MAX_MISSES))).toEqual(new Set([404]))
     expect(new Set(await guesses(20))).toEqual(new Set([429]))

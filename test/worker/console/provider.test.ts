@@ -161,6 +161,18 @@ describe('signing in at the provider', () => {
   })
 })
 
+describe('a user who signs in often', () => {
+  it('[S10] [DER-13] [CS-25] uses up their requests, is sent back, and has no other session', async () => {
+    const sub = crypto.randomUUID()
+    const claims = { sub, email: `${sub}@example.com` }
+    const first = await signIn(claims)
+    expect(first.reply.headers.get('ratelimit')).toMatch(/^"minute";r=59;/)
+    vi.useFakeTimers({ now: Math.ceil(Date.now() / 60_000) * 60_000, toFake: ['Date'] })
+    for (let n = 0; n < 60; n += 1) await first.browser.page('GET', '/v2/user')
+    await expectFailed(() => signIn(claims), 'often')
+  })
+})
+
 describe('an operator', () => {
   it('[CS-13] is who signs in with a verified address of the list, for as long as it is there', async () => {
     const { browser } = await signIn({ email: 'root@example.com', sub: 'root' })

@@ -46,7 +46,10 @@ export function DevicePage() {
 }
 
 function Waiting({ code }: { code: string }) {
-  const path = `/console/device/${encodeURIComponent(code)}`
+  const [name] = useUrlState('name', '')
+  const [proof] = useUrlState('proof', '')
+  const said = name === '' || proof === '' ? '' : `?${new URLSearchParams({ name, proof })}`
+  const path = `/console/device/${encodeURIComponent(code)}${said}`
   const device = useLive(['device', code], (api, signal) => api.request('GET', path, undefined, { signal }) as Promise<WaitingDevice>, {
     everyMs: 0,
   })
@@ -62,12 +65,16 @@ function Decide({ of }: { of: WaitingDevice }) {
   const answer = async (verb: 'approve' | 'deny', body: object, words: string) => {
     if (await send(() => api.request('POST', `/console/device/${verb}`, body).then(() => true), words)) setDone(words)
   }
-  const { userCode, name } = of
+  const { userCode } = of
+  const name = of.name ?? 'The device'
   return (
     <Panel title={name}>
       <div className="flex flex-col gap-4">
         <Refusal text={refusal} />
-        <p>Go on only if this is the code that your own device shows: whoever started it gets a key of {account.name}.</p>
+        <p>
+          Go on only if this is the code that your own device shows now: whoever started it gets a key of {account.name}. A name proves
+          nothing, and nobody else needs this of you.
+        </p>
         <Facts
           rows={[
             ['Code', <strong key="code">{userCode}</strong>],

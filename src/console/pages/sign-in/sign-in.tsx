@@ -1,14 +1,15 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { type SignInWays, signIn } from '../../../client/session.ts'
 import { useSessionChange } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { ErrorFace } from '../../parts/faces.tsx'
 import { TextField } from '../../parts/form/field.tsx'
+import { ByLink } from './by-link.tsx'
 
 /** What the plane's link opens with: in the fragment, which no server and no log gets to see. */
 const LINK = /^#link=([\w.-]+)$/
 
-/** Asks who is there: by the organisation's provider, by an API key, or by the link that the plane has printed. */
+/** Asks who is there: by the organisation's provider, by an API key, or by a link, which is confirmed first. */
 export function SignIn({ ways }: { ways: SignInWays }) {
   const changed = useSessionChange()
   const [error, setError] = useState<Error | null>(null)
@@ -22,16 +23,15 @@ export function SignIn({ ways }: { ways: SignInWays }) {
     )
     setIsBusy(false)
   }
-  const link = useRef(location.hash.match(LINK)?.[1])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the link is used once, when the page opens with it.
+  const [link, setLink] = useState(() => location.hash.match(LINK)?.[1] ?? null)
+  // Nobody is to find it in the history.
   useEffect(() => {
-    const secret = link.current
-    if (secret === undefined) return
-    link.current = undefined
-    // It is spent by this; nobody is to find it in the history.
-    history.replaceState(history.state, '', location.pathname + location.search)
-    void enter({ link: secret })
+    if (LINK.test(location.hash)) history.replaceState(history.state, '', location.pathname + location.search)
   }, [])
+  const accept = (secret: string) => {
+    setLink(null)
+    void enter({ link: secret })
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     void enter({ key: key.trim() })
@@ -46,7 +46,8 @@ export function SignIn({ ways }: { ways: SignInWays }) {
         </p>
       )}
       {error !== null && <ErrorFace error={error} />}
-      {ways.oidc && (
+      {link !== null && <ByLink link={link} isBusy={isBusy} accept={() => accept(link)} refuse={() => setLink(null)} />}
+      {link === null && ways.oidc && (
         <a
           className="bg-fill rounded-md px-3 py-2 text-center font-medium text-white hover:brightness-110"
           href={`/console/sign-in/start?return=${encodeURIComponent(location.pathname.startsWith('/console/sign-in') ? '/console' : location.pathname + location.search)}`}
@@ -54,7 +55,7 @@ export function SignIn({ ways }: { ways: SignInWays }) {
           Continue with your organisation
         </a>
       )}
-      {ways.key && (
+      {link === null && ways.key && (
         <form onSubmit={submit} className="flex flex-col gap-3">
           <TextField
             label="API key"
@@ -82,5 +83,6 @@ const REASONS: Readonly<Record<string, string>> = {
   account: 'The account of this address was deleted, or belongs to another sign-in. Ask your operator.',
   suspended: 'This user is suspended. Ask your operator.',
   provider: 'The sign-in provider does not answer as it should. Try again, and tell your operator if it stays so.',
+  often: 'You have signed in too often, or used up the requests of your account. Wait a minute and try again.',
   failed: 'Signing in did not work. Try again.',
 }

@@ -116,6 +116,8 @@ export const apiKeys = sqliteTable(
     lastUsedAt: integer('last_used_at'),
     /** Id of the key that it was rotated to; it is good until `expiresAt`. */
     replacedBy: text('replaced_by'),
+    /** What it is derived from and ends with (DER-8); null: from nothing but the membership of its maker. */
+    parent: text('parent'),
   },
   (t) => [index('api_keys_team').on(t.teamId), index('api_keys_user').on(t.userId)],
 )

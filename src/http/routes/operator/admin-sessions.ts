@@ -17,12 +17,13 @@ const createLinkRoute = createRoute({
   path: '/admin/v1/sign-in-links',
   operationId: 'createSignInLink',
   summary: 'Make a link that signs a user in at the console once, within 12 hours',
-  description: 'Whoever opens it first is that user: hand it over as you would a key.',
+  description:
+    'Whoever opens it first is that user: hand it over as you would a key. It and its session end with the operator key that makes it, or with the listed address of the operator who does. A session by link makes none with `isOperator`.',
   middleware: [strictJson] as const,
   request: { body: json(CreateSignInLinkRequest) },
   responses: {
     201: { description: 'The link, shown this once.', content: { 'application/json': { schema: SignInLink } } },
-    ...problemResponses([400, 401, 404, 413, 415, 422]),
+    ...problemResponses([400, 401, 403, 404, 413, 415, 422]),
   },
 })
 
@@ -33,7 +34,7 @@ const endSessionsRoute = createRoute({
   operationId: 'endSessions',
   summary: 'Sign a user out of the console everywhere',
   description:
-    'At once here, within 60 seconds everywhere. Keys and tokens of the identity provider go on. Doing it again changes nothing.',
+    'At once here, within 60 seconds everywhere. Open links to the user end too, and links and sessions that the user made as an operator. Keys and tokens of the identity provider go on. Doing it again changes nothing.',
   request: {
     params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user.' }) }),
     query: DryRunQuery,

@@ -27,6 +27,11 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[]
 }
 
+/** The link that a plane prints at its start. */
+export function printedLink(plane: Pick<TestPlane, 'output'>): string {
+  return plane.output().match(/http\S+#link=\S+/)?.[0] ?? ''
+}
+
 /** A browser for the tests of one file. Chromium as root, on its own, has no sandbox. */
 export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
@@ -108,6 +113,13 @@ export class Visitor {
         `${String(error)}\nnot answered: ${waiting.join(', ') || 'nothing'}; complaints: ${this.complaints.join('; ') || 'none'}; shown: ${await this.shown()}`,
       )
     }
+  }
+
+  /** Signs in by the link that a plane prints, as a person does who has read whom it signs in. */
+  async signInByLink(plane: Pick<TestPlane, 'output'>): Promise<void> {
+    await this.page.goto(printedLink(plane))
+    await this.page.getByRole('button', { name: /^Sign in as / }).click()
+    await this.page.getByRole('navigation', { name: 'Main' }).waitFor()
   }
 
   /** What stands on the page, for whoever reads why a test failed. */

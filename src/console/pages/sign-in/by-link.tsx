@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query'
+import { describeLink } from '../../../client/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { ErrorFace, Loading } from '../../parts/faces.tsx'
+
+/** Asks before a link signs somebody in, and shows as whom: a link that another person sends must not change who one is unseen (DER-16). */
+export function ByLink({ link, isBusy, accept, refuse }: { link: string; isBusy: boolean; accept: () => void; refuse: () => void }) {
+  const { data, error } = useQuery({
+    queryKey: ['session-link', link],
+    queryFn: () => describeLink(location.origin, link),
+    retry: false,
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (data === undefined) {
+    return error === null ? (
+      <Loading />
+    ) : (
+      <>
+        <ErrorFace error={error} />
+        <Button onClick={refuse}>Sign in another way</Button>
+      </>
+    )
+  }
+  const { email } = data.user
+  return (
+    <section aria-label="Sign in by link" className="flex flex-col gap-3">
+      <p>
+        This link signs you in as <strong>{email}</strong>
+        {data.isOperator ? ', and as an operator of this plane' : ''}. Go on only if you expect that: all that you do then is done in that
+        account.
+      </p>
+      <div className="flex flex-wrap gap-2">
+        <Button kind="primary" isBusy={isBusy} onClick={accept}>
+          Sign in as {email}
+        </Button>
+        <Button onClick={refuse}>Do not sign in</Button>
+      </div>
+    </section>
+  )
+}

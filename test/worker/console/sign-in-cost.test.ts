@@ -1,0 +1,115 @@
+import { Problem } from '../../../src/contract/problems.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { signInWithKey } from '../../../src/services/sessions/console-sessions.ts'
+import { auditRows } from '../../support/audited.ts'
+import { Browser } from '../../support/browser.ts'
+import { VISIT, where } from '../../support/derived/world.ts'
+import { type Account, admin, afterEach, api, createAccount, createKey, describe, env, expect, it, vi } from '../../support/harness.ts'
+
+const STATE = '/console/session'
+const LINKS = '/admin/v1/sign-in-links'
+const MINUTE_QUOTA = 60
+
+/** The start of a minute: what is counted is counted in one window. */
+const atMinute = () => vi.useFakeTimers({ now: Math.ceil(Date.now() / 60_000) * 60_000, toFake: ['Date'] })
+const sessionsOf = async ({ userId }: Account) =>
+  (await env.DB.prepare('SELECT id, revoked_at FROM console_sessions WHERE user_id = ? ORDER BY created_at').bind(userId).all()).results
+const rowCount = async () => {
+  const tables = (
+    await env.DB.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '[_s]*'").all<{ name: string }>()
+  ).results
+  const counts = await env.DB.batch<{ n: number }>(tables.map(({ name }) => env.DB.prepare(`SELECT COUNT(*) AS n FROM ${name}`)))
+  return counts.reduce((sum, { results }) => sum + (results[0]?.n ?? 0), 0)
+}
+
+afterEach(() => {
+  vi.useRealTimers()
+  forgetVerdicts()
+})
+
+describe('signing in', () => {
+  it('[S10] [DER-13] 3000 times with a key without any scope makes a bounded number of rows', async () => {
+    const account = await createAccount({ exempt: false })
+    const { key } = await createKey(account.userId, { permission: 'RESTRICTED', scopes: [] })
+    atMinute()
+    const before = await rowCount()
+    const attempt = () =>
+      signInWithKey(where(env), key, VISIT).then(
+        (told) => ('secret' in told ? 'opened' : told.problem),
+        (error: unknown) => (error instanceof Problem ? error.key : 'failed'),
+      )
+    const told: string[] = []
+    for (let batch = 0; batch < 30; batch += 1) told.push(...(await Promise.all(Array.from({ length: 100 }, attempt))))
+    const counted = Object.fromEntries([...new Set(told)].map((word) => [word, told.filter((other) => other === word).length]))
+    expect(counted).toEqual({ opened: MINUTE_QUOTA, rateLimited: 3000 - MINUTE_QUOTA })
+    // A session and a row of the audit log each, and of sessions 50 at most.
+    expect((await rowCount()) - before).toBeLessThanOrEqual(2 * MINUTE_QUOTA)
+    expect(await sessionsOf(account)).toHaveLength(50)
+  })
+
+  it('[S10] [DER-13] by key and by link counts for the user, says what is left, and leaves an unused link', async () => {
+    const account = await createAccount({ exempt: false })
+    const { body } = await admin().post(LINKS, { userId: account.userId })
+    atMinute()
+    const first = await new Browser().page('POST', STATE, { key: account.key })
+    expect([first.status, first.headers.get('ratelimit')]).toEqual([201, expect.stringMatching(/^"minute";r=59;/)])
+    for (let n = 1; n < MINUTE_QUOTA; n += 1) await api(account.key).get('/v2/user')
+    const before = [await sessionsOf(account), await auditRows('user_id = ?', account.userId)]
+    for (const by of [{ key: account.key }, { link: body.link }]) {
+      const refused = await new Browser().page('POST', STATE, by)
+      expect([refused.status, refused.body.detail]).toEqual([429, 'rate limit exceeded for the minute window'])
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(refused.headers.get('ratelimit')).toMatch(/^"minute";r=0;/)
+    }
+    expect([await sessionsOf(account), await auditRows('user_id = ?', account.userId)]).toEqual(before)
+    vi.setSystemTime(Date.now() + 60_000)
+    expect((await new Browser().page('POST', STATE, { link: body.link })).status).toBe(201)
+  })
+
+  it('[S10] [DER-13] letting a device in, or keeping it out, counts too', async () => {
+    const account = await createAccount({ exempt: false })
+    const browser = await Browser.signedIn(account.key)
+    atMinute()
+    for (let n = 0; n < MINUTE_QUOTA; n += 1) await api(account.key).get('/v2/user')
+    const { body } = await api(null).post('/console/device', { name: 'late' })
+    const before = (await env.DB.prepare('SELECT * FROM device_logins').all()).results
+    for (const verb of ['approve', 'deny']) {
+      expect((await browser.page('POST', `/console/device/${verb}`, { userCode: body.user_code })).status).toBe(429)
+    }
+    expect((await env.DB.prepare('SELECT * FROM device_logins').all()).results).toEqual(before)
+  })
+
+  it('[S10] [DER-14] takes away the sessions of the user that were ended, and of nobody else', async () => {
+    const [account, other] = [await createAccount(), await createAccount()]
+    for (const { key } of [account, other]) await (await Browser.signedIn(key)).page('DELETE', STATE)
+    const [ended] = await sessionsOf(account)
+    expect(ended?.revoked_at).toEqual(expect.any(Number))
+    await Browser.signedIn(account.key)
+    expect((await sessionsOf(account)).map(({ revoked_at }) => revoked_at)).toEqual([null])
+    expect(await sessionsOf(other)).toHaveLength(1)
+  })
+})
+
+describe('a sign-in link', () => {
+  it('[S13] [DER-15] tells whom it signs in, and is there afterwards', async () => {
+    const account = await createAccount()
+    const { body } = await admin().post(LINKS, { userId: account.userId, isOperator: true })
+    const browser = new Browser()
+    const described = await browser.page('POST', `${STATE}/link`, { link: body.link })
+    expect([described.status, described.body, described.headers.get('cache-control')]).toEqual([
+      200,
+      { user: { id: account.userId, email: account.email }, isOperator: true, expiresAt: body.expiresAt },
+      'no-store',
+    ])
+    expect([browser.secret, await sessionsOf(account)]).toEqual([undefined, []])
+    expect((await browser.page('POST', STATE, { link: body.link })).status).toBe(201)
+    expect((await browser.page('POST', `${STATE}/link`, { link: body.link })).status).toBe(401)
+    for (const link of ['x', 'x'.repeat(43)]) expect((await browser.page('POST', `${STATE}/link`, { link })).status).toBe(401)
+  })
+
+  it('[S13] [DER-15] tells it to pages of the plane alone', async () => {
+    const account = await createAccount()
+    const { body } = await admin().post(LINKS, { userId: account.userId })
+    expect((await new Browser().ask('POST', `${STATE}/link`, { link: body.link })).status).toBe(403)
+  })
+})

@@ -1,0 +1,166 @@
+import { authenticate, forgetVerdicts, identifyOperator, isStillGood } from '../../../src/services/credentials/authenticate.ts'
+import { signInWithLink } from '../../../src/services/sessions/sign-in-links.ts'
+import { auditRows } from '../../support/audited.ts'
+import { Browser } from '../../support/browser.ts'
+import { VISIT, where } from '../../support/derived/world.ts'
+import { type Account, admin, afterEach, api, createAccount, createKey, describe, env, expect, it, vi } from '../../support/harness.ts'
+
+const STATE = '/console/session'
+const DEVICE = '/console/device'
+const LINKS = '/admin/v1/sign-in-links'
+/** The plane after its operator key was rotated. */
+const ROTATED = { ...env, OPERATOR_KEY: 'ppo_another-operator-key-of-the-plane' }
+
+const link = async (userId: string, isOperator = false): Promise<string> => (await admin().post(LINKS, { userId, isOperator })).body.link
+async function byLink(userId: string, isOperator = false): Promise<Browser> {
+  const browser = new Browser()
+  expect((await browser.page('POST', STATE, { link: await link(userId, isOperator) })).status).toBe(201)
+  return browser
+}
+/** A command line that a browser lets in. */
+async function deviceOf(browser: Browser): Promise<() => Promise<{ status: number; body: Record<string, string> }>> {
+  const { body } = await api(null).post(DEVICE, { name: 'test' })
+  expect((await browser.page('POST', `${DEVICE}/approve`, { userCode: body.user_code })).status).toBe(200)
+  return () => api(null).post(`${DEVICE}/token`, { device_code: body.device_code })
+}
+const handedOut = async (browser: Browser) => (await (await deviceOf(browser))()).body as { access_token: string; key_id: string }
+const keysOf = async ({ userId }: Account) =>
+  (await env.DB.prepare('SELECT id, revoked_at FROM api_keys WHERE user_id = ? ORDER BY id').bind(userId).all()).results
+const rowsOf = async (table: 'sign_in_links' | 'console_sessions', userId: string) =>
+  (await env.DB.prepare(`SELECT * FROM ${table} WHERE user_id = ?`).bind(userId).all()).results
+const shownBy = (browser: Browser) => ({ secret: browser.secret ?? '', fault: null })
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  forgetVerdicts()
+})
+
+describe('an operator’s link', () => {
+  it('[S4] [DER-3] made with a stolen operator key opens nothing after the rotation, and neither does what it has opened', async () => {
+    const account = await createAccount()
+    const [kept, used] = [await link(account.userId, true), await byLink(account.userId, true)]
+    const nextGeneration = async () => (await used.page('POST', LINKS, { userId: account.userId })).body.link as string
+    const next = await nextGeneration()
+    expect((await identifyOperator(env, shownBy(used), Date.now(), VISIT)).ok).toBe(true)
+    forgetVerdicts()
+    const before = await rowsOf('console_sessions', account.userId)
+    expect((await identifyOperator(ROTATED, shownBy(used), Date.now(), VISIT)).ok).toBe(false)
+    expect((await authenticate(ROTATED, shownBy(used), Date.now(), VISIT)).ok).toBe(false)
+    for (const secret of [kept, next])
+      expect(await signInWithLink(where(ROTATED), secret, VISIT)).toMatchObject({ problem: 'invalidToken' })
+    expect(await rowsOf('console_sessions', account.userId)).toEqual(before)
+    // With the key in force it would have.
+    forgetVerdicts()
+    expect(await signInWithLink(where(env), kept, VISIT)).toMatchObject({ secret: expect.any(String) })
+  })
+
+  it('[S4] [DER-3] and its session of the previous version, which name no maker, open nothing; a user’s session goes on', async () => {
+    const account = await createAccount()
+    const [operator, user, unused] = [await byLink(account.userId, true), await byLink(account.userId), await link(account.userId)]
+    await env.DB.prepare('UPDATE console_sessions SET parent = NULL WHERE user_id = ?').bind(account.userId).run()
+    await env.DB.prepare('UPDATE sign_in_links SET parent = NULL WHERE user_id = ?').bind(account.userId).run()
+    forgetVerdicts()
+    expect((await operator.page('GET', '/admin/v1/users')).status).toBe(401)
+    expect((await operator.page('GET', '/v2/user')).status).toBe(401)
+    expect((await user.page('GET', '/v2/user')).status).toBe(200)
+    expect((await new Browser().page('POST', STATE, { link: unused })).status).toBe(401)
+  })
+
+  it('[S4] [DER-4] is not made by a session by link, which makes users’ links', async () => {
+    const account = await createAccount()
+    const operator = await byLink(account.userId, true)
+    const before = await rowsOf('sign_in_links', account.userId)
+    const refused = await operator.page('POST', LINKS, { userId: account.userId, isOperator: true })
+    expect([refused.status, refused.body.detail]).toEqual([403, expect.stringMatching(/^isOperator: a session by link makes no links/)])
+    expect(await rowsOf('sign_in_links', account.userId)).toEqual(before)
+    expect((await operator.page('POST', LINKS, { userId: account.userId })).status).toBe(201)
+    const byKey = await Browser.signedIn(env.OPERATOR_KEY)
+    expect((await byKey.page('POST', LINKS, { userId: account.userId, isOperator: true })).status).toBe(201)
+  })
+
+  it('[S4] [DER-1] takes open streams along, as every parent does', async () => {
+    const account = await createAccount()
+    const operator = await byLink(account.userId, true)
+    const byKey = await Browser.signedIn((await createKey(account.userId)).key)
+    const { access_token: key } = await handedOut(operator)
+    for (const shown of [shownBy(operator), `Bearer ${key}`]) {
+      const opened = await authenticate(env, shown, Date.now(), VISIT)
+      if (!opened.ok) throw new Error(opened.problem)
+      expect(await isStillGood(env, shown, opened.principal, Date.now(), 0)).toBe(true)
+      forgetVerdicts()
+      expect(await isStillGood(ROTATED, shown, opened.principal, Date.now(), 0)).toBe(false)
+      forgetVerdicts()
+    }
+    // What comes from a key is not asked for the operator's.
+    expect((await authenticate(ROTATED, shownBy(byKey), Date.now(), VISIT)).ok).toBe(true)
+  })
+})
+
+describe('signing a user out everywhere', () => {
+  it('[S5] [DER-6] ends open links, and devices that were let in, and leaves those of others', async () => {
+    const [account, other] = [await createAccount(), await createAccount()]
+    const [mine, theirs] = [await link(account.userId), await link(other.userId)]
+    const device = await deviceOf(await byLink(account.userId))
+    const before = await keysOf(account)
+    expect((await admin().delete(`/admin/v1/users/${account.userId}/sessions`)).status).toBe(204)
+    expect(await rowsOf('sign_in_links', account.userId)).toEqual([])
+    expect((await new Browser().page('POST', STATE, { link: mine })).status).toBe(401)
+    expect((await device()).body.error).toBe('access_denied')
+    expect(await keysOf(account)).toEqual(before)
+    expect((await new Browser().page('POST', STATE, { link: theirs })).status).toBe(201)
+    const actions = (await auditRows('resource_id = ?', account.userId)).map(({ action }) => action)
+    expect(actions).toEqual(expect.arrayContaining(['users.end-sessions', 'users.end-sign-in-links']))
+  })
+})
+
+describe('a device that was let in', () => {
+  it('[S5] [DER-7] by the session of a stolen key gets no key once that is revoked, and no second chance', async () => {
+    const account = await createAccount()
+    const stolen = await createKey(account.userId)
+    const device = await deviceOf(await Browser.signedIn(stolen.key))
+    expect((await admin().delete(`/admin/v1/keys/${stolen.id}`)).status).toBe(204)
+    const before = await keysOf(account)
+    expect((await device()).body.error).toBe('access_denied')
+    vi.useFakeTimers({ now: Date.now() + 6_000, toFake: ['Date'] })
+    expect((await device()).body.error).toBe('expired_token')
+    expect(await keysOf(account)).toEqual(before)
+  })
+
+  it('[S5] [DER-7] by a user who is suspended since gets no key, also when the user is resumed', async () => {
+    const account = await createAccount()
+    const device = await deviceOf(await byLink(account.userId))
+    expect((await admin().post(`/admin/v1/users/${account.userId}/suspend`)).status).toBe(200)
+    const before = await keysOf(account)
+    expect((await device()).body.error).toBe('access_denied')
+    expect((await admin().post(`/admin/v1/users/${account.userId}/resume`)).status).toBe(200)
+    vi.useFakeTimers({ now: Date.now() + 6_000, toFake: ['Date'] })
+    expect((await device()).body.error).toBe('expired_token')
+    expect(await keysOf(account)).toEqual(before)
+  })
+})
+
+describe('the key of a device', () => {
+  it('[S5] [DER-8] ends with the key that its session acted as, and so do the keys that came of it', async () => {
+    const account = await createAccount()
+    const first = await createKey(account.userId)
+    const { access_token: given, key_id: id } = await handedOut(await Browser.signedIn(first.key))
+    const made = (await api(given).post('/v2/account/keys', { name: 'further' })).body.key
+    const rotated = (await api(given).post(`/v2/account/keys/${id}/rotate`, {})).body.key
+    const own = (await createKey(account.userId)).key
+    const statuses = async () => Promise.all([given, made, rotated, own].map(async (key) => (await api(key).get('/v2/user')).status))
+    expect(await statuses()).toEqual([200, 200, 200, 200])
+    expect((await admin().delete(`/admin/v1/keys/${first.id}`)).status).toBe(204)
+    expect(await statuses()).toEqual([401, 401, 401, 200])
+  })
+
+  it('[DER-8] lets no other device in', async () => {
+    const account = await createAccount()
+    const { access_token: given } = await handedOut(await Browser.signedIn(account.key))
+    const browser = await Browser.signedIn(given)
+    const { body } = await api(null).post(DEVICE, { name: 'next' })
+    const before = JSON.stringify((await env.DB.prepare('SELECT * FROM device_logins').all()).results)
+    expect((await browser.page('POST', `${DEVICE}/approve`, { userCode: body.user_code })).status).toBe(403)
+    expect(JSON.stringify((await env.DB.prepare('SELECT * FROM device_logins').all()).results)).toBe(before)
+  })
+})
