@@ -55,7 +55,7 @@ describe('pulls by delegation', () => {
       {
         host: 'sts.us-east-1.amazonaws.com',
         signedBy: 'AKIDEXAMPLE',
-        body: { ...assume, RoleSessionName: account.userId, Policy: JSON.stringify(policy) },
+        body: { ...assume, RoleSessionName: `${await teamOf(account)}-${account.userId}`, Policy: JSON.stringify(policy) },
       },
       { host: 'api.ecr.us-east-1.amazonaws.com', signedBy: 'ASIASESSION', body: {} },
     ])
