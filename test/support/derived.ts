@@ -1,5 +1,5 @@
-import { findInvitationOf } from '../../src/db/organizations/invitations.ts'
 import { openDatabase } from '../../src/db/client.ts'
+import { findInvitationOf } from '../../src/db/organizations/invitations.ts'
 import { pullWith } from '../../src/effects/registry-login.ts'
 import { keyedDigest } from '../../src/platform/crypto.ts'
 import { authenticate, isStillGood } from '../../src/services/credentials/authenticate.ts'
@@ -186,8 +186,7 @@ export const PARENT_ENDS = {
   accountSuspended: (_made: Derived, { teamId }: Standing) => admin().post(`/admin/v1/organizations/${teamId}/suspend`),
   memberRemoved: (_made: Derived, { teamId, boss, maker }: Standing) =>
     api(boss.key).delete(`/v2/organizations/${teamId}/members/${maker.userId}`),
-  memberLeft: (_made: Derived, { teamId, maker }: Standing) =>
-    api(maker.key).delete(`/v2/organizations/${teamId}/members/${maker.userId}`),
+  memberLeft: (_made: Derived, { teamId, maker }: Standing) => api(maker.key).delete(`/v2/organizations/${teamId}/members/${maker.userId}`),
   roleDemoted: (_made: Derived, { teamId, boss, maker }: Standing) =>
     api(boss.key).patch(`/v2/organizations/${teamId}/members/${maker.userId}`, { role: 'BASIC' }),
   handedOver: (_made: Derived, { teamId, boss, member }: Standing) =>

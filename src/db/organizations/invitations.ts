@@ -102,7 +102,12 @@ export async function acceptInvitation(
   note: Statement,
 ): Promise<boolean> {
   const isNew = sql`NOT EXISTS (SELECT 1 FROM memberships WHERE team_id = ${teamId} AND user_id = ${userId})`
-  const hasRoom = and(isNew, isActive(teamId), sql`${membersOf(teamId)} < ${MAX_MEMBERS}`, role === 'OWNER' ? mayOwnOneMore(userId) : undefined)
+  const hasRoom = and(
+    isNew,
+    isActive(teamId),
+    sql`${membersOf(teamId)} < ${MAX_MEMBERS}`,
+    role === 'OWNER' ? mayOwnOneMore(userId) : undefined,
+  )
   const [result] = await db.batch([
     end(db, id, 'ACCEPTED', nowMs, and(isFor(userId), hasRoom)),
     note,

@@ -3,15 +3,7 @@ import { KEY_KINDS } from '../../../src/contract/key-kinds.ts'
 import * as schema from '../../../src/db/schema.ts'
 import { forgetDelegatedTokens } from '../../../src/effects/ecr/delegated-token.ts'
 import { STREAM_CHECKS } from '../../../src/http/watched/watched-stream.ts'
-import {
-  DERIVED_KINDS,
-  type DerivedKind,
-  type Machine,
-  machineOf,
-  PARENT_ENDS,
-  type ParentEnd,
-  standing,
-} from '../../support/derived.ts'
+import { DERIVED_KINDS, type DerivedKind, type Machine, machineOf, PARENT_ENDS, type ParentEnd, standing } from '../../support/derived.ts'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from '../../support/harness.ts'
 import { until } from '../../support/time.ts'
 
@@ -21,7 +13,7 @@ type Cell = 'ENDS' | `STAYS: ${string}` | `NONE: ${string}`
 const MACHINES = 'NONE: it is derived from no machine or workload'
 const MEMBERS = 'NONE: it is derived from the account, whichever member has made the workload'
 const KEPT = 'NONE: an organization with a pod or an endpoint is not deleted (TEAM-13)'
-const USED = 'NONE: a machine with a workload is not removed (ADM-4)'
+const USED = 'NONE: a machine with a workload is not removed (ADM-2)'
 const WORDS = 'NONE: it says that a host was given a workload; the account’s end stops the workload, whose last lines are taken'
 const PLANE = 'NONE: the operator’s machines are derived from no account'
 const OTHERS = 'NONE: it is derived from another thing'
