@@ -223,7 +223,7 @@ describe('a delegation in an organization', () => {
     forgetDelegatedTokens()
     expect([await start(team), aws.calls.length, await listed()]).toEqual([ended(GONE), asked, [GONE]])
     expect((await pull(neighbour)).ok).toBe(true)
-    // Who has come back has delegated nothing yet.
+    // A member who has come back has delegated nothing yet.
     await joinTeam(team, member, 'DEV')
     await env.DB.prepare('UPDATE memberships SET created_at = ? WHERE user_id = ? AND team_id = ?')
       .bind(Date.now() + 1, member.userId, team)
