@@ -1,9 +1,9 @@
 import { registryHostOf } from '../contract/registry-host.ts'
 import { openDatabase } from '../db/client.ts'
-import { findDelegation } from '../db/resources/delegations.ts'
+import { findDelegations } from '../db/resources/delegations.ts'
 import { findSealedRegistry } from '../db/resources/registries.ts'
 import type { ContainerSpec } from '../domain/resources/container.ts'
-import { ecrHost, ecrRepositoryOf } from '../domain/resources/ecr.ts'
+import { type EcrRepository, ecrArn, ecrHost, ecrRepositoryOf } from '../domain/resources/ecr.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../platform/log.ts'
 import { type FormerSeal, type Place, vaultOf } from '../platform/seal.ts'
@@ -51,10 +51,17 @@ export async function pullWith(
 ): Promise<PullWith> {
   if (registry !== null) return { ok: true, login: await openLogin(env, teamId, registry, image) }
   const repository = ecrRepositoryOf(image)
-  const delegation = repository && (await findDelegation(openDatabase(env.DB), teamId, repository))
-  if (!repository || !delegation) return { ok: true, login: null }
-  const token = await delegatedToken(env, delegation.delegatorUserId, repository)
+  const [newest, ...older] = repository === null ? [] : await findDelegations(openDatabase(env.DB), teamId, repository)
+  if (!repository || !newest) return { ok: true, login: null }
+  const delegation = [newest, ...older].find(({ endedBecause }) => endedBecause === null)
+  // DER-24: AWS is not asked in the name of a user who may not delegate any more.
+  if (!delegation) return { ok: false, reason: endedReason(repository, newest.endedBecause) }
+  const token = await delegatedToken(env, { teamId, userId: delegation.delegatorUserId }, repository)
   return token.ok ? { ok: true, login: { username: token.username, password: token.password, host: ecrHost(repository) } } : token
+}
+
+function endedReason(repository: EcrRepository, why: string | null): string {
+  return `the image is pulled by delegation, and that of ${ecrArn(repository)} has ended: ${why}; delegate the repository again`
 }
 
 /**

@@ -213,6 +213,26 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'const row = await findSignInLink(db, id, nowMs)',
     replace: 'const row = await takeSignInLink(db, id, nowMs)',
   }),
+  finding('S8', 'a delegation outlives its maker’s membership', ['worker', 'worker/pods/delegated-pulls'], {
+    file: 'src/domain/resources/delegation.ts',
+    find: "if (role === null || joinedAtMs === null) return 'the user who delegated is no longer a member of the account'",
+    replace: 'if (role === null || joinedAtMs === null) return null',
+  }),
+  finding('S8', 'trust given for one account serves all of a user', ['worker', 'worker/pods/delegated-pulls'], {
+    file: 'src/effects/ecr/session-name.ts',
+    find: 'const name = `${teamId}-${userId}`',
+    replace: 'const name = `account-${userId}`',
+  }),
+  finding('S14', 'an organization goes on without an owner', ['worker', 'worker/rest/suspended-owners'], {
+    file: 'src/db/accounts/suspension.ts',
+    find: 'COALESCE(t.suspended_at, ${OWNERS_SUSPENDED_SINCE})',
+    replace: 'COALESCE(t.suspended_at, NULL)',
+  }),
+  finding('S14', 'pods of such an organization run on', ['worker', 'worker/rest/suspended-owners'], {
+    file: 'src/services/accounts/suspension.ts',
+    find: 'for (const { id } of await listFollowing(openDatabase(ctx.env.DB), userId)) settled.push',
+    replace: 'for (const { id } of (await listFollowing(openDatabase(ctx.env.DB), userId)).slice(0, 0)) settled.push',
+  }),
 ]
 
 /** The same tests by their projects, all that their files have: they pass as long as nothing is planted. */

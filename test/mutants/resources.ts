@@ -249,8 +249,8 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: "a stranger's delegation opens a repository",
     file: 'src/db/resources/delegations.ts',
-    find: '.where(and(eq(delegations.teamId, teamId), isIt))',
-    replace: '.where(isIt)',
+    find: '.where(and(eq(delegations.teamId, teamId), which))',
+    replace: '.where(which)',
   },
   {
     id: 'a delegated token opens every repository that lets the plane in',

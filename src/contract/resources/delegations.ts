@@ -14,7 +14,9 @@ const EXAMPLE = {
   tag: 'latest',
   awsRegion: 'us-east-1',
   dockerRegistryUri: '123456789012.dkr.ecr.us-east-1.amazonaws.com',
+  awsSessionName: '5c8r2n6t1v9k3d-3f8k2m9q7x1h4v',
   createdAt: '2026-11-15T12:00:00Z',
+  endedBecause: null,
 }
 
 export const EcrDelegation = z
@@ -23,13 +25,20 @@ export const EcrDelegation = z
     name: Name.nullable(),
     delegatorUserId: z
       .string()
-      .meta({ description: 'Who recorded it: the name of the role session that the policy of the repository has to allow.' }),
+      .meta({ description: 'The user who recorded it. The delegation counts as long as this user is a member who may write registries.' }),
     awsUser: z.string().meta({ description: 'The AWS account that the repository belongs to.' }),
     repository: z.string(),
     tag: z.string().meta({ description: 'The tag that was named. Every tag of the repository can be pulled.' }),
     awsRegion: z.string(),
     dockerRegistryUri: z.string().meta({ description: 'The registry that images of the repository are on.' }),
+    awsSessionName: z.string().meta({
+      description: 'The name of the role session that the policy of the repository has to allow: `<account>-<delegatorUserId>`.',
+    }),
     createdAt: Timestamp,
+    endedBecause: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why no start pulls by it any more: what has become of the user who recorded it. Null: it counts.' }),
   })
   .meta({ id: 'EcrDelegation', description: 'An ECR repository that is pulled from without a credential of its own.', example: EXAMPLE })
 export type EcrDelegation = z.infer<typeof EcrDelegation>

@@ -3,6 +3,7 @@ import { DEFAULT_QUOTA, type RateQuota } from '../../domain/rate-limit.ts'
 import type { Database, Statement } from '../client.ts'
 import { endpoints, memberships, quotas, teams, users } from '../schema.ts'
 import { findPlansOf } from './plans.ts'
+import { isUserActive } from './suspension.ts'
 
 export type UserRow = typeof users.$inferSelect
 export type QuotaRow = RateQuota & { exempt: boolean }
@@ -39,13 +40,13 @@ export function findUserByEmail(db: Database, email: string): Promise<UserRow | 
   return db.select().from(users).where(eq(users.email, email)).get()
 }
 
-/** The user who owns a team; of several the one who has for longest. */
+/** The user who owns a team: of several the one who has for longest, of those who are not suspended if there is one (DER-23). */
 export async function findOwner(db: Database, teamId: string): Promise<string | null> {
   const owner = await db
     .select({ userId: memberships.userId })
     .from(memberships)
     .where(and(eq(memberships.teamId, teamId), eq(memberships.role, 'OWNER')))
-    .orderBy(memberships.createdAt, memberships.userId)
+    .orderBy(sql`NOT ${isUserActive(sql`${memberships.userId}`)}`, memberships.createdAt, memberships.userId)
     .limit(1)
     .get()
   return owner?.userId ?? null

@@ -3,13 +3,14 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import type { Role } from '../../domain/access.ts'
 import type { Database, Statement } from '../client.ts'
 import { apiKeys, memberships, teams, users } from '../schema.ts'
+import { suspendedSince } from './suspension.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect
 
 /** The personal account of who made a key. */
 const makers = alias(teams, 'makers')
 
-/** A key with what its team and its maker are at this moment; it is suspended with either of them (PP-214). */
+/** A key with what its team and its maker are at this moment; it is suspended with either of them (PP-214, DER-20). */
 export type KnownApiKey = ApiKeyRow & { suspendedAt: number | null; role: Role }
 
 /**
@@ -20,7 +21,7 @@ export function findApiKey(db: Database, id: string): Promise<KnownApiKey | unde
   return db
     .select({
       ...getTableColumns(apiKeys),
-      suspendedAt: sql<number | null>`COALESCE(${teams.suspendedAt}, ${makers.suspendedAt})`,
+      suspendedAt: sql<number | null>`COALESCE(${suspendedSince(teams.id)}, ${makers.suspendedAt})`,
       role: memberships.role,
     })
     .from(apiKeys)

@@ -1,9 +1,10 @@
 import type { Role } from '../../domain/access.ts'
 import type { Accounts } from '../../domain/session/accounts.ts'
 import { memberships, teams } from '../schema.ts'
+import { suspendedSince } from './suspension.ts'
 
 /** What a look for a user selects of each of their memberships, for `accountsOf`. */
-export const MEMBERSHIP = { teamId: teams.id, role: memberships.role, suspendedAt: teams.suspendedAt }
+export const MEMBERSHIP = { teamId: teams.id, role: memberships.role, suspendedAt: suspendedSince(teams.id) }
 
 /** What a look for a user tells of one membership; null where there is no live one. */
 interface MembershipRow {

@@ -1,8 +1,9 @@
 import { and, asc, eq, gt, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { TO_RUN } from '../../domain/pod/pod.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { openPod, type PodRow } from '../pods/sealed-pod.ts'
-import { endpoints, pods, teams } from '../schema.ts'
+import { endpoints, memberships, pods, teams } from '../schema.ts'
 
 /** Rows of one look. */
 const BATCH = 100
@@ -12,15 +13,61 @@ export async function writeSuspension(db: Database, teamId: string, sinceMs: num
   await db.batch([db.update(teams).set({ suspendedAt: sinceMs }).where(eq(teams.id, teamId)), note])
 }
 
-/** Since when a team is suspended; null when it is not. */
-export async function findSuspension(db: Database, teamId: string): Promise<number | null> {
-  const row = await db.select({ suspendedAt: teams.suspendedAt }).from(teams).where(eq(teams.id, teamId)).get()
-  return row?.suspendedAt ?? null
+/** Since when all owners of a team `t` are suspended; null while one of them is not. */
+const OWNERS_SUSPENDED_SINCE = sql`(SELECT CASE WHEN COUNT(*) > 0 AND COUNT(*) = COUNT(own.suspended_at) THEN MAX(own.suspended_at) END
+  FROM memberships m JOIN users u ON u.id = m.user_id JOIN teams own ON own.id = u.personal_team_id
+  WHERE m.team_id = t.id AND m.role = 'OWNER')`
+
+/**
+ * Since when a team is suspended, as a value of SQL; null when it is not (DER-20): the operator has suspended it, or the own accounts of all of
+ * its owners. Every statement and verdict that asks for suspension asks this.
+ */
+export function suspendedSince(teamId: string | SQLiteColumn): SQL<number | null> {
+  return sql<number | null>`(SELECT COALESCE(t.suspended_at, ${OWNERS_SUSPENDED_SINCE}) FROM teams t WHERE t.id = ${teamId})`
 }
 
-/** A condition of statements that give a team something of a host: keys that other isolates remember must not (PP-214, TEAM-14). */
+/** The same of one team, now. */
+export async function findSuspension(db: Database, teamId: string): Promise<number | null> {
+  const [row] = await db.values<[number | null]>(sql`SELECT ${suspendedSince(teamId)}`)
+  return row?.[0] ?? null
+}
+
+/** Whether all owners of a team are suspended, whatever is said of the team itself. */
+export async function areOwnersSuspended(db: Database, teamId: string): Promise<boolean> {
+  const [row] = await db.values<[number | null]>(sql`SELECT ${OWNERS_SUSPENDED_SINCE} FROM teams t WHERE t.id = ${teamId}`)
+  return typeof row?.[0] === 'number'
+}
+
+/** A condition of statements that give a team something of a host: keys that other isolates remember must not (PP-214, TEAM-14, DER-20). */
 export function isActive(teamId: string): SQL {
-  return sql`NOT EXISTS (SELECT 1 FROM teams WHERE id = ${teamId} AND (suspended_at IS NOT NULL OR deleted_at IS NOT NULL))`
+  return sql`(${suspendedSince(teamId)} IS NULL AND NOT EXISTS (SELECT 1 FROM teams WHERE id = ${teamId} AND deleted_at IS NOT NULL))`
+}
+
+/** A condition: the operator has not suspended this user. `userId` is a value of SQL. */
+export function isUserActive(userId: SQL | string): SQL {
+  return sql`NOT EXISTS (SELECT 1 FROM users u JOIN teams own ON own.id = u.personal_team_id
+    WHERE u.id = ${userId} AND own.suspended_at IS NOT NULL)`
+}
+
+/** Organizations that are suspended exactly while this user is (DER-21): owned by the user, and by no other user who is not suspended. */
+export async function listFollowing(db: Database, userId: string): Promise<{ id: string; name: string }[]> {
+  return db
+    .select({ id: teams.id, name: teams.name })
+    .from(memberships)
+    .innerJoin(teams, eq(teams.id, memberships.teamId))
+    .where(
+      and(
+        eq(memberships.userId, userId),
+        eq(memberships.role, 'OWNER'),
+        eq(teams.kind, 'ORGANIZATION'),
+        isNull(teams.deletedAt),
+        isNull(teams.suspendedAt),
+        sql`NOT EXISTS (SELECT 1 FROM memberships o WHERE o.team_id = ${teams.id} AND o.role = 'OWNER' AND o.user_id <> ${userId}
+          AND ${isUserActive(sql`o.user_id`)})`,
+      ),
+    )
+    .orderBy(asc(teams.id))
+    .all()
 }
 
 /** Ids of a team's live endpoints behind `afterId`, in order; none: that were all. */

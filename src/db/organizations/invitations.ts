@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { MAX_OPEN_INVITATIONS } from '../../domain/team/invitation.ts'
 import { MAX_MEMBERS } from '../../domain/team/members.ts'
+import { isActive, isUserActive, suspendedSince } from '../accounts/suspension.ts'
 import type { Database, Statement } from '../client.ts'
 import { invitations, memberships, teams, users } from '../schema.ts'
 import { type Actor, isStill } from './members.ts'
@@ -27,7 +28,7 @@ export function findInvitation(db: Database, teamId: string, id: string, nowMs: 
     .get()
 }
 
-/** The open invitation of a token for the address of a user (TEAM-8), or undefined; with what the organization is called. */
+/** The open invitation of a token for the address of a user (TEAM-8) to an organization that is not suspended, with its name; or undefined. */
 export async function findInvitationOf(
   db: Database,
   userId: string,
@@ -38,7 +39,7 @@ export async function findInvitationOf(
     .select({ invitation: invitations, team: { name: teams.name, createdAt: teams.createdAt } })
     .from(invitations)
     .innerJoin(teams, and(eq(teams.id, invitations.teamId), isNull(teams.deletedAt)))
-    .where(and(eq(invitations.tokenHash, tokenHash), isOpen(nowMs), isFor(userId)))
+    .where(and(eq(invitations.tokenHash, tokenHash), isOpen(nowMs), isFor(userId), sql`${suspendedSince(invitations.teamId)} IS NULL`))
     .get()
 }
 
@@ -101,7 +102,12 @@ export async function acceptInvitation(
   note: Statement,
 ): Promise<boolean> {
   const isNew = sql`NOT EXISTS (SELECT 1 FROM memberships WHERE team_id = ${teamId} AND user_id = ${userId})`
-  const hasRoom = and(isNew, sql`${membersOf(teamId)} < ${MAX_MEMBERS}`, role === 'OWNER' ? mayOwnOneMore(userId) : undefined)
+  const hasRoom = and(
+    isNew,
+    isActive(teamId),
+    sql`${membersOf(teamId)} < ${MAX_MEMBERS}`,
+    role === 'OWNER' ? mayOwnOneMore(userId) : undefined,
+  )
   const [result] = await db.batch([
     end(db, id, 'ACCEPTED', nowMs, and(isFor(userId), hasRoom)),
     note,
@@ -117,11 +123,11 @@ function end(db: Database, id: string, outcome: NonNullable<InvitationRow['outco
     .where(and(eq(invitations.id, id), isOpen(nowMs), condition))
 }
 
-/** An invitation has not ended, and who made it may still give that role (TEAM-9). */
+/** An invitation has not ended, and who made it may still give that role (TEAM-9), as the same member and unsuspended (DER-27). */
 function isOpen(nowMs: number): SQL {
   return sql`(${invitations.outcome} IS NULL AND ${invitations.expiresAt} > ${nowMs} AND EXISTS (SELECT 1 FROM memberships maker
-    WHERE maker.team_id = ${invitations.teamId} AND maker.user_id = ${invitations.invitedBy}
-      AND (maker.role = 'OWNER' OR (maker.role = 'ADMIN' AND ${invitations.role} <> 'OWNER'))))`
+    WHERE maker.team_id = ${invitations.teamId} AND maker.user_id = ${invitations.invitedBy} AND maker.created_at <= ${invitations.createdAt}
+      AND (maker.role = 'OWNER' OR (maker.role = 'ADMIN' AND ${invitations.role} <> 'OWNER')) AND ${isUserActive(sql`maker.user_id`)}))`
 }
 
 function isFor(userId: string): SQL {

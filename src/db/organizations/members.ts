@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Role } from '../../domain/access.ts'
 import { scopesOfHandedKey } from '../../domain/team/members.ts'
+import { isUserActive } from '../accounts/suspension.ts'
 import type { Database, Statement } from '../client.ts'
 import { apiKeys, memberships, users } from '../schema.ts'
 
@@ -15,6 +16,11 @@ export interface MemberRow extends Actor {
   createdAt: number
 }
 
+export interface KnownMember extends MemberRow {
+  /** The operator has not suspended the user. */
+  isActive: boolean
+}
+
 /** Members of a team in the order in which they joined (ORG-2). */
 export function listMembers(db: Database, teamId: string): Promise<MemberRow[]> {
   return db
@@ -26,19 +32,27 @@ export function listMembers(db: Database, teamId: string): Promise<MemberRow[]> 
     .all()
 }
 
-/** The members among some users of a team, and how many owners it has, in one look. */
+/** The members among some users of a team, and which owners it has that are not suspended, in one look. */
 export async function findMembers(
   db: Database,
   teamId: string,
   userIds: readonly string[],
-): Promise<{ members: ReadonlyMap<string, MemberRow>; owners: number }> {
+): Promise<{ members: ReadonlyMap<string, KnownMember>; activeOwners: ReadonlySet<string> }> {
   const rows = await db
-    .select({ userId: users.id, email: users.email, role: memberships.role, createdAt: memberships.createdAt })
+    .select({
+      userId: users.id,
+      email: users.email,
+      role: memberships.role,
+      createdAt: memberships.createdAt,
+      isActive: sql<number>`${isUserActive(sql`${memberships.userId}`)}`,
+    })
     .from(memberships)
     .innerJoin(users, eq(users.id, memberships.userId))
     .where(and(eq(memberships.teamId, teamId), or(inArray(users.id, [...userIds]), eq(memberships.role, 'OWNER'))))
     .all()
-  return { members: new Map(rows.map((row) => [row.userId, row])), owners: rows.filter(({ role }) => role === 'OWNER').length }
+  const known = rows.map((row) => ({ ...row, isActive: row.isActive === 1 }))
+  const owners = known.filter(({ role, isActive }) => role === 'OWNER' && isActive)
+  return { members: new Map(known.map((row) => [row.userId, row])), activeOwners: new Set(owners.map(({ userId }) => userId)) }
 }
 
 /** A condition of a statement: that member still has the role in which it was decided. */
@@ -78,7 +92,7 @@ export async function handOver(
     db
       .update(memberships)
       .set({ role: 'OWNER' })
-      .where(and(isMember(teamId, member), isStill(teamId, owner), condition)),
+      .where(and(isMember(teamId, member), isStill(teamId, owner), isUserActive(member.userId), condition)),
     given,
     db
       .update(memberships)
@@ -130,6 +144,8 @@ function isMember(teamId: string, { userId, role }: Actor) {
   return and(eq(memberships.teamId, teamId), eq(memberships.userId, userId), eq(memberships.role, role))
 }
 
+/** DER-22: one who is suspended cannot run the organization. */
 function hasOtherOwner(teamId: string, userId: string): SQL {
-  return sql`EXISTS (SELECT 1 FROM memberships WHERE team_id = ${teamId} AND user_id <> ${userId} AND role = 'OWNER')`
+  return sql`EXISTS (SELECT 1 FROM memberships other WHERE other.team_id = ${teamId} AND other.user_id <> ${userId} AND other.role = 'OWNER'
+    AND ${isUserActive(sql`other.user_id`)})`
 }

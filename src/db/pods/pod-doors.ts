@@ -1,4 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
+import { suspendedSince } from '../accounts/suspension.ts'
 import type { Database } from '../client.ts'
 import { pods, sshKeys, teams } from '../schema.ts'
 
@@ -11,7 +12,7 @@ const DOOR = {
   sshSuffix: pods.sshSuffix,
   ports: sql<string>`json_extract(${pods.spec}, '$.container.ports')`,
   startSsh: sql<number | null>`json_extract(${pods.spec}, '$.startSsh')`,
-  blocked: sql<number>`${teams.suspendedAt} IS NOT NULL OR ${teams.deletedAt} IS NOT NULL`,
+  blocked: sql<number>`${suspendedSince(teams.id)} IS NOT NULL OR ${teams.deletedAt} IS NOT NULL`,
 }
 
 /** What the ways into a pod ask of its row. */

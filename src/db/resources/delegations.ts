@@ -1,10 +1,14 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { endOfDelegation } from '../../domain/resources/delegation.ts'
 import type { EcrRepository } from '../../domain/resources/ecr.ts'
+import { isUserActive, suspendedSince } from '../accounts/suspension.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
-import { delegations } from '../schema.ts'
+import { delegations, memberships } from '../schema.ts'
 
 export type DelegationRow = typeof delegations.$inferSelect
+/** With what the user who made it is at this moment (DER-24); `endedBecause` null: it counts. */
+export type JudgedDelegation = DelegationRow & { endedBecause: string | null }
 
 /** Stores a delegation; false when the account has as many as it may have. `together` is for statements that look at whether it was stored. */
 export async function insertDelegation(db: Database, row: DelegationRow, together: readonly Statement[]): Promise<boolean> {
@@ -20,26 +24,33 @@ export async function insertDelegation(db: Database, row: DelegationRow, togethe
 }
 
 /** A team's delegations, newest first. */
-export function listDelegations(db: Database, teamId: string): Promise<DelegationRow[]> {
-  return db
-    .select()
-    .from(delegations)
-    .where(eq(delegations.teamId, teamId))
-    .orderBy(desc(delegations.createdAt), desc(delegations.id))
-    .all()
+export function listDelegations(db: Database, teamId: string): Promise<JudgedDelegation[]> {
+  return judged(db, teamId, undefined)
 }
 
-/** The newest delegation by which a team may pull from a repository, or undefined. */
-export function findDelegation(db: Database, teamId: string, { account, region, repository }: EcrRepository) {
+/** The delegations of a repository by which a team may pull, or might once; newest first. */
+export function findDelegations(db: Database, teamId: string, { account, region, repository }: EcrRepository): Promise<JudgedDelegation[]> {
   const { awsUser, awsRegion } = delegations
-  const isIt = and(eq(awsUser, account), eq(awsRegion, region), eq(delegations.repository, repository))
-  return db
-    .select({ delegatorUserId: delegations.delegatorUserId })
+  return judged(db, teamId, and(eq(awsUser, account), eq(awsRegion, region), eq(delegations.repository, repository)))
+}
+
+async function judged(db: Database, teamId: string, which: SQL | undefined): Promise<JudgedDelegation[]> {
+  const { delegatorUserId } = delegations
+  const rows = await db
+    .select({
+      ...getTableColumns(delegations),
+      role: memberships.role,
+      joinedAtMs: memberships.createdAt,
+      isSuspended: sql<number>`${suspendedSince(delegations.teamId)} IS NOT NULL OR NOT ${isUserActive(sql`${delegatorUserId}`)}`,
+    })
     .from(delegations)
-    .where(and(eq(delegations.teamId, teamId), isIt))
+    .leftJoin(memberships, and(eq(memberships.teamId, delegations.teamId), eq(memberships.userId, delegatorUserId)))
+    .where(and(eq(delegations.teamId, teamId), which))
     .orderBy(desc(delegations.createdAt), desc(delegations.id))
-    .limit(1)
-    .get()
+  return rows.map(({ role, joinedAtMs, isSuspended, ...row }) => ({
+    ...row,
+    endedBecause: endOfDelegation(row.createdAt, { role, joinedAtMs, isSuspended: isSuspended === 1 }),
+  }))
 }
 
 /** Deletes a team's delegation; false when there is none. */

@@ -40,7 +40,7 @@ export interface Standing {
   /** The role of who is acted on. */
   member: Role
   isSelf: boolean
-  /** How many owners the organization has. */
+  /** How many owners the organization has who are not suspended (DER-22); the one who is acted on counts in any case. */
   owners: number
 }
 
@@ -119,7 +119,7 @@ function isLastOwner({ member, owners }: Standing): boolean {
 
 const LAST_OWNER: Refusal = {
   key: 'conflict',
-  detail: 'an organization has at least one owner: make another member OWNER first, or delete the organization',
+  detail: 'an organization has at least one owner who is not suspended: make another member OWNER first, or delete the organization',
   code: 'RULE',
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { AwsIdentity } from '../../domain/resources/aws-settings.ts'
 import { type EcrRepository, pullPolicy } from '../../domain/resources/ecr.ts'
 import { FETCH_TIMEOUT_MS, readText } from '../../platform/fetch-json.ts'
+import { sessionName } from './session-name.ts'
 import { ExchangeError, type RegistryToken, type TokenExchange } from './token-exchange.ts'
 
 interface AwsKeys {
@@ -32,20 +33,21 @@ const TokenAnswer = z.object({ authorizationData: z.array(z.object({ authorizati
  */
 export function awsExchange({ accessKeyId, secretAccessKey, roleArn }: AwsIdentity, nowMs: number): TokenExchange {
   return {
-    async exchangeToken(delegatorUserId, repository) {
-      const session = await assumeRole({ accessKeyId, secretAccessKey }, roleArn, delegatorUserId, repository)
+    async exchangeToken(delegator, repository) {
+      const name = await sessionName(delegator)
+      const session = await assumeRole({ accessKeyId, secretAccessKey }, roleArn, name, repository)
       const token = await authorizationToken(session, repository.region)
       return { ...token, expiresAtMs: Math.min(token.expiresAtMs, nowMs + SESSION_SECONDS * 1000) }
     },
   }
 }
 
-async function assumeRole(keys: AwsKeys, roleArn: string, delegatorUserId: string, repository: EcrRepository): Promise<AwsKeys> {
+async function assumeRole(keys: AwsKeys, roleArn: string, name: string, repository: EcrRepository): Promise<AwsKeys> {
   const form = new URLSearchParams({
     Action: 'AssumeRole',
     Version: '2011-06-15',
     RoleArn: roleArn,
-    RoleSessionName: delegatorUserId,
+    RoleSessionName: name,
     DurationSeconds: String(SESSION_SECONDS),
     Policy: pullPolicy(repository),
   })

@@ -3,6 +3,7 @@ import { type Env, readSettings } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { logEvent } from '../../platform/log.ts'
 import { awsExchange } from './aws-exchange.ts'
+import type { Delegator } from './session-name.ts'
 import { ExchangeError, type RegistryToken } from './token-exchange.ts'
 
 export type DelegatedToken = ({ ok: true } & RegistryToken) | { ok: false; reason: string }
@@ -21,25 +22,25 @@ const failures = new ExpiringCache<string>(FAILURE_TTL_MS, MAX_ENTRIES)
 /** A token for a delegated repository, of this isolate's or a new one (REG-8); or why there is none. */
 export async function delegatedToken(
   env: Env,
-  delegatorUserId: string,
+  delegator: Delegator,
   repository: EcrRepository,
   nowMs = Date.now(),
 ): Promise<DelegatedToken> {
   const { aws } = readSettings(env)
   if ('fault' in aws) return refuse(repository, aws.fault)
-  const name = `${aws.roleArn}\n${aws.accessKeyId}\n${delegatorUserId}\n${ecrArn(repository)}`
+  const name = `${aws.roleArn}\n${aws.accessKeyId}\n${delegator.teamId}\n${delegator.userId}\n${ecrArn(repository)}`
   const kept = tokens.get(name, nowMs)
   if (kept && kept.expiresAtMs - MIN_LEFT_MS > nowMs) return { ok: true, ...kept }
   const failed = failures.get(name, nowMs)
   if (failed !== undefined) return refuse(repository, failed)
   try {
-    const token = await awsExchange(aws, nowMs).exchangeToken(delegatorUserId, repository)
+    const token = await awsExchange(aws, nowMs).exchangeToken(delegator, repository)
     tokens.set(name, token, nowMs)
     return { ok: true, ...token }
   } catch (error) {
     const reason = error instanceof ExchangeError ? error.message : 'AWS cannot be reached'
     failures.set(name, reason, nowMs)
-    logEvent('warn', 'no token for a delegated repository', { delegatorUserId, repository: ecrArn(repository), reason, error })
+    logEvent('warn', 'no token for a delegated repository', { ...delegator, repository: ecrArn(repository), reason, error })
     return refuse(repository, reason)
   }
 }

@@ -1,4 +1,5 @@
 import type { EcrRepository } from '../../domain/resources/ecr.ts'
+import type { Delegator } from './session-name.ts'
 
 /** A login of some hours for one registry. */
 export interface RegistryToken {
@@ -9,7 +10,7 @@ export interface RegistryToken {
 
 /** Gets a token for a repository in the name of who has delegated it. Throws `ExchangeError`. */
 export interface TokenExchange {
-  exchangeToken(delegatorUserId: string, repository: EcrRepository): Promise<RegistryToken>
+  exchangeToken(delegator: Delegator, repository: EcrRepository): Promise<RegistryToken>
 }
 
 /** Why AWS gave no token, in words for the account: no word of AWS's beside the name of the error. */

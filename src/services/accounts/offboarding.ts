@@ -14,6 +14,7 @@ import { forgetVerdicts } from '../credentials/authenticate.ts'
 import { deleteEndpoint } from '../endpoints/endpoints.ts'
 import { actOnPod, updatePod } from '../pods/change-pod.ts'
 import { findUserOrThrow } from './accounts.ts'
+import { settleFollowing } from './suspension.ts'
 
 /**
  * Deletes a user with the personal account (TEAM-23): keys first, so that nothing new begins, then what works, then what is kept. What billing
@@ -29,9 +30,10 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
   await writeSuspension(db, teamId, nowMs, noteByOperator(operator, teamId, change))
   const keys = await table.revokeKeysOf(db, userId, nowMs)
   forgetVerdicts()
+  // An organization whose other owners are suspended has no owner left who is not (DER-21).
+  const failed = (await settleFollowing(operator, userId)).flatMap((settled) => settled.failed)
   const principal = { via: 'OPERATOR', credentialId: 'operator', userId, teamId, scopes: scopesOf('ALL', []) } as const
   const ctx = { ...operator, principal }
-  const failed: string[] = []
   // Their members first: those end with their cluster alone.
   await endAll(
     'cluster',

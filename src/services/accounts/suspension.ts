@@ -2,7 +2,7 @@ import type { OrganizationSuspension, Suspension, SuspensionParts } from '../../
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { findUser } from '../../db/accounts/accounts.ts'
-import { listEndpointIds, listPodsToSuspend, writeSuspension } from '../../db/accounts/suspension.ts'
+import { findSuspension, listEndpointIds, listFollowing, listPodsToSuspend, writeSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
 import { isLiveOrganization } from '../../db/organizations/organizations.ts'
 import { findPodForHost } from '../../db/pods/find-pods.ts'
@@ -28,13 +28,17 @@ const MAX_ATTEMPTS = 5
 
 /**
  * Ends whatever a user does (PP-214): the keys are refused within 60 s everywhere, workers and pods of the own account end now, and its jobs
- * wait. Pods that come from a key that another isolate still remembers find no room. Repeating it does what was left undone. Throws 404.
+ * wait. Organizations that only suspended users own go with them (DER-21). Pods that come from a key that another isolate still remembers find
+ * no room. Repeating it does what was left undone. Throws 404.
  */
 export function suspendUser(ctx: OperatorContext, userId: string): Promise<Suspension> {
   return applyToUser(ctx, userId, ctx.nowMs)
 }
 
-/** Ends a suspension: keys are good, workers come as jobs want them, and pods that it stopped start where there is room. Throws 404. */
+/**
+ * Ends a suspension: keys are good, workers come as jobs want them, and pods that it stopped start where there is room; so in organizations that
+ * it suspended. Throws 404.
+ */
 export function resumeUser(ctx: OperatorContext, userId: string): Promise<Suspension> {
   return applyToUser(ctx, userId, null)
 }
@@ -44,7 +48,7 @@ export function suspendOrganization(ctx: OperatorContext, id: string): Promise<O
   return applyToOrganization(ctx, id, ctx.nowMs)
 }
 
-/** Ends that again. Throws 404. */
+/** Ends that again; an organization whose owners are all suspended stays so, and the answer says since when (DER-20). Throws 404. */
 export function resumeOrganization(ctx: OperatorContext, id: string): Promise<OrganizationSuspension> {
   return applyToOrganization(ctx, id, null)
 }
@@ -52,7 +56,20 @@ export function resumeOrganization(ctx: OperatorContext, id: string): Promise<Or
 async function applyToUser(ctx: OperatorContext, userId: string, sinceMs: number | null): Promise<Suspension> {
   const user = await findUser(openDatabase(ctx.env.DB), userId)
   if (!user) throw new Problem('notFound')
-  return { userId, ...(await apply(ctx, user.personalTeamId, { resourceKind: 'user', resourceId: userId }, sinceMs)) }
+  const parts = await apply(ctx, user.personalTeamId, { resourceKind: 'user', resourceId: userId }, sinceMs)
+  for (const followed of await settleFollowing(ctx, userId)) {
+    parts.endpoints += followed.endpoints
+    parts.pods += followed.pods
+    parts.failed.push(...followed.failed)
+  }
+  return { userId, ...parts }
+}
+
+/** Brings the organizations that are suspended exactly while a user is to what they are now (DER-21). Repeating it does what was left undone. */
+export async function settleFollowing(ctx: OperatorContext, userId: string): Promise<SuspensionParts[]> {
+  const settled: SuspensionParts[] = []
+  for (const { id } of await listFollowing(openDatabase(ctx.env.DB), userId)) settled.push(await settle(ctx, id))
+  return settled
 }
 
 async function applyToOrganization(ctx: OperatorContext, id: string, sinceMs: number | null): Promise<OrganizationSuspension> {
@@ -61,13 +78,20 @@ async function applyToOrganization(ctx: OperatorContext, id: string, sinceMs: nu
 }
 
 async function apply(ctx: OperatorContext, teamId: string, resource: Suspended, sinceMs: number | null): Promise<SuspensionParts> {
-  const { env } = ctx
   // First of all: nobody gets anything new while the rest is taken back.
   const isSuspended = sinceMs !== null
   const action = `${resource.resourceKind}s.${isSuspended ? 'suspend' : 'resume'}`
   const note = noteByOperator(ctx, teamId, { action, ...resource, before: {}, after: { isSuspended } })
-  await writeSuspension(openDatabase(env.DB), teamId, sinceMs, note)
+  await writeSuspension(openDatabase(ctx.env.DB), teamId, sinceMs, note)
   forgetVerdicts()
+  return settle(ctx, teamId)
+}
+
+/** Tells endpoints and pods of a team whether it is suspended: by its own mark, or by its owners (DER-20). */
+async function settle(ctx: OperatorContext, teamId: string): Promise<SuspensionParts> {
+  const { env } = ctx
+  const sinceMs = await findSuspension(openDatabase(env.DB), teamId)
+  const isSuspended = sinceMs !== null
   const failed: string[] = []
   const endpoints = await tellEndpoints(env, teamId, isSuspended, failed)
   const pods = await changePods(ctx, teamId, isSuspended, failed)

@@ -38,7 +38,7 @@ export async function authenticate(env: Env, authorization: Shown, nowMs: number
 export async function isStillGood(env: Env, authorization: Shown, principal: Principal, nowMs: number, maxAgeMs: number): Promise<boolean> {
   if (isCookie(authorization)) return isCookieStillGood(env, authorization, principal, nowMs, maxAgeMs)
   const bearer = readBearer(authorization)
-  if (bearer.kind === 'KEY') return isKeyStillGood(env, bearer.text, nowMs, maxAgeMs)
+  if (bearer.kind === 'KEY') return isKeyStillGood(env, bearer.text, principal, nowMs, maxAgeMs)
   return bearer.kind === 'TOKEN' && isSessionStillGood(env, bearer.text, principal, nowMs, maxAgeMs)
 }
 

@@ -4,6 +4,7 @@ import { parseApiKey } from '../../domain/key-text.ts'
 import { issuePodKey } from '../../effects/pods/pod-key.ts'
 import type { Env } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import type { Principal } from '../context.ts'
 import { type Authentication, INVALID, type Visit } from './authentication.ts'
 import { lookUpFor } from './lookups.ts'
 import { MAX_VERDICTS, Verdicts } from './verdicts.ts'
@@ -31,13 +32,19 @@ export async function authenticateKey(env: Env, key: string, nowMs: number, visi
   return judge(env, key, lookup.found, nowMs, visit, mark)
 }
 
-/** Whether a key is still good (PP-215). */
-export function isKeyStillGood(env: Env, key: string, nowMs: number, maxAgeMs: number): Promise<boolean> {
-  const holds = (known: KeyVerdict) => answerOf(known, nowMs).ok
+/** Whether a key may still do for its account what it might when `principal` was made (PP-215, DER-28). */
+export function isKeyStillGood(env: Env, key: string, principal: Principal, nowMs: number, maxAgeMs: number): Promise<boolean> {
+  const grantsAll = (answer: Authentication) => answer.ok && isWithin(principal, answer.principal)
+  const holds = (known: KeyVerdict) => grantsAll(answerOf(known, nowMs))
   return keys.isStillGood(key, nowMs, maxAgeMs, holds, async () => {
     const mark = keys.mark()
-    return judge(env, key, await verifyKey(env, key, nowMs), nowMs, undefined, mark).ok
+    return grantsAll(judge(env, key, await verifyKey(env, key, nowMs), nowMs, undefined, mark))
   })
+}
+
+/** Whether the same key now stands for the same account and all of the scopes. */
+function isWithin(before: Principal, now: Principal): boolean {
+  return now.teamId === before.teamId && [...before.scopes].every((scope) => now.scopes.has(scope))
 }
 
 /** Forgets whose every key is. */

@@ -112,11 +112,12 @@ export async function declineInvitation(ctx: VerbContext, token: string): Promis
   })
 }
 
-/** One answer for a token that is wrong, spent, expired, revoked or for somebody else: none of it can be told apart (TEAM-8). */
+/** One answer for a token that is wrong, spent, expired, revoked, without its maker or for another user: none of it can be told apart (TEAM-8). */
 async function requireInvitation(ctx: VerbContext, token: string) {
   const found = await table.findInvitationOf(openDatabase(ctx.env.DB), ctx.principal.userId, await hashOf(ctx, token), ctx.nowMs)
   if (found) return found
-  const detail = 'no open invitation for your address has this token: it was used, has expired or was revoked, or is for another address'
+  const detail =
+    'no open invitation for your address has this token: it was used, has expired or was revoked, is for another address, or the member who made it may no longer invite with its role: ask for a new one'
   throw new Problem('notFound', { detail })
 }
 

@@ -89,12 +89,14 @@ export async function decideHandOver(
   ctx: VerbContext,
   id: string,
   userId: string,
-): Promise<{ actor: table.Actor; member: table.MemberRow }> {
-  const { actor, members, owners } = await lookFor(ctx, id, [userId])
+): Promise<{ actor: table.Actor; member: table.KnownMember }> {
+  const { actor, members, activeOwners } = await lookFor(ctx, id, [userId])
   const member = members.get(userId)
+  const owners = activeOwners.size
   const standing: Standing = { actor: actor.role, member: member?.role ?? 'BASIC', isSelf: userId === actor.userId, owners }
   assertAllowed(refuseHandOver(standing, await countOwned(openDatabase(ctx.env.DB), userId)))
   if (!member) throw new Problem('badRequest', { detail: 'userId is no member of the organization: invite first', code: 'RULE' })
+  if (!member.isActive) throw new Problem('badRequest', { detail: 'userId is suspended: name a member who is not', code: 'RULE' })
   return { actor, member }
 }
 
@@ -102,8 +104,8 @@ const KEYS_REVOKED = { action: 'members.revoke-keys', before: null, after: null 
 
 interface Look {
   actor: table.Actor
-  members: ReadonlyMap<string, table.MemberRow>
-  owners: number
+  members: ReadonlyMap<string, table.KnownMember>
+  activeOwners: ReadonlySet<string>
 }
 
 async function lookFor(ctx: VerbContext, id: string, userIds: readonly string[]): Promise<Look> {
@@ -121,13 +123,14 @@ export async function look(
   other: string | undefined = undefined,
 ): Promise<Look & { member: table.MemberRow; standing: Standing }> {
   const seen = await lookFor(ctx, id, other === undefined ? [userId] : [userId, other])
-  const { actor, members, owners } = seen
+  const { actor, members, activeOwners } = seen
   const isSelf = userId === actor.userId
   const member = members.get(userId)
   if (!member) {
     assertAllowed(refuseManaging(actor.role))
     throw new Problem('notFound')
   }
+  const owners = new Set([...activeOwners, userId]).size
   return { ...seen, member, standing: { actor: actor.role, member: member.role, isSelf, owners } }
 }
 

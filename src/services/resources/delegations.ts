@@ -4,6 +4,7 @@ import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
 import * as table from '../../db/resources/delegations.ts'
 import { ecrHost, parseEcrArn } from '../../domain/resources/ecr.ts'
+import { sessionName } from '../../effects/ecr/session-name.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
@@ -26,17 +27,17 @@ async function writeDelegation(ctx: VerbContext, body: CreateDelegationRequest, 
   const { account: awsUser, region: awsRegion, repository, tag } = named
   const place = { id: newResourceId(), teamId, name: body.name ?? null, delegatorUserId: userId }
   const row = { ...place, awsUser, awsRegion, repository, tag, createdAt: ctx.nowMs }
-  const answer = shown(row)
-  const { id, ...after } = answer
+  const answer = await shown({ ...row, endedBecause: null })
+  const { id, endedBecause: _counts, awsSessionName: _name, ...after } = answer
   const note = noteChange(ctx, { action: 'delegations.create', resourceKind: KIND, resourceId: id, before: null, after })
   if (!(await table.insertDelegation(openDatabase(ctx.env.DB), row, [note, ...store(answer)]))) throw tooMany('registry delegations')
   return answer
 }
 
-/** All delegations of the account, newest first. Throws 403. */
+/** All delegations of the account, newest first, those that have ended too (DER-26). Throws 403. */
 export async function listDelegations(ctx: VerbContext): Promise<EcrDelegation[]> {
   requireScope(ctx.principal, 'registries:read')
-  return (await table.listDelegations(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(shown)
+  return Promise.all((await table.listDelegations(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(shown))
 }
 
 /** Revokes a delegation: starts from now on pull without it (REG-5). Throws 403 and 404. */
@@ -46,7 +47,8 @@ export async function revokeDelegation(ctx: VerbContext, id: string): Promise<vo
   if (!(await table.deleteDelegation(openDatabase(ctx.env.DB), ctx.principal.teamId, id, [note]))) throw new Problem('notFound')
 }
 
-function shown({ teamId: _teamId, createdAt, ...row }: table.DelegationRow): EcrDelegation {
+async function shown({ teamId, createdAt, ...row }: table.JudgedDelegation): Promise<EcrDelegation> {
   const dockerRegistryUri = ecrHost({ account: row.awsUser, region: row.awsRegion })
-  return { ...row, dockerRegistryUri, createdAt: formatTime(createdAt) }
+  const awsSessionName = await sessionName({ teamId, userId: row.delegatorUserId })
+  return { ...row, dockerRegistryUri, awsSessionName, createdAt: formatTime(createdAt) }
 }

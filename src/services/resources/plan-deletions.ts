@@ -92,7 +92,12 @@ export async function planRevokeDelegation(ctx: VerbContext, id: string): Promis
   return planChange('delegations.revoke', resource, async () => {
     const images = `${ecrHost({ account: awsUser, region: awsRegion })}/${repository}`
     const isCovered = all.some(
-      (one) => one.id !== id && one.awsUser === awsUser && one.awsRegion === awsRegion && one.repository === repository,
+      (one) =>
+        one.id !== id &&
+        one.endedBecause === null &&
+        one.awsUser === awsUser &&
+        one.awsRegion === awsRegion &&
+        one.repository === repository,
     )
     const { pods, endpoints } = await users.listUsers(db, users.usersOfRepository(teamId, images))
     return plans.planDelegationRevocation(resource, asResources({ pods, endpoints }), isCovered)

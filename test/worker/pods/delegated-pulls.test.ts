@@ -1,9 +1,26 @@
 import { forgetDelegatedTokens } from '../../../src/effects/ecr/delegated-token.ts'
+import { sessionName } from '../../../src/effects/ecr/session-name.ts'
 import { pullWith } from '../../../src/effects/registry-login.ts'
 import type { Env } from '../../../src/env.ts'
 import { AWS_VARS, FakeAws } from '../../support/fake-aws.ts'
 import { gpus } from '../../support/gpus.ts'
-import { type Account, afterEach, api, beforeEach, createAccount, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
+import {
+  type Account,
+  admin,
+  afterEach,
+  api,
+  beforeEach,
+  createAccount,
+  createKeyIn,
+  createOrganization,
+  describe,
+  env,
+  expect,
+  it,
+  joinTeam,
+  teamOf,
+  vi,
+} from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
 import { SOON } from '../../support/time.ts'
 
@@ -55,7 +72,7 @@ describe('pulls by delegation', () => {
       {
         host: 'sts.us-east-1.amazonaws.com',
         signedBy: 'AKIDEXAMPLE',
-        body: { ...assume, RoleSessionName: account.userId, Policy: JSON.stringify(policy) },
+        body: { ...assume, RoleSessionName: `${await teamOf(account)}-${account.userId}`, Policy: JSON.stringify(policy) },
       },
       { host: 'api.ecr.us-east-1.amazonaws.com', signedBy: 'ASIASESSION', body: {} },
     ])
@@ -169,5 +186,89 @@ describe('pulls by delegation', () => {
     const { id } = await scene.create({ image: IMAGE })
     await expect.poll(async () => (await scene.get(id)).status, SOON).toBe('ERROR')
     expect((await scene.get(id)).statusReason).toContain('its operator has not set AWS_ACCESS_KEY_ID')
+  })
+})
+
+describe('a delegation in an organization', () => {
+  let owner: Account
+  let member: Account
+  let team: string
+  beforeEach(async () => {
+    owner = await createAccount()
+    member = await createAccount()
+    team = await createOrganization(owner.key)
+    await joinTeam(team, member, 'DEV')
+    const { key } = await createKeyIn(team, member)
+    expect((await api(key).post(PATH, { resource: ARN })).status).toBe(201)
+  })
+
+  const start = (teamId: string) => pullWith(plane, teamId, { image: IMAGE, registry: null })
+  const listed = async () => {
+    const { key } = await createKeyIn(team, owner)
+    return (await api(key).get(PATH)).body.delegations.map(({ endedBecause }: { endedBecause: string | null }) => endedBecause)
+  }
+  const ended = (why: string) => ({
+    ok: false,
+    reason: `the image is pulled by delegation, and that of ${ARN} has ended: ${why}; delegate the repository again`,
+  })
+  const GONE = 'the user who delegated is no longer a member of the account'
+
+  it('[S8] [DER-24] [DER-26] ends with the membership: AWS is not asked in that name again, the start and the list say why, and others go on', async () => {
+    const neighbour = await createAccount()
+    await delegate(neighbour)
+    const aws = FakeAws.start()
+    expect([(await start(team)).ok, (await pull(neighbour)).ok, await listed()]).toEqual([true, true, [null]])
+    const asked = aws.calls.length
+    expect((await api(owner.key).delete(`/v2/organizations/${team}/members/${member.userId}`)).status).toBe(204)
+    forgetDelegatedTokens()
+    expect([await start(team), aws.calls.length, await listed()]).toEqual([ended(GONE), asked, [GONE]])
+    expect((await pull(neighbour)).ok).toBe(true)
+    // A member who has come back has delegated nothing yet.
+    await joinTeam(team, member, 'DEV')
+    await env.DB.prepare('UPDATE memberships SET created_at = ? WHERE user_id = ? AND team_id = ?')
+      .bind(Date.now() + 1, member.userId, team)
+      .run()
+    expect(await start(team)).toEqual(ended('the user who delegated has left the account since, and is a member anew'))
+  })
+
+  it('[S8] [DER-24] ends while its maker is suspended or has a lower role, and another one of the repository takes its place', async () => {
+    const aws = FakeAws.start()
+    const suspend = (word: string) => admin().post(`/admin/v1/users/${member.userId}/${word}`)
+    await suspend('suspend')
+    expect(await start(team)).toEqual(ended('the user who delegated, or the account, is suspended by the operator'))
+    await suspend('resume')
+    const role = (to: string) => api(owner.key).patch(`/v2/organizations/${team}/members/${member.userId}`, { role: to })
+    await role('BASIC')
+    expect(await start(team)).toEqual(ended('the user who delegated has the role BASIC now, which may not delegate'))
+    expect(aws.calls).toEqual([])
+    const { key } = await createKeyIn(team, owner)
+    await env.DB.prepare('UPDATE delegations SET created_at = created_at + 1000 WHERE team_id = ?').bind(team).run()
+    await api(key).post(PATH, { resource: ARN })
+    expect((await start(team)).ok).toBe(true)
+    expect(aws.calls[0]?.body).toMatchObject({ RoleSessionName: `${team}-${owner.userId}` })
+  })
+
+  it('[S8] [DER-25] names the account to AWS, so that trust given for one serves no other that has a key of the same user', async () => {
+    await delegate(member)
+    const aws = FakeAws.start()
+    await start(team)
+    await pull(member)
+    const names = aws.calls.flatMap(({ body }) => body.RoleSessionName ?? [])
+    expect(names).toEqual([`${team}-${member.userId}`, `${await teamOf(member)}-${member.userId}`])
+    for (const name of names) expect(name).toMatch(/^[\w+=,.@-]{2,64}$/)
+    const odd = await Promise.all(['a-b', 'x'.repeat(40), 'ä'].map((teamId) => sessionName({ teamId, userId: 'u' })))
+    for (const name of odd) expect(name).toMatch(/^[0-9a-f]{64}$/)
+    expect(new Set(odd).size).toBe(3)
+  })
+
+  it('[S8] [DER-24] a pod of it does not start, and says so in the platform’s own words', async () => {
+    const scene = await podScene(gpus(1))
+    const { key } = await createKeyIn(team, owner)
+    await api(owner.key).delete(`/v2/organizations/${team}/members/${member.userId}`)
+    const { id } = (await api(key).post('/v2/pods', { name: 'p', image: IMAGE, gpu: { id: 'NVIDIA L4' } })).body
+    const row = () => api(key).get(`/v2/pods/${id}`)
+    await expect.poll(async () => (await row()).body.status, SOON).toBe('ERROR')
+    expect((await row()).body.statusReason).toContain(`has ended: ${GONE}`)
+    scene.leave()
   })
 })

@@ -1,4 +1,4 @@
-import { api, createAccount, describe, expect, it } from '../../support/harness.ts'
+import { api, createAccount, describe, expect, it, teamOf } from '../../support/harness.ts'
 import { multiply } from '../../support/resources.ts'
 
 const PATH = '/v2/registries/delegations'
@@ -8,7 +8,8 @@ const WANT =
 
 describe('delegations of ECR repositories', () => {
   it('[REG-3][PAG-5] are recorded, listed newest first, and revoked', async () => {
-    const { key, userId } = await createAccount()
+    const account = await createAccount()
+    const { key, userId } = account
     const first = await api(key).post(PATH, { resource: `${ARN}:v1`, name: 'models' })
     const delegation = {
       id: expect.stringMatching(/^[a-z0-9]{14}$/),
@@ -19,7 +20,9 @@ describe('delegations of ECR repositories', () => {
       tag: 'v1',
       awsRegion: 'us-east-1',
       dockerRegistryUri: '123456789012.dkr.ecr.us-east-1.amazonaws.com',
+      awsSessionName: `${await teamOf(account)}-${userId}`,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      endedBecause: null,
     }
     expect([first.status, first.body]).toEqual([201, delegation])
     const second = await api(key).post(PATH, { resource: ARN, name: null })

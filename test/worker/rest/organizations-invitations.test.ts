@@ -2,6 +2,7 @@ import { BUDGETS } from '../../../src/contract/accounts/budgets.ts'
 import { MAX_OPEN_INVITATIONS } from '../../../src/domain/team/invitation.ts'
 import {
   type Account,
+  admin,
   api,
   beforeEach,
   createAccount,
@@ -131,6 +132,31 @@ describe('an invitation', () => {
     expect((await accept(token)).status).toBe(404)
     expect(await open()).toEqual([])
     expect(await rolesNow()).not.toHaveProperty(guest.userId)
+  })
+
+  it.each<[string, (maker: Account) => Promise<unknown>, boolean]>([
+    ['its maker is suspended', ({ userId }) => admin().post(`/admin/v1/users/${userId}/suspend`), false],
+    ['its maker is resumed', ({ userId }) => admin().post(`/admin/v1/users/${userId}/resume`), true],
+    ['the organization is suspended', () => admin().post(`/admin/v1/organizations/${id}/suspend`), false],
+    [
+      'its maker has left and come back',
+      async (maker) => {
+        await api(owner.key).delete(`${path}/members/${maker.userId}`)
+        await joinTeam(id, maker, 'ADMIN')
+        await env.DB.prepare('UPDATE memberships SET created_at = ? WHERE team_id = ? AND user_id = ?')
+          .bind(Date.now() + 1, id, maker.userId)
+          .run()
+      },
+      false,
+    ],
+  ])('[DER-27] is judged when it is used: %s', async (_when, end, isGood) => {
+    const maker = await createAccount()
+    await joinTeam(id, maker, 'ADMIN')
+    const { token } = await invite({}, maker)
+    await end(maker)
+    const { status, body } = await accept(token)
+    expect([status, body.detail]).toEqual(isGood ? [200, undefined] : [404, expect.stringContaining('may no longer invite with its role')])
+    expect(guest.userId in (await rolesNow())).toBe(isGood)
   })
 
   it('[TEAM-9] for an owner dies with the ownership of its maker', async () => {

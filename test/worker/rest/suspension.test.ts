@@ -191,6 +191,24 @@ describe('open streams', () => {
     scene.leave()
   })
 
+  it('[DER-28] of a key end when its maker may do less, and go on for the keys of others', async () => {
+    const scene = await podScene()
+    const member = await createAccount()
+    const team = await createOrganization(scene.account.key)
+    await joinTeam(team, member, 'DEV')
+    const [theirs, own] = [await createKeyIn(team, member), await createKeyIn(team, scene.account)]
+    const pod = await api(own.key).post('/v2/pods', podBody())
+    await scene.run(pod.body.id)
+    const read = ({ key }: { key: string }) => readLog({ account: { ...member, key }, id: pod.body.id })
+    const [doomed, other] = [await read(theirs), await read(own)]
+    await api(scene.account.key).patch(`/v2/organizations/${team}/members/${member.userId}`, { role: 'BILLING' })
+    await doomed.ended()
+    await scene.host.ship(await scene.host.waitFor(({ id }) => id === `${pod.body.id}-1`), ['still here'])
+    expect(await other.lines(1)).toEqual(['still here'])
+    await other.close()
+    scene.leave()
+  })
+
   it('[M5][PP-232] of one key cost one look at D1 a minute together, and all hear of its end', async () => {
     const { key, keyId } = await createAccount()
     const { everyMs: tickMs, maxAgeMs } = FORMER

@@ -1,8 +1,8 @@
-import type { ChangedResource, ChangePlan } from '../../../contract/change-plan.ts'
+import type { ChangedResource, ChangeEffect, ChangePlan } from '../../../contract/change-plan.ts'
 import { Problem } from '../../../contract/problems.ts'
 import { readHoldings } from '../../../db/accounts/account-holdings.ts'
 import { listSoleOwnerships } from '../../../db/accounts/offboarding.ts'
-import { findSuspension } from '../../../db/accounts/suspension.ts'
+import { areOwnersSuspended, findSuspension, listFollowing } from '../../../db/accounts/suspension.ts'
 import { openDatabase } from '../../../db/client.ts'
 import { findJoinToken } from '../../../db/hosts/join-tokens.ts'
 import { isLiveOrganization } from '../../../db/organizations/organizations.ts'
@@ -20,42 +20,53 @@ import { accountOf } from './plan-account.ts'
 
 // What the operator's ends and pauses of accounts would do (DRY-12, DRY-13). Each throws 404.
 
-/** What suspending or resuming a user would do. */
+/** What suspending or resuming a user would do, in the organizations that go with the user too (DER-21). */
 export async function planSuspendUser(ctx: OperatorContext, userId: string, isSuspended: boolean): Promise<ChangePlan> {
   const user = await findUserOrThrow(ctx.env, userId)
-  return planPause(ctx, accountOf(user), user.personalTeamId, `users.${isSuspended ? 'suspend' : 'resume'}`, isSuspended)
+  return planChange(`users.${isSuspended ? 'suspend' : 'resume'}`, accountOf(user), async () => {
+    const own = await pauseOf(ctx, accountOf(user), user.personalTeamId, isSuspended)
+    return [...own, ...(await pauseOfFollowing(ctx, userId, isSuspended))]
+  })
+}
+
+async function pauseOfFollowing(ctx: OperatorContext, userId: string, isSuspended: boolean): Promise<ChangeEffect[]> {
+  const following = await listFollowing(openDatabase(ctx.env.DB), userId)
+  const pauses = following.map(({ id, name }) => pauseOf(ctx, { kind: 'organization', id, name, teamId: id }, id, isSuspended))
+  return (await Promise.all(pauses)).flat()
 }
 
 /** What suspending or resuming an organization would do. */
 export async function planSuspendOrganization(ctx: OperatorContext, id: string, isSuspended: boolean): Promise<ChangePlan> {
   if (!(await isLiveOrganization(openDatabase(ctx.env.DB), id))) throw new Problem('notFound')
-  const resource = { kind: 'organization' as const, id, name: null, teamId: id }
-  return planPause(ctx, resource, id, `organizations.${isSuspended ? 'suspend' : 'resume'}`, isSuspended)
-}
-
-function planPause({ env, nowMs }: OperatorContext, account: ChangedResource, teamId: string, action: string, isSuspended: boolean) {
-  const db = openDatabase(env.DB)
-  return planChange(action, account, async () => {
-    const [held, { nanosByKind }, since] = await Promise.all([
-      readHoldings(db, teamId, nowMs),
-      viewSpend(env, teamId),
-      findSuspension(db, teamId),
-    ])
-    if (isSuspended) return planSuspension(account, held, nanosByKind.PODS + nanosByKind.SERVERLESS)
-    if (since === null) return [effect(account, 'STAYS', 'INFO', 'it is not suspended')]
-    return planResumption(account, held)
+  const organization = { kind: 'organization' as const, id, name: null, teamId: id }
+  return planChange(`organizations.${isSuspended ? 'suspend' : 'resume'}`, organization, async () => {
+    if (isSuspended || !(await areOwnersSuspended(openDatabase(ctx.env.DB), id))) return pauseOf(ctx, organization, id, isSuspended)
+    return [effect(organization, 'STAYS', 'WARNING', 'it stays suspended, because all of its owners are: resume one of them')]
   })
 }
 
+async function pauseOf({ env, nowMs }: OperatorContext, account: ChangedResource, teamId: string, isSuspended: boolean) {
+  const db = openDatabase(env.DB)
+  const [held, { nanosByKind }, since] = await Promise.all([
+    readHoldings(db, teamId, nowMs),
+    viewSpend(env, teamId),
+    findSuspension(db, teamId),
+  ])
+  if (isSuspended) return planSuspension(account, held, nanosByKind.PODS + nanosByKind.SERVERLESS)
+  if (since === null) return [effect(account, 'STAYS', 'INFO', 'it is not suspended')]
+  return planResumption(account, held)
+}
+
 /** What deleting a user would do: refused as the deletion is. */
-export async function planDeleteUser({ env, nowMs }: OperatorContext, userId: string): Promise<ChangePlan> {
+export async function planDeleteUser(ctx: OperatorContext, userId: string): Promise<ChangePlan> {
+  const { env, nowMs } = ctx
   const db = openDatabase(env.DB)
   const user = await findUserOrThrow(env, userId)
   const account = accountOf(user)
   return planChange('users.delete', account, async () => {
     refuseSoleOwner(await listSoleOwnerships(db, userId))
     const [held, { nanosPerHour }] = await Promise.all([readHoldings(db, user.personalTeamId, nowMs), viewSpend(env, user.personalTeamId)])
-    return planUserDeletion(account, held, nanosPerHour)
+    return [...planUserDeletion(account, held, nanosPerHour), ...(await pauseOfFollowing(ctx, userId, true))]
   })
 }
 

@@ -1,0 +1,19 @@
+import { type Role, scopesOfRole } from '../access.ts'
+
+/** What is known, at this moment, of the user who made a delegation. Times are milliseconds since the epoch. */
+export interface Delegator {
+  /** The role in the account of the delegation; null: no member, or deleted. */
+  role: Role | null
+  joinedAtMs: number | null
+  /** The operator has suspended the user, or the account. */
+  isSuspended: boolean
+}
+
+/** Why a delegation that was made at `madeAtMs` counts no more (DER-24), in words for the account; null: it counts. */
+export function endOfDelegation(madeAtMs: number, { role, joinedAtMs, isSuspended }: Delegator): string | null {
+  if (role === null || joinedAtMs === null) return 'the user who delegated is no longer a member of the account'
+  if (joinedAtMs > madeAtMs) return 'the user who delegated has left the account since, and is a member anew'
+  if (isSuspended) return 'the user who delegated, or the account, is suspended by the operator'
+  if (!scopesOfRole(role).has('registries:write')) return `the user who delegated has the role ${role} now, which may not delegate`
+  return null
+}
