@@ -44,6 +44,11 @@ export function podCapability(action: string): Capability | undefined {
   return POD_KEY_ACTIONS.has(action) ? 'pods:act' : undefined
 }
 
+/** Whether an action on a pod ends what runs, and so has the reserve of its caller's rate limit (CAP-3). A restart ends nothing. */
+export function endsPod(action: string): boolean {
+  return action === 'stop' || action === 'terminate'
+}
+
 /** What the key that a pod is given may do (AUT-6). */
 export function scopesOfPodKey(podId: string): ReadonlySet<string> {
   return new Set([`pods:read@${podId}`, `${'pods:act' satisfies Capability}@${podId}`])

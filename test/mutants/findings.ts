@@ -187,6 +187,16 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: '"graphql": "',
     replace: '"graphql": "^',
   }),
+  finding('S15', 'a pod spends the requests of its owner', ['worker', 'worker/rest/workload-limits'], {
+    file: 'src/domain/rate-limit.ts',
+    find: "return caller.via === 'POD' ?",
+    replace: "return caller.via === 'NONE' ?",
+  }),
+  finding('S15', 'a user who is out of requests ends nothing', ['worker', 'worker/rest/workload-limits'], {
+    file: 'src/http/middleware/rate-limit.ts',
+    find: 'first?.allowed === false && (await ends(c))',
+    replace: 'first === undefined',
+  }),
 ]
 
 /** The same tests by their projects, all that their files have: they pass as long as nothing is planted. */

@@ -1,9 +1,9 @@
 import { findQuota, type QuotaRow } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
-import { type RateVerdict, verdictOf } from '../../domain/rate-limit.ts'
+import { type RateVerdict, spenderOf, verdictOf } from '../../domain/rate-limit.ts'
 import type { Env } from '../../env.ts'
-import { ownUser } from '../../objects/ownership/own.ts'
-import { rateLimiterStub } from '../../objects/stubs.ts'
+import { ownTeam, ownUser } from '../../objects/ownership/own.ts'
+import { podLimiterStub, rateLimiterStub } from '../../objects/stubs.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { logEvent } from '../../platform/log.ts'
 import type { Principal } from '../context.ts'
@@ -15,16 +15,18 @@ const MAX_QUOTAS = 10_000
 const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
 
 /**
- * Spends one REST request of the user who acts, by the quota of the account that is acted for: members of one account cannot use up each
- * other's (RATE-1). Null for an exempt account, which has no windows (RATE-3), and while nobody can count: limits protect neighbours from a
+ * Spends one REST request of the caller, by the quota of the account that is acted for: members of one account cannot use up each other's, and
+ * its pods none of theirs (RATE-1, CAP-1). `ends`: it ends something, and may have the reserve (CAP-3). Null for an exempt account, which has no windows (RATE-3), and while nobody can count: limits protect neighbours from a
  * flood, so a counter that is away must not end the service (RATE-7).
  */
-export async function spendRequest(env: Env, principal: Principal, nowMs: number): Promise<RateVerdict | null> {
+export async function spendRequest(env: Env, principal: Principal, nowMs: number, ends = false): Promise<RateVerdict | null> {
   const quota = await quotaOf(env, principal.teamId, nowMs)
   if (quota.exempt) return null
   const { minute, hour, day } = quota
+  const { podId } = spenderOf(principal)
+  const counter = podId === undefined ? rateLimiterStub(env, ownUser(principal)) : podLimiterStub(env, ownTeam(principal))
   try {
-    return verdictOf(quota, await rateLimiterStub(env, ownUser(principal)).take(minute, hour, day))
+    return verdictOf(quota, await counter.take(minute, hour, day, undefined, ends, podId), ends)
   } catch (error) {
     logEvent('error', 'a request could not be counted', { userId: principal.userId, error })
     return null
