@@ -197,6 +197,16 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'first?.allowed === false && (await ends(c))',
     replace: 'first === undefined',
   }),
+  finding('S1', 'any writer of a row names any secret in it', ['worker', 'worker/secrets/grants'], {
+    file: 'src/domain/resources/secret-grants.ts',
+    find: 'const missing = mayGrant ? []',
+    replace: 'const missing = mayGrant || userId ? []',
+  }),
+  finding('S1', 'a reference that nobody granted is filled in', ['worker', 'worker/secrets/grants'], {
+    file: 'src/effects/secret-env.ts',
+    find: 'if (ungranted !== null) return',
+    replace: 'if (ungranted === "") return',
+  }),
 ]
 
 /** The same tests by their projects, all that their files have: they pass as long as nothing is planted. */
