@@ -207,6 +207,11 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'if (ungranted !== null) return',
     replace: 'if (ungranted === "") return',
   }),
+  finding('S1', 'a worker’s key is good for whatever takes it', ['worker', 'worker/rest/worker-keys'], {
+    file: 'src/domain/access.ts',
+    find: "'job-done', 'job-stream', 'ping']",
+    replace: "'job-done', 'job-stream', 'ping', 'run']",
+  }),
 ]
 
 /** The same tests by their projects, all that their files have: they pass as long as nothing is planted. */

@@ -144,7 +144,7 @@ async function refuseOversize(incoming: Incoming, length: number, limit: number)
 }
 
 async function admitWorker(incoming: Incoming, call: JobCall): Promise<Admitted> {
-  const endpoint = await ownByWorkerToken(incoming.env, call.endpointId, call.workerId, incoming.request.headers.get('authorization'))
+  const endpoint = await ownByWorkerToken(incoming.env, call, incoming.request.headers.get('authorization'))
   if (!endpoint) throw new Problem('invalidToken', { detail: 'worker key is missing or wrong' })
   checkMethod(incoming, call)
   return { endpoint, caller: null }
