@@ -1,4 +1,4 @@
-import { emptyCounts, isAllowed, RATE_WINDOWS, type RateOutcome, type RateWindowName, spendOne } from '../src/domain/rate-limit.ts'
+import { emptyCounts, isAllowed, quotaOfPods, type RateCounts, type RateOutcome, spendAll, spendOne } from '../src/domain/rate-limit.ts'
 import type { Env } from '../src/env.ts'
 import type { RateLimiterRpc } from '../src/objects/rate-limiter.ts'
 import { PlaneObject } from './plane-object.ts'
@@ -8,13 +8,17 @@ const SCHEMA = ['CREATE TABLE windows (name TEXT PRIMARY KEY, start_ms INTEGER N
 
 /** What an object that ends at once may forget. */
 const WRITE_WITHIN_MS = 1_000
+/** Pods that are counted before those that sent nothing today are swept out. */
+const SWEEP_ABOVE = 1_000
 
 /**
- * Counts the REST requests of one user, exactly: every request of the user meets the same object (RATE-1, RATE-5). Counts are in memory and
- * written within a second, because a write for each request would cost more than most requests (RATE-9).
+ * Counts the REST requests of one user, or of all pods of one account, exactly: every request of theirs meets the same object (RATE-1, RATE-5,
+ * CAP-2). Counts are in memory and written within a second, because a write for each request would cost more than most requests (RATE-9).
+ * The share of each pod is in memory alone: an object that starts again knows what they have spent together.
  */
 export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
   private readonly counts = emptyCounts()
+  private readonly pods = new Map<string, RateCounts>()
   private isWriting = false
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -23,8 +27,13 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
     this.load()
   }
 
-  take(minute: number, hour: number, day: number, nowMs = Date.now()): RateOutcome {
-    const outcome = spendOne(this.counts, { minute, hour, day }, nowMs)
+  take(minute: number, hour: number, day: number, nowMs = Date.now(), ends = false, podId = ''): RateOutcome {
+    const quota = { minute, hour, day }
+    const together = { counts: this.counts, quota: quotaOfPods(quota) }
+    const outcome =
+      podId === ''
+        ? spendOne(this.counts, quota, nowMs, ends)
+        : spendAll([{ counts: this.countsOf(podId, nowMs), quota }, together], nowMs, ends)
     // What was refused has changed no count: a flood of it writes nothing.
     if (isAllowed(outcome)) this.keep()
     return outcome
@@ -32,6 +41,17 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
 
   async probe(): Promise<void> {
     await this.ctx.storage.put('probe', 1)
+  }
+
+  private countsOf(podId: string, nowMs: number): RateCounts {
+    const known = this.pods.get(podId)
+    if (known) return known
+    if (this.pods.size >= SWEEP_ABOVE) {
+      for (const [id, { day }] of this.pods) if (day.startMs <= nowMs - 86_400_000) this.pods.delete(id)
+    }
+    const counts = emptyCounts()
+    this.pods.set(podId, counts)
+    return counts
   }
 
   private keep(): void {
@@ -44,14 +64,15 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
   }
 
   private load(): void {
-    const rows = this.ctx.storage.sql.exec<{ name: RateWindowName; start_ms: number; count: number }>('SELECT * FROM windows')
+    const rows = this.ctx.storage.sql.exec<{ name: keyof RateCounts; start_ms: number; count: number }>('SELECT * FROM windows')
     for (const row of rows) this.counts[row.name] = { startMs: row.start_ms, count: row.count }
   }
 
   private save(): void {
     this.ctx.storage.transactionSync(() => {
-      for (const { name } of RATE_WINDOWS) {
-        const { startMs, count } = this.counts[name]
+      for (const [name, { startMs, count }] of Object.entries(this.counts)) {
+        // Most never use it.
+        if (name === 'reserve' && count === 0) continue
         this.ctx.storage.sql.exec('INSERT OR REPLACE INTO windows (name, start_ms, count) VALUES (?, ?, ?)', name, startMs, count)
       }
     })

@@ -44,10 +44,18 @@ export function podCapability(action: string): Capability | undefined {
   return POD_KEY_ACTIONS.has(action) ? 'pods:act' : undefined
 }
 
+/** Whether an action on a pod ends what runs, and so has the reserve of its caller's rate limit (CAP-3). A restart ends nothing. */
+export function endsPod(action: string): boolean {
+  return action === 'stop' || action === 'terminate'
+}
+
 /** What the key that a pod is given may do (AUT-6). */
 export function scopesOfPodKey(podId: string): ReadonlySet<string> {
   return new Set([`pods:read@${podId}`, `${'pods:act' satisfies Capability}@${podId}`])
 }
+
+/** All that the key of a worker may do, for its own endpoint and worker alone: take work, say what becomes of it, and that it lives (CAP-20). */
+export const WORKER_KEY_ACTIONS: readonly string[] = ['job-take', 'job-take-batch', 'job-stop', 'job-done', 'job-stream', 'ping']
 
 /** Says whether a set holds a scope, either whole or bound to the addressed endpoint or pod, or the capability that is enough there (AUT-3, AUT-6). */
 export function hasScope(scopes: ReadonlySet<string>, scope: Scope, id?: string, enough?: Capability): boolean {

@@ -7,13 +7,48 @@ export const RATE_WINDOWS = [
 
 export type RateWindowName = (typeof RATE_WINDOWS)[number]['name']
 
-/** Requests that one user may send in each window. */
+/** Requests that one spender may send in each window. */
 export type RateQuota = Record<RateWindowName, number>
 
 export const DEFAULT_QUOTA: RateQuota = { minute: 60, hour: 3000, day: 50_000 }
 
-/** What has been spent: the count belongs to the window that starts at `startMs`, and to no other. */
-export type RateCounts = Record<RateWindowName, { startMs: number; count: number }>
+/** All pods of an account together may send as much as so many of them (CAP-2): more pods are not more requests without end. */
+const PODS_AT_ONCE = 10
+/** Of a minute's quota, what calls that end something may use beyond used-up windows, and the least of it (CAP-3). */
+const RESERVED_PART = 10
+const LEAST_RESERVE = 5
+
+/** Whose windows a request spends: those of a person, or of a pod and with it those that all pods of its account share. */
+export type Spender = { userId: string; podId?: never } | { podId: string; teamId: string; userId?: never }
+
+/** Whose windows a caller spends (CAP-1): a key inside a pod never spends those of a person, and a person's never depend on a pod. */
+export function spenderOf(caller: { via: string; credentialId: string; userId: string; teamId: string }): Spender {
+  return caller.via === 'POD' ? { podId: caller.credentialId, teamId: caller.teamId } : { userId: caller.userId }
+}
+
+/** A spender as a text that no other spender has: for what counts by a key (CAP-1). */
+export function spenderName(spender: Spender): string {
+  return spender.userId ?? `pod ${spender.podId}`
+}
+
+/** What all pods of an account may send together, by what each of them may (CAP-2). */
+export function quotaOfPods({ minute, hour, day }: RateQuota): RateQuota {
+  return { minute: PODS_AT_ONCE * minute, hour: PODS_AT_ONCE * hour, day: PODS_AT_ONCE * day }
+}
+
+/** Calls a minute that end something and are served although a window is used up (CAP-3). */
+export function reserveOf({ minute }: Pick<RateQuota, 'minute'>): number {
+  return Math.max(LEAST_RESERVE, Math.ceil(minute / RESERVED_PART))
+}
+
+/** What has been spent: the count belongs to the window that starts at `startMs`, and to no other. `reserve` is by the minute. */
+export type RateCounts = Record<RateWindowName | 'reserve', { startMs: number; count: number }>
+
+/** Windows that a request has to find room in, with what they hold. */
+export interface RateLevel {
+  counts: RateCounts
+  quota: RateQuota
+}
 
 export interface RateWindowState {
   name: RateWindowName
@@ -38,23 +73,30 @@ export interface RateVerdict {
   windows: RateWindowState[]
 }
 
-/** Counts of a user that has not been seen. */
+/** Counts of a spender that has not been seen. */
 export function emptyCounts(): RateCounts {
-  return { minute: { startMs: 0, count: 0 }, hour: { startMs: 0, count: 0 }, day: { startMs: 0, count: 0 } }
+  const none = () => ({ startMs: 0, count: 0 })
+  return { minute: none(), hour: none(), day: none(), reserve: none() }
 }
 
-/** Decides one request at `nowMs` against what was spent before, and counts it there. A refused request does not count (RATE-5). */
-export function spendOne(counts: RateCounts, { minute, hour, day }: RateQuota, nowMs: number): RateOutcome {
-  turn(counts.minute, 60_000, nowMs)
-  turn(counts.hour, 3_600_000, nowMs)
-  turn(counts.day, 86_400_000, nowMs)
-  const hasRoom = counts.minute.count < minute && counts.hour.count < hour && counts.day.count < day
-  if (hasRoom) {
-    counts.minute.count += 1
-    counts.hour.count += 1
-    counts.day.count += 1
-  }
-  return [nowMs, hasRoom ? 1 : 0, counts.minute.count, counts.hour.count, counts.day.count]
+/**
+ * Decides one request at `nowMs` against what was spent before, and counts it there. A refused request does not count (RATE-5). One that `ends`
+ * something has the reserve where a window is used up, and spends nothing else then (CAP-3).
+ */
+export function spendOne(counts: RateCounts, quota: RateQuota, nowMs: number, ends = false): RateOutcome {
+  return spendAll([{ counts, quota }], nowMs, ends)
+}
+
+/** The same where several have to have room (CAP-2): it counts for all of them or for none. The outcome is told by the quota of the first. */
+export function spendAll(levels: readonly [RateLevel, ...RateLevel[]], nowMs: number, ends: boolean): RateOutcome {
+  for (const { counts } of levels) turnAll(counts, nowMs)
+  const isServed = levels.every((level) => hasRoom(level) || (ends && level.counts.reserve.count < reserveOf(level.quota)))
+  if (isServed) for (const level of levels) count(level)
+  const used = RATE_WINDOWS.map(({ name }) => {
+    const left = levels.map(({ counts, quota }) => quota[name] - counts[name].count)
+    return levels[0].quota[name] - Math.min(...left)
+  })
+  return [nowMs, isServed ? 1 : 0, ...used]
 }
 
 /** Whether the request may be answered. */
@@ -62,8 +104,8 @@ export function isAllowed([, allowed]: RateOutcome): boolean {
   return allowed === 1
 }
 
-/** What an outcome means under the quota that it was decided by. */
-export function verdictOf(quota: RateQuota, outcome: RateOutcome): RateVerdict {
+/** What an outcome means under the quota that it was decided by. The reserve of what `ends` something is there again in the next minute. */
+export function verdictOf(quota: RateQuota, outcome: RateOutcome, ends = false): RateVerdict {
   const [nowMs = 0, , ...used] = outcome
   const allowed = isAllowed(outcome)
   const windows = RATE_WINDOWS.map(({ name, seconds }, i) => ({
@@ -74,7 +116,7 @@ export function verdictOf(quota: RateQuota, outcome: RateOutcome): RateVerdict {
     resetSeconds: seconds - Math.floor((nowMs % (seconds * 1000)) / 1000),
   }))
   // The last that is full waits longest: windows that end together are named by the shorter.
-  const full = allowed ? [] : windows.filter(({ remaining }) => remaining === 0)
+  const full = allowed ? [] : windows.filter(({ name, remaining }) => (ends ? name === 'minute' : remaining === 0))
   const longest = full.reduce((worst, { resetSeconds }) => Math.max(worst, resetSeconds), 0)
   const exceeded = full.find(({ resetSeconds }) => resetSeconds === longest)?.name ?? null
   return { allowed, exceeded, retryAfterSeconds: longest, windows }
@@ -92,6 +134,22 @@ export function rateLimitHeaders({ windows }: Pick<RateVerdict, 'windows'>): Rat
     RateLimit: windows.map(({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`).join(', '),
     'RateLimit-Policy': windows.map(({ name, quota, windowSeconds }) => `"${name}";q=${quota};w=${windowSeconds}`).join(', '),
   }
+}
+
+function hasRoom({ counts, quota }: RateLevel): boolean {
+  return counts.minute.count < quota.minute && counts.hour.count < quota.hour && counts.day.count < quota.day
+}
+
+function count(level: RateLevel): void {
+  const { minute, hour, day, reserve } = level.counts
+  for (const window of hasRoom(level) ? [minute, hour, day] : [reserve]) window.count += 1
+}
+
+function turnAll({ minute, hour, day, reserve }: RateCounts, nowMs: number): void {
+  turn(minute, 60_000, nowMs)
+  turn(reserve, 60_000, nowMs)
+  turn(hour, 3_600_000, nowMs)
+  turn(day, 86_400_000, nowMs)
 }
 
 function turn(window: { startMs: number; count: number }, ms: number, nowMs: number): void {

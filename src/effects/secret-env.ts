@@ -2,6 +2,9 @@ import { describeExcess } from '../contract/accounts/budgets.ts'
 import { readBudgets } from '../db/accounts/budgets.ts'
 import { openDatabase, openRecords } from '../db/client.ts'
 import { measureSecrets, readSecretValues } from '../db/resources/secrets.ts'
+import type { ContainerSpec } from '../domain/resources/container.ts'
+import { withoutPlatformNames } from '../domain/resources/container.ts'
+import { refuseUngranted } from '../domain/resources/secret-grants.ts'
 import { fillReferences, referencedSecrets, refuseFilled, refuseFilling } from '../domain/resources/secret-references.ts'
 import type { Env } from '../env.ts'
 import type { Workload } from '../host-protocol/messages.ts'
@@ -15,12 +18,15 @@ export type FilledEnv = { ok: true; env: Variables; unknown: string[]; hasSecret
 const MAX_ATTEMPTS = 5
 
 /**
- * Fills the secrets of a team into variables, for one start of one container (ACC-6): here alone is a value ever opened. Nothing is opened that
- * is too large. Throws when a secret was sealed under a TOKEN_SECRET that is gone: to start without it would be worse.
+ * The variables of a container without the platform's names, the secrets of a team filled in, for one start (ACC-6): here alone is a value ever
+ * opened. Nothing is opened that is too large, or that the container was not granted (CAP-11). Throws when a secret was sealed under a TOKEN_SECRET that is gone: to start without it would be worse.
  */
-export async function fillEnv(env: Env, teamId: string, variables: Variables): Promise<FilledEnv> {
+export async function fillEnv(env: Env, teamId: string, container: Pick<ContainerSpec, 'env' | 'secretGrants'>): Promise<FilledEnv> {
+  const variables = withoutPlatformNames(container.env)
   const names = referencedSecrets(variables)
   if (names.length === 0) return { ok: true, env: variables, unknown: [], hasSecrets: false }
+  const ungranted = refuseUngranted({ ...container, env: variables })
+  if (ungranted !== null) return { ok: false, reason: ungranted }
   const db = openRecords(env)
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const measured = await measureSecrets(db, teamId, names)

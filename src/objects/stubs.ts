@@ -51,6 +51,11 @@ export function rateLimiterStub(env: Env, { id }: Owned<'user'>): DurableObjectS
   return env.RATE_LIMITER.get(knownId(limiterIds, env.RATE_LIMITER, id))
 }
 
+/** The object that counts the requests of all pods of one team (CAP-2). */
+export function podLimiterStub(env: Env, { id }: Owned<'team'>): DurableObjectStub<RateLimiterRpc> {
+  return env.RATE_LIMITER.get(knownId(limiterIds, env.RATE_LIMITER, `pods:${id}`))
+}
+
 /** The object that delivers one team's webhooks. */
 export function webhookSenderStub(env: Env, { id }: Owned<'team'>): DurableObjectStub<WebhookSenderRpc> {
   return env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.idFromName(id))

@@ -1,4 +1,16 @@
-import { DEFAULT_QUOTA, emptyCounts, type RateCounts, spendOne, verdictOf } from '../../src/domain/rate-limit.ts'
+import {
+  DEFAULT_QUOTA,
+  emptyCounts,
+  isAllowed,
+  quotaOfPods,
+  type RateCounts,
+  reserveOf,
+  spendAll,
+  spenderName,
+  spenderOf,
+  spendOne,
+  verdictOf,
+} from '../../src/domain/rate-limit.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const NOON = Date.UTC(2026, 5, 1, 12, 0, 0)
@@ -55,5 +67,64 @@ describe('windows', () => {
       allowed: false,
       windows: [{ remaining: 0 }, {}, {}],
     })
+  })
+})
+
+describe('what ends something', () => {
+  const FULL = { minute: 60, hour: 3000, day: 50_000 }
+
+  it('[CAP-3] has a tenth of a minute beyond used-up windows, which nothing else can spend', () => {
+    const counts = emptyCounts()
+    const take = (ends: boolean, nowMs = NOON) => isAllowed(spendOne(counts, FULL, nowMs, ends))
+    for (let n = 0; n < 60; n += 1) expect(take(n % 2 === 0)).toBe(true)
+    expect(take(false)).toBe(false)
+    for (let n = 0; n < 6; n += 1) expect(take(true)).toBe(true)
+    expect(take(true)).toBe(false)
+    expect([counts.minute.count, counts.reserve.count]).toEqual([60, 6])
+    expect(take(true, NOON + 59_999)).toBe(false)
+    expect(take(false, NOON + 60_000)).toBe(true)
+    expect([0, 10, 49, 51, 1000].map((minute) => reserveOf({ minute }))).toEqual([5, 5, 5, 6, 100])
+  })
+
+  it('[CAP-3] [RATE-4] waits for the next minute at most, whichever window is used up', () => {
+    const counts = emptyCounts()
+    const quota = { minute: 10, hour: 1, day: 1 }
+    for (let n = 0; n < 6; n += 1) expect(isAllowed(spendOne(counts, quota, NOON, true))).toBe(true)
+    const outcome = spendOne(counts, quota, NOON + 20_000, true)
+    expect(verdictOf(quota, outcome, true)).toMatchObject({ allowed: false, exceeded: 'minute', retryAfterSeconds: 40 })
+    expect(verdictOf(quota, outcome)).toMatchObject({ exceeded: 'day' })
+    expect(verdictOf(quota, outcome, true).windows).toMatchObject([{ remaining: 9 }, { remaining: 0 }, { remaining: 0 }])
+  })
+})
+
+describe('pods', () => {
+  it('[CAP-1] spend what is theirs, people what is theirs', () => {
+    const caller = { credentialId: 'c', userId: 'u', teamId: 't' }
+    expect(spenderOf({ ...caller, via: 'POD' })).toEqual({ podId: 'c', teamId: 't' })
+    for (const via of ['KEY', 'SESSION', 'OPERATOR']) expect(spenderOf({ ...caller, via })).toEqual({ userId: 'u' })
+    const names = [
+      spenderOf({ ...caller, via: 'POD' }),
+      spenderOf({ ...caller, via: 'POD', credentialId: 'd' }),
+      spenderOf({ ...caller, via: 'KEY' }),
+    ]
+    expect(names.map(spenderName)).toEqual(['pod c', 'pod d', 'u'])
+  })
+
+  it('[CAP-2] [RATE-5] of one account have a sum, and what it refuses counts for none', () => {
+    const quota = { minute: 3, hour: 100, day: 100 }
+    const [mine, together] = [emptyCounts(), emptyCounts()]
+    together.minute = { startMs: NOON, count: 29 }
+    const take = () =>
+      spendAll(
+        [
+          { counts: mine, quota },
+          { counts: together, quota: quotaOfPods(quota) },
+        ],
+        NOON,
+        false,
+      )
+    expect(verdictOf(quota, take())).toMatchObject({ allowed: true, windows: [{ quota: 3, remaining: 0 }, { remaining: 99 }, {}] })
+    expect(verdictOf(quota, take())).toMatchObject({ allowed: false, exceeded: 'minute' })
+    expect([mine.minute.count, together.minute.count]).toEqual([1, 30])
   })
 })

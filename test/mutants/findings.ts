@@ -233,6 +233,31 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'for (const { id } of await listFollowing(openDatabase(ctx.env.DB), userId)) settled.push',
     replace: 'for (const { id } of (await listFollowing(openDatabase(ctx.env.DB), userId)).slice(0, 0)) settled.push',
   }),
+  finding('S15', 'a pod spends the requests of its owner', ['worker', 'worker/rest/workload-limits'], {
+    file: 'src/domain/rate-limit.ts',
+    find: "return caller.via === 'POD' ?",
+    replace: "return caller.via === 'NONE' ?",
+  }),
+  finding('S15', 'a user who is out of requests ends nothing', ['worker', 'worker/rest/workload-limits'], {
+    file: 'src/http/middleware/rate-limit.ts',
+    find: 'first?.allowed === false && (await ends(c))',
+    replace: 'first === undefined',
+  }),
+  finding('S1', 'any writer of a row names any secret in it', ['worker', 'worker/secrets/grants'], {
+    file: 'src/domain/resources/secret-grants.ts',
+    find: 'const missing = mayGrant ? []',
+    replace: 'const missing = mayGrant || userId ? []',
+  }),
+  finding('S1', 'a reference that nobody granted is filled in', ['worker', 'worker/secrets/grants'], {
+    file: 'src/effects/secret-env.ts',
+    find: 'if (ungranted !== null) return',
+    replace: 'if (ungranted === "") return',
+  }),
+  finding('S1', 'a worker’s key is good for whatever takes it', ['worker', 'worker/rest/worker-keys'], {
+    file: 'src/domain/access.ts',
+    find: "'job-done', 'job-stream', 'ping']",
+    replace: "'job-done', 'job-stream', 'ping', 'run']",
+  }),
 ]
 
 /** The same tests by their projects, all that their files have: they pass as long as nothing is planted. */

@@ -105,7 +105,7 @@ export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'a CUDA floor is joined by a set', file: FILL, find: ' && body.gpu.minCudaVersion === undefined', replace: '' },
   { id: 'a volume may not keep its size', file: VOLUME, find: 'sizeGb < volume.sizeGb', replace: 'sizeGb <= volume.sizeGb' },
   { id: 'any data center has every type', file: VOLUME, find: '!dataCenter.networkVolumeTypes.includes(type)', replace: 'false' },
-  { id: 'a credential is shown to others', file: TEMPLATE, find: 'container: { ...template.container, registry: null } }', replace: '}' },
+  { id: 'a credential is shown to others', file: TEMPLATE, find: 'container: { ...rest, registry: null } }', replace: 'container: rest }' },
   {
     id: 'an empty mounts object keeps the mount',
     file: TEMPLATE,

@@ -142,8 +142,8 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'one request more than a minute has',
     file: 'src/domain/rate-limit.ts',
-    find: 'counts.minute.count < minute',
-    replace: 'counts.minute.count <= minute',
+    find: 'counts.minute.count < quota.minute',
+    replace: 'counts.minute.count <= quota.minute',
   },
   {
     id: 'members of an account share their limit',

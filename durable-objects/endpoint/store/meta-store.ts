@@ -1,5 +1,6 @@
 import { openContainer, type Sealed, sealContainer } from '../../../src/db/sealed-env.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
+import { formerGrants } from '../../../src/domain/resources/secret-grants.ts'
 import type { RoomSeeker } from '../../../src/domain/worker/give-way.ts'
 import type { Place, Vault } from '../../../src/platform/seal.ts'
 import type { LaunchState, MetaValues, Totals } from '../../../src/queue/state.ts'
@@ -49,7 +50,10 @@ export class MetaStore implements MetaValues {
   }
 
   setConfig(config: EndpointConfig): void {
-    this.write('config', sealContainer(this.seal.vault, this.configPlace(), config))
+    // One that comes from a release without grants is kept as its own rows are read (CAP-12).
+    const { secretGrants = formerGrants(config.container.env), ...container } = config.container
+    const granted = { ...config, container: { ...container, ...(secretGrants && { secretGrants }) } }
+    this.write('config', sealContainer(this.seal.vault, this.configPlace(), granted))
     this.openConfig = null
   }
 

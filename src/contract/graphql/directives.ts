@@ -5,6 +5,9 @@ directive @public on FIELD_DEFINITION
 """The scope that the field takes. \`boundTo\`: a key that is bound to the resource that this argument names is enough."""
 directive @scope(name: String!, boundTo: String, enough: String) on FIELD_DEFINITION
 
+"""The field ends something: it is answered from a reserve where the caller has used up a window of requests."""
+directive @ends on FIELD_DEFINITION
+
 """What the field costs, in the unit of one plain value."""
 directive @cost(weight: Int!) on FIELD_DEFINITION
 

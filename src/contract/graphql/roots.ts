@@ -42,37 +42,38 @@ type Mutation {
   deployCpuPod(input: DeployCpuPodInput): Pod @scope(name: "pods:write") @cost(weight: 100)
   podResume(input: PodResumeInput): Pod @scope(name: "pods:write", boundTo: "input.podId") @cost(weight: 100)
   podBidResume(input: PodBidResumeInput): Pod @scope(name: "pods:write", boundTo: "input.podId") @cost(weight: 100)
-  podStop(input: PodStopInput): Pod @scope(name: "pods:write", boundTo: "input.podId", enough: "pods:act") @cost(weight: 100)
+  podStop(input: PodStopInput): Pod @scope(name: "pods:write", boundTo: "input.podId", enough: "pods:act") @ends @cost(weight: 100)
   podTerminate(input: PodTerminateInput): Void
     @scope(name: "pods:write", boundTo: "input.podId", enough: "pods:act")
+    @ends
     @cost(weight: 100)
   podEditJob(input: PodEditJobInput): Pod @scope(name: "pods:write", boundTo: "input.podId") @cost(weight: 100)
 
   "Creates a template, or with an id changes one."
   saveTemplate(input: SaveTemplateInput): PodTemplate @scope(name: "templates:write") @cost(weight: 100)
-  deleteTemplate(templateName: String, templateId: String): Void @scope(name: "templates:write") @cost(weight: 100)
+  deleteTemplate(templateName: String, templateId: String): Void @scope(name: "templates:write") @ends @cost(weight: 100)
 
   "Creates an endpoint, or with an id changes one; what is left out stays as it is."
   saveEndpoint(input: EndpointInput): Endpoint @scope(name: "serverless:write") @cost(weight: 100)
   updateEndpointTemplate(input: UpdateEndpointTemplateInput): Endpoint @scope(name: "serverless:write") @cost(weight: 100)
-  deleteEndpoint(id: String): Void @scope(name: "serverless:write") @cost(weight: 100)
+  deleteEndpoint(id: String): Void @scope(name: "serverless:write") @ends @cost(weight: 100)
 
   saveRegistryAuth(input: SaveRegistryAuthInput): RegistryAuth @scope(name: "registries:write") @cost(weight: 100)
   updateRegistryAuth(input: UpdateRegistryAuthInput): RegistryAuth @scope(name: "registries:write") @cost(weight: 100)
-  deleteRegistryAuth(registryAuthId: String): Boolean @scope(name: "registries:write") @cost(weight: 100)
+  deleteRegistryAuth(registryAuthId: String): Boolean @scope(name: "registries:write") @ends @cost(weight: 100)
 
   updateUserSettings(input: UpdateUserSettingsInput): User @scope(name: "account:write") @cost(weight: 100)
   secretCreate(input: SecretCreateInput): Secret @scope(name: "account:write") @cost(weight: 100)
-  secretDelete(id: String): Void @scope(name: "account:write") @cost(weight: 100)
+  secretDelete(id: String): Void @scope(name: "account:write") @ends @cost(weight: 100)
 
   "A volume of a data center; the members of the input may also stand beside one another."
   createNetworkVolume(input: CreateNetworkVolumeInput, name: String, size: Int, dataCenterId: String): NetworkVolume @scope(name: "volumes:write") @cost(weight: 100)
   "Renames a volume, or lets it grow."
   updateNetworkVolume(input: UpdateNetworkVolumeInput): NetworkVolume @scope(name: "volumes:write") @cost(weight: 100)
-  deleteNetworkVolume(input: DeleteNetworkVolumeInput): Void @scope(name: "volumes:write") @cost(weight: 100)
+  deleteNetworkVolume(input: DeleteNetworkVolumeInput): Void @scope(name: "volumes:write") @ends @cost(weight: 100)
 
   createCluster(input: CreateClusterInput): Cluster @scope(name: "clusters:write") @cost(weight: 100)
-  deleteCluster(input: DeleteClusterInput): Void @scope(name: "clusters:write") @cost(weight: 100)
+  deleteCluster(input: DeleteClusterInput): Void @scope(name: "clusters:write") @ends @cost(weight: 100)
 
   "Not supported by this plane, as everything below."
   createFlashAuthRequest: FlashAuthRequest

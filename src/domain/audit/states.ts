@@ -60,6 +60,6 @@ export function templateState(template: TemplateConfig, digest: Digest): AuditSt
   return { ...settings, ...containerState(container, digest) }
 }
 
-function containerState({ env, ...container }: ContainerSpec, digest: Digest): AuditState {
+function containerState({ env, secretGrants: _grants, ...container }: ContainerSpec, digest: Digest): AuditState {
   return { ...container, ...hiddenVariables(env, digest) }
 }

@@ -83,6 +83,7 @@ export function patchEndpointConfig(catalog: Catalog, config: EndpointConfig, pa
     ...config,
     name: patch.name ?? config.name,
     container: {
+      ...config.container,
       image: patch.image ?? config.container.image,
       args,
       diskGb: patch.disk ?? config.container.diskGb,

@@ -1,3 +1,6 @@
+/** Secrets that variables may name, by name, and the user who granted each (CAP-10); empty: a release without grants did (CAP-12). */
+export type SecretGrants = Readonly<Record<string, string>>
+
 /** What a container is started with, as D1 keeps it. */
 export interface ContainerSpec {
   image: string
@@ -7,6 +10,8 @@ export interface ContainerSpec {
   env: Record<string, string>
   ports: string[]
   registry: string | null
+  /** Secrets that `env` may name (CAP-10). Absent: none. */
+  secretGrants?: SecretGrants
 }
 
 /** A container's command in exec form. */

@@ -34,6 +34,7 @@ export function patchTemplate(template: TemplateConfig, patch: UpdateTemplateReq
     ...template,
     name: patch.name ?? template.name,
     container: {
+      ...container,
       image: patch.image ?? container.image,
       args,
       diskGb: patch.disk ?? container.diskGb,
@@ -66,9 +67,10 @@ function withNotes({ notes: before = {}, ...template }: TemplateConfig, patch: T
   return Object.keys(notes).length > 0 ? { ...template, notes } : template
 }
 
-/** A template as another account sees and uses it: without the owner's credential (TPL-3). */
-export function withoutCredential(template: TemplateConfig): TemplateConfig {
-  return { ...template, container: { ...template.container, registry: null } }
+/** A template as another account sees and uses it: without the owner's credential (TPL-3), and granting none of that account's secrets (CAP-13). */
+export function withoutCredential({ container, ...template }: TemplateConfig): TemplateConfig {
+  const { secretGrants: _ofOthers, ...rest } = container
+  return { ...template, container: { ...rest, registry: null } }
 }
 
 /** TPL-4: an id, the same in an object, or nothing. */

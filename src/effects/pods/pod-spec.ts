@@ -24,7 +24,7 @@ export type MadeWorkload = { ok: true; workload: Workload; unknownSecrets: strin
 export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContainer): Promise<MadeWorkload> {
   const id = workloadIdOf(pod.id, desired.generation)
   const { container } = pod.spec
-  const filled = await fillEnv(env, pod.teamId, withoutPlatformNames(container.env))
+  const filled = await fillEnv(env, pod.teamId, container)
   if (!filled.ok) return filled
   const pull = await pullWith(env, pod.teamId, container)
   if (!pull.ok) return pull

@@ -15,7 +15,6 @@ import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { countConstraints } from '../../domain/host/constraint-text.ts'
 import { type Candidate, type ComputeShape, type PlacementRequest, rankHosts, type UnfitHost } from '../../domain/host/placement.ts'
-import { withoutPlatformNames } from '../../domain/resources/container.ts'
 import { placementRequestOf } from '../../domain/worker/shape.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
@@ -60,7 +59,7 @@ const MAX_CONSTRAINTS = 4
  */
 export async function placeWorker(env: Env, given: WorkerPlacement): Promise<Placed> {
   const { config } = given
-  const filled = await fillEnv(env, config.teamId, withoutPlatformNames(config.container.env))
+  const filled = await fillEnv(env, config.teamId, config.container)
   if (!filled.ok) return filled
   const pull = await pullWith(env, config.teamId, config.container)
   if (!pull.ok) return pull

@@ -1,4 +1,5 @@
 import { KEY_KINDS } from '../../contract/key-kinds.ts'
+import { WORKER_KEY_ACTIONS } from '../../domain/access.ts'
 import type { Env } from '../../env.ts'
 import { Owned } from '../../objects/ownership/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../../platform/crypto.ts'
@@ -20,13 +21,16 @@ async function workerToken(secret: string, endpointId: string, workerId: string)
   return `${KEY_KINDS.worker}_${await keyedDigest(secret, `worker\n${endpointId}\n${workerId}`)}`
 }
 
-/** The endpoint of a call, when the raw `Authorization` value is this worker's key; a `Bearer` in front is accepted too. Null for any other key. */
+/**
+ * The endpoint of a call, when the raw `Authorization` value is this worker's key; a `Bearer` in front is accepted too. Null for any other key,
+ * and for what no worker's key may do (CAP-20).
+ */
 export async function ownByWorkerToken(
   env: Env,
-  endpointId: string,
-  workerId: string,
+  { operation, endpointId, workerId }: { operation: string; endpointId: string; workerId: string },
   authorization: string | null,
 ): Promise<Owned<'endpoint', null> | null> {
+  if (!WORKER_KEY_ACTIONS.includes(operation)) return null
   return (await isTokenOf(env, endpointId, workerId, authorization)) ? Owned.prove('endpoint', endpointId, null) : null
 }
 

@@ -1,4 +1,4 @@
-import type { GraphQLField, GraphQLSchema } from 'graphql'
+import { type DocumentNode, type GraphQLField, type GraphQLSchema, getOperationAST, Kind } from 'graphql'
 import { Problem } from '../../contract/problems.ts'
 import type { Capability, Scope } from '../../domain/access.ts'
 import { spendRequest } from '../../services/accounts/rate-limit.ts'
@@ -34,7 +34,7 @@ function checksOf(field: Field, isRoot: boolean, isMutation: boolean): Check[] {
   const scope = directiveOf(field, 'scope')
   return [
     ...(isRoot && !directiveOf(field, 'public') ? [requireKey] : []),
-    ...(isMutation ? [countMutation] : []),
+    ...(isMutation ? [countMutation(endsSomething(field))] : []),
     ...(scope ? [scopeCheck(scope.name as Scope, scope.boundTo as string | undefined, scope.enough as Capability | undefined)] : []),
   ]
 }
@@ -61,9 +61,27 @@ function textAt(args: Record<string, unknown>, path: string): string | undefined
 }
 
 // The first one was counted with its document.
-async function countMutation(call: Call): Promise<void> {
-  call.mutations += 1
-  if (call.mutations === 1) return
-  const verdict = await spendRequest(call.ctx.env, call.ctx.principal, Date.now())
-  if (verdict?.allowed === false) throw new Problem('rateLimited', { detail: `rate limit exceeded for the ${verdict.exceeded} window` })
+function countMutation(ends: boolean): Check {
+  return async (call) => {
+    call.mutations += 1
+    if (call.mutations === 1) return
+    const verdict = await spendRequest(call.ctx.env, call.ctx.principal, Date.now(), ends)
+    if (verdict?.allowed === false) throw new Problem('rateLimited', { detail: `rate limit exceeded for the ${verdict.exceeded} window` })
+  }
+}
+
+/** Whether the schema says that a field ends something, and so has the reserve (CAP-3). */
+function endsSomething(field: Pick<Field, 'astNode'>): boolean {
+  return directiveOf(field, 'ends') !== null
+}
+
+/** Whether every field of a mutation ends something. A fragment, whose fields are elsewhere, is taken for one that does not. */
+export function endsOnly(schema: GraphQLSchema, document: DocumentNode, operationName: string | undefined): boolean {
+  const operation = getOperationAST(document, operationName)
+  const fields = schema.getMutationType()?.getFields()
+  if (operation?.operation !== 'mutation' || !fields) return false
+  return operation.selectionSet.selections.every((one) => {
+    const field = one.kind === Kind.FIELD ? fields[one.name.value] : undefined
+    return field !== undefined && endsSomething(field)
+  })
 }

@@ -10,7 +10,7 @@ import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { visitOf } from '../callers/session-headers.ts'
 import { credentialOf } from '../console/credential.ts'
 import { readCapped } from '../middleware/body-limit.ts'
-import { limitRate } from '../middleware/rate-limit.ts'
+import { limitRateBy } from '../middleware/rate-limit.ts'
 import { refuseDryRun } from '../middleware/refuse-dry-run.ts'
 import { countAnonymous } from './anonymous.ts'
 import type { Call } from './call.ts'
@@ -19,6 +19,8 @@ import { readParams } from './params.ts'
 
 /** Largest body (GQL-10). */
 const MAX_BODY_BYTES = 1024 * 1024
+/** Longest body that is read for whether it ends something, once its caller's window is used up: refusals are cheap. */
+const MAX_ENDING_LENGTH = 8 * 1024
 /** Who sends no key: nobody's, with no scope (GQL-3). */
 const NOBODY: Principal = { via: 'KEY', credentialId: '', userId: '', teamId: '', scopes: new Set() }
 
@@ -73,9 +75,16 @@ async function knowCaller(c: AppContext, next: Next): Promise<void> {
 }
 
 async function countRequest(c: AppContext, next: Next): Promise<void> {
-  if (isKnown(c)) return limitRate(c, next)
+  if (isKnown(c)) return limitRateBy(endsThingsOf, c, next)
   countAnonymous(c.req.raw, Date.now())
   await next()
+}
+
+async function endsThingsOf(c: AppContext): Promise<boolean> {
+  const text = await c.req.text()
+  if (text.length > MAX_ENDING_LENGTH) return false
+  const { endsThings } = await import('./server.ts')
+  return endsThings(c.req.header('content-type'), text)
 }
 
 async function answer(c: AppContext): Promise<Response> {

@@ -1,11 +1,12 @@
 import { GraphQLScalarType, Kind } from 'graphql'
 import { createSchema, createYoga, type Plugin, renderGraphiQL } from 'graphql-yoga'
 import { GRAPHQL_SCHEMA } from '../../contract/graphql/schema.ts'
-import { guardFields } from './access.ts'
+import { endsOnly, guardFields } from './access.ts'
 import { answerOf } from './answer.ts'
 import type { Call } from './call.ts'
 import { boundedCost } from './guards/cost.ts'
 import { readDocument } from './guards/document.ts'
+import { readParams } from './params.ts'
 import { RESOLVERS } from './resolvers/resolvers.ts'
 
 /** A word, as an enum inline and as a text in variables; empty: nothing is said (GQL-16). */
@@ -33,8 +34,10 @@ const guards: Plugin = {
   },
 }
 
+const schema = executableSchema()
+
 const yoga = createYoga<Call>({
-  schema: executableSchema(),
+  schema,
   plugins: [guards],
   // What was asked is not remembered: documents hold passwords (GQL-26).
   parserAndValidationCache: false,
@@ -51,6 +54,16 @@ const yoga = createYoga<Call>({
 /** A page that edits and runs documents. */
 export function editorPage(): string {
   return renderGraphiQL({ title: 'podplane GraphQL', endpoint: '/graphql' })
+}
+
+/** Whether the document of a body does nothing but end things (CAP-3). One that cannot be read does not. */
+export function endsThings(type: string | undefined, text: string): boolean {
+  try {
+    const { query, operationName } = readParams(type, text)
+    return endsOnly(schema, readDocument(query), operationName)
+  } catch {
+    return false
+  }
 }
 
 /** Runs a document that the transport has let in. */

@@ -3,6 +3,7 @@ import { type JobCall, parseJobCall } from '../../contract/jobs/job-routes.ts'
 import { Problem } from '../../contract/problems.ts'
 import { hasScope } from '../../domain/access.ts'
 import { isDryRunAsked } from '../../domain/plan/dry-run.ts'
+import { spenderName, spenderOf } from '../../domain/rate-limit.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import { drainRefused } from '../../effects/in-flight.ts'
 import { isKnownFull } from '../../effects/storage.ts'
@@ -119,7 +120,7 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
   return {
     endpoint,
     caller: {
-      userId: principal.userId,
+      userId: spenderName(spenderOf(principal)),
       exempt: await isExempt(incoming.env, principal.teamId, Date.now()),
       ...(call.route.isAudited && { cause: causeOf({ principal, requestId: incoming.requestId }) }),
     },
@@ -135,15 +136,15 @@ async function requireCaller(incoming: Incoming): Promise<Principal> {
 }
 
 // A refusal before the body is read resets the connection, and most clients then never see the answer. So the body of a caller with a key
-// is read to its end first, within what is read of refused bodies at all (PP-207); nobody else's is.
+// is read to its end first, within what is read of refused bodies at all (PP-207); nobody else's is, nor that of a pod, which has no jobs (CAP-1).
 async function refuseOversize(incoming: Incoming, length: number, limit: number): Promise<never> {
   const principal = await requireCaller(incoming).catch(() => null)
-  if (principal) await drainRefused(incoming.request.body, principal.teamId, length, Date.now())
+  if (principal && principal.via !== 'POD') await drainRefused(incoming.request.body, principal.teamId, length, Date.now())
   throw new Problem('payloadTooLarge', { detail: `request body exceeds ${limit} bytes` })
 }
 
 async function admitWorker(incoming: Incoming, call: JobCall): Promise<Admitted> {
-  const endpoint = await ownByWorkerToken(incoming.env, call.endpointId, call.workerId, incoming.request.headers.get('authorization'))
+  const endpoint = await ownByWorkerToken(incoming.env, call, incoming.request.headers.get('authorization'))
   if (!endpoint) throw new Problem('invalidToken', { detail: 'worker key is missing or wrong' })
   checkMethod(incoming, call)
   return { endpoint, caller: null }

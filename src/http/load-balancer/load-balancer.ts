@@ -2,6 +2,7 @@ import { MAX_SERVED_BODY_BYTES } from '../../contract/endpoints/serving.ts'
 import { Problem } from '../../contract/problems.ts'
 import { hasScope } from '../../domain/access.ts'
 import { headersForWorker } from '../../domain/balancer/headers.ts'
+import { spenderName, spenderOf } from '../../domain/rate-limit.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import { ArrivingBody, noRoomForBody } from '../../effects/arriving-body.ts'
 import { enterInFlight, inFlightUse } from '../../effects/in-flight.ts'
@@ -54,7 +55,7 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
   const arriving = await admitBody(incoming, principal.teamId)
   const headers = workerHeaders(incoming, call)
   const body = arriving?.stream ?? (await holdSmall(request))
-  const caller = { userId: principal.userId, exempt: await isExempt(env, principal.teamId, Date.now()) }
+  const caller = { userId: spenderName(spenderOf(principal)), exempt: await isExempt(env, principal.teamId, Date.now()) }
   for (let tries = 1; ; tries++) {
     const { slot, port, timeoutMs } = await takeSlot(env, endpoint, caller, request.signal)
     const { hostId, ...ref } = slot

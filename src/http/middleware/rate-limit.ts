@@ -3,6 +3,7 @@ import { rateLimitHeaders } from '../../domain/rate-limit.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { spendRequest, tooManyRequests } from '../../services/accounts/rate-limit.ts'
 import type { AppContext } from '../app-env.ts'
+import { endsSomething } from './ending.ts'
 
 /** How long a caller who was refused is counted before being served. */
 const REFUSED_TTL_MS = 60_000
@@ -11,15 +12,21 @@ const MAX_REFUSED = 10_000
 const refused = new ExpiringCache<true>(REFUSED_TTL_MS, MAX_REFUSED)
 
 /**
- * Spends one of the acting user's requests and says so on the response, whatever its status (RATE-1 to RATE-4). What only reads is served
+ * Spends one of the caller's requests and says so on the response, whatever its status (RATE-1 to RATE-4). What only reads is served
  * while it is counted, and is thrown away when it is one too many (RATE-8).
  */
-export async function limitRate(c: AppContext, next: Next): Promise<void> {
+export function limitRate(c: AppContext, next: Next): Promise<void> {
+  return limitRateBy(endsSomething, c, next)
+}
+
+/** The same where something else than the route says whether the request `ends` something; it is asked only once a window is used up (CAP-3). */
+export async function limitRateBy(ends: (c: AppContext) => Promise<boolean>, c: AppContext, next: Next): Promise<void> {
   const { principal } = c.var
   const nowMs = Date.now()
   const counted = spendRequest(c.env, principal, nowMs)
   const overlaps = onlyReads(c) && !refused.get(principal.credentialId, nowMs)
-  const [verdict] = overlaps ? await Promise.all([counted, next()]) : [await counted]
+  const [first] = overlaps ? await Promise.all([counted, next()]) : [await counted]
+  const verdict = first?.allowed === false && (await ends(c)) ? await spendRequest(c.env, principal, nowMs, true) : first
   const headers = verdict && rateLimitHeaders(verdict)
   if (verdict?.allowed === false) {
     refused.set(principal.credentialId, true, nowMs)

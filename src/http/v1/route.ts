@@ -3,10 +3,11 @@ import type { z } from 'zod'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { Problem } from '../../contract/problems.ts'
 import { describeIssues } from '../../contract/validation-errors.ts'
-import { podCapability, type Scope } from '../../domain/access.ts'
+import { endsPod, podCapability, type Scope } from '../../domain/access.ts'
 import { inV1Words } from '../../domain/v1/container.ts'
 import type { VerbContext } from '../../services/context.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
+import { ENDS } from '../middleware/ending.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 
@@ -73,7 +74,7 @@ function guard(scope: Scope, method: V1Route['method'], path: string, more: Midd
   const found = /^\/pods\/:id(\/\w+)?$/.exec(path)
   if (!found) return scoped(scope, more).middleware
   const action = method === 'DELETE' ? 'terminate' : (found[1] ?? '').slice(1)
-  return scoped(scope, more, 'id', podCapability(action)).middleware
+  return scoped(scope, endsPod(action) ? [ENDS, ...more] : more, 'id', podCapability(action)).middleware
 }
 
 function callOf<Body>(c: AppContext, body: Body): V1Call<Body> {

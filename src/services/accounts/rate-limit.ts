@@ -1,10 +1,10 @@
 import { Problem } from '../../contract/problems.ts'
 import { findQuota, type QuotaRow } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
-import { type RateLimitHeaders, type RateVerdict, rateLimitHeaders, verdictOf } from '../../domain/rate-limit.ts'
+import { type RateLimitHeaders, type RateVerdict, rateLimitHeaders, spenderOf, verdictOf } from '../../domain/rate-limit.ts'
 import type { Env } from '../../env.ts'
-import { ownUser } from '../../objects/ownership/own.ts'
-import { rateLimiterStub } from '../../objects/stubs.ts'
+import { ownTeam, ownUser } from '../../objects/ownership/own.ts'
+import { podLimiterStub, rateLimiterStub } from '../../objects/stubs.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { logEvent } from '../../platform/log.ts'
 import type { Principal } from '../context.ts'
@@ -14,30 +14,32 @@ const QUOTA_TTL_MS = 60_000
 const MAX_QUOTAS = 10_000
 
 /** Whose request it is, and by the quota of which account. */
-type Counted = Pick<Principal, 'userId' | 'teamId'>
+type Caller = Pick<Principal, 'via' | 'credentialId' | 'userId' | 'teamId'>
 
 const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
 
 /**
- * Spends one REST request of the user who acts, by the quota of the account that is acted for: members of one account cannot use up each
- * other's (RATE-1). Null for an exempt account, which has no windows (RATE-3), and while nobody can count: limits protect neighbours from a
- * flood, so a counter that is away must not end the service (RATE-7).
+ * Spends one REST request of the caller, by the quota of the account that is acted for: members of one account cannot use up each other's, and
+ * its pods none of theirs (RATE-1, CAP-1). `ends`: it ends something, and may have the reserve (CAP-3). Null for an exempt account, which has
+ * no windows (RATE-3), and while the counter is away: limits protect neighbours from a flood, and must not end the service (RATE-7).
  */
-export async function spendRequest(env: Env, principal: Counted, nowMs: number): Promise<RateVerdict | null> {
-  const quota = await quotaOf(env, principal.teamId, nowMs)
+export async function spendRequest(env: Env, caller: Caller, nowMs: number, ends = false): Promise<RateVerdict | null> {
+  const quota = await quotaOf(env, caller.teamId, nowMs)
   if (quota.exempt) return null
   const { minute, hour, day } = quota
+  const { podId } = spenderOf(caller)
+  const counter = podId === undefined ? rateLimiterStub(env, ownUser(caller)) : podLimiterStub(env, ownTeam(caller))
   try {
-    return verdictOf(quota, await rateLimiterStub(env, ownUser(principal)).take(minute, hour, day))
+    return verdictOf(quota, await counter.take(minute, hour, day, undefined, ends, podId), ends)
   } catch (error) {
-    logEvent('error', 'a request could not be counted', { userId: principal.userId, error })
+    logEvent('error', 'a request could not be counted', { userId: caller.userId, error })
     return null
   }
 }
 
 /** The same for what is no request of REST but writes rows, a sign-in for one (DER-13). Tells what is left; null: nobody counts. Throws 429. */
-export async function chargeRequest(env: Env, who: Counted, nowMs: number): Promise<RateLimitHeaders | null> {
-  const verdict = await spendRequest(env, who, nowMs)
+export async function chargeRequest(env: Env, person: Pick<Principal, 'userId' | 'teamId'>, nowMs: number): Promise<RateLimitHeaders | null> {
+  const verdict = await spendRequest(env, { via: 'SESSION', credentialId: '', ...person }, nowMs)
   if (verdict?.allowed === false) throw tooManyRequests(verdict)
   return verdict && rateLimitHeaders(verdict)
 }

@@ -25,6 +25,7 @@ import { draftPodOf } from '../pods/draft-pod.ts'
 import { loadReferences } from '../pods/pod-references.ts'
 import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistry } from '../resources/registries.ts'
+import { granted } from '../resources/secret-grants.ts'
 import { requireTemplateScope } from '../resources/templates.ts'
 import { newCluster } from './cluster-view.ts'
 import { nearestClusters } from './nearest-cluster.ts'
@@ -127,8 +128,10 @@ async function planOrThrow(ctx: VerbContext, body: CreateClusterRequest): Promis
   const known = { ...references, template }
   const result = planPod(catalog, request, known, newJupyterPassword(), ctx.nowMs)
   if (!result.ok) throw problemOf(inClusterBody(result.problem))
-  await requireRegistry(ctx, result.plan.spec.container)
-  return { plan: { ...result.plan, spec: memberSpec(result.plan.spec, body) }, references: known }
+  const { spec } = result.plan
+  const container = granted(principal, spec.container)
+  await requireRegistry(ctx, container)
+  return { plan: { ...result.plan, spec: memberSpec({ ...spec, container }, body) }, references: known }
 }
 
 function budgetOf({ compute: { podCount, gpuCountPerPod } }: CreateClusterRequest) {

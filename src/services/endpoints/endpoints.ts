@@ -8,6 +8,7 @@ import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
+import type { SecretGrants } from '../../domain/resources/container.ts'
 import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
@@ -30,6 +31,7 @@ import { putEnv, replayEnv } from '../replayed-env.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireDataCenters } from '../resources/data-centers.ts'
 import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
+import { granted } from '../resources/secret-grants.ts'
 import { assertMergedSize, requireTemplateScope, useTemplate } from '../resources/templates.ts'
 import { withVolumes } from './endpoint-volumes.ts'
 
@@ -70,11 +72,12 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
 export async function draftEndpoint(ctx: VerbContext, body: CreateEndpointRequest, claim: typeof claimRegistry): Promise<EndpointConfig> {
   const { teamId } = ctx.principal
   const [catalog, filled] = await Promise.all([loadCatalog(ctx.env), filledCreate(ctx, body)])
-  const result = createEndpointConfig(catalog, filled, { id: newResourceId(), teamId }, ctx.nowMs)
+  const result = createEndpointConfig(catalog, filled.body, { id: newResourceId(), teamId }, ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
-  await claim(ctx, result.config.container)
+  const container = granted(ctx.principal, result.config.container, filled.secretGrants)
+  await claim(ctx, container)
   await requireDataCenters(ctx.env, body.dataCenterIds)
-  return await withVolumes(ctx, result.config)
+  return await withVolumes(ctx, { ...result.config, container })
 }
 
 /** One endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
@@ -155,15 +158,16 @@ export async function updateEndpoint(
 export async function decideUpdate(
   ctx: VerbContext,
   before: EndpointConfig,
-  asked: UpdateEndpointRequest,
+  { body: asked, secretGrants }: Filled<UpdateEndpointRequest>,
   claim: typeof claimRegistry,
   isBound = false,
 ): Promise<{ config: EndpointConfig; changed: boolean; releaseDiff: ReleaseDiff[] | null }> {
   const result = patchEndpointConfig(await loadCatalog(ctx.env), before, asked, isBound)
   if (!result.ok) throw problemOf(result.problem)
   if (!result.changed) return result
-  const config = await withVolumes(ctx, result.config)
-  if (asked.registry !== undefined || asked.image !== undefined) await claim(ctx, config.container)
+  const container = granted(ctx.principal, result.config.container, secretGrants)
+  const config = await withVolumes(ctx, { ...result.config, container })
+  if (asked.registry !== undefined || asked.image !== undefined) await claim(ctx, container)
   await requireDataCenters(ctx.env, asked.dataCenterIds)
   return { ...result, config }
 }
@@ -193,20 +197,28 @@ async function claimDeletion(ctx: VerbContext, id: string): Promise<void> {
   })
 }
 
-async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<CreateEndpointRequest> {
-  if (body.templateId === undefined) return body
-  const filled = fillCreate(body, await useTemplate(ctx.env, ctx.principal, body.templateId, { serverless: true }))
+/** A body with what its template says, and the secrets that the account's own template was granted. */
+interface Filled<Body> {
+  body: Body
+  secretGrants: SecretGrants | undefined
+}
+
+async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Promise<Filled<CreateEndpointRequest>> {
+  if (body.templateId === undefined) return { body, secretGrants: undefined }
+  const template = await useTemplate(ctx.env, ctx.principal, body.templateId, { serverless: true })
+  const filled = fillCreate(body, template)
   assertMergedSize(filled)
-  return filled
+  return { body: filled, secretGrants: template.container.secretGrants }
 }
 
 // An empty templateId names no template and changes nothing. An unknown endpoint is told before an unknown template (ERR-6).
-export async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<UpdateEndpointRequest> {
-  if (!patch.templateId) return patch
+export async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<Filled<UpdateEndpointRequest>> {
+  if (!patch.templateId) return { body: patch, secretGrants: undefined }
   await own(ctx.env, ctx.principal, 'endpoint', id)
-  const filled = fillUpdate(patch, await useTemplate(ctx.env, ctx.principal, patch.templateId, { serverless: true }))
+  const template = await useTemplate(ctx.env, ctx.principal, patch.templateId, { serverless: true })
+  const filled = fillUpdate(patch, template)
   assertMergedSize(filled)
-  return filled
+  return { body: filled, secretGrants: template.container.secretGrants }
 }
 
 /** Tells equal values of one variable of one endpoint, and nothing else of them (PP-212). */

@@ -24,6 +24,7 @@ import { forgetPodKey } from '../credentials/key-callers.ts'
 import { decideAgain } from '../decide-again.ts'
 import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
+import { granted } from '../resources/secret-grants.ts'
 import { globalIpAfter } from './global-address.ts'
 import { loadPatchReferences } from './pod-references.ts'
 import { showPod, type TaggedPod } from './pods.ts'
@@ -106,9 +107,10 @@ export async function decideUpdate(
   const plan = planPatch({ name, locked, spec, clusterId, stopAfterMs, terminateAfterMs }, body, references, Date.now())
   if (!plan.ok) throw problemOf(plan.problem)
   if (!plan.isChanged) return null
-  if (namesImage(body)) await needs.registry(ctx, plan.pod.spec.container)
+  const container = granted(ctx.principal, plan.pod.spec.container, spec.container.secretGrants)
+  if (namesImage(body)) await needs.registry(ctx, container)
   const globalIp = await needs.globalIp(ctx.env, before, plan.pod.spec.globalNetworking)
-  const after: PodRow = { ...before, ...plan.pod, globalIp, registryId: plan.pod.spec.container.registry }
+  const after: PodRow = { ...before, ...plan.pod, spec: { ...plan.pod.spec, container }, globalIp, registryId: container.registry }
   const change = plan.needsNewContainer
     ? decideRecreate(after, Date.now())
     : { pod: { ...after, version: before.version + 1 }, usage: null }

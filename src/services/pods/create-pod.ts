@@ -28,6 +28,7 @@ import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { replayEnv } from '../replayed-env.ts'
 import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistry, requireRegistryScope } from '../resources/registries.ts'
+import { granted } from '../resources/secret-grants.ts'
 import { requireTemplateScope } from '../resources/templates.ts'
 import { draftPodOf } from './draft-pod.ts'
 import { withGlobalAddress } from './global-address.ts'
@@ -151,8 +152,10 @@ async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<{ 
   ])
   const result = planPod(catalog, body, references, newJupyterPassword(), ctx.nowMs)
   if (!result.ok) throw problemOf(result.problem)
-  await requireRegistry(ctx, result.plan.spec.container)
-  return { plan: result.plan, references }
+  const { spec } = result.plan
+  const plan = { ...result.plan, spec: { ...spec, container: granted(principal, spec.container) } }
+  await requireRegistry(ctx, plan.spec.container)
+  return { plan, references }
 }
 
 // The one that is to be made is no stopped one; where there are as many as may be, it could never be stopped (PP-162).

@@ -43,7 +43,7 @@ export async function planUpdateTemplate(ctx: VerbContext, id: string, patch: Up
   const resource = { kind: 'template' as const, id, name: before.name }
   return planChange('templates.update', resource, async () => {
     requireMatch(ctx, etagOf(found.revision))
-    const after = decideTemplateChange(before, patch)
+    const after = decideTemplateChange(ctx, before, patch)
     if (patch.registry !== undefined || patch.image !== undefined) await requireRegistry(ctx, after.container)
     const db = openDatabase(ctx.env.DB)
     const holder = await findTemplateId(db, teamId, after.name)

@@ -28,6 +28,7 @@ import { putEnv, replayEnv } from '../replayed-env.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistryScope } from './registries.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
+import { granted } from './secret-grants.ts'
 
 const LIST_BINDING = 'listTemplates'
 const FIRST_REVISION = 1
@@ -55,7 +56,7 @@ async function writeTemplate(
   body: CreateTemplateRequest & TemplateNotesPatch,
   store: StoreAnswer<TemplateConfig>,
 ): Promise<TemplateConfig> {
-  const template = accepted(decideCreate(body, { id: newResourceId(), teamId: ctx.principal.teamId }))
+  const template = withGrants(ctx, accepted(decideCreate(body, { id: newResourceId(), teamId: ctx.principal.teamId })))
   await claimRegistry(ctx, template.container)
   const outcome = await table.insertTemplate(openRecords(ctx.env), template, ctx.nowMs, [
     note(ctx, 'create', null, template),
@@ -113,7 +114,7 @@ export async function updateTemplate(
     const before = await table.findOwnTemplate(db, ctx.principal.teamId, id)
     if (!before) throw new Problem('notFound')
     requireMatch(ctx, etagOf(before.revision))
-    const template = decideTemplateChange(before.template, patch)
+    const template = decideTemplateChange(ctx, before.template, patch)
     if (patch.registry !== undefined || patch.image !== undefined) await claimRegistry(ctx, template.container)
     const outcome = await table.updateTemplate(db, template, before.revision, [note(ctx, 'update', before.template, template)])
     if (outcome === 'nameTaken') throw nameTaken()
@@ -129,9 +130,17 @@ export function requireTemplateWrite(ctx: VerbContext, { registry }: UpdateTempl
   requireRegistryScope(ctx, registryIdOf(registry ?? null))
 }
 
-/** A template as a PATCH leaves it. Throws 400. */
-export function decideTemplateChange(before: TemplateConfig, patch: UpdateTemplateRequest & TemplateNotesPatch): TemplateConfig {
-  return accepted(patchTemplate(before, patch))
+/** A template as a PATCH leaves it. Throws 400, and 403 for a secret that the key may not grant. */
+export function decideTemplateChange(
+  ctx: VerbContext,
+  before: TemplateConfig,
+  patch: UpdateTemplateRequest & TemplateNotesPatch,
+): TemplateConfig {
+  return withGrants(ctx, accepted(patchTemplate(before, patch)))
+}
+
+function withGrants({ principal }: VerbContext, template: TemplateConfig): TemplateConfig {
+  return { ...template, container: granted(principal, template.container) }
 }
 
 /** Deletes an own template that no live pod was made from (TPL-5). Throws 400, 403 and 404. */

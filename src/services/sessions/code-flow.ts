@@ -99,7 +99,7 @@ async function enter(
   if ('refusal' in found) return { failure: NO_ACCOUNT.includes(found) ? 'account' : 'email' }
   const { userId, accounts } = found
   if (accounts.all.get(accounts.own)?.isSuspended !== false) return { failure: 'suspended' }
-  const rate = await spendRequest(env, { userId, teamId: accounts.own }, nowMs)
+  const rate = await spendRequest(env, { via: 'SESSION', credentialId, userId, teamId: accounts.own }, nowMs)
   if (rate?.allowed === false) return { failure: 'often' }
   const rateLimit = rate && rateLimitHeaders(rate)
   const isOperator = isListed(env, client.provider, claims)

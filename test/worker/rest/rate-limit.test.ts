@@ -199,7 +199,7 @@ describe('rate limit', () => {
     expect((await api(member.key).get(PATH)).headers.get('ratelimit')).toContain('"hour";r=1;')
   })
 
-  it("[RATE-1] a pod's key spends the requests of the account's owner", async () => {
+  it("[RATE-1] [CAP-1] a pod's key spends no request of the account's owner, and as many of its own", async () => {
     const owner = await createAccount({ exempt: false })
     await quota(owner, { minute: 1000, hour: 2 })
     const pod = await insertPod(await teamOf(owner))
@@ -207,8 +207,10 @@ describe('rate limit', () => {
     await env.DB.prepare('UPDATE pods SET id = ? WHERE id = ?').bind(id, pod).run()
     const podKey = await issuePodKey(env, id)
     await api(podKey).get(`/v2/pods/${id}/nosuch`)
-    expect((await api(owner.key).get(PATH)).headers.get('ratelimit')).toContain('"hour";r=0;')
+    expect((await api(owner.key).get(PATH)).headers.get('ratelimit')).toContain('"hour";r=1;')
+    expect((await api(podKey).get(`/v2/pods/${id}/nosuch`)).headers.get('ratelimit')).toContain('"hour";r=0;')
     expect((await api(podKey).get(`/v2/pods/${id}/nosuch`)).status).toBe(429)
+    expect((await api(owner.key).get(PATH)).status).toBe(200)
   })
 
   it('[RATE-7] while the counter is away requests are served, uncounted, and the log says so', async () => {

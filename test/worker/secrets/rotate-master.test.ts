@@ -16,6 +16,9 @@ const BOTH: Env = { ...env, TOKEN_SECRET_PREVIOUS: FORMER.TOKEN_SECRET }
 /** Three parts. */
 const LARGE = 2_000_000
 
+/** Of a workload that names a secret, and was granted it. */
+const naming = (name: string) => ({ env: { V: `{{ RUNPOD_SECRET_${name} }}` }, secretGrants: { [name]: '' } })
+
 async function contexts() {
   const account = await createAccount()
   const teamId = await teamOf(account)
@@ -61,7 +64,7 @@ describe('rotate-master', () => {
     const wrong: string[] = []
     const boot = async (plane: Env, name: string) => {
       const least = over.get(name) ?? 0
-      const filled = await fillEnv(plane, team.teamId, { V: `{{ RUNPOD_SECRET_${name} }}` }).catch((error: unknown) => String(error))
+      const filled = await fillEnv(plane, team.teamId, naming(name)).catch((error: unknown) => String(error))
       const seen = typeof filled === 'string' || !filled.ok ? '' : (filled.env.V ?? '')
       const n = Number(/=(\d+);$/.exec(seen)?.[1] ?? Number.NaN)
       if (!(n >= least && n <= (begun.get(name) ?? 0)) || seen !== textOf(name, n)) wrong.push(`${name}: ${JSON.stringify(filled)}`)
@@ -108,7 +111,7 @@ describe('rotate-master', () => {
       ['LARGE0=1;', LARGE],
       ['LARGE3=0;', LARGE],
     ])
-    await expect(fillEnv(FORMER, team.teamId, { V: '{{ RUNPOD_SECRET_S0 }}' })).rejects.toThrow('TOKEN_SECRET_PREVIOUS')
+    await expect(fillEnv(FORMER, team.teamId, naming('S0'))).rejects.toThrow('TOKEN_SECRET_PREVIOUS')
     console.info(JSON.stringify({ rotateMaster: { boots, secrets: ids.size, walks: reports.map(({ walks }) => walks) } }))
   })
 })

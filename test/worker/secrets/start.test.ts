@@ -6,6 +6,8 @@ import worker from '../../../src/worker.ts'
 import { describe, env, expect, it, ORIGIN } from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
 
+const CALL = { operation: 'ping', endpointId: 'e', workerId: 'w' }
+
 describe('a plane without its secrets', () => {
   for (const [name, value] of [
     ['TOKEN_SECRET', undefined],
@@ -36,9 +38,9 @@ describe('a secret that was rotated', () => {
     const former = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }
     const both = { ...env, TOKEN_SECRET_PREVIOUS: `something-else-that-is-long, ${former.TOKEN_SECRET}` }
     const [workerKey, podKey] = [await issueWorkerToken(former, 'e', 'w'), await issuePodKey(former, id)]
-    expect((await ownByWorkerToken(env, 'e', 'w', workerKey)) !== null).toBe(false)
+    expect((await ownByWorkerToken(env, CALL, workerKey)) !== null).toBe(false)
     expect(await findPodOfKey(env, podKey)).toBeNull()
-    expect((await ownByWorkerToken(both, 'e', 'w', workerKey)) !== null).toBe(true)
+    expect((await ownByWorkerToken(both, CALL, workerKey)) !== null).toBe(true)
     expect(await findPodOfKey(both, podKey)).toMatchObject({ podId: id })
     scene.leave()
   })

@@ -52,6 +52,7 @@ function merge(base: ContainerSpec, body: { [Name in keyof ContainerRequest]: Co
   const args = mergeArgs(base.args, body)
   if (args === null) return { ok: false, problem: badRequest('args and cmd or entrypoint describe different commands; send one form') }
   const container: ContainerSpec = {
+    ...base,
     image: body.image ?? base.image,
     args,
     diskGb: body.disk ?? base.diskGb,
@@ -74,6 +75,6 @@ function isPort(number: number): boolean {
 }
 
 function normalized(spec: PodSpec) {
-  const { args, env: _env, ports, ...rest } = spec.container
+  const { args, env: _env, ports, secretGrants: _grants, ...rest } = spec.container
   return { ...rest, command: decodeArgs(args), env: Object.entries(envOf(spec)).toSorted(), ports: ports.toSorted() }
 }

@@ -5,6 +5,7 @@ import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { planSpendStop } from '../../../services/billing/stop-plan.ts'
 import { listSpendStops, stopSpend, undoSpendStop } from '../../../services/billing/stops.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
+import { ENDS } from '../../middleware/ending.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
@@ -21,7 +22,7 @@ const stopRoute = createRoute({
   summary: 'Stop what costs something, so that it can be undone',
   description:
     'Pods are stopped, endpoints get no workers; nothing is deleted. With `dryRun` the answer is the plan. With endpoints the key needs `serverless:write` too.',
-  ...scoped('pods:write', [strictJson]),
+  ...scoped('pods:write', [ENDS, strictJson]),
   request: { query: DryRunQuery, body: json(StopSpendRequest) },
   responses: {
     200: ok('What was stopped. With `dryRun`: what would be.', SpendStopOrPlan),

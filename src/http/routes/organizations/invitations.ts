@@ -11,6 +11,7 @@ import {
 import * as invitations from '../../../services/organizations/invitations.ts'
 import { planRevokeInvitation } from '../../../services/organizations/plan-members.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
+import { ENDS } from '../../middleware/ending.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
@@ -92,7 +93,7 @@ const declineRoute = createRoute({
   summary: "End an invitation for the caller's address without joining",
   description:
     'Of a session, or a key of the own account: one made in an organization cannot. A token of another address is 404, like one that is used up.',
-  ...scoped('account:write', [strictJson]),
+  ...scoped('account:write', [ENDS, strictJson]),
   request: { body: json(AnswerInvitationRequest) },
   responses: {
     204: { description: 'Declined.', headers: RATE_HEADERS },

@@ -23,6 +23,7 @@ import { getPod, listPods } from '../../../services/pods/pods.ts'
 import { waitForPod } from '../../../services/pods/wait-for-pod.ts'
 import { answerInPieces } from '../../answer-in-pieces.ts'
 import { type AppContext, type AppEnv, verbContext } from '../../app-env.ts'
+import { ENDS_BY_ACTION } from '../../middleware/ending.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
@@ -102,7 +103,7 @@ const actionRoute = createRoute({
   operationId: 'actOnPod',
   summary: 'Start, stop, restart or terminate a pod',
   description: 'A locked pod can only be started or terminated; `stop` and `restart` are 409 with `code` LOCKED.',
-  ...scoped(WRITE, [strictJson], 'id', 'pods:act'),
+  ...scoped(WRITE, [ENDS_BY_ACTION, strictJson], 'id', 'pods:act'),
   request: { params: Params, query: DryRunQuery, body: json(PodActionRequest), headers: IfMatchHeaders },
   responses: {
     200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)),

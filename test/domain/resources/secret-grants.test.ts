@@ -1,0 +1,51 @@
+import type { ContainerSpec } from '../../../src/domain/resources/container.ts'
+import { formerGrants, grantSecrets, refuseUngranted } from '../../../src/domain/resources/secret-grants.ts'
+import { describe, expect, it } from '../../support/unit.ts'
+
+const NAMES_A = { X: '<{{ RUNPOD_SECRET_A }}>' }
+const NAMES_BOTH = { ...NAMES_A, Y: '{{RUNPOD_SECRET_B}}{{RUNPOD_SECRET_A}}' }
+const container = (env: ContainerSpec['env'], secretGrants?: ContainerSpec['secretGrants']): ContainerSpec => ({
+  ...{ image: 'i', args: '', diskGb: 10, env, ports: [], registry: null },
+  ...(secretGrants && { secretGrants }),
+})
+const MAY = { userId: 'ada', mayGrant: true }
+const MAY_NOT = { userId: 'bob', mayGrant: false }
+const grantsOf = (...args: Parameters<typeof grantSecrets>) => {
+  const result = grantSecrets(...args)
+  return result.ok ? result.container.secretGrants : result.names
+}
+
+describe('grants of secrets', () => {
+  it('[CAP-10] are made for what is named, by who may; who may not is told which', () => {
+    expect(grantsOf(container(NAMES_BOTH), [], MAY)).toEqual({ A: 'ada', B: 'ada' })
+    expect(grantsOf(container(NAMES_BOTH), [], MAY_NOT)).toEqual(['A', 'B'])
+    expect(grantsOf(container({ X: 'plain' }), [], MAY_NOT)).toBeUndefined()
+  })
+
+  it('[CAP-10] stay with whom they were made by, of the row or of what it is made from, and go with the last reference', () => {
+    expect(grantsOf(container(NAMES_BOTH, { A: 'eve' }), [], MAY)).toEqual({ A: 'eve', B: 'ada' })
+    expect(grantsOf(container(NAMES_BOTH, { A: 'eve' }), [undefined, { B: 'dan' }], MAY_NOT)).toEqual({ A: 'eve', B: 'dan' })
+    expect(grantsOf(container(NAMES_BOTH, { A: 'eve' }), [], MAY_NOT)).toEqual(['B'])
+    expect(grantsOf(container(NAMES_A, { A: 'eve', B: 'eve' }), [], MAY_NOT)).toEqual({ A: 'eve' })
+    expect(grantsOf(container({}, { A: 'eve' }), [], MAY_NOT)).toBeUndefined()
+  })
+
+  it('[CAP-10] are no members of every object', () => {
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      expect(grantsOf(container({ X: `{{ RUNPOD_SECRET_${name} }}` }), [{}], MAY_NOT), name).toEqual([name])
+      expect(refuseUngranted(container({ X: `{{ RUNPOD_SECRET_${name} }}` })), name).toContain(name)
+    }
+  })
+
+  it('[CAP-11] are asked for at a start', () => {
+    expect(refuseUngranted(container(NAMES_BOTH, { A: 'eve' }))).toContain('not granted: B;')
+    expect(refuseUngranted(container(NAMES_BOTH, { A: 'eve', B: '' }))).toBeNull()
+    expect(refuseUngranted(container({ X: 'plain' }))).toBeNull()
+  })
+
+  it('[CAP-12] of a release without them are for all that is named', () => {
+    expect(formerGrants(NAMES_BOTH)).toEqual({ A: '', B: '' })
+    expect(formerGrants({ X: 'plain' })).toBeUndefined()
+    expect(grantsOf(container(NAMES_BOTH, { A: '' }), [], MAY_NOT)).toEqual(['B'])
+  })
+})
