@@ -187,6 +187,21 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: '"graphql": "',
     replace: '"graphql": "^',
   }),
+  finding('S2', 'each organization has the ceiling for itself', ['worker', 'worker/billing/shared-ceiling.test.ts'], {
+    file: 'src/db/billing/spend.ts',
+    find: '${isPast(IS_OF_PAYER, ceiling)}',
+    replace: '${isPast(sql`team_id = ${teamId}`, ceiling)}',
+  }),
+  finding('S2', 'each organization has a month for itself', ['worker', 'worker/billing/shared-ceiling.test.ts'], {
+    file: 'src/db/billing/month-limit.ts',
+    find: 'isSpent(sql`ceiling_micros_per_month`, IS_OF_PAYER)',
+    replace: 'isSpent(sql`ceiling_micros_per_month`, OF_TEAM)',
+  }),
+  finding('S2', 'each account stops what all are over together', ['unit', 'domain/billing/spend-watch.test.ts'], {
+    file: 'src/domain/billing/spend-watch.ts',
+    find: 'bound.isShared ? newestFirst : newestFirst.filter(isOwn)',
+    replace: 'newestFirst.filter(isOwn)',
+  }),
 ]
 
 /** The same tests by their projects, all that their files have: they pass as long as nothing is planted. */
