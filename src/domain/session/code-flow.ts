@@ -8,7 +8,7 @@ export const SIGN_IN_TTL_MS = 10 * 60_000
 const MAX_PARAMETER_CHARS = 4096
 
 /** Why somebody is not signed in, in words that the page of the console knows (CS-25). */
-export type SignInFailure = 'denied' | 'expired' | 'email' | 'account' | 'suspended' | 'provider' | 'failed'
+export type SignInFailure = 'denied' | 'expired' | 'email' | 'account' | 'suspended' | 'often' | 'provider' | 'failed'
 
 /** What a browser keeps, sealed, until it is back (CS-22). */
 export interface Attempt {

@@ -4,6 +4,7 @@ import type { AppContext, AppEnv } from '../app-env.ts'
 import { limitBody } from '../middleware/body-limit.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { openApiApp } from '../openapi/openapi-app.ts'
+import { registerRateHeaders } from '../openapi/rest-components.ts'
 import { registerConsoleDevices } from './device-routes.ts'
 import { registerConsoleProvider } from './provider-routes.ts'
 import { registerConsoleSession } from './session-routes.ts'
@@ -29,6 +30,7 @@ const COOKIE = {
 export function consoleApi(): OpenAPIHono<AppEnv> {
   const app = openApiApp()
   app.openAPIRegistry.registerComponent('securitySchemes', 'cookie', COOKIE)
+  registerRateHeaders(app)
   app.get(DOCUMENT_PATH, (c) => c.body(documentOnce(), 200, { 'Content-Type': 'application/json' }))
   app.use('/console/session', limitBody, keepToOneself)
   for (const path of ['/console/device', '/console/device/*']) app.on(['POST'], path, limitBody, keepToOneself)

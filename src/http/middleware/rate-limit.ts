@@ -2,7 +2,7 @@ import type { Next } from 'hono'
 import { Problem } from '../../contract/problems.ts'
 import type { RateVerdict } from '../../domain/rate-limit.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
-import { spendRequest } from '../../services/accounts/rate-limit.ts'
+import { countRequest } from '../../services/accounts/rate-limit.ts'
 import type { AppContext } from '../app-env.ts'
 
 /** How long a caller who was refused is counted before being served. */
@@ -18,9 +18,11 @@ const refused = new ExpiringCache<true>(REFUSED_TTL_MS, MAX_REFUSED)
 export async function limitRate(c: AppContext, next: Next): Promise<void> {
   const { principal } = c.var
   const nowMs = Date.now()
-  const counted = spendRequest(c.env, principal, nowMs)
+  const counting = countRequest(c.env, principal, nowMs)
   const overlaps = onlyReads(c) && !refused.get(principal.credentialId, nowMs)
-  const [verdict] = overlaps ? await Promise.all([counted, next()]) : [await counted]
+  // What is served meanwhile has no proof that it was counted, and so writes nothing (SHR-3).
+  const [{ verdict, counted }] = overlaps ? await Promise.all([counting, next()]) : [await counting]
+  c.set('counted', counted)
   const headers = verdict && rateLimitHeaders(verdict)
   if (verdict?.allowed === false) {
     refused.set(principal.credentialId, true, nowMs)
@@ -36,9 +38,9 @@ export async function limitRate(c: AppContext, next: Next): Promise<void> {
   c.res.headers.set('RateLimit-Policy', headers['RateLimit-Policy'])
 }
 
-// A log goes on for as long as it is read, so it is not begun for a caller who may not.
+// A log goes on for as long as it is read, so it is not begun for a caller who may not; nor is a command in a pod, which does more than read.
 function onlyReads({ req }: AppContext): boolean {
-  return req.method === 'GET' && !req.path.endsWith('/logs')
+  return req.method === 'GET' && !req.path.endsWith('/logs') && req.header('upgrade') === undefined
 }
 
 /** The two header fields, members in the order minute, hour, day (RATE-2): lists of RFC 9651 whose parameters are whole numbers. */

@@ -2,6 +2,7 @@ import { findQuota, type QuotaRow } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
 import { type RateVerdict, verdictOf } from '../../domain/rate-limit.ts'
 import type { Env } from '../../env.ts'
+import { type Counted, countedAsRequest } from '../../objects/counted.ts'
 import { ownUser } from '../../objects/ownership/own.ts'
 import { rateLimiterStub } from '../../objects/stubs.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
@@ -19,7 +20,7 @@ const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
  * other's (RATE-1). Null for an exempt account, which has no windows (RATE-3), and while nobody can count: limits protect neighbours from a
  * flood, so a counter that is away must not end the service (RATE-7).
  */
-export async function spendRequest(env: Env, principal: Principal, nowMs: number): Promise<RateVerdict | null> {
+async function spendRequest(env: Env, principal: Principal, nowMs: number): Promise<RateVerdict | null> {
   const quota = await quotaOf(env, principal.teamId, nowMs)
   if (quota.exempt) return null
   const { minute, hour, day } = quota
@@ -29,6 +30,16 @@ export async function spendRequest(env: Env, principal: Principal, nowMs: number
     logEvent('error', 'a request could not be counted', { userId: principal.userId, error })
     return null
   }
+}
+
+/** The same, with the proof that whoever acts may write (SHR-3); none for a request that is one too many. */
+export async function countRequest(
+  env: Env,
+  principal: Principal,
+  nowMs: number,
+): Promise<{ verdict: RateVerdict | null; counted?: Counted }> {
+  const verdict = await spendRequest(env, principal, nowMs)
+  return { verdict, ...(verdict?.allowed !== false && { counted: countedAsRequest() }) }
 }
 
 /** Whether a team is exempt from limits, its job API calls included. */

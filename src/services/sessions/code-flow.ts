@@ -19,7 +19,7 @@ import { vaultOf } from '../../platform/seal.ts'
 import type { OperatorContext } from '../context.ts'
 import type { Visit } from '../credentials/authentication.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
-import { type Opened, openSession } from './console-sessions.ts'
+import { countSignIn, type Opened, openSession } from './console-sessions.ts'
 import { endpointsOf } from './provider-endpoints.ts'
 import { CREDENTIAL_CHARS } from './session-callers.ts'
 import { NO_ACCOUNT, signIn } from './sign-in.ts'
@@ -98,7 +98,10 @@ async function enter(
   const { userId, accounts } = found
   if (accounts.all.get(accounts.own)?.isSuspended !== false) return { failure: 'suspended' }
   const isOperator = isListed(env, client.provider, claims)
-  return openSession(where, { made: 'OIDC', userId, keyId: null, isOperator, teamId: accounts.own })
+  const principal = { via: 'SESSION' as const, credentialId, userId, teamId: accounts.own, scopes: new Set<string>() }
+  const counted = await countSignIn(where, principal)
+  if ('problem' in counted) return { failure: 'often' }
+  return openSession(where, { made: 'OIDC', userId, keyId: null, isOperator, teamId: accounts.own }, counted)
 }
 
 /** What the provider says of whom it has signed in, for the code that it gave; its failures are in the log. */

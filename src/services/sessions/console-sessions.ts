@@ -7,11 +7,13 @@ import type { CookieShown } from '../../domain/session/bearer.ts'
 import { CONSOLE_SESSION_TTL_MS } from '../../domain/session/console.ts'
 import { auditStatement } from '../../effects/audit.ts'
 import type { Env } from '../../env.ts'
-import type { Cause } from '../../objects/cause.ts'
+import { byCaller, byOperator } from '../../objects/cause.ts'
+import { type Counted, countedBy } from '../../objects/counted.ts'
 import { newSessionSecret } from '../../platform/ids.ts'
 import { findUserOrThrow } from '../accounts/accounts.ts'
+import { countRequest } from '../accounts/rate-limit.ts'
 import { noteByOperator } from '../audit.ts'
-import type { OperatorContext } from '../context.ts'
+import type { OperatorContext, Principal } from '../context.ts'
 import { authenticateOperator, forgetVerdicts } from '../credentials/authenticate.ts'
 import { INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
 import { authenticateKey } from '../credentials/key-callers.ts'
@@ -48,7 +50,9 @@ export async function signInWithKey(where: Where, key: string, visit: Visit): Pr
   // The key of a pod is for that pod.
   const verdict = via === 'KEY' ? await verifyKeyAgain(env, credentialId, nowMs) : null
   if (verdict === null) return INVALID
-  return openSession(where, { made: 'KEY', userId, keyId: credentialId, isOperator: false, teamId, untilMs: verdict.expiresAtMs })
+  const counted = await countSignIn(where, known.principal)
+  if ('problem' in counted) return counted
+  return openSession(where, { made: 'KEY', userId, keyId: credentialId, isOperator: false, teamId, untilMs: verdict.expiresAtMs }, counted)
 }
 
 async function signInAsOperator(where: Where, key: string, visit: Visit): Promise<Opened | Refused> {
@@ -58,18 +62,25 @@ async function signInAsOperator(where: Where, key: string, visit: Visit): Promis
   const lookup = source === null ? { found: await check() } : await lookUpFor(`operator ${source}`, nowMs, check)
   if ('waitSeconds' in lookup) return { ok: false, problem: 'rateLimited', waitSeconds: lookup.waitSeconds }
   if (!lookup.found) return INVALID
-  return openSession(where, { made: 'OPERATOR_KEY', userId: null, keyId: await digestOfOperatorKey(env), isOperator: true, teamId: null })
+  const made = { made: 'OPERATOR_KEY', userId: null, keyId: await digestOfOperatorKey(env), isOperator: true, teamId: null } as const
+  return openSession(where, made, countedBy('operatorKey'))
+}
+
+/** Spends a request of who signs in: a session and its row cost one as everything else that writes does (SHR-3). Or says when one is left. */
+export async function countSignIn({ env, nowMs }: Where, principal: Principal): Promise<Counted | Refused> {
+  const { verdict, counted } = await countRequest(env, principal, nowMs)
+  return counted ?? { ok: false, problem: 'rateLimited', waitSeconds: verdict?.allowed === false ? verdict.retryAfterSeconds : 1 }
 }
 
 /** Stores a session under a new secret, whatever the browser had before (CS-9), and notes it. */
-export async function openSession({ env, nowMs, requestId }: Where, made: Made): Promise<Opened> {
+export async function openSession({ env, nowMs, requestId }: Where, made: Made, counted: Counted): Promise<Opened> {
   const secret = newSessionSecret()
   const id = await consoleSessionId(env, secret)
   const expiresAt = Math.min(nowMs + CONSOLE_SESSION_TTL_MS, made.untilMs ?? Number.POSITIVE_INFINITY)
   const { made: way, userId, keyId, isOperator, teamId } = made
   const row = { id, made: way, userId, keyId, isOperator, createdAt: nowMs, expiresAt, seenAt: nowMs, revokedAt: null }
   const after = { signedInBy: way, isOperator, expiresAt: formatTime(expiresAt) }
-  const note = noteSession({ env, nowMs, requestId }, row, teamId, 'sessions.create', { before: null, after })
+  const note = noteSession({ env, nowMs, requestId }, row, teamId, 'sessions.create', { before: null, after }, counted)
   await table.insertConsoleSession(openDatabase(env.DB), row, [note])
   return { secret, expiresAtMs: expiresAt }
 }
@@ -80,7 +91,7 @@ export async function signOut(where: Where, shown: CookieShown, visit: Visit): P
   const session = await findByCookie(env, shown, nowMs, visit)
   if ('problem' in session) return
   const teamId = session.key?.principal.teamId ?? session.user?.accounts.own ?? null
-  const note = noteSession(where, session.row, teamId, 'sessions.end', { before: {}, after: null })
+  const note = noteSession(where, session.row, teamId, 'sessions.end', { before: {}, after: null }, countedBy('signIn'))
   await table.revokeConsoleSession(openDatabase(env.DB), session.row.id, nowMs, [note])
   forgetVerdicts()
 }
@@ -134,14 +145,12 @@ function noteSession(
   teamId: string | null,
   action: string,
   contents: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
+  counted: Counted,
 ) {
   const resourceId = id.slice(0, CREDENTIAL_CHARS)
-  const actor: Record<typeof made, Pick<Cause, 'actorKind' | 'credentialId'>> = {
-    KEY: { actorKind: 'KEY', credentialId: keyId },
-    OPERATOR_KEY: { actorKind: 'OPERATOR', credentialId: null },
-    OIDC: { actorKind: 'SESSION', credentialId: resourceId },
-    LINK: { actorKind: 'SESSION', credentialId: resourceId },
-  }
-  const cause = { ...actor[made], userId, requestId }
+  const shown =
+    made === 'KEY' ? ({ actorKind: 'KEY', credentialId: keyId } as const) : ({ actorKind: 'SESSION', credentialId: resourceId } as const)
+  const cause =
+    made === 'OPERATOR_KEY' ? byOperator({ userId, credentialId: null, requestId }) : byCaller(counted, { ...shown, userId, requestId })
   return auditStatement(env, nowMs, cause, teamId, { action, resourceKind: 'session', resourceId, ...contents })
 }

@@ -15,6 +15,7 @@ import {
   userCodeOf,
 } from '../../domain/session/device-login.ts'
 import type { Env } from '../../env.ts'
+import { countedBy } from '../../objects/counted.ts'
 import { hashKeySecret } from '../../platform/crypto.ts'
 import { newSessionSecret } from '../../platform/ids.ts'
 import { createOwnKey, requireMayGrant } from '../accounts/own-keys.ts'
@@ -135,7 +136,7 @@ async function handOut({ env, nowMs, requestId }: Where, row: table.DeviceLoginR
   const principal = { via: 'SESSION' as const, credentialId, userId, teamId, scopes: scopesOfRole(role) }
   const name = (row.name.startsWith(PROGRAM) ? row.name : `${PROGRAM} on ${row.name}`).slice(0, MAX_NAME_CHARS)
   const body = { name, permission, ...(permission === 'RESTRICTED' && { scopes: row.scopes ?? [] }) }
-  const { id, key } = await createOwnKey({ env, principal, nowMs, requestId }, body, undefined)
+  const { id, key } = await createOwnKey({ env, principal, nowMs, requestId, counted: countedBy('approval') }, body, undefined)
   if (key === null) throw new Error('a new key has no text')
   return { access_token: key, token_type: 'Bearer', key_id: id, account_id: teamId }
 }

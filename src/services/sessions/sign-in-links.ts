@@ -5,6 +5,7 @@ import { openDatabase } from '../../db/client.ts'
 import { insertSignInLink, takeSignInLink } from '../../db/sessions/sign-in-links.ts'
 import { CONSOLE_SESSION_TTL_MS } from '../../domain/session/console.ts'
 import type { Env } from '../../env.ts'
+import { countedBy } from '../../objects/counted.ts'
 import { hashKeySecret } from '../../platform/crypto.ts'
 import { newSessionSecret } from '../../platform/ids.ts'
 import { findUserOrThrow } from '../accounts/accounts.ts'
@@ -48,7 +49,7 @@ export async function signInWithLink(
   const user = lookup.found && (await findUser(openDatabase(env.DB), lookup.found.userId))
   if (!lookup.found || !user) return USED
   const { isOperator } = lookup.found
-  return openSession(where, { made: 'LINK', userId: user.id, keyId: null, isOperator, teamId: user.personalTeamId })
+  return openSession(where, { made: 'LINK', userId: user.id, keyId: null, isOperator, teamId: user.personalTeamId }, countedBy('link'))
 }
 
 function idOf(env: Env, link: string): Promise<string> {
