@@ -197,6 +197,26 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'isSpent(sql`ceiling_micros_per_month`, IS_OF_PAYER)',
     replace: 'isSpent(sql`ceiling_micros_per_month`, OF_TEAM)',
   }),
+  finding('S10', 'a sign-in costs no request', ['worker', 'worker/audit/counted-routes.test.ts'], {
+    file: 'src/services/sessions/console-sessions.ts',
+    find: "if ('problem' in counted) return counted",
+    replace: "if ('nothing' in counted) return counted",
+  }),
+  finding('S10', 'a row is written without the proof of a counted request', ['worker', 'worker/audit/counted-routes.test.ts'], {
+    file: 'src/objects/cause.ts',
+    find: 'if (!counted) throw',
+    replace: "if (actor.requestId === '') throw",
+  }),
+  finding('S10', 'a command in a pod is begun while it is counted', ['worker', 'worker/audit/counted-routes.test.ts'], {
+    file: 'src/http/middleware/rate-limit.ts',
+    find: " && req.header('upgrade') === undefined",
+    replace: '',
+  }),
+  finding('S10', 'a login over SSH costs nothing', ['worker', 'worker/doors/ssh.test.ts'], {
+    file: 'src/services/pods/doors/ssh.ts',
+    find: 'if (counted) return counted',
+    replace: 'if (id) return counted as never',
+  }),
   finding('S2', 'each account stops what all are over together', ['unit', 'domain/billing/spend-watch.test.ts'], {
     file: 'src/domain/billing/spend-watch.ts',
     find: 'bound.isShared ? newestFirst : newestFirst.filter(isOwn)',
