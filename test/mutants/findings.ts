@@ -204,13 +204,8 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
   }),
   finding('S10', 'a row is written without the proof of a counted request', ['worker', 'worker/audit/counted-routes.test.ts'], {
     file: 'src/objects/cause.ts',
-    find: 'if (!counted) throw',
-    replace: "if (actor.requestId === '') throw",
-  }),
-  finding('S10', 'a command in a pod is begun while it is counted', ['worker', 'worker/audit/counted-routes.test.ts'], {
-    file: 'src/http/middleware/rate-limit.ts',
-    find: " && req.header('upgrade') === undefined",
-    replace: '',
+    find: 'if (!counted)',
+    replace: "if (actor.requestId === '')",
   }),
   finding('S10', 'a login over SSH costs nothing', ['worker', 'worker/doors/ssh.test.ts'], {
     file: 'src/services/pods/doors/ssh.ts',

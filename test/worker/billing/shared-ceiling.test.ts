@@ -1,3 +1,6 @@
+import { sql } from 'drizzle-orm'
+import { withinSpend } from '../../../src/db/billing/spend.ts'
+import { openDatabase } from '../../../src/db/client.ts'
 import { monthOf } from '../../../src/domain/billing/spend.ts'
 import { watchSpend } from '../../../src/effects/billing/watch-spend.ts'
 import { gpus } from '../../support/gpus.ts'
@@ -15,6 +18,7 @@ import {
   expect,
   it,
   joinTeam,
+  teamOf,
   vi,
 } from '../../support/harness.ts'
 import { PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
@@ -127,6 +131,15 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     for (const key of [second.key, first.key, scene.account.key])
       expect(await create(key)).toMatchObject(ofPerson('5.00 of 5.00 USD of this month are spent'))
     expect(await podsOf(second.id)).toBe(1)
+    // The statement that takes something says so by itself, for whoever comes between the look and it.
+    const month = { startMs, nowMs: Date.now() }
+    const passes = async (teamId: string) => {
+      const condition = withinSpend(teamId, { nanosPerHour: 1, defaultMicrosPerHour: 80_000_000, month })
+      return (await openDatabase(env.DB).all<{ ok: number }>(sql`SELECT ${condition} AS ok`))[0]?.ok
+    }
+    expect([await passes(second.id), await passes(await scene.team()), await passes(await teamOf(await createAccount()))]).toEqual([
+      0, 0, 1,
+    ])
     expect((await api(second.key).get(SUMMARY)).body.month).toMatchObject({ spent: 0, share: 1 })
     scene.leave()
   })
