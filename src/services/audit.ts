@@ -1,7 +1,7 @@
 import type { AuditRow, NewAuditRow } from '../db/audit.ts'
 import type { Statement } from '../db/client.ts'
 import { auditRow, auditStatement, type Change } from '../effects/audit.ts'
-import type { Cause } from '../objects/cause.ts'
+import { byCaller, byOperator, type Cause } from '../objects/cause.ts'
 import type { OperatorContext, VerbContext } from './context.ts'
 
 export type { Change }
@@ -32,13 +32,15 @@ export function rowOf(ctx: VerbContext, change: Change): AuditRow {
   return auditRow(ctx.env, ctx.nowMs, causeOf(ctx), ctx.principal.teamId, change)
 }
 
-/** Who is behind a request of a caller. */
-export function causeOf({ principal: { via, credentialId, userId }, requestId }: Pick<VerbContext, 'principal' | 'requestId'>): Cause {
-  if (via === 'OPERATOR') return { actorKind: via, userId: null, credentialId: null, requestId }
-  return { actorKind: via, userId, credentialId, requestId }
+/** Who is behind a request of a caller, which was counted (SHR-3). */
+export function causeOf(ctx: Pick<VerbContext, 'principal' | 'requestId' | 'counted'>): Cause {
+  const { principal, requestId, counted } = ctx
+  const { via, credentialId, userId } = principal
+  if (via === 'OPERATOR') return byOperator({ userId: null, credentialId: null, requestId })
+  return byCaller(counted, { actorKind: via, userId, credentialId, requestId })
 }
 
 /** Who is behind a request of the operator, whose key is nobody's in particular and whose session is somebody's (CS-13). */
 export function operatorCause({ requestId, operator }: OperatorContext): Cause {
-  return { actorKind: 'OPERATOR', userId: operator?.userId ?? null, credentialId: operator?.credentialId ?? null, requestId }
+  return byOperator({ userId: operator?.userId ?? null, credentialId: operator?.credentialId ?? null, requestId })
 }

@@ -1,5 +1,6 @@
 import type { Parent } from '../domain/session/parent.ts'
 import type { Env } from '../env.ts'
+import type { Counted } from '../objects/counted.ts'
 
 /** Who is calling, whatever the way in: everything is done for `teamId`, and counted for `userId`. */
 export type Principal = Credential & {
@@ -28,6 +29,8 @@ export interface VerbContext {
   principal: Principal
   nowMs: number
   requestId: string
+  /** That the request was counted; without it nothing can be written in the caller's name (SHR-3). */
+  counted?: Counted
   /** Of a REST call; absent: there is none. */
   precondition?: Precondition
 }

@@ -258,6 +258,36 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: "'job-done', 'job-stream', 'ping']",
     replace: "'job-done', 'job-stream', 'ping', 'run']",
   }),
+  finding('S2', 'each organization has the ceiling for itself', ['worker', 'worker/billing/shared-ceiling.test.ts'], {
+    file: 'src/db/billing/spend.ts',
+    find: '${isPast(IS_OF_PAYER, ceiling)}',
+    replace: '${isPast(sql`team_id = ${teamId}`, ceiling)}',
+  }),
+  finding('S2', 'each organization has a month for itself', ['worker', 'worker/billing/shared-ceiling.test.ts'], {
+    file: 'src/db/billing/month-limit.ts',
+    find: 'isSpent(sql`ceiling_micros_per_month`, IS_OF_PAYER)',
+    replace: 'isSpent(sql`ceiling_micros_per_month`, OF_TEAM)',
+  }),
+  finding('S10', 'a sign-in costs no request', ['worker', 'worker/audit/counted-routes.test.ts'], {
+    file: 'src/services/sessions/console-sessions.ts',
+    find: "if ('problem' in counted) return counted",
+    replace: "if ('nothing' in counted) return counted",
+  }),
+  finding('S10', 'a row is written without the proof of a counted request', ['worker', 'worker/audit/counted-routes.test.ts'], {
+    file: 'src/objects/cause.ts',
+    find: 'if (!counted)',
+    replace: "if (actor.requestId === '')",
+  }),
+  finding('S10', 'a login over SSH costs nothing', ['worker', 'worker/doors/ssh.test.ts'], {
+    file: 'src/services/pods/doors/ssh.ts',
+    find: 'if (counted) return counted',
+    replace: 'if (id) return counted as never',
+  }),
+  finding('S2', 'each account stops what all are over together', ['unit', 'domain/billing/spend-watch.test.ts'], {
+    file: 'src/domain/billing/spend-watch.ts',
+    find: 'bound.isShared ? newestFirst : newestFirst.filter(isOwn)',
+    replace: 'newestFirst.filter(isOwn)',
+  }),
 ]
 
 /** The same tests by their projects, all that their files have: they pass as long as nothing is planted. */

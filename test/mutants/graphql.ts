@@ -36,8 +36,8 @@ export const GRAPHQL_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'mutations after the first are free',
     file: ACCESS,
-    find: 'if (call.mutations === 1) return',
-    replace: 'if (call.mutations > 0) return',
+    find: 'call.mutations === 1 ? { verdict',
+    replace: 'call.mutations > 0 ? { verdict',
   },
   {
     id: 'a scope for one pod opens all',

@@ -2749,7 +2749,7 @@ export type BillingSummary = {
          */
         networkVolumes: number;
         /**
-         * The part of the limit that is used, 1 for all of it; null without a limit.
+         * The part of the nearest limit that is used, 1 for all of it; null without a limit. The most that the operator lets a person spend is for all accounts of theirs together.
          */
         share: number | null;
     };
@@ -2774,7 +2774,7 @@ export type BillingSummary = {
          */
         estimate: number;
         /**
-         * The part of the limit that is used, 1 for all of it; null without a limit.
+         * The part of the nearest limit that is used, 1 for all of it; null without a limit. The most that the operator lets a person spend is for all accounts of theirs together.
          */
         share: number | null;
     };

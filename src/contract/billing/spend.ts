@@ -7,7 +7,8 @@ const MAX_WEBHOOK_URL_CHARS = 2048
 /** USD; kept in millionths. */
 const Usd = z.number().min(0).max(1_000_000_000)
 const usd = (description: string) => z.number().meta({ description, format: 'double' })
-const SHARE = 'The part of the limit that is used, 1 for all of it; null without a limit.'
+const SHARE =
+  'The part of the nearest limit that is used, 1 for all of it; null without a limit. The most that the operator lets a person spend is for all accounts of theirs together.'
 
 const LIMITS = {
   perHour: usd('USD per hour that all that runs, or is about to, may cost together.'),

@@ -73,6 +73,9 @@ export function isShared(teamId: Team, column: SQL = sql`team_id`): SQL {
     UNION ALL SELECT id FROM teams WHERE maker_team_id = ${payerOf(teamId)} AND plan IS NULL)`
 }
 
+/** The same inside a query that has its payer as `payer`: `teams payer WHERE payer.id = payerOf(…)`. It binds no values, of which D1 takes a hundred. */
+export const IS_OF_PAYER = sql`team_id IN (SELECT payer.id UNION ALL SELECT o.id FROM teams o WHERE o.maker_team_id = payer.id AND o.plan IS NULL)`
+
 /** What a team holds of some budgets, and the most that it may. */
 export async function readBudgets<Name extends StoredBudget>(
   db: Database,

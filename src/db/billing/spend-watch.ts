@@ -1,5 +1,6 @@
 import { and, eq, inArray, lte, sql } from 'drizzle-orm'
 import type { PaidPod, Warned } from '../../domain/billing/spend-watch.ts'
+import { isShared } from '../accounts/budgets.ts'
 import type { Database } from '../client.ts'
 import { pods } from '../schema.ts'
 import { spendLimits } from '../tables/billing/spend.ts'
@@ -42,11 +43,12 @@ export async function saveWarned(db: Database, { teamId, updatedAt }: WatchedTea
     .where(and(eq(spendLimits.teamId, teamId), eq(spendLimits.updatedAt, updatedAt)))
 }
 
-/** Pods of a team that are to run, and what stopping each would save. */
+/** Pods that are to run, of all accounts that share a team's ceiling and want their pods stopped (SHR-2), and what stopping each would save. */
 export function listPaidPods(db: Database, teamId: string): Promise<PaidPod[]> {
   const { id, hostId, createdAtMs, locked } = pods
+  const wantsStops = sql`EXISTS (SELECT 1 FROM spend_limits WHERE team_id = ${pods.teamId} AND stops_pods = 1)`
   return db
-    .select({ id, hostId, createdAtMs, locked, savesNanosPerHour: sql<number>`${SAVED_NANOS}` })
+    .select({ id, teamId: pods.teamId, hostId, createdAtMs, locked, savesNanosPerHour: sql<number>`${SAVED_NANOS}` })
     .from(pods)
-    .where(and(eq(pods.teamId, teamId), sql`${pods.status} <> 'TERMINATED' AND ${IS_POD_TO_RUN}`))
+    .where(and(isShared(teamId), sql`${pods.status} <> 'TERMINATED' AND ${IS_POD_TO_RUN}`, wantsStops))
 }

@@ -1,5 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { NO_SPEND_SETTINGS, type SpendSettings } from '../../domain/billing/spend.ts'
+import { IS_OF_PAYER, payerOf } from '../accounts/budgets.ts'
 import type { Database, Statement } from '../client.ts'
 import { allocations } from '../schema.ts'
 import { spendLimits } from '../tables/billing/spend.ts'
@@ -28,46 +29,70 @@ export const SAVED_NANOS = sql`${RUNNING_NANOS} - stopped_disk_nanos_per_hour`
 export const POD_NANOS = sql`CASE WHEN ${IS_POD_TO_RUN} THEN ${RUNNING_NANOS}
   ELSE stopped_disk_nanos_per_hour END`
 
-/** What a team has running, or about to run, in billionths of a USD an hour: by kind, as values of SQL. */
-const RATES: Record<SpendKind, (teamId: string) => SQL> = {
-  PODS: (teamId) => sql`(SELECT COALESCE(SUM(${POD_NANOS}), 0) FROM pods WHERE team_id = ${teamId} AND ${IS_LIVE})`,
-  SERVERLESS: (teamId) => sql`(SELECT COALESCE(SUM(gpu_nanos_per_hour + cpu_nanos_per_hour + disk_nanos_per_hour), 0)
-    FROM allocations WHERE team_id = ${teamId} AND kind = 'worker')`,
-  NETWORK_VOLUMES: (teamId) => sql`(SELECT COALESCE(SUM(nanos_per_hour), 0) FROM network_volumes WHERE team_id = ${teamId})`,
+/** What teams have running, or about to run, in billionths of a USD an hour: by kind, as values of SQL. `rows`: a condition on rows that have a team. */
+const RATES: Record<SpendKind, (rows: SQL) => SQL> = {
+  PODS: (rows) => sql`(SELECT COALESCE(SUM(${POD_NANOS}), 0) FROM pods WHERE ${rows} AND ${IS_LIVE})`,
+  SERVERLESS: (rows) => sql`(SELECT COALESCE(SUM(gpu_nanos_per_hour + cpu_nanos_per_hour + disk_nanos_per_hour), 0)
+    FROM allocations WHERE ${rows} AND kind = 'worker')`,
+  NETWORK_VOLUMES: (rows) => sql`(SELECT COALESCE(SUM(nanos_per_hour), 0) FROM network_volumes WHERE ${rows})`,
 }
 
 /** What is paid by the hour. */
 export const SPEND_KINDS = ['PODS', 'SERVERLESS', 'NETWORK_VOLUMES'] as const
 export type SpendKind = (typeof SPEND_KINDS)[number]
 
-/** A condition for the statement that takes it, so that requests at once cannot pass a limit together (BIL-22, BIL-23). `given`: what it replaces. */
-export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour, month }: SpendDemand, given: SQL = sql`0`): SQL {
-  if (nanosPerHour <= 0) return sql`TRUE`
-  const used = sql.join(
-    SPEND_KINDS.map((kind) => RATES[kind](teamId)),
+const OF_TEAM = sql`team_id = spend_limits.team_id`
+
+const rateOf = (rows: SQL) =>
+  sql.join(
+    SPEND_KINDS.map((kind) => RATES[kind](rows)),
     sql` + `,
   )
-  const ceiling = sql`COALESCE(ceiling_micros_per_hour, ${defaultMicrosPerHour})`
-  const own = sql`(SELECT MIN(COALESCE(micros_per_hour, ${ceiling}), ${ceiling}) FROM spend_limits WHERE team_id = ${teamId})`
-  const withinHour = sql`${used} - ${given} + ${nanosPerHour} <= COALESCE(${own}, ${defaultMicrosPerHour}) * ${NANOS_PER_MICRO}`
-  return sql`${withinHour} AND ${withinMonth(teamId, month)}`
+
+/**
+ * A condition for the statement that takes it, so that requests at once cannot pass a limit together (BIL-22, BIL-23): the team's own limit holds
+ * for what the team has, the operator's ceiling for what all accounts of the person have (SHR-1). `given`: what it replaces.
+ */
+export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour, month }: SpendDemand, given: SQL = sql`0`): SQL {
+  if (nanosPerHour <= 0) return sql`TRUE`
+  const isPast = (rows: SQL, limit: SQL) => sql`${rateOf(rows)} - ${given} + ${nanosPerHour} > ${limit} * ${NANOS_PER_MICRO}`
+  // Most teams have no limit of their own, and nothing is added up for it.
+  const isPastOwn = sql`CASE WHEN micros_per_hour IS NULL THEN FALSE ELSE ${isPast(OF_TEAM, sql`micros_per_hour`)} END`
+  const ceiling = sql`COALESCE((SELECT ceiling_micros_per_hour FROM spend_limits WHERE team_id = payer.id), ${defaultMicrosPerHour})`
+  return sql`NOT EXISTS (SELECT 1 FROM spend_limits WHERE team_id = ${teamId} AND ${isPastOwn})
+    AND NOT EXISTS (SELECT 1 FROM teams payer WHERE payer.id = ${payerOf(teamId)} AND ${isPast(IS_OF_PAYER, ceiling)})
+    AND ${withinMonth(teamId, month)}`
 }
 
-/** A team's limits as they were set, and what it has running now, in billionths of a USD an hour. */
+/** A team's limits as they were set, its ceilings those of the person, and what it has running now, in billionths of a USD an hour. */
 export interface SpendState {
   settings: SpendSettings
   webhookSealed: string | null
   nanosByKind: Record<SpendKind, number>
+  /** How many accounts share its ceilings, itself included, and what they have running (SHR-1). */
+  together: { accounts: number; nanosPerHour: number }
 }
 
 export async function readSpend(db: Database, teamId: string): Promise<SpendState> {
-  const columns = Object.fromEntries(SPEND_KINDS.map((kind) => [kind, sql<number>`${RATES[kind](teamId)}`.as(kind)]))
-  const [rows, rates] = await db.batch([
+  const ofTeam = sql`team_id = ${teamId}`
+  const columns = Object.fromEntries(SPEND_KINDS.map((kind) => [kind, sql<number>`${RATES[kind](ofTeam)}`.as(kind)]))
+  const [rows, rates, [person]] = await db.batch([
     db.select().from(spendLimits).where(eq(spendLimits.teamId, teamId)),
     db.select(columns).from(sql`(SELECT 1)`),
+    db
+      .select({
+        ceilingMicrosPerHour: sql<number | null>`s.ceiling_micros_per_hour`,
+        ceilingMicrosPerMonth: sql<number | null>`s.ceiling_micros_per_month`,
+        accounts: sql<number>`1 + (SELECT COUNT(*) FROM teams o WHERE o.maker_team_id = payer.id AND o.plan IS NULL)`,
+        nanosPerHour: sql<number>`${rateOf(IS_OF_PAYER)}`,
+      })
+      .from(sql`teams payer LEFT JOIN spend_limits s ON s.team_id = payer.id`)
+      .where(sql`payer.id = ${payerOf(teamId)}`),
   ])
   const nanosByKind = Object.fromEntries(SPEND_KINDS.map((kind) => [kind, Number(rates[0]?.[kind])])) as Record<SpendKind, number>
-  return { settings: rows[0] ?? NO_SPEND_SETTINGS, webhookSealed: rows[0]?.webhookSealed ?? null, nanosByKind }
+  const { ceilingMicrosPerHour = null, ceilingMicrosPerMonth = null, accounts = 1, nanosPerHour = 0 } = person ?? {}
+  const settings = { ...(rows[0] ?? NO_SPEND_SETTINGS), ceilingMicrosPerHour, ceilingMicrosPerMonth }
+  return { settings, webhookSealed: rows[0]?.webhookSealed ?? null, nanosByKind, together: { accounts, nanosPerHour } }
 }
 
 /** What may be set of a team's limits. */

@@ -1,5 +1,5 @@
 import { formatTime } from '../../contract/timestamps.ts'
-import { type SpendLimits, type SpendUse, shareOf, usd } from './spend.ts'
+import { boundsOf, isMonthSpent, type SpendBound, type SpendLimits, type SpendUse, shareOf, usd } from './spend.ts'
 
 // What a look at an account's spending has to do: whom to warn, and which pods to stop. Pure.
 
@@ -54,32 +54,38 @@ export interface WatchedSpend {
 /** The warnings that are due, once a month and once each time that the rate comes near, and what is to be remembered. */
 export function decideWarnings({ limits, use, warned, month }: WatchedSpend, nowMs: number): { warnings: SpendWarning[]; warned: Warned } {
   const timestamp = formatTime(nowMs)
-  const rateShare = shareOf(use.nanosPerHour, limits.hour.limitMicros * NANOS_PER_MICRO) ?? 0
-  const monthShare = shareOf(use.monthMicros ?? 0, limits.month.limitMicros) ?? 0
-  const isRateNear = use.nanosPerHour > 0 && rateShare >= WARN_SHARE
-  const isMonthNear = limits.month.limitMicros !== null && monthShare >= WARN_SHARE
+  const bounds = boundsOf(limits, use)
+  const [hour, ofMonth] = [nearest(bounds.map(hourFigures)), nearest(bounds.flatMap((bound) => monthFigures(bound, month)))]
+  const isRateNear = hour !== null && hour.used > 0 && hour.share >= WARN_SHARE
+  const isMonthNear = ofMonth !== null && ofMonth.share >= WARN_SHARE
   const warnings: SpendWarning[] = []
-  if (isRateNear && !warned.warnedRate) warnings.push({ type: 'spend.warning', timestamp, data: hourFigures(limits, use) })
-  if (isMonthNear && warned.warnedMonth !== month) {
-    warnings.push({ type: 'spend.warning', timestamp, data: monthFigures(limits, use, month) })
-  }
-  const warnedRate = isRateNear || (warned.warnedRate && use.nanosPerHour > 0 && rateShare >= CALM_SHARE)
+  if (isRateNear && !warned.warnedRate) warnings.push({ type: 'spend.warning', timestamp, data: hour })
+  if (isMonthNear && warned.warnedMonth !== month) warnings.push({ type: 'spend.warning', timestamp, data: ofMonth })
+  const warnedRate = isRateNear || (warned.warnedRate && hour !== null && hour.used > 0 && hour.share >= CALM_SHARE)
   return { warnings, warned: { warnedRate, warnedMonth: isMonthNear ? month : warned.warnedMonth } }
 }
 
-function hourFigures({ hour }: SpendLimits, { nanosPerHour }: SpendUse): LimitFigures {
-  const share = shareOf(nanosPerHour, hour.limitMicros * NANOS_PER_MICRO) ?? 0
-  return { limit: 'HOUR', used: nanosPerHour / NANOS_PER_USD, bound: hour.limitMicros / MICROS_PER_USD, share, month: null }
+// Of equally near ones the account's own, which stands last: its figures say more to who reads them.
+function nearest(figures: readonly LimitFigures[]): LimitFigures | null {
+  return figures.reduce<LimitFigures | null>((most, one) => (most && most.share > one.share ? most : one), null)
 }
 
-function monthFigures(limits: SpendLimits, { monthMicros }: SpendUse, month: string): LimitFigures {
-  const [used, bound] = [monthMicros ?? 0, limits.month.limitMicros ?? 0]
-  return { limit: 'MONTH', used: used / MICROS_PER_USD, bound: bound / MICROS_PER_USD, share: shareOf(used, bound) ?? 0, month }
+function hourFigures({ use: { nanosPerHour }, hourMicros }: SpendBound): LimitFigures {
+  const share = shareOf(nanosPerHour, hourMicros * NANOS_PER_MICRO) ?? 0
+  return { limit: 'HOUR', used: nanosPerHour / NANOS_PER_USD, bound: hourMicros / MICROS_PER_USD, share, month: null }
+}
+
+/** None where the bound has no month. */
+function monthFigures({ use, monthMicros: bound }: SpendBound, month: string): LimitFigures[] {
+  if (bound === null) return []
+  const used = use.monthMicros ?? 0
+  return [{ limit: 'MONTH', used: used / MICROS_PER_USD, bound: bound / MICROS_PER_USD, share: shareOf(used, bound) ?? 0, month }]
 }
 
 /** A pod that runs and costs something. */
 export interface PaidPod {
   id: string
+  teamId: string
   hostId: string
   createdAtMs: number
   locked: boolean
@@ -95,20 +101,39 @@ export interface SpendStops {
 }
 
 /**
- * Pods to stop, in order: the newest first, and never a locked one (BIL-27). Once a month is spent all of them; past the limit of an hour no
- * more than bring the rate back to it. Null: none. `month`: name of the present one.
+ * Pods of an account to stop, in order: the newest first, and never a locked one (BIL-27). Once a month is spent all of them; past the limit of
+ * an hour no more than bring the rate back to it. Past a shared ceiling the newest of all accounts that share it are enough (SHR-2): each account
+ * stops its own of these. Null: none. `pods`: those of all accounts that share and want their pods stopped. `month`: name of the present one.
  */
-export function decideStops(limits: SpendLimits, use: SpendUse, pods: readonly PaidPod[], month: string): SpendStops | null {
+export function decideStops(
+  teamId: string,
+  limits: SpendLimits,
+  use: SpendUse,
+  pods: readonly PaidPod[],
+  month: string,
+): SpendStops | null {
   const newestFirst = pods
     .filter(({ locked, savesNanosPerHour }) => !locked && savesNanosPerHour > 0)
     .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1))
-  const isMonthSpent = limits.month.limitMicros !== null && use.monthMicros !== null && use.monthMicros >= limits.month.limitMicros
-  const stopped = isMonthSpent ? newestFirst : enoughOf(newestFirst, use.nanosPerHour - limits.hour.limitMicros * NANOS_PER_MICRO)
-  if (stopped.length === 0) return null
-  const figures = isMonthSpent ? monthFigures(limits, use, month) : hourFigures(limits, use)
-  const [used, bound] = [usd(figures.used), usd(figures.bound)]
-  const what = isMonthSpent ? `${used} of ${bound} USD of this month are spent` : `${used} of ${bound} USD per hour were in use`
-  return { pods: stopped, reason: `stopped by the spend limit: ${what}`, figures }
+  const stops = boundsOf(limits, use).map((bound) => stopsFor(bound, newestFirst, teamId, month))
+  // Each is the newest of the same pods, so the longest has the others in it.
+  const most = stops.reduce((a, b) => (b.pods.length > a.pods.length ? b : a))
+  return most.pods.length > 0 ? most : null
+}
+
+function stopsFor(bound: SpendBound, newestFirst: readonly PaidPod[], teamId: string, month: string): SpendStops {
+  const isOwn = (pod: PaidPod) => pod.teamId === teamId
+  const counted = bound.isShared ? newestFirst : newestFirst.filter(isOwn)
+  const isSpent = isMonthSpent(bound)
+  const stopped = isSpent ? counted : enoughOf(counted, bound.use.nanosPerHour - bound.hourMicros * NANOS_PER_MICRO)
+  const figures = (isSpent ? monthFigures(bound, month)[0] : undefined) ?? hourFigures(bound)
+  const together = bound.isShared ? ' by all accounts of one person together' : ''
+  const what = isSpent ? 'USD of this month are spent' : 'USD per hour were in use'
+  return {
+    pods: stopped.filter(isOwn),
+    reason: `stopped by the spend limit: ${usd(figures.used)} of ${usd(figures.bound)} ${what}${together}`,
+    figures,
+  }
 }
 
 /** The first of some pods that save so much together. */

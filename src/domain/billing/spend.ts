@@ -7,7 +7,7 @@ const NANOS_PER_MICRO = 1_000
 const MICROS_PER_USD = 1_000_000
 const NANOS_PER_USD = 1_000_000_000
 
-/** What an account has said of its limits, and the operator of them; null: nothing. */
+/** What an account has said of its limits, and the operator of those of the person who pays for it (SHR-1); null: nothing. */
 export interface SpendSettings {
   microsPerHour: number | null
   microsPerMonth: number | null
@@ -49,29 +49,76 @@ function least(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b)
 }
 
-/** What an account spends at the moment. */
-export interface SpendUse {
+/** What is spent at the moment. */
+export interface SpendAmounts {
   /** Of all that runs, or is about to. */
   nanosPerHour: number
   /** In this calendar month; null where no limit asks for it. */
   monthMicros: number | null
 }
 
-/** Why there is no room for something that costs so much an hour (BIL-22, BIL-23); null: there is. What costs nothing always fits. */
-export function refuseSpend({ hour, month }: SpendLimits, use: SpendUse, needNanosPerHour: number): Refusal | null {
-  if (needNanosPerHour <= 0) return null
-  if (use.nanosPerHour + needNanosPerHour > hour.limitMicros * NANOS_PER_MICRO) {
-    const inUse = `${usd(use.nanosPerHour / NANOS_PER_USD)} of ${usd(hour.limitMicros / MICROS_PER_USD)} USD per hour in use`
-    return refusal(`${inUse}, this needs ${usd(needNanosPerHour / NANOS_PER_USD)}`, hour)
-  }
-  if (month.limitMicros === null || use.monthMicros === null || use.monthMicros < month.limitMicros) return null
-  const spent = `${usd(use.monthMicros / MICROS_PER_USD)} of ${usd(month.limitMicros / MICROS_PER_USD)} USD of this month are spent`
-  return refusal(`${spent}, this needs ${usd(needNanosPerHour / NANOS_PER_USD)} per hour`, month)
+/** The same of one account. */
+export interface SpendUse extends SpendAmounts {
+  /** Of all accounts that share its ceiling, itself included (SHR-1); null: it shares with none. */
+  together: SpendAmounts | null
 }
 
-function refusal(figures: string, { limitMicros, ceilingMicros }: Limit<number | null>): Refusal {
-  const raise = limitMicros === ceilingMicros ? 'ask the operator for more' : 'raise it with PATCH /v2/billing/limits'
-  return { key: 'insufficientBalance', detail: `spend limit: ${figures}; stop something that runs, or ${raise}`, code: 'SPEND_LIMIT' }
+/** An amount, and the most that it may be. */
+export interface SpendBound {
+  use: SpendAmounts
+  hourMicros: number
+  monthMicros: number | null
+  /** The ceiling that the accounts of one person share. */
+  isShared: boolean
+}
+
+/**
+ * All bounds that an account is under: the shared ceiling is for what the accounts of one person spend together (SHR-1), the limit of the account
+ * for its own. The shared one is first: no change of the account's own limits lifts it.
+ */
+export function boundsOf({ hour, month }: SpendLimits, use: SpendUse): SpendBound[] {
+  const own = { use, hourMicros: hour.limitMicros, monthMicros: month.limitMicros, isShared: false }
+  if (!use.together) return [own]
+  return [{ use: use.together, hourMicros: hour.ceilingMicros, monthMicros: month.ceilingMicros, isShared: true }, own]
+}
+
+/** Whether the rate, and `moreNanosPerHour` with it, is past the bound of an hour. */
+export function isPastHour({ use, hourMicros }: SpendBound, moreNanosPerHour = 0): boolean {
+  return use.nanosPerHour + moreNanosPerHour > hourMicros * NANOS_PER_MICRO
+}
+
+/** Whether the bound of a month is reached. */
+export function isMonthSpent({ use, monthMicros }: SpendBound): boolean {
+  return monthMicros !== null && use.monthMicros !== null && use.monthMicros >= monthMicros
+}
+
+const OF_PERSON = ' by all accounts of one person together: the own account of who made this one, and the organizations without a plan'
+
+/** Why there is no room for something that costs so much an hour (BIL-22, BIL-23, SHR-1); null: there is. What costs nothing always fits. */
+export function refuseSpend(limits: SpendLimits, use: SpendUse, needNanosPerHour: number): Refusal | null {
+  if (needNanosPerHour <= 0) return null
+  const need = usd(needNanosPerHour / NANOS_PER_USD)
+  for (const bound of boundsOf(limits, use)) {
+    if (isPastHour(bound, needNanosPerHour)) return refusal(`${describeHour(bound)}, this needs ${need}`, limits.hour, bound)
+    if (isMonthSpent(bound)) return refusal(`${describeMonth(bound)}, this needs ${need} per hour`, limits.month, bound)
+  }
+  return null
+}
+
+function describeHour({ use, hourMicros, isShared }: SpendBound): string {
+  const figures = `${usd(use.nanosPerHour / NANOS_PER_USD)} of ${usd(hourMicros / MICROS_PER_USD)} USD per hour in use`
+  return isShared ? figures + OF_PERSON : figures
+}
+
+function describeMonth({ use, monthMicros, isShared }: SpendBound): string {
+  const figures = `${usd((use.monthMicros ?? 0) / MICROS_PER_USD)} of ${usd((monthMicros ?? 0) / MICROS_PER_USD)} USD of this month are spent`
+  return isShared ? figures + OF_PERSON : figures
+}
+
+function refusal(figures: string, { limitMicros, ceilingMicros }: Limit<number | null>, { isShared }: SpendBound): Refusal {
+  const room = isShared ? 'stop something that runs in one of them' : 'stop something that runs'
+  const raise = isShared || limitMicros === ceilingMicros ? 'ask the operator for more' : 'raise it with PATCH /v2/billing/limits'
+  return { key: 'insufficientBalance', detail: `spend limit: ${figures}; ${room}, or ${raise}`, code: 'SPEND_LIMIT' }
 }
 
 /** Dollars and cents; of less than a cent, what it takes to see it. */
@@ -83,6 +130,15 @@ export function usd(amount: number): string {
 export function shareOf(used: number, limit: number | null): number | null {
   if (limit === null) return null
   return limit === 0 ? 1 : Math.round((used / limit) * 10_000) / 10_000
+}
+
+/** The shares of the nearest bounds, shared or own (BIL-25). */
+export function nearestShares(bounds: readonly SpendBound[]): { hour: number; month: number | null } {
+  const months = bounds.flatMap(({ use, monthMicros }) => shareOf(use.monthMicros ?? 0, monthMicros) ?? [])
+  return {
+    hour: Math.max(...bounds.map(({ use, hourMicros }) => shareOf(use.nanosPerHour, hourMicros * NANOS_PER_MICRO) ?? 0)),
+    month: months.length > 0 ? Math.max(...months) : null,
+  }
 }
 
 /** A calendar month in UTC, half-open, milliseconds. */

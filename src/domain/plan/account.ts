@@ -1,11 +1,10 @@
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
-import { type SpendLimits, type SpendUse, usd } from '../billing/spend.ts'
+import { boundsOf, isMonthSpent, isPastHour, type SpendBound, type SpendLimits, type SpendUse, usd } from '../billing/spend.ts'
 import { eachOf, effect, type Named, noEffect, rateEffect } from './effect.ts'
 
 // What the operator's changes mean for an account, and its own limits. Pure.
 
 const NANOS_PER_USD = 1_000_000_000
-const NANOS_PER_MICRO = 1_000
 const MICROS_PER_USD = 1_000_000
 
 /** A bound before and after, and what is held of it; null where nobody counts that. */
@@ -48,24 +47,30 @@ export function planSpendLimits(account: ChangedResource, { before, after, use, 
   const ofHour = before.hour.limitMicros !== after.hour.limitMicros
   const ofMonth = before.month.limitMicros !== after.month.limitMicros
   const monthLimit = after.month.limitMicros
-  const isOverHour = use.nanosPerHour > after.hour.limitMicros * NANOS_PER_MICRO
-  const isOverMonth = monthLimit !== null && (use.monthMicros ?? 0) >= monthLimit
-  const rate = `${usd(use.nanosPerHour / NANOS_PER_USD)} USD per hour are in use: nothing more starts, and what runs goes on`
-  const spent = `${usd((use.monthMicros ?? 0) / MICROS_PER_USD)} USD of this month are spent: nothing more starts`
+  const bounds = boundsOf(after, use)
+  const [overHour, overMonth] = [bounds.find((bound) => isPastHour(bound)), bounds.find(isMonthSpent)]
   const effects = [
     ...(ofHour
       ? [effect(account, 'CHANGES', 'INFO', `per hour: ${usdOf(before.hour.limitMicros)} becomes ${usdOf(after.hour.limitMicros)}`)]
       : []),
     ...(ofMonth ? [effect(account, 'CHANGES', 'INFO', `per month: ${usdOf(before.month.limitMicros)} becomes ${usdOf(monthLimit)}`)] : []),
-    ...(isOverHour ? [effect(account, 'REFUSES', 'WARNING', rate)] : []),
-    ...(isOverMonth ? [effect(account, 'REFUSES', 'WARNING', spent)] : []),
-    ...(isOverMonth && stopsPods
+    ...(overHour ? [effect(account, 'REFUSES', 'WARNING', `${rateOf(overHour)}: nothing more starts, and what runs goes on`)] : []),
+    ...(overMonth ? [effect(account, 'REFUSES', 'WARNING', `${spentOf(overMonth)}: nothing more starts`)] : []),
+    ...(overMonth && stopsPods
       ? eachOf(account, running, ({ id, name }) =>
           effect({ kind: 'pod', id, name }, 'STOPS', 'WARNING', 'it is stopped, because the limit of the month is reached'),
         )
       : []),
   ]
   return effects.length > 0 ? effects : noEffect(account)
+}
+
+function rateOf({ use, isShared }: SpendBound): string {
+  return `${usd(use.nanosPerHour / NANOS_PER_USD)} USD per hour are in use${isShared ? ' by all accounts that share it' : ''}`
+}
+
+function spentOf({ use, isShared }: SpendBound): string {
+  return `${usd((use.monthMicros ?? 0) / MICROS_PER_USD)} USD of this month are spent${isShared ? ' by all accounts that share it' : ''}`
 }
 
 function usdOf(micros: number | null): string {

@@ -1,5 +1,5 @@
 import type { WhyOption } from '../../contract/why/options.ts'
-import { refuseSpend, type SpendLimits, type SpendUse } from '../billing/spend.ts'
+import { boundsOf, isMonthSpent, isPastHour, refuseSpend, type SpendLimits, type SpendUse } from '../billing/spend.ts'
 import { operatorOption, ownOption } from './option.ts'
 
 /** What an account may still take: its spend limit and its budgets (WHY-6). Pure. */
@@ -60,6 +60,9 @@ function pastBound(noun: string, { used, bound }: Means['gpus'], more: number): 
 
 /** Limits in cents under which it fits; null: the operator does not let the account go so far. */
 function raised({ limits, use }: Means, nanosPerHour: number): Record<string, number> | null {
+  // More for this account alone would be refused all the same.
+  const isSharedSpent = boundsOf(limits, use).some((bound) => bound.isShared && (isPastHour(bound, nanosPerHour) || isMonthSpent(bound)))
+  if (isSharedSpent) return null
   const perHour = upToCent((use.nanosPerHour + nanosPerHour) / NANOS_PER_MICRO)
   const needsHour = perHour > limits.hour.limitMicros
   // An hour of it, so that the limit is not reached at once.

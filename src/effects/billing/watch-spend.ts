@@ -1,5 +1,4 @@
 import { formatTime } from '../../contract/timestamps.ts'
-import { readMonthSpend } from '../../db/billing/month-spend.ts'
 import { claimSpendChecks, listPaidPods, saveWarned, type WatchedTeam } from '../../db/billing/spend-watch.ts'
 import { openDatabase } from '../../db/client.ts'
 import { monthOf } from '../../domain/billing/spend.ts'
@@ -9,7 +8,7 @@ import type { Env } from '../../env.ts'
 import { logEvent } from '../../platform/log.ts'
 import { podHost } from '../pods/marked-pod.ts'
 import { changePodByPlatform } from '../pods/platform-change.ts'
-import { viewSpend } from './spend.ts'
+import { readUse, viewSpend } from './spend.ts'
 import { sendSpendStop, sendSpendWarning } from './spend-webhook.ts'
 
 /** How often an account that wants something done is looked at. */
@@ -29,14 +28,12 @@ export async function watchSpend(env: Env, nowMs: number): Promise<void> {
 }
 
 async function checkSpend(env: Env, team: WatchedTeam, nowMs: number): Promise<void> {
-  const db = openDatabase(env.DB)
   const month = monthOf(nowMs)
   const view = await viewSpend(env, team.teamId)
-  const monthMicros = view.limits.month.limitMicros === null ? null : await readMonthSpend(db, team.teamId, month, nowMs)
-  const use = { nanosPerHour: view.nanosPerHour, monthMicros }
+  const use = await readUse(env, team.teamId, view, nowMs)
   if (team.webhookSealed !== null) await warn(env, team, { limits: view.limits, use, warned: team, month: month.name }, nowMs)
   if (!team.stopsPods) return
-  const stops = decideStops(view.limits, use, await listPaidPods(db, team.teamId), month.name)
+  const stops = decideStops(team.teamId, view.limits, use, await listPaidPods(openDatabase(env.DB), team.teamId), month.name)
   if (stops) await stopPods(env, team, stops, nowMs)
 }
 

@@ -1,7 +1,7 @@
 /** Bytes that one end takes of a stream before they are read. */
 export const SMALL_WINDOW_BYTES = 32 * 1024
 export const LARGE_WINDOW_BYTES = 256 * 1024
-/** Streams of one tunnel at a time, and those of one workload among them. */
+/** Streams of one tunnel at a time, and those of one workload among them (HOST-123). */
 export const MAX_STREAMS = 1_024
 export const MAX_STREAMS_OF_ONE = 256
 /** Streams with a large window: all of a tunnel, and those of one workload, so that one tenant's slow readers leave the others theirs. */

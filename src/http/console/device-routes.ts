@@ -23,6 +23,7 @@ import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { clientSource } from '../callers/client-address.ts'
 import { visitOf } from '../callers/session-headers.ts'
+import { limitRate } from '../middleware/rate-limit.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { json, RATE_HEADERS } from '../openapi/rest-components.ts'
@@ -115,9 +116,12 @@ const approveRoute = createRoute({
   summary: 'Let a device in: it gets a key of the account that is acted for',
   description:
     '`X-Team-Id` names another account. The key holds no scope that the session lacks, is made while the session is good, and ends with what the session is derived from.',
-  middleware: [requireSession, strictJson] as const,
+  middleware: [requireSession, limitRate, strictJson] as const,
   request: { body: json(ApproveDeviceRequest) },
-  responses: { 200: answer('The device.', WaitingDevice), ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS) },
+  responses: {
+    200: { ...answer('The device.', WaitingDevice), headers: RATE_HEADERS },
+    ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS),
+  },
 })
 
 const denyRoute = createRoute({
@@ -127,9 +131,12 @@ const denyRoute = createRoute({
   operationId: 'denyDevice',
   summary: 'Keep a device out',
   description: 'It is told so the next time that it asks.',
-  middleware: [requireSession, strictJson] as const,
+  middleware: [requireSession, limitRate, strictJson] as const,
   request: { body: json(DenyDeviceRequest) },
-  responses: { 204: { description: 'Kept out.' }, ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS) },
+  responses: {
+    204: { description: 'Kept out.', headers: RATE_HEADERS },
+    ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS),
+  },
 })
 
 /** Registers `/console/device` (CS-18 to CS-21). */

@@ -1,7 +1,7 @@
 import { type DocumentNode, type GraphQLField, type GraphQLSchema, getOperationAST, Kind } from 'graphql'
 import { Problem } from '../../contract/problems.ts'
 import type { Capability, Scope } from '../../domain/access.ts'
-import { spendRequest } from '../../services/accounts/rate-limit.ts'
+import { countRequest } from '../../services/accounts/rate-limit.ts'
 import { requireScope } from '../../services/require-scope.ts'
 import type { Call, Resolver } from './call.ts'
 import { directiveOf } from './directives.ts'
@@ -60,12 +60,14 @@ function textAt(args: Record<string, unknown>, path: string): string | undefined
   return typeof found === 'string' ? found : undefined
 }
 
-// The first one was counted with its document.
+// The first one was counted with its document; of each other the proof is new, so that none writes on what another has paid for (SHR-3).
 function countMutation(ends: boolean): Check {
   return async (call) => {
     call.mutations += 1
-    if (call.mutations === 1) return
-    const verdict = await spendRequest(call.ctx.env, call.ctx.principal, Date.now(), ends)
+    const { counted: ofDocument, ...ctx } = call.ctx
+    const { verdict, counted } =
+      call.mutations === 1 ? { verdict: null, counted: ofDocument } : await countRequest(ctx.env, ctx.principal, Date.now(), ends)
+    call.ctx = counted ? { ...ctx, counted } : ctx
     if (verdict?.allowed === false) throw new Problem('rateLimited', { detail: `rate limit exceeded for the ${verdict.exceeded} window` })
   }
 }

@@ -9,6 +9,7 @@ import { drainRefused } from '../../effects/in-flight.ts'
 import { isKnownFull } from '../../effects/storage.ts'
 import { ownByWorkerToken } from '../../effects/workers/worker-token.ts'
 import type { Env } from '../../env.ts'
+import { countedBy } from '../../objects/counted.ts'
 import { type Admitted, callEndpoint } from '../../objects/endpoint-calls.ts'
 import { ownQueue } from '../../objects/ownership/own-queue.ts'
 import { logEvent } from '../../platform/log.ts'
@@ -122,7 +123,7 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
     caller: {
       userId: spenderName(spenderOf(principal)),
       exempt: await isExempt(incoming.env, principal.teamId, Date.now()),
-      ...(call.route.isAudited && { cause: causeOf({ principal, requestId: incoming.requestId }) }),
+      ...(call.route.isAudited && { cause: causeOf({ principal, requestId: incoming.requestId, counted: countedBy('jobLimits') }) }),
     },
   }
 }

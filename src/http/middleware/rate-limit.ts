@@ -1,7 +1,7 @@
 import type { Next } from 'hono'
 import { rateLimitHeaders } from '../../domain/rate-limit.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
-import { spendRequest, tooManyRequests } from '../../services/accounts/rate-limit.ts'
+import { countRequest, tooManyRequests } from '../../services/accounts/rate-limit.ts'
 import type { AppContext } from '../app-env.ts'
 import { endsSomething } from './ending.ts'
 
@@ -23,10 +23,13 @@ export function limitRate(c: AppContext, next: Next): Promise<void> {
 export async function limitRateBy(ends: (c: AppContext) => Promise<boolean>, c: AppContext, next: Next): Promise<void> {
   const { principal } = c.var
   const nowMs = Date.now()
-  const counted = spendRequest(c.env, principal, nowMs)
+  const counting = countRequest(c.env, principal, nowMs)
   const overlaps = onlyReads(c) && !refused.get(principal.credentialId, nowMs)
-  const [first] = overlaps ? await Promise.all([counted, next()]) : [await counted]
-  const verdict = first?.allowed === false && (await ends(c)) ? await spendRequest(c.env, principal, nowMs, true) : first
+  // What is served meanwhile has no proof that it was counted, and so writes nothing (SHR-3).
+  const [first] = overlaps ? await Promise.all([counting, next()]) : [await counting]
+  const isReserved = first.verdict?.allowed === false && (await ends(c))
+  const { verdict, counted } = isReserved ? await countRequest(c.env, principal, nowMs, true) : first
+  c.set('counted', counted)
   const headers = verdict && rateLimitHeaders(verdict)
   if (verdict?.allowed === false) {
     refused.set(principal.credentialId, true, nowMs)
@@ -39,7 +42,7 @@ export async function limitRateBy(ends: (c: AppContext) => Promise<boolean>, c: 
   c.res.headers.set('RateLimit-Policy', headers['RateLimit-Policy'])
 }
 
-// A log goes on for as long as it is read, so it is not begun for a caller who may not.
+// A log goes on for as long as it is read, so it is not begun for a caller who may not; nor is a command in a pod, which does more than read.
 function onlyReads({ req }: AppContext): boolean {
-  return req.method === 'GET' && !req.path.endsWith('/logs')
+  return req.method === 'GET' && !req.path.endsWith('/logs') && req.header('upgrade') === undefined
 }

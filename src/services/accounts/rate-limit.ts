@@ -3,6 +3,7 @@ import { findQuota, type QuotaRow } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
 import { type RateLimitHeaders, type RateVerdict, rateLimitHeaders, spenderOf, verdictOf } from '../../domain/rate-limit.ts'
 import type { Env } from '../../env.ts'
+import { type Counted, countedAsRequest } from '../../objects/counted.ts'
 import { ownTeam, ownUser } from '../../objects/ownership/own.ts'
 import { podLimiterStub, rateLimiterStub } from '../../objects/stubs.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
@@ -15,6 +16,7 @@ const MAX_QUOTAS = 10_000
 
 /** Whose request it is, and by the quota of which account. */
 type Caller = Pick<Principal, 'via' | 'credentialId' | 'userId' | 'teamId'>
+type Person = Pick<Principal, 'userId' | 'teamId'>
 
 const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
 
@@ -23,7 +25,7 @@ const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
  * its pods none of theirs (RATE-1, CAP-1). `ends`: it ends something, and may have the reserve (CAP-3). Null for an exempt account, which has
  * no windows (RATE-3), and while the counter is away: limits protect neighbours from a flood, and must not end the service (RATE-7).
  */
-export async function spendRequest(env: Env, caller: Caller, nowMs: number, ends = false): Promise<RateVerdict | null> {
+async function spendRequest(env: Env, caller: Caller, nowMs: number, ends: boolean): Promise<RateVerdict | null> {
   const quota = await quotaOf(env, caller.teamId, nowMs)
   if (quota.exempt) return null
   const { minute, hour, day } = quota
@@ -37,11 +39,35 @@ export async function spendRequest(env: Env, caller: Caller, nowMs: number, ends
   }
 }
 
-/** The same for what is no request of REST but writes rows, a sign-in for one (DER-13). Tells what is left; null: nobody counts. Throws 429. */
-export async function chargeRequest(env: Env, person: Pick<Principal, 'userId' | 'teamId'>, nowMs: number): Promise<RateLimitHeaders | null> {
-  const verdict = await spendRequest(env, { via: 'SESSION', credentialId: '', ...person }, nowMs)
-  if (verdict?.allowed === false) throw tooManyRequests(verdict)
-  return verdict && rateLimitHeaders(verdict)
+/** The same, with the proof that its caller may write (SHR-3); none for a request that is one too many. */
+export async function countRequest(
+  env: Env,
+  caller: Caller,
+  nowMs: number,
+  ends = false,
+): Promise<{ verdict: RateVerdict | null; counted?: Counted }> {
+  const verdict = await spendRequest(env, caller, nowMs, ends)
+  return { verdict, ...(verdict?.allowed !== false && { counted: countedAsRequest() }) }
+}
+
+/** Something that was counted: what is left of the windows (null: there are none), and the proof that its rows may be written (SHR-3). */
+export interface Charge {
+  counted: Counted
+  rateLimit: RateLimitHeaders | null
+}
+
+/** Counts what is no request of REST but writes rows for a person, such as a sign-in (DER-13). Throws 429. */
+export async function chargeRequest(env: Env, person: Person, nowMs: number): Promise<Charge> {
+  const charge = await tryCharge(env, person, nowMs)
+  if ('exceeded' in charge) throw tooManyRequests(charge)
+  return charge
+}
+
+/** The same; answers with the verdict where it is one too many. */
+export async function tryCharge(env: Env, person: Person, nowMs: number): Promise<Charge | RateVerdict> {
+  const verdict = await spendRequest(env, { via: 'SESSION', credentialId: '', ...person }, nowMs, false)
+  if (verdict?.allowed === false) return verdict
+  return { counted: countedAsRequest(), rateLimit: verdict && rateLimitHeaders(verdict) }
 }
 
 /** The refusal of a request that is one too many (RATE-4). */

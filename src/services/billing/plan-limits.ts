@@ -1,12 +1,10 @@
 import type { SpendCeilings, UpdateSpendLimitsRequest } from '../../contract/billing/spend.ts'
 import type { ChangedResource, ChangeEffect, ChangePlan } from '../../contract/change-plan.ts'
 import { readHoldings } from '../../db/accounts/account-holdings.ts'
-import { readMonthSpend } from '../../db/billing/month-spend.ts'
 import type { SpendChange } from '../../db/billing/spend.ts'
 import { openDatabase } from '../../db/client.ts'
-import { monthOf } from '../../domain/billing/spend.ts'
 import { planSpendLimits } from '../../domain/plan/account.ts'
-import { limitsInForce, viewSpend } from '../../effects/billing/spend.ts'
+import { limitsInForce, readUse, viewSpend } from '../../effects/billing/spend.ts'
 import { planChange } from '../change-plan.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
 import { requireMatch } from '../precondition.ts'
@@ -35,16 +33,13 @@ export async function foretellLimits(
   { webhookSealed: _webhook, ...change }: SpendChange,
 ): Promise<ChangeEffect[]> {
   const db = openDatabase(env.DB)
-  const [view, monthMicros, { running }] = await Promise.all([
-    viewSpend(env, teamId),
-    readMonthSpend(db, teamId, monthOf(nowMs), nowMs),
-    readHoldings(db, teamId, nowMs),
-  ])
+  const [view, { running }] = await Promise.all([viewSpend(env, teamId), readHoldings(db, teamId, nowMs)])
   const settings = { ...view.settings, ...change }
+  const after = limitsInForce(env, settings)
   return planSpendLimits(account, {
     before: view.limits,
-    after: limitsInForce(env, settings),
-    use: { nanosPerHour: view.nanosPerHour, monthMicros },
+    after,
+    use: await readUse(env, teamId, { ...view, limits: after }, nowMs, true),
     stopsPods: settings.stopsPods,
     running,
   })

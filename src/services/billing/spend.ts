@@ -2,13 +2,12 @@ import type { SpendCeilings, SpendLimits, SpendSummary, UpdateSpendLimitsRequest
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { findUser } from '../../db/accounts/accounts.ts'
-import { readMonthSpend } from '../../db/billing/month-spend.ts'
 import { type OwnSpendLimits, readSpend, type SpendChange, upsertSpendLimits } from '../../db/billing/spend.ts'
 import { openDatabase } from '../../db/client.ts'
 import { changedMembers } from '../../domain/audit/change.ts'
-import { estimateMicros, monthOf, type SpendSettings, shareOf, usd } from '../../domain/billing/spend.ts'
+import { boundsOf, estimateMicros, monthOf, nearestShares, type SpendSettings, usd } from '../../domain/billing/spend.ts'
 import { refuseWebhookUrl } from '../../domain/webhook/url.ts'
-import { findSpendRefusal, limitsInForce, type SpendView, viewSpend } from '../../effects/billing/spend.ts'
+import { findSpendRefusal, limitsInForce, readUse, type SpendView, viewSpend } from '../../effects/billing/spend.ts'
 import { openSpendWebhook, sealSpendWebhook } from '../../effects/billing/spend-webhook.ts'
 import { announceCapacity } from '../../effects/capacity.ts'
 import { webhookAllowOfTeam } from '../../effects/webhook-allow.ts'
@@ -21,7 +20,6 @@ import { requireScope } from '../require-scope.ts'
 
 const NANOS_PER_USD = 1_000_000_000
 const MICROS_PER_USD = 1_000_000
-const NANOS_PER_MICRO = 1_000
 
 /** Throws 402 when an account may not have something that costs so much an hour (BIL-22, BIL-23). The statement that takes it looks again. */
 export async function requireSpend({ env, principal }: VerbContext, nanosPerHour: number): Promise<void> {
@@ -39,8 +37,11 @@ export async function getSummary({ env, principal, nowMs }: VerbContext): Promis
 /** The same of any account. */
 export async function summaryOf(env: Env, teamId: string, nowMs: number): Promise<SpendSummary> {
   const month = monthOf(nowMs)
-  const [view, spentMicros] = await Promise.all([viewSpend(env, teamId), readMonthSpend(openDatabase(env.DB), teamId, month, nowMs)])
+  const view = await viewSpend(env, teamId)
   const { nanosByKind, nanosPerHour, limits } = view
+  const use = await readUse(env, teamId, view, nowMs, true)
+  const spentMicros = use.monthMicros ?? 0
+  const shares = nearestShares(boundsOf(limits, use))
   const rateOf = (nanos: number) => nanos / NANOS_PER_USD
   return {
     rate: {
@@ -48,14 +49,14 @@ export async function summaryOf(env: Env, teamId: string, nowMs: number): Promis
       pods: rateOf(nanosByKind.PODS),
       serverless: rateOf(nanosByKind.SERVERLESS),
       networkVolumes: rateOf(nanosByKind.NETWORK_VOLUMES),
-      share: shareOf(nanosPerHour, limits.hour.limitMicros * NANOS_PER_MICRO),
+      share: shares.hour,
     },
     month: {
       from: formatTime(month.startMs),
       to: formatTime(month.endMs),
       spent: spentMicros / MICROS_PER_USD,
       estimate: estimateMicros(spentMicros, nanosPerHour, month, nowMs) / MICROS_PER_USD,
-      share: shareOf(spentMicros, limits.month.limitMicros),
+      share: shares.month,
     },
     limits: toLimits(env, teamId, view),
   }

@@ -1,4 +1,3 @@
-import { rateLimitHeaders } from '../../domain/rate-limit.ts'
 import { type Claims, judgeFirstSight } from '../../domain/session/claims.ts'
 import {
   type Attempt,
@@ -17,7 +16,7 @@ import { fetchJson } from '../../platform/fetch-json.ts'
 import { newSessionSecret } from '../../platform/ids.ts'
 import { logEvent } from '../../platform/log.ts'
 import { vaultOf } from '../../platform/seal.ts'
-import { spendRequest } from '../accounts/rate-limit.ts'
+import { tryCharge } from '../accounts/rate-limit.ts'
 import type { OperatorContext } from '../context.ts'
 import type { Visit } from '../credentials/authentication.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
@@ -99,11 +98,10 @@ async function enter(
   if ('refusal' in found) return { failure: NO_ACCOUNT.includes(found) ? 'account' : 'email' }
   const { userId, accounts } = found
   if (accounts.all.get(accounts.own)?.isSuspended !== false) return { failure: 'suspended' }
-  const rate = await spendRequest(env, { via: 'SESSION', credentialId, userId, teamId: accounts.own }, nowMs)
-  if (rate?.allowed === false) return { failure: 'often' }
-  const rateLimit = rate && rateLimitHeaders(rate)
+  const charge = await tryCharge(env, { userId, teamId: accounts.own }, nowMs)
+  if ('exceeded' in charge) return { failure: 'often' }
   const isOperator = isListed(env, client.provider, claims)
-  return openSession(where, { made: 'OIDC', userId, keyId: null, isOperator, teamId: accounts.own, rateLimit })
+  return openSession(where, { made: 'OIDC', userId, keyId: null, isOperator, teamId: accounts.own, charge })
 }
 
 /** What the provider says of whom it has signed in, for the code that it gave; its failures are in the log. */

@@ -8,10 +8,11 @@ import type { CookieShown } from '../../domain/session/bearer.ts'
 import { CONSOLE_SESSION_TTL_MS } from '../../domain/session/console.ts'
 import { auditStatement } from '../../effects/audit.ts'
 import type { Env } from '../../env.ts'
-import type { Cause } from '../../objects/cause.ts'
+import { byCaller, byOperator } from '../../objects/cause.ts'
+import { type Counted, countedBy } from '../../objects/counted.ts'
 import { newSessionSecret } from '../../platform/ids.ts'
 import { findUserOrThrow } from '../accounts/accounts.ts'
-import { chargeRequest } from '../accounts/rate-limit.ts'
+import { type Charge, chargeRequest } from '../accounts/rate-limit.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { authenticateOperator, forgetVerdicts } from '../credentials/authenticate.ts'
@@ -39,7 +40,7 @@ type Made = Pick<table.ConsoleSessionRow, 'made' | 'userId' | 'keyId' | 'isOpera
   teamId: string | null
   untilMs?: number | null
   parent?: string | null
-  rateLimit?: RateLimitHeaders | null
+  charge: Charge
 }
 
 type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
@@ -56,18 +57,10 @@ export async function signInWithKey(where: Where, key: string, visit: Visit): Pr
   const { via, userId, teamId, credentialId } = known.principal
   // The key of a pod is for that pod.
   if (via !== 'KEY') return INVALID
-  const rateLimit = await chargeRequest(env, { userId, teamId }, nowMs)
+  const charge = await chargeRequest(env, { userId, teamId }, nowMs)
   const verdict = await verifyKeyAgain(env, credentialId, nowMs)
   if (verdict === null) return INVALID
-  return openSession(where, {
-    made: 'KEY',
-    userId,
-    keyId: credentialId,
-    isOperator: false,
-    teamId,
-    untilMs: verdict.expiresAtMs,
-    rateLimit,
-  })
+  return openSession(where, { made: 'KEY', userId, keyId: credentialId, isOperator: false, teamId, untilMs: verdict.expiresAtMs, charge })
 }
 
 async function signInAsOperator(where: Where, key: string, visit: Visit): Promise<Opened | Refused> {
@@ -77,7 +70,15 @@ async function signInAsOperator(where: Where, key: string, visit: Visit): Promis
   const lookup = source === null ? { found: await check() } : await lookUpFor(`operator ${source}`, nowMs, check)
   if ('waitSeconds' in lookup) return { ok: false, problem: 'rateLimited', waitSeconds: lookup.waitSeconds }
   if (!lookup.found) return INVALID
-  return openSession(where, { made: 'OPERATOR_KEY', userId: null, keyId: await digestOfOperatorKey(env), isOperator: true, teamId: null })
+  const charge = { counted: countedBy('operatorKey'), rateLimit: null }
+  return openSession(where, {
+    made: 'OPERATOR_KEY',
+    userId: null,
+    keyId: await digestOfOperatorKey(env),
+    isOperator: true,
+    teamId: null,
+    charge,
+  })
 }
 
 /** Stores a session under a new secret, whatever the browser had before (CS-9), and notes it. */
@@ -85,12 +86,12 @@ export async function openSession({ env, nowMs, requestId }: Where, made: Made):
   const secret = newSessionSecret()
   const id = await consoleSessionId(env, secret)
   const expiresAt = Math.min(nowMs + CONSOLE_SESSION_TTL_MS, made.untilMs ?? Number.POSITIVE_INFINITY)
-  const { made: way, userId, keyId, isOperator, teamId, parent = null, rateLimit = null } = made
+  const { made: way, userId, keyId, isOperator, teamId, parent = null, charge } = made
   const row = { id, made: way, userId, keyId, isOperator, createdAt: nowMs, expiresAt, seenAt: nowMs, revokedAt: null, parent }
   const after = { signedInBy: way, isOperator, expiresAt: formatTime(expiresAt) }
-  const note = noteSession({ env, nowMs, requestId }, row, teamId, 'sessions.create', { before: null, after })
+  const note = noteSession({ env, nowMs, requestId }, row, teamId, 'sessions.create', { before: null, after }, charge.counted)
   await table.insertConsoleSession(openDatabase(env.DB), row, [note])
-  return { secret, expiresAtMs: expiresAt, rateLimit }
+  return { secret, expiresAtMs: expiresAt, rateLimit: charge.rateLimit }
 }
 
 /** Ends the session of a cookie: at once here, within 60 s everywhere. One that has ended already stays so. */
@@ -99,7 +100,7 @@ export async function signOut(where: Where, shown: CookieShown, visit: Visit): P
   const session = await findByCookie(env, shown, nowMs, visit)
   if ('problem' in session) return
   const teamId = session.key?.principal.teamId ?? session.user?.accounts.own ?? null
-  const note = noteSession(where, session.row, teamId, 'sessions.end', { before: {}, after: null })
+  const note = noteSession(where, session.row, teamId, 'sessions.end', { before: {}, after: null }, countedBy('signIn'))
   await table.revokeConsoleSession(openDatabase(env.DB), session.row.id, nowMs, [note])
   forgetVerdicts()
 }
@@ -154,14 +155,12 @@ function noteSession(
   teamId: string | null,
   action: string,
   contents: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
+  counted: Counted,
 ) {
   const resourceId = id.slice(0, CREDENTIAL_CHARS)
-  const actor: Record<typeof made, Pick<Cause, 'actorKind' | 'credentialId'>> = {
-    KEY: { actorKind: 'KEY', credentialId: keyId },
-    OPERATOR_KEY: { actorKind: 'OPERATOR', credentialId: null },
-    OIDC: { actorKind: 'SESSION', credentialId: resourceId },
-    LINK: { actorKind: 'SESSION', credentialId: resourceId },
-  }
-  const cause = { ...actor[made], userId, requestId }
+  const shown =
+    made === 'KEY' ? ({ actorKind: 'KEY', credentialId: keyId } as const) : ({ actorKind: 'SESSION', credentialId: resourceId } as const)
+  const cause =
+    made === 'OPERATOR_KEY' ? byOperator({ userId, credentialId: null, requestId }) : byCaller(counted, { ...shown, userId, requestId })
   return auditStatement(env, nowMs, cause, teamId, { action, resourceKind: 'session', resourceId, ...contents })
 }

@@ -13,9 +13,9 @@ import {
   readUserCode,
   showUserCode,
 } from '../../domain/session/device-login.ts'
+import { countedBy } from '../../objects/counted.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { createOwnKey, parentOfCaller, requireMayGrant } from '../accounts/own-keys.ts'
-import { chargeRequest } from '../accounts/rate-limit.ts'
 import { noteChange } from '../audit.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
@@ -139,15 +139,15 @@ async function handOut({ env, nowMs, requestId }: Where, deviceName: string, row
   if (acting === null) return null
   const name = (deviceName.startsWith(PROGRAM) ? deviceName : `${PROGRAM} on ${deviceName}`).slice(0, MAX_NAME_CHARS)
   const body = { name, permission, ...(permission === 'RESTRICTED' && { scopes: row.scopes ?? [] }) }
-  const { id, key } = await createOwnKey({ env, principal: acting.principal, nowMs, requestId }, body, undefined, acting.parent)
+  const by = { env, principal: acting.principal, nowMs, requestId, counted: countedBy('approval') }
+  const { id, key } = await createOwnKey(by, body, undefined, acting.parent)
   if (key === null) throw new Error('a new key has no text')
   return { access_token: key, token_type: 'Bearer', key_id: id, account_id: teamId }
 }
 
 async function decide(ctx: VerbContext, typed: string, grant: Granted | null): Promise<WaitingDevice> {
-  const { env, nowMs, principal } = ctx
+  const { env, nowMs } = ctx
   const device = await findDevice(ctx, typed)
-  await chargeRequest(env, principal, nowMs)
   const id = await codes.userCodeId(env, requireUserCode(typed))
   const after = grant === null ? {} : { permission: grant.permission, scopes: grant.scopes }
   const action = grant === null ? 'devices.deny' : 'devices.approve'

@@ -67,11 +67,11 @@ export async function signInWithLink(where: Where, link: string, visit: Visit): 
   const found = await findLink(where, link, visit)
   if ('problem' in found) return found
   const { user, row } = found
-  const rateLimit = await chargeRequest(env, { userId: user.id, teamId: user.personalTeamId }, nowMs)
+  const charge = await chargeRequest(env, { userId: user.id, teamId: user.personalTeamId }, nowMs)
   if (!(await takeSignInLink(openDatabase(env.DB), row.id, nowMs))) return USED
   const { isOperator, parent } = row
   const made = { made: 'LINK', userId: user.id, keyId: null, isOperator, teamId: user.personalTeamId } as const
-  return openSession(where, { ...made, rateLimit, parent })
+  return openSession(where, { ...made, charge, parent })
 }
 
 async function findLink({ env, nowMs }: Where, link: string, visit: Visit): Promise<GoodLink | Refused> {

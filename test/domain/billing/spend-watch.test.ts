@@ -9,7 +9,8 @@ const NOW = Date.parse('2026-11-22T12:00:00Z')
 const QUIET: Warned = { warnedMonth: null, warnedRate: false }
 const limitsOf = (perHour: number, perMonth: number | null) =>
   spendLimitsOf({ ...NO_SPEND_SETTINGS, microsPerHour: perHour * USD, microsPerMonth: perMonth && perMonth * USD }, 1_000 * USD)
-const useOf = (perHour: number, month: number | null) => ({ nanosPerHour: perHour * NANOS, monthMicros: month && month * USD })
+const amounts = (perHour: number, month: number | null) => ({ nanosPerHour: perHour * NANOS, monthMicros: month && month * USD })
+const useOf = (perHour: number, month: number | null) => ({ ...amounts(perHour, month), together: null })
 const watch = (perHour: number, month: number | null, warned = QUIET, limits = limitsOf(10, 100)) =>
   decideWarnings({ limits, use: useOf(perHour, month), warned, month: '2026-11' }, NOW)
 
@@ -50,10 +51,10 @@ describe('a warning', () => {
 
 describe('pods that the limit stops', () => {
   const pod = (id: string, createdAtMs: number, usd = 1, locked = false): PaidPod => {
-    return { id, hostId: 'h', createdAtMs, locked, savesNanosPerHour: usd * NANOS }
+    return { id, teamId: 't', hostId: 'h', createdAtMs, locked, savesNanosPerHour: usd * NANOS }
   }
   const idsOf = (perHour: number, month: number | null, pods: PaidPod[]) =>
-    decideStops(limitsOf(3, 100), useOf(perHour, month), pods, '2026-11')?.pods.map(({ id }) => id) ?? []
+    decideStops('t', limitsOf(3, 100), useOf(perHour, month), pods, '2026-11')?.pods.map(({ id }) => id) ?? []
 
   it.each<[string, number, number | null, PaidPod[], string[]]>([
     ['within the limits', 3, 99, [pod('a', 1), pod('b', 2)], []],
@@ -67,16 +68,31 @@ describe('pods that the limit stops', () => {
     expect(idsOf(perHour, month, pods)).toEqual(ids)
   })
 
+  it('[S2] [SHR-2] past a shared ceiling are the newest of all accounts, and an account stops its own of these', () => {
+    const limits = spendLimitsOf({ ...NO_SPEND_SETTINGS, ceilingMicrosPerHour: 3 * USD }, 80 * USD)
+    const of = (teamId: string, id: string, createdAtMs: number) => ({ ...pod(id, createdAtMs), teamId })
+    const all = [of('t', 'a', 1), of('u', 'b', 2), of('t', 'c', 3), of('u', 'd', 4)]
+    const stopsOf = (teamId: string, together: number) =>
+      decideStops(teamId, limits, { ...amounts(2, null), together: amounts(together, null) }, all, '2026-11')
+    expect([stopsOf('t', 3), stopsOf('u', 3)]).toEqual([null, null])
+    expect([stopsOf('t', 4), stopsOf('u', 4)?.pods.map(({ id }) => id)]).toEqual([null, ['d']])
+    expect([stopsOf('t', 6), stopsOf('u', 6)].map((stops) => stops?.pods.map(({ id }) => id))).toEqual([['c'], ['d', 'b']])
+    expect(stopsOf('t', 6)).toMatchObject({
+      reason: 'stopped by the spend limit: 6.00 of 3.00 USD per hour were in use by all accounts of one person together',
+      figures: { limit: 'HOUR', used: 6, bound: 3, share: 2 },
+    })
+  })
+
   it.each([
     [5, 0, 'stopped by the spend limit: 5.00 of 3.00 USD per hour were in use'],
     [1, 100.5, 'stopped by the spend limit: 100.50 of 100.00 USD of this month are spent'],
   ])('[BIL-27] with %d USD an hour and %d in the month they say why', (perHour, month, reason) => {
-    expect(decideStops(limitsOf(3, 100), useOf(perHour, month), [pod('a', 1)], '2026-11')?.reason).toBe(reason)
+    expect(decideStops('t', limitsOf(3, 100), useOf(perHour, month), [pod('a', 1)], '2026-11')?.reason).toBe(reason)
   })
 
   it('[BIL-29] have the figures of the limit that stops them, of the month before the hour', () => {
     const figuresOf = (perHour: number, month: number | null) =>
-      decideStops(limitsOf(3, 100), useOf(perHour, month), [pod('a', 1)], '2026-11')?.figures
+      decideStops('t', limitsOf(3, 100), useOf(perHour, month), [pod('a', 1)], '2026-11')?.figures
     expect(figuresOf(4.5, 99)).toEqual({ limit: 'HOUR', used: 4.5, bound: 3, share: 1.5, month: null })
     expect(figuresOf(4.5, 101)).toEqual({ limit: 'MONTH', used: 101, bound: 100, share: 1.01, month: '2026-11' })
   })
@@ -87,7 +103,8 @@ describe('pods that the limit stops', () => {
       fc.property(pods, fc.nat(20), (given, limit) => {
         const all = given.map(({ createdAtMs, usd, locked }, i) => pod(`p${i}`, createdAtMs, usd, locked))
         const rate = all.reduce((total, { savesNanosPerHour }) => total + savesNanosPerHour, 0)
-        const stopped = decideStops(limitsOf(limit, null), { nanosPerHour: rate, monthMicros: null }, all, '2026-11')?.pods ?? []
+        const stopped =
+          decideStops('t', limitsOf(limit, null), { nanosPerHour: rate, monthMicros: null, together: null }, all, '2026-11')?.pods ?? []
         const saved = stopped.reduce((total, { savesNanosPerHour }) => total + savesNanosPerHour, 0)
         const stoppable = all.filter(({ locked, savesNanosPerHour }) => !locked && savesNanosPerHour > 0)
         const isWithin = rate - saved <= limit * NANOS

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import {
+  boundsOf,
   estimateMicros,
   monthOf,
   NO_SPEND_SETTINGS,
+  nearestShares,
   refuseSpend,
   type SpendSettings,
   shareOf,
@@ -18,6 +20,7 @@ const settings = (change: Partial<SpendSettings>): SpendSettings => ({ ...NO_SPE
 const use = (usdPerHour: number, monthUsd: number | null = null) => ({
   nanosPerHour: Math.round(usdPerHour * NANOS),
   monthMicros: monthUsd === null ? null : monthUsd * USD,
+  together: null,
 })
 
 describe('the limits of an account', () => {
@@ -73,6 +76,27 @@ describe('what costs something', () => {
     expect(refuseSpend(own, use(2), 0.000_4 * NANOS)?.detail).toBe(
       'spend limit: 2.00 of 2.00 USD per hour in use, this needs 0.000400; stop something that runs, or raise it with PATCH /v2/billing/limits',
     )
+  })
+
+  it('[S2] [SHR-1] is refused by what all accounts of the person spend together, which the account cannot raise', () => {
+    const ceiling = spendLimitsOf(
+      settings({ microsPerHour: 1 * USD, ceilingMicrosPerHour: 2 * USD, ceilingMicrosPerMonth: 9 * USD }),
+      DEFAULT,
+    )
+    const both = (own: number, together: number, month = 0) => ({ ...use(own, month), together: use(together, month) })
+    expect(refuseSpend(ceiling, both(0, 1), NANOS)).toBeNull()
+    expect(refuseSpend(ceiling, both(0, 1.01), NANOS)?.detail).toBe(
+      'spend limit: 1.01 of 2.00 USD per hour in use by all accounts of one person together: the own account of who made this one, and the organizations without a plan, this needs 1.00; stop something that runs in one of them, or ask the operator for more',
+    )
+    expect(refuseSpend(ceiling, { ...use(0, 0), together: use(0, 9) }, NANOS)?.detail).toMatch(
+      /^spend limit: 9.00 of 9.00 USD of this month .* one person/,
+    )
+    // Its own limit is for its own.
+    expect(refuseSpend(ceiling, both(0.5, 0.5), NANOS)?.detail).toMatch(
+      /^spend limit: 0.50 of 1.00 USD per hour in use, .* raise it with PATCH/,
+    )
+    expect(nearestShares(boundsOf(ceiling, both(0.1, 1.8, 3)))).toEqual({ hour: 0.9, month: 0.3333 })
+    expect(nearestShares(boundsOf(ceiling, both(0.95, 1, 3)))).toEqual({ hour: 0.95, month: 0.3333 })
   })
 
   it('[BIL-23] is refused when the month is spent, and not before', () => {

@@ -1,8 +1,9 @@
 import { SSH_OPEN_HEADER } from '../../../src/host-protocol/ssh-proxy.ts'
 import { DOOR_CHECKS } from '../../../src/http/pod-doors/watched-socket.ts'
+import { auditRows } from '../../support/audited.ts'
 import { ChannelSocket, PlayedCommand } from '../../support/channel-socket.ts'
 import { FakeTunnel } from '../../support/fake-tunnel.ts'
-import { afterEach, describe, env, expect, it, send } from '../../support/harness.ts'
+import { admin, afterEach, describe, env, expect, it, send } from '../../support/harness.ts'
 import { type PodScene, podScene } from '../../support/pod-scene.ts'
 import { until } from '../../support/time.ts'
 
@@ -54,6 +55,19 @@ describe('[NET-21] the SSH proxy is told whether a key gets into a pod', () => {
     const bodies = await Promise.all(refused.map(async (reply) => ({ ...((await reply.json()) as object), status: reply.status })))
     expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1)
     expect(bodies[0]).toMatchObject({ status: 403, detail: 'no pod with SSH has this user name and lets this key in' })
+  })
+
+  it('[S10] [SHR-4] logins have windows of their own: one too many is 429 and leaves no row, and the user goes on', async () => {
+    const { id, user } = await runPod()
+    const quota = { minute: 2, hour: 2, day: 2, exempt: false }
+    expect((await admin().put(`/admin/v1/users/${scene.account.userId}/quotas`, quota)).status).toBe(200)
+    const statuses: number[] = []
+    for (let i = 0; i < 4; i += 1) statuses.push((await admit({ user, connect: true })).status)
+    expect(statuses).toEqual([204, 204, 429, 429])
+    expect(await auditRows("resource_id = ? AND action = 'pods.ssh'", id)).toHaveLength(2)
+    expect((await scene.call.get('/v2/user')).status).toBe(200)
+    // Only who comes in is counted.
+    expect((await admit({ user })).status).toBe(204)
   })
 
   it('[NET-20] by its own key alone', async () => {

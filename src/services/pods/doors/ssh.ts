@@ -5,7 +5,10 @@ import { bareKey, parseSshUser } from '../../../domain/pod/ssh-login.ts'
 import { auditStatement } from '../../../effects/audit.ts'
 import type { Env } from '../../../env.ts'
 import type { SshAdmit, SshLogin, SshOpen } from '../../../host-protocol/ssh-proxy.ts'
+import { byCaller } from '../../../objects/cause.ts'
+import type { Counted } from '../../../objects/counted.ts'
 import { sameSecret } from '../../../platform/crypto.ts'
+import { countRequest } from '../../accounts/rate-limit.ts'
 import type { OperatorContext } from '../../context.ts'
 import type { OpenDoor } from './exec.ts'
 import { openChannels, requireRunning } from './pod-door.ts'
@@ -31,10 +34,24 @@ export async function admitSsh({ env, nowMs, requestId }: OperatorContext, admit
   const door = await findAdmitted(env, admit)
   if (!admit.connect) return
   const fingerprint = await fingerprintOf(admit.key)
-  const cause = { actorKind: 'KEY', userId: null, credentialId: fingerprint, requestId } as const
+  const counted = await countLogin(env, door, nowMs)
+  const cause = byCaller(counted, { actorKind: 'KEY', userId: null, credentialId: fingerprint, requestId })
   const after = { fingerprint, address: admit.address }
   const change = { action: 'pods.ssh', resourceKind: 'pod', resourceId: door.id, before: null, after }
   await openDatabase(env.DB).batch([auditStatement(env, nowMs, cause, door.teamId, change)])
+}
+
+/**
+ * Logins of an account have windows of their own, as wide as those of a user (SHR-4): each writes a row, and no login keeps a user from the API.
+ * Throws 429.
+ */
+async function countLogin(env: Env, { id, teamId }: PodDoor, nowMs: number): Promise<Counted> {
+  const principal = { via: 'KEY' as const, credentialId: id, userId: `ssh ${teamId}`, teamId, scopes: new Set<string>() }
+  const { verdict, counted } = await countRequest(env, principal, nowMs)
+  if (counted) return counted
+  const seconds = verdict?.allowed === false ? verdict.retryAfterSeconds : 1
+  const detail = `the account has let too many SSH logins in; try again in ${seconds} seconds`
+  throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(seconds) } })
 }
 
 /** A command in the pod, or a connection to a port of it. Throws 403 as `admitSsh` does, 409 while the pod does not run. */

@@ -1,0 +1,286 @@
+import type { BudgetName } from './accounts/budgets.ts'
+
+/**
+ * For whom something is counted: the person behind all accounts that it has made, one account, or the network address of who has shown no key yet.
+ * A bound of a machine or of the plane alone is none of these: whoever comes first would have all of it.
+ */
+export const CHARGED = ['person', 'account', 'address'] as const
+
+/** Something that accounts share and that has an end (SHR-5). */
+export interface SharedResource {
+  charged: (typeof CHARGED)[number]
+  /** The most that one may have while others are there. */
+  share: string
+  /** What one that holds nothing yet finds, however much the others hold. */
+  reserve: string
+  /** Files, with what they export, that refuse what is more. */
+  at: readonly [string, ...string[]]
+  /** Rules that say so: one of those files names one of them. */
+  rules: readonly [string, ...string[]]
+  budgets?: readonly BudgetName[]
+  /** Tables whose rows it bounds: of D1 by their name, of an object as `<folder>/<name>`. */
+  tables?: readonly string[]
+}
+
+const OWN = 'all of its own: nothing of others is counted with it'
+const BUDGET = 'a budget, PP-203; adr/0050'
+
+/** Every finite thing that accounts share, by its name. One that is new gets a row: docs/adding-things.md says how. */
+export const SHARED_RESOURCES = {
+  'REST requests': {
+    charged: 'person',
+    share: '60 a minute, 3,000 an hour, 50,000 a day',
+    reserve: OWN,
+    at: ['src/services/accounts/rate-limit.ts#countRequest'],
+    rules: ['RATE-1', 'SHR-3'],
+    tables: ['teams', 'overlays', 'volume_tombstones', 'host/pod_marks'],
+  },
+  'rows of the audit log': {
+    charged: 'person',
+    share: 'as many as requests: none is written without one',
+    reserve: OWN,
+    at: ['src/objects/cause.ts#byCaller'],
+    rules: ['SHR-3'],
+    tables: ['audit', 'audit-outbox.ts/audit_outbox'],
+  },
+  'sign-ins and sessions': {
+    charged: 'person',
+    share: 'a request each; 50 sessions, of which a new one ends the oldest',
+    reserve: OWN,
+    at: ['src/services/accounts/rate-limit.ts#tryCharge'],
+    rules: ['SHR-3'],
+    tables: ['console_sessions', 'sign_in_links', 'users'],
+  },
+  'device codes': {
+    charged: 'address',
+    share: '30 a minute',
+    reserve: OWN,
+    at: ['src/http/console/device-routes.ts#MAX_STARTS'],
+    rules: ['CS-18'],
+    tables: ['device_logins'],
+  },
+  'SSH logins': {
+    charged: 'account',
+    share: 'windows as wide as those of a user',
+    reserve: OWN,
+    at: ['src/services/pods/doors/ssh.ts#admitSsh'],
+    rules: ['SHR-4'],
+  },
+  'SSH connections': {
+    charged: 'address',
+    share: '64 without a key, 256 with one',
+    reserve: 'strangers have 256 places, so those with a key find theirs',
+    at: ['src/ssh-proxy/limits.ts#Turnstile'],
+    rules: ['NET-24'],
+  },
+  'look-ups that find nothing': {
+    charged: 'address',
+    share: '100 in 10 s, 10 of one that goes on',
+    reserve: OWN,
+    at: ['src/services/credentials/lookups.ts#lookUpFor'],
+    rules: ['PP-200'],
+  },
+  'answers to who is refused': {
+    charged: 'address',
+    share: '100 in 10 s, then later ones',
+    reserve: OWN,
+    at: ['src/domain/refusals.ts#countRefusal'],
+    rules: ['SEC-11'],
+  },
+  'GraphQL without a key': {
+    charged: 'address',
+    share: '120 requests a minute',
+    reserve: OWN,
+    at: ['src/http/graphql/anonymous.ts#countAnonymous'],
+    rules: ['GQL-28'],
+  },
+  'calls of the job API': {
+    charged: 'person',
+    share: 'windows and places for each operation of each endpoint',
+    reserve: OWN,
+    at: ['src/domain/job/limits.ts#judgeCall'],
+    rules: ['LIM-1'],
+    tables: ['endpoint/bulks', 'endpoint/idempotency_keys', 'endpoint/request_samples'],
+  },
+  spend: {
+    charged: 'person',
+    share: 'a ceiling an hour and a month, over all accounts without a plan of their own',
+    reserve: OWN,
+    at: ['src/db/billing/spend.ts#withinSpend', 'src/db/billing/month-limit.ts#withinMonth'],
+    rules: ['SHR-1'],
+    tables: ['spend_stops', 'usage', 'usage_days', 'usage_totals'],
+  },
+  'pods, endpoints, clusters and what they store': {
+    charged: 'person',
+    share: BUDGET,
+    reserve: OWN,
+    at: ['src/db/accounts/budgets.ts#withinBudget'],
+    rules: ['PP-203', 'PLN-7'],
+    budgets: ['pods', 'clusters', 'stoppedPods', 'endpoints', 'gpus', 'storedBytes', 'secrets', 'secretBytes'],
+    tables: ['endpoints', 'endpoint/scaling_log', 'endpoint/timeline_hours'],
+  },
+  'lives of workers': {
+    charged: 'person',
+    share: 'as many as workers, which hold GPUs or machines; forgotten after a time',
+    reserve: OWN,
+    at: ['src/db/accounts/budgets.ts#withinBudget'],
+    rules: ['PP-203'],
+    tables: ['endpoint/former_workers', 'endpoint/worker_changes', 'endpoint/worker_lives'],
+  },
+  organizations: {
+    charged: 'person',
+    share: BUDGET,
+    reserve: OWN,
+    at: ['src/db/accounts/budgets.ts#withinBudget'],
+    rules: ['PLN-6', 'PP-203'],
+    budgets: ['organizations'],
+  },
+  'what is kept of one account': {
+    charged: 'account',
+    share: BUDGET,
+    reserve: OWN,
+    at: ['src/db/accounts/budgets.ts#withinBudget'],
+    rules: ['PP-203'],
+    budgets: ['formerPods', 'releasesPerEndpoint', 'apiKeys', 'specBytesPerHost', 'keptAnswers', 'keptAnswerBytes'],
+    tables: ['api_keys', 'idempotency_keys', 'pods'],
+  },
+  'named resources': {
+    charged: 'account',
+    share: '1,000 of each kind',
+    reserve: OWN,
+    at: ['src/db/bounds.ts#hasRoom'],
+    rules: ['PAG-5'],
+  },
+  'open invitations': {
+    charged: 'account',
+    share: '100',
+    reserve: OWN,
+    at: ['src/domain/team/invitation.ts#refuseInvitation'],
+    rules: ['TEAM-7'],
+    tables: ['invitations'],
+  },
+  'bytes of queues': {
+    charged: 'person',
+    share: BUDGET,
+    reserve: 'each endpoint stores 4 MiB without asking',
+    at: ['durable-objects/endpoint/storage-grant.ts#StorageGrant'],
+    rules: ['PP-205'],
+    budgets: ['queuedBytes'],
+  },
+  'bytes of logs': {
+    charged: 'person',
+    share: BUDGET,
+    reserve: 'lines that are at hand stay',
+    at: ['durable-objects/pod-log/archive.ts#LogArchive'],
+    rules: ['JL-50'],
+    budgets: ['logBytes'],
+    tables: ['pod-log/lines', 'pod-log/streams'],
+  },
+  'readers of logs': {
+    charged: 'account',
+    share: '100 followers of a log and 4 pages at a time',
+    reserve: OWN,
+    at: ['durable-objects/pod-log/followers.ts#Followers', 'durable-objects/pod-log/line-reader.ts#LineReader'],
+    rules: ['LOG-4'],
+  },
+  'bytes and rows under way': {
+    charged: 'person',
+    share: BUDGET,
+    reserve: OWN,
+    at: ['src/effects/in-flight.ts#enterInFlight', 'src/services/heavy-reads.ts#openHeavyReads'],
+    rules: ['PP-207', 'SEC-13', 'RATE-20'],
+    budgets: ['inFlightBytes', 'readBytes', 'readRows'],
+  },
+  'places of webhooks': {
+    charged: 'account',
+    share: '128 attempts in a lane, 10,000 that wait',
+    reserve: OWN,
+    at: ['src/domain/webhook/places.ts#openings'],
+    rules: ['PP-140'],
+    tables: ['webhook/deliveries'],
+  },
+  'requests that wait for a worker': {
+    charged: 'account',
+    share: '1,000 of an endpoint; the caller has 400 at a time',
+    reserve: OWN,
+    at: ['src/domain/job/limits.ts#judgeCall', 'durable-objects/endpoint/balance/slots.ts#Slots'],
+    rules: ['LB-10'],
+  },
+  'tunnel streams': {
+    charged: 'account',
+    share: 'as much as it leaves to others (adr/0051)',
+    reserve: 'a few streams for an account that holds none',
+    at: ['src/host-protocol/tunnel/windows.ts'],
+    rules: ['HOST-123'],
+  },
+  'connections to ports of pods': {
+    charged: 'account',
+    share: '128 of a pod, among the tunnel streams of its account',
+    reserve: 'that of the tunnel streams',
+    at: ['src/http/pod-doors/pod-door.ts#handleDoorCall', 'src/host-protocol/tunnel/windows.ts'],
+    rules: ['NET-1'],
+  },
+  'bytes that nobody reads': {
+    charged: 'account',
+    share: '64 MiB of a workload, 32 MiB of one connection',
+    reserve: OWN,
+    at: ['src/domain/door/unheard.ts#Unheard'],
+    rules: ['NET-51'],
+  },
+  'commands in containers': {
+    charged: 'account',
+    share: '96 in a container, among the tunnel streams of its account',
+    reserve: 'that of the tunnel streams',
+    at: ['src/host-agent/docker/streams/exec.ts#ContainerExecs'],
+    rules: ['HOST-130'],
+  },
+  'places of the relay': {
+    charged: 'account',
+    share: 'a part for each worker',
+    reserve: 'the part of each worker, also of those that come',
+    at: ['src/host-agent/relay/door/door.ts#Door'],
+    rules: ['HOST-76'],
+  },
+  'images by bytes': {
+    charged: 'account',
+    share: 'as much as it leaves to others (adr/0051)',
+    reserve: 'a quarter, while one other account is there',
+    at: ['src/host-agent/pulls/space/image-shares.ts#ImageShares'],
+    rules: ['HOST-101', 'HOST-147'],
+  },
+  'images by count': {
+    charged: 'account',
+    share: 'as many as it leaves to others (adr/0051)',
+    reserve: 'as the bytes',
+    at: ['src/host-agent/pulls/space/image-space.ts#ImageSpace'],
+    rules: ['HOST-99'],
+  },
+  'pulls under way, and the GPUs reserved for them': {
+    charged: 'account',
+    share: 'a few at a time; one without progress ends and gives its GPUs back',
+    reserve: OWN,
+    at: ['src/host-agent/pulls/pull-image.ts#fetchImage', 'src/host-agent/pulls/turns.ts#Turns'],
+    rules: ['HOST-97'],
+  },
+  'host ports': {
+    charged: 'account',
+    share: 'as many as it leaves to others (adr/0051)',
+    reserve: 'a quarter, while one other account is there',
+    at: ['src/host-agent/docker/ports/host-ports.ts#HostPorts'],
+    rules: ['HOST-148'],
+  },
+  'connections of the kernel': {
+    charged: 'account',
+    share: '1/32 of the table that it begins, and as much that it receives',
+    reserve: '30 of 32 parts, while one other account is there',
+    at: ['src/host-agent/network/connection-bounds.ts#boundsOf'],
+    rules: ['NET-60'],
+  },
+  'questions for names': {
+    charged: 'account',
+    share: '8 connections of one that asks',
+    reserve: '248 of 256, while one other asks',
+    at: ['src/host-agent/network/dns/name-server.ts#NameServer'],
+    rules: ['NET-70'],
+  },
+} as const satisfies Record<string, SharedResource>

@@ -1,0 +1,258 @@
+import { sql } from 'drizzle-orm'
+import { withinSpend } from '../../../src/db/billing/spend.ts'
+import { openDatabase } from '../../../src/db/client.ts'
+import { monthOf } from '../../../src/domain/billing/spend.ts'
+import { watchSpend } from '../../../src/effects/billing/watch-spend.ts'
+import { gpus } from '../../support/gpus.ts'
+import {
+  type Account,
+  admin,
+  afterEach,
+  api,
+  createAccount,
+  createKeyIn,
+  createOrganization,
+  createPlan,
+  describe,
+  env,
+  expect,
+  it,
+  joinTeam,
+  teamOf,
+  vi,
+} from '../../support/harness.ts'
+import { PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
+import { countReads } from '../../support/read-counts.ts'
+import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
+import { newHost, waitForReceived } from '../../support/webhooks.ts'
+
+const LIMITS = '/v2/billing/limits'
+const SUMMARY = '/v2/billing/summary'
+const MINUTE_MS = 60_000
+
+interface Organization {
+  id: string
+  key: string
+}
+
+async function organizationOf(account: Account): Promise<Organization> {
+  const id = await createOrganization(account.key)
+  return { id, key: (await createKeyIn(id, account)).key }
+}
+
+const setCeilings = async ({ userId }: Account, ceilings: object) =>
+  expect((await admin().put(`/admin/v1/users/${userId}/spend-limits`, ceilings)).status).toBe(200)
+const create = (key: string, body = podBody()) => api(key).post(PODS, body)
+const podsOf = async (teamId: string) =>
+  Number((await env.DB.prepare('SELECT COUNT(*) AS n FROM pods WHERE team_id = ?').bind(teamId).first<{ n: number }>())?.n)
+const ofPerson = (figures: string) => ({
+  status: 402,
+  body: {
+    code: 'SPEND_LIMIT',
+    detail: expect.stringMatching(
+      new RegExp(
+        `^spend limit: ${figures} by all accounts of one person together: .*; stop something that runs in one of them, or ask the operator`,
+      ),
+    ),
+  },
+})
+
+async function sceneWith(organizations: number, places = 8): Promise<{ scene: PodScene; all: Organization[] }> {
+  const scene = await podScene(gpus(places))
+  const all: Organization[] = []
+  for (let i = 0; i < organizations; i += 1) all.push(await organizationOf(scene.account))
+  return { scene, all }
+}
+
+/** A pod of an organization that runs, as old as it is made before others. */
+async function running(scene: PodScene, key: string): Promise<string> {
+  const { status, body } = await create(key)
+  expect(status).toBe(201)
+  await scene.run(body.id)
+  return body.id
+}
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('[S2] [SHR-1] the ceiling of a person', () => {
+  it('is refused in the own account and in every organization of it, with nothing taken', async () => {
+    const { scene, all } = await sceneWith(2)
+    await setCeilings(scene.account, { perHour: 0.4, perMonth: 5 })
+    for (const { id, key } of [{ id: await scene.team(), key: scene.account.key }, ...all]) {
+      expect(await create(key)).toMatchObject(ofPerson('0.00 of 0.40 USD per hour in use'))
+      expect(await podsOf(id)).toBe(0)
+      expect((await api(key).get(LIMITS)).body).toMatchObject({ perHour: 0.4, maxPerHour: 0.4, perMonth: 5, maxPerMonth: 5 })
+      expect((await api(key).patch(LIMITS, { perHour: 80 })).status).toBe(400)
+    }
+    scene.leave()
+  })
+
+  it('is the default one where the operator has set none, and what one account takes the others lack', async () => {
+    const { scene, all } = await sceneWith(2)
+    const [first, second] = all as [Organization, Organization]
+    await setCeilings(scene.account, { perHour: 1 })
+    expect((await create(first.key)).status).toBe(201)
+    expect((await create(scene.account.key)).status).toBe(201)
+    expect(await create(second.key)).toMatchObject(ofPerson('0.8\\d of 1.00 USD per hour in use'))
+    const volume = { name: 'data', size: 2000, dataCenter: 'EU-RO-1' }
+    expect(await api(second.key).post('/v2/network-volumes', volume)).toMatchObject(ofPerson('0.8\\d of 1.00 USD per hour in use'))
+    expect((await api(second.key).get(SUMMARY)).body.rate).toMatchObject({ perHour: 0, share: expect.closeTo(0.88, 1) })
+    await setCeilings(scene.account, {})
+    expect((await create(second.key)).status).toBe(201)
+    await env.DB.prepare('UPDATE pods SET price_per_hour = 80 WHERE team_id = ?').bind(first.id).run()
+    expect(await create(second.key)).toMatchObject(ofPerson('8\\d.\\d\\d of 80.00 USD per hour in use'))
+    scene.leave()
+  })
+
+  it('holds for requests at once in two organizations', async () => {
+    const { scene, all } = await sceneWith(2, 60)
+    await setCeilings(scene.account, { perHour: 10.1 * 0.44 })
+    const replies = await Promise.all(Array.from({ length: 50 }, (_, i) => create(all[i % 2]?.key ?? '')))
+    const statuses = Map.groupBy(replies, ({ status }) => status)
+    expect([statuses.get(201)?.length, statuses.get(402)?.length]).toEqual([10, 40])
+    expect((await podsOf(all[0]?.id ?? '')) + (await podsOf(all[1]?.id ?? ''))).toBe(10)
+    scene.leave()
+  })
+
+  it('is of a month what all of them have spent, a deleted organization too', async () => {
+    const { scene, all } = await sceneWith(3)
+    const [first, second, gone] = all as [Organization, Organization, Organization]
+    const { startMs } = monthOf(Date.now())
+    const spend = (teamId: string, usd: number) =>
+      writeUsage(teamId, [
+        closed({ workloadId: teamId, startedAtMs: startMs, endedAtMs: startMs + HOUR_MS, gpuNanosPerHour: usd * 1_000_000_000 }),
+      ])
+    await spend(first.id, 2)
+    await spend(gone.id, 2.5)
+    expect((await api(scene.account.key).delete(`/v2/organizations/${gone.id}`)).status).toBe(204)
+    await setCeilings(scene.account, { perMonth: 5 })
+    expect((await create(second.key)).status).toBe(201)
+    await spend(await scene.team(), 0.5)
+    for (const key of [second.key, first.key, scene.account.key])
+      expect(await create(key)).toMatchObject(ofPerson('5.00 of 5.00 USD of this month are spent'))
+    expect(await podsOf(second.id)).toBe(1)
+    // The statement that takes something says so by itself, for whoever comes between the look and it.
+    const month = { startMs, nowMs: Date.now() }
+    const passes = async (teamId: string) => {
+      const condition = withinSpend(teamId, { nanosPerHour: 1, defaultMicrosPerHour: 80_000_000, month })
+      return (await openDatabase(env.DB).all<{ ok: number }>(sql`SELECT ${condition} AS ok`))[0]?.ok
+    }
+    expect([await passes(second.id), await passes(await scene.team()), await passes(await teamOf(await createAccount()))]).toEqual([
+      0, 0, 1,
+    ])
+    expect((await api(second.key).get(SUMMARY)).body.month).toMatchObject({ spent: 0, share: 1 })
+    scene.leave()
+  })
+
+  it('leaves an organization with a plan of its own alone, and it leaves the person alone', async () => {
+    const { scene, all } = await sceneWith(2)
+    const [planned, other] = all as [Organization, Organization]
+    await admin().put(`/admin/v1/organizations/${planned.id}/plan`, { plan: await createPlan() })
+    await setCeilings(scene.account, { perHour: 0.5 })
+    expect((await create(planned.key)).status).toBe(201)
+    expect((await create(planned.key)).status).toBe(201)
+    expect((await api(planned.key).get(LIMITS)).body).toMatchObject({ maxPerHour: 80, maxPerMonth: null })
+    expect((await create(other.key)).status).toBe(201)
+    expect(await create(scene.account.key)).toMatchObject(ofPerson('0.4\\d of 0.50 USD per hour in use'))
+    await admin().put(`/admin/v1/organizations/${planned.id}/plan`, { plan: null })
+    expect(await create(planned.key)).toMatchObject(ofPerson('1.3\\d of 0.50 USD per hour in use'))
+    scene.leave()
+  })
+
+  it('is not the own limit of an account, which counts its own alone', async () => {
+    const { scene, all } = await sceneWith(1)
+    const [organization] = all as [Organization]
+    await api(scene.account.key).patch(LIMITS, { perHour: 0.5 })
+    expect((await create(organization.key)).status).toBe(201)
+    expect((await create(scene.account.key)).status).toBe(201)
+    expect(await create(scene.account.key)).toMatchObject({
+      status: 402,
+      body: { detail: expect.stringMatching(/^spend limit: 0.4\d of 0.50 USD per hour in use, .* or raise it with PATCH/) },
+    })
+    expect((await create(organization.key)).status).toBe(201)
+    scene.leave()
+  })
+
+  it('tells a member of an organization sums, and nothing else of the other accounts', async () => {
+    const { scene, all } = await sceneWith(2)
+    const [first, second] = all as [Organization, Organization]
+    await setCeilings(scene.account, { perHour: 1 })
+    await create(first.key, podBody({ name: 'hidden-name' }))
+    await create(first.key, podBody({ name: 'hidden-name' }))
+    const member = await createAccount()
+    await joinTeam(second.id, member, 'ADMIN')
+    const { key } = await createKeyIn(second.id, member)
+    const replies = [await create(key), await api(key).get(SUMMARY), await api(key).get('/v2/spend'), await api(key).get(LIMITS)]
+    expect(replies.map(({ status }) => status)).toEqual([402, 200, 200, 200])
+    const told = JSON.stringify(replies.map(({ body }) => body))
+    for (const hidden of ['hidden-name', first.id, await scene.team(), scene.account.userId, scene.account.email])
+      expect(told).not.toContain(hidden)
+    expect(replies[2]?.body).toMatchObject({ perHour: 0, itemCount: 0 })
+    // Of who has no part in it nothing is counted.
+    expect((await api(member.key).get(SUMMARY)).body.rate).toMatchObject({ perHour: 0, share: 0 })
+    scene.leave()
+  })
+
+  it('costs a create no more rows with more organizations than one look at each', async () => {
+    const { scene, all } = await sceneWith(1)
+    const readsOf = async () => {
+      const reads = countReads()
+      expect((await create(all[0]?.key ?? '')).status).toBe(201)
+      vi.restoreAllMocks()
+      return reads.reduce((sum, { rows }) => sum + rows, 0)
+    }
+    await create(scene.account.key)
+    const few = await readsOf()
+    for (let i = 0; i < 8; i += 1) await organizationOf(scene.account)
+    // A row for each organization and each thing that is counted over them, one more than the budgets.
+    expect((await readsOf()) - few).toBeLessThan(8 * 30)
+    scene.leave()
+  })
+})
+
+describe('[S2] [SHR-2] past the ceiling of a person', () => {
+  it('the newest pods of all accounts that want it are stopped, each by its own account, and no more than need be', async () => {
+    const { scene, all } = await sceneWith(2)
+    const [first, second] = all as [Organization, Organization]
+    const ids: string[] = []
+    for (const key of [second.key, first.key, first.key, second.key]) {
+      ids.push(await running(scene, key))
+      await env.DB.prepare('UPDATE pods SET created_at = created_at + ? WHERE id = ?')
+        .bind(ids.length * 1000, ids.at(-1))
+        .run()
+    }
+    for (const { key } of all) expect((await api(key).patch(LIMITS, { stopsPods: true })).status).toBe(200)
+    await setCeilings(scene.account, { perHour: 1 })
+    await watchSpend(env, Date.now())
+    const statuses = await Promise.all(
+      ids.map(
+        async (id) => (await env.DB.prepare('SELECT status, status_reason AS reason FROM pods WHERE id = ?').bind(id).first())?.status,
+      ),
+    )
+    expect(statuses).toEqual(['RUNNING', 'RUNNING', 'EXITED', 'EXITED'])
+    const { statusReason } = (await api(second.key).get(`${PODS}/${ids[3]}`)).body
+    expect(statusReason).toMatch(
+      /^stopped by the spend limit: 1\.\d\d of 1\.00 USD per hour were in use by all accounts of one person together$/,
+    )
+    await watchSpend(env, Date.now() + MINUTE_MS)
+    expect((await api(first.key).get(`${PODS}/${ids[1]}`)).body.status).toBe('RUNNING')
+    scene.leave()
+  })
+
+  it('[BIL-28] near it the webhook of an organization is told, with the sum', async () => {
+    const { scene, all } = await sceneWith(1)
+    const [organization] = all as [Organization]
+    await running(scene, scene.account.key)
+    const host = newHost()
+    await api(organization.key).patch(LIMITS, { webhook: `https://${host}/ok` })
+    await watchSpend(env, Date.now())
+    await setCeilings(scene.account, { perHour: 0.5 })
+    await watchSpend(env, Date.now() + MINUTE_MS)
+    const [told] = await waitForReceived(host, 1)
+    expect(JSON.parse(told?.body ?? '')).toMatchObject({
+      type: 'spend.warning',
+      data: { limit: 'HOUR', used: expect.closeTo(0.44, 2), bound: 0.5, month: null },
+    })
+    scene.leave()
+  })
+})
