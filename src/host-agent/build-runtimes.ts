@@ -33,7 +33,7 @@ import { isLoopback, RelayCallers } from './relay/door/callers.ts'
 import { type Relay, startRelay } from './relay/relay.ts'
 import type { Runtime, RuntimeName } from './runtime.ts'
 import type { EngineTrial } from './trial/engine-trial.ts'
-import { isAmongStrangers } from './workloads/fair-room.ts'
+import { isAmongStrangers } from './workloads/strangers.ts'
 
 export interface RuntimesContext {
   options: AgentOptions

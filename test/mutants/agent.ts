@@ -360,7 +360,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'what one account takes leaves nothing to the next',
-    file: 'src/host-agent/workloads/fair-room.ts',
+    file: 'src/host-protocol/fair-room.ts',
     find: '(total - othersTake) / 2',
     replace: 'total - othersTake',
   },

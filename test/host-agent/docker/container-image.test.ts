@@ -7,7 +7,7 @@ import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/d
 import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
 import { AGENT_VERSION } from '../../../src/host-agent/version.ts'
-import { isAmongStrangers } from '../../../src/host-agent/workloads/fair-room.ts'
+import { isAmongStrangers } from '../../../src/host-agent/workloads/strangers.ts'
 import { waitUntil } from '../../support/time.ts'
 import { FakeRegistry, imageOf, layerOf, rawLayer, sha256 } from '../support/fake-registry.ts'
 import { ImageStore } from '../support/image-store.ts'

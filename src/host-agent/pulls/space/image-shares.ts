@@ -1,4 +1,4 @@
-import { fairRoom } from '../../workloads/fair-room.ts'
+import { fairRoom } from '../../../host-protocol/fair-room.ts'
 import { overShare } from '../pull-error.ts'
 import { Turns } from '../turns.ts'
 import { bytesOf, FRESH_MS, type PulledImage, type PulledImages } from './pulled-images.ts'

@@ -1,5 +1,3 @@
-import type { Isolation } from '../../host-protocol/messages.ts'
-
 /** One in so many parts is kept for whoever comes when one account has the host to itself. */
 const RESERVE_OF_ONE = 4
 
@@ -11,9 +9,4 @@ const RESERVE_OF_ONE = 4
 export function fairRoom(total: number, othersTake: number): number {
   if (othersTake <= 0) return total - Math.ceil(total / RESERVE_OF_ONE)
   return Math.max(0, Math.floor((total - othersTake) / 2))
-}
-
-/** Whether a host runs several accounts that do not trust one another; a host for one account at a time, or for friends, shares out nothing. */
-export function isAmongStrangers({ network, trustedTenants }: Isolation): boolean {
-  return network === true && trustedTenants !== true
 }
