@@ -1,5 +1,5 @@
 /** How often events that are silent get a comment. */
-export const COMMENT_MS = 4_000
+export const COMMENT_MS = 3_000
 /** A comment of `text/event-stream`, which every reader of events passes over. */
 export const COMMENT = new TextEncoder().encode(':\n\n')
 
