@@ -10,3 +10,10 @@ export function fairRoom(total: number, othersTake: number): number {
   if (othersTake <= 0) return total - Math.ceil(total / RESERVE_OF_ONE)
   return Math.max(0, Math.floor((total - othersTake) / 2))
 }
+
+/**
+ * The same of things that are counted, the last `kept` of which are for accounts that hold none: one of them for each (SHR-30, SHR-34). Pure.
+ */
+export function fairCount(total: number, kept: number, othersTake: number): number {
+  return Math.max(fairRoom(total - kept, othersTake), othersTake < total ? 1 : 0)
+}

@@ -44,3 +44,12 @@ export function overShare(bytes: number, maxBytes: number): PullError {
   const numbers = `: with it they take ${gigabytes(bytes)} or more of ${gigabytes(maxBytes)}`
   return new PullError('overShare', `the account takes ${bytes} bytes of ${maxBytes}`, numbers)
 }
+
+/** The images of an account would be more than it can have on a host (SHR-34). */
+export function tooMany(images: number, maxImages: number): PullError {
+  return new PullError(
+    'overShare',
+    `the account has ${images} images of ${maxImages}`,
+    `: with it they are ${images} of at most ${maxImages}`,
+  )
+}

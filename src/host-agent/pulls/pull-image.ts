@@ -6,7 +6,7 @@ import { type FetchedLayer, fetchLayer, type Layer } from './layers/fetch-layer.
 import { digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
 import { pulledName } from './names.ts'
 import { plainConfig } from './plain-config.ts'
-import { overShare, PullError, tooLarge } from './pull-error.ts'
+import { overShare, PullError, tooLarge, tooMany } from './pull-error.ts'
 import type { Reference } from './reference.ts'
 import { type RegistryClient, readBytes } from './registry-client.ts'
 import type { ImageRoom, ImageShares } from './space/image-shares.ts'
@@ -56,7 +56,7 @@ export async function findImage(client: RegistryClient, wanted: string): Promise
  */
 export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: FoundImage): Promise<void> {
   const { client, pulled, space, shares, account, reference } = deps
-  const room = await requireRoom(deps, manifest)
+  const room = await requireRoom(deps, digest, manifest)
   const given = await readConfigBlob(client, manifest)
   const diffIds = readConfig(given, manifest, machinePlatform())
   const config = plainConfig(given)
@@ -80,10 +80,15 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
 }
 
 /** Judges an image by what its manifest says, before anything of it comes: what is not here yet has to fit into the share of its account. */
-async function requireRoom({ pulled, space, shares, account }: ImageFetchDeps, { config, layers }: Manifest): Promise<ImageRoom> {
+async function requireRoom(
+  { pulled, space, shares, account }: ImageFetchDeps,
+  digest: string,
+  { config, layers }: Manifest,
+): Promise<ImageRoom> {
   const packed = layers.reduce((sum, { size }) => sum + size, config.size)
   if (packed > space.maxBytes) throw tooLarge('packed it has', packed, space.maxBytes)
-  const room = await shares.roomOf(account)
+  const room = await shares.roomOf(account, { digest })
+  if (room.images > room.maxImages) throw tooMany(room.images, room.maxImages)
   const here = new Set(pulled.all().flatMap((image) => image.layers.map(({ digest }) => digest)))
   const added = new Map(layers.filter(({ digest }) => !here.has(digest)).map(({ digest, size }) => [digest, size]))
   const addedBytes = [...added.values()].reduce((sum, bytes) => sum + bytes, 0)

@@ -1,4 +1,4 @@
-import { fairRoom } from '../fair-room.ts'
+import { fairCount, fairRoom } from '../fair-room.ts'
 
 /** Bytes that one end takes of a stream before they are read. */
 export const SMALL_WINDOW_BYTES = 32 * 1024
@@ -9,7 +9,6 @@ export const MAX_STREAMS_OF_ONE = 256
 /** The last of them are kept for terminals of accounts that have none open; those before them for accounts that have no stream. */
 export const KEPT_FOR_TERMINALS = 64
 export const KEPT_FOR_NEWCOMERS = 64
-const SHARED_STREAMS = MAX_STREAMS - KEPT_FOR_TERMINALS - KEPT_FOR_NEWCOMERS
 /** Streams with a large window: all of a tunnel, and those of one workload, so that one tenant's slow readers leave the others theirs. */
 const MAX_LARGE = 96
 const MAX_LARGE_OF_ONE = 24
@@ -35,8 +34,7 @@ export interface Share {
  */
 export function mayOpen(own: Readonly<Share>, all: Readonly<Share>, isTerminal: boolean): boolean {
   if (isTerminal && own.terminals === 0) return all.streams < MAX_STREAMS
-  if (own.streams === 0) return all.streams < MAX_STREAMS - KEPT_FOR_TERMINALS
-  return own.streams < fairRoom(SHARED_STREAMS, all.streams - own.streams)
+  return own.streams < fairCount(MAX_STREAMS - KEPT_FOR_TERMINALS, KEPT_FOR_NEWCOMERS, all.streams - own.streams)
 }
 
 /**

@@ -4,13 +4,13 @@ import type { Workload } from '../../../host-protocol/messages.ts'
 import type { Log } from '../../log.ts'
 import type { AllowedRegistries } from '../../pulls/allowed-registries.ts'
 import { Egress } from '../../pulls/egress.ts'
-import { PULLED_REPOSITORY, pulledName } from '../../pulls/names.ts'
+import { digestOfName, PULLED_REPOSITORY, pulledName } from '../../pulls/names.ts'
 import { PullError } from '../../pulls/pull-error.ts'
 import { type FoundImage, fetchImage, findImage, requireLayers } from '../../pulls/pull-image.ts'
 import { parseReference, type Reference } from '../../pulls/reference.ts'
 import { RegistryClient } from '../../pulls/registry-client.ts'
 import { recallImages } from '../../pulls/space/held-images.ts'
-import { ImageShares } from '../../pulls/space/image-shares.ts'
+import { ImageShares, type ImageUse } from '../../pulls/space/image-shares.ts'
 import { ImageSpace } from '../../pulls/space/image-space.ts'
 import { type PulledImage, PulledImages } from '../../pulls/space/pulled-images.ts'
 import { Turns } from '../../pulls/turns.ts'
@@ -77,8 +77,7 @@ export class ContainerImages {
     const remove = (digest: string) => this.remove(digest)
     this.space = new ImageSpace({ pulled: this.pulled, maxBytes: deps.images.maxBytes, remove, log: deps.log, now: this.now })
     const { maxBytes, isShared } = deps.images
-    const layersInUse = () => this.layersInUse()
-    this.shares = new ImageShares({ pulled: this.pulled, layersInUse, maxBytes, isShared, now: this.now })
+    this.shares = new ImageShares({ pulled: this.pulled, inUse: () => this.inUse(), maxBytes, isShared, now: this.now })
     this.spoolDir = join(deps.stateDir, 'pulls')
     // What a former process was about to load.
     rmSync(this.spoolDir, { recursive: true, force: true })
@@ -183,14 +182,14 @@ export class ContainerImages {
     return most
   }
 
-  /** The layers below the containers of each account. */
-  private async layersInUse(): Promise<Map<string, string[]>> {
+  /** What is below the containers of each account. */
+  private async inUse(): Promise<Map<string, ImageUse>> {
     const { engine, hostId } = this.deps
     const uses = await engine.listUses(`${HOST_LABEL}=${hostId}`)
-    const layers = new Map<string, readonly string[]>()
-    for (const image of new Set(uses.map(({ image }) => image))) layers.set(image, (await engine.imageFacts(image))?.layers ?? [])
+    const facts = new Map<string, ImageFacts | undefined>()
+    for (const image of new Set(uses.map(({ image }) => image))) facts.set(image, await engine.imageFacts(image))
     const byAccount = Map.groupBy(uses, ({ labels }) => labels[ACCOUNT_LABEL] ?? '')
-    return new Map([...byAccount].map(([account, own]) => [account, own.flatMap(({ image }) => layers.get(image) ?? [])]))
+    return new Map([...byAccount].map(([account, own]) => [account, useOf(own.flatMap(({ image }) => facts.get(image) ?? []))]))
   }
 
   private factsOf(digest: string): Promise<ImageFacts | undefined> {
@@ -205,6 +204,11 @@ export class ContainerImages {
   close(): void {
     this.egress.close()
   }
+}
+
+function useOf(images: readonly ImageFacts[]): ImageUse {
+  const names = images.flatMap((image) => image.names).filter((name) => repositoryOf(name) === PULLED_REPOSITORY)
+  return { layers: images.flatMap(({ layers }) => layers), digests: names.map(digestOfName) }
 }
 
 function asPullError(error: unknown): PullError {
