@@ -1,3 +1,5 @@
+import type { LeastSpeed } from './pull-pace.ts'
+
 /**
  * Why an image is not to be had, as its tenant is told: one of a few fixed sentences, because whatever a server answered may be another's
  * (HOST-95). Numbers are the agent's own.
@@ -6,6 +8,7 @@ export const PULL_REASONS = {
   notFound: 'the image does not exist, or takes a credential',
   refused: 'the registry refused the credential',
   unreachable: 'the registry cannot be reached, or does not answer as one',
+  tooSlow: 'the registry sends too slowly',
   notAllowed: 'the registry is not allowed on this host; its operator can allow it with --registry-allow',
   foreignLogin: 'the credential belongs to another registry than the image',
   unusable: 'the image is not one that this host can run',
@@ -51,5 +54,22 @@ export function tooMany(images: number, maxImages: number): PullError {
     'overShare',
     `the account has ${images} images of ${maxImages}`,
     `: with it they are ${images} of at most ${maxImages}`,
+  )
+}
+
+/** A registry sends less than the least (SHR-36). `host` is what the tenant wrote. */
+export function stalled(host: string, bytes: number, { bytesPerMinute, windowMs }: LeastSpeed): PullError {
+  const minutes = windowMs / 60_000
+  const numbers = `: of ${host} came ${(bytes / minutes / 2 ** 20).toFixed(2)} MiB a minute, and ${(bytesPerMinute / 2 ** 20).toFixed(2)} are the least on this host`
+  return new PullError('tooSlow', `${host} sent ${bytes} bytes in ${minutes} minutes`, numbers)
+}
+
+/** The same registry was too slow for this account a moment ago (SHR-37). */
+export function waitsAfterStall(host: string, waitMs: number): PullError {
+  const minutes = Math.ceil(waitMs / 60_000)
+  return new PullError(
+    'tooSlow',
+    `${host} was too slow, and is asked again in ${waitMs} ms`,
+    `: ${host} did so lately; try again in ${minutes} min`,
   )
 }

@@ -6,6 +6,7 @@ import { ContainerImages, type ImagePolicy } from '../../../src/host-agent/docke
 import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/docker/engine/image-names.ts'
 import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
+import { LEAST_SPEED } from '../../../src/host-agent/pulls/pull-pace.ts'
 import { AGENT_VERSION } from '../../../src/host-agent/version.ts'
 import { isAmongStrangers } from '../../../src/host-agent/workloads/strangers.ts'
 import { waitUntil } from '../../support/time.ts'
@@ -51,7 +52,7 @@ function host(registries: readonly FakeRegistry[], policy: Partial<ImagePolicy> 
     return new ContainerImages({
       engine: store.engine,
       hostId: 'h1',
-      images: { allowed, localImages: false, maxBytes: 1e9, isShared: () => false, ...policy },
+      images: { allowed, localImages: false, maxBytes: 1e9, leastSpeed: LEAST_SPEED, isShared: () => false, ...policy },
       log: createLog('debug', (line) => {
         log += line
       }),
