@@ -1,5 +1,3 @@
-import type { LeastSpeed } from './pull-pace.ts'
-
 /**
  * Why an image is not to be had, as its tenant is told: one of a few fixed sentences, because whatever a server answered may be another's
  * (HOST-95). Numbers are the agent's own.
@@ -55,13 +53,6 @@ export function tooMany(images: number, maxImages: number): PullError {
     `the account has ${images} images of ${maxImages}`,
     `: with it they are ${images} of at most ${maxImages}`,
   )
-}
-
-/** A registry sends less than the least (SHR-36). `host` is what the tenant wrote. */
-export function stalled(host: string, bytes: number, { bytesPerMinute, windowMs }: LeastSpeed): PullError {
-  const minutes = windowMs / 60_000
-  const numbers = `: of ${host} came ${(bytes / minutes / 2 ** 20).toFixed(2)} MiB a minute, and ${(bytesPerMinute / 2 ** 20).toFixed(2)} are the least on this host`
-  return new PullError('tooSlow', `${host} sent ${bytes} bytes in ${minutes} minutes`, numbers)
 }
 
 /** The same registry was too slow for this account a moment ago (SHR-37). */

@@ -1,4 +1,4 @@
-import { stalled } from './pull-error.ts'
+import { PullError } from './pull-error.ts'
 
 /** The least that a registry has to send. */
 export interface LeastSpeed {
@@ -69,4 +69,10 @@ export class PullPace {
     }
     this.parts.push(0)
   }
+}
+
+function stalled(host: string, bytes: number, { bytesPerMinute, windowMs }: LeastSpeed): PullError {
+  const minutes = windowMs / 60_000
+  const numbers = `: of ${host} came ${(bytes / minutes / 2 ** 20).toFixed(2)} MiB a minute, and ${(bytesPerMinute / 2 ** 20).toFixed(2)} are the least on this host`
+  return new PullError('tooSlow', `${host} sent ${bytes} bytes in ${minutes} minutes`, numbers)
 }

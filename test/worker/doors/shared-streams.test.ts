@@ -22,7 +22,7 @@ let scene: PodScene
 const leave: AbortController[] = []
 afterEach(() => {
   for (const visits of leave.splice(0)) visits.abort()
-  scene?.leave()
+  scene.leave()
 })
 
 const ALONE = 672
