@@ -1,3 +1,4 @@
+import { TUNNEL_PING } from '../../../src/host-protocol/tunnel/frames.ts'
 import { PlayedCommand } from '../../support/channel-socket.ts'
 import type { Serve } from '../../support/fake-tunnel.ts'
 import { FakeTunnel, reply } from '../../support/fake-tunnel.ts'
@@ -9,18 +10,23 @@ import {
   createKeyIn,
   createOrganization,
   describe,
+  env,
   expect,
   it,
+  runInDurableObject,
   send,
 } from '../../support/harness.ts'
 import { type PodBody, PodScene, podScene } from '../../support/pod-scene.ts'
+import { hostTunnelStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
 // One machine, and what several accounts may have open into it.
 
 let scene: PodScene
 const leave: AbortController[] = []
+const pings: ReturnType<typeof setInterval>[] = []
 afterEach(() => {
+  for (const ping of pings.splice(0)) clearInterval(ping)
   for (const visits of leave.splice(0)) visits.abort()
   scene.leave()
 })
@@ -33,6 +39,13 @@ const serve: Serve = ({ stream, opened }) => {
   stream.accept()
   if ('path' in opened && opened.path === '/never') return undefined
   return reply(stream, 200, 'hello')
+}
+
+/** The tunnel of the machine, which pings as an agent does: so many requests last long on a busy machine. */
+async function openTunnel(how: Serve): Promise<FakeTunnel> {
+  const tunnel = await FakeTunnel.open(scene.host, how)
+  pings.push(setInterval(() => tunnel.socket.send(TUNNEL_PING), 5_000))
+  return tunnel
 }
 
 async function openPod(owner: PodScene): Promise<PodBody> {
@@ -56,7 +69,7 @@ function occupy(pods: readonly string[], each: number): { refused: string[]; ove
 describe('the connections into one machine', () => {
   it('[S16] [SHR-30, SHR-32] eight pods with 128 silent requests each, of an account and of an organization that it made, leave the pages, terminals and endpoints of others served', async () => {
     scene = await podScene({})
-    const tunnel = await FakeTunnel.open(scene.host, serve)
+    const tunnel = await openTunnel(serve)
     const victim = await openPod(scene)
     const endpointId = await createEndpoint(scene.account.key, {
       type: 'LOAD_BALANCER',
@@ -102,5 +115,42 @@ describe('the connections into one machine', () => {
     for (const visits of leave.splice(0)) visits.abort()
     await over
     await until(() => tunnel.openStreams === 0)
+  }, 120_000)
+
+  it('[S16] [SHR-32] a WebSocket ends with its client although its worker never closes', async () => {
+    scene = await podScene({})
+    const tunnel = await openTunnel(({ stream }) => {
+      stream.accept()
+      stream.sendHead({ status: 101, headers: [] })
+    })
+    const pod = await openPod(scene)
+    const { webSocket } = await send(`/proxy/${pod.id}/80/`, { headers: { Upgrade: 'websocket' } })
+    webSocket?.accept()
+    expect(tunnel.openStreams).toBe(1)
+    webSocket?.close(1000, 'done')
+    await until(() => tunnel.openStreams === 0)
+  })
+
+  it('[SHR-33] a pod with all of its visits silent takes a further one a minute later, in place of the most silent', async () => {
+    scene = await podScene({})
+    const tunnel = await openTunnel(serve)
+    const pod = await openPod(scene)
+    // Their requests are a minute old, and the ping of the tunnel is not.
+    const openAt = (agoMs: number) =>
+      runInDurableObject(hostTunnelStub(env, scene.host.id), (object) => {
+        object.now = () => Date.now() - agoMs
+      })
+    await openAt(60_000)
+    const { refused } = occupy([pod.id], 128)
+    await until(() => tunnel.openStreams === 128)
+    const visit = async () => (await send(`/proxy/${pod.id}/80/`)).status
+    expect([await visit(), refused]).toEqual([503, []])
+    await openAt(0)
+    expect(await visit()).toBe(200)
+    await until(() => refused.length > 0)
+    expect([refused, tunnel.openStreams]).toEqual([
+      [expect.stringMatching(/^502 the pod did not finish its answer: it was silent for a minute, and a newer request /)],
+      127,
+    ])
   })
 })
