@@ -10,6 +10,9 @@ import { carrySocket } from './tunnel/carry-socket.ts'
 import { TunnelConnection } from './tunnel/connection.ts'
 import { OpenSlots } from './tunnel/open-slots.ts'
 
+/** A request without a byte either way for this long gives its place to a newer one, where its account has no other (SHR-33). */
+const SILENT_MS = 60_000
+
 /** The tunnel into one machine: requests to its workloads, each a stream of the WebSocket that its agent has opened. Stores nothing. */
 export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
   private readonly connection: TunnelConnection
@@ -53,19 +56,25 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
     const leave = () => stream.reset({ code: 'cancelled', detail: 'the client has left' })
     if (request.signal.aborted) leave()
     request.signal.addEventListener('abort', leave, { once: true })
-    return target.kind === 'http' ? carryHttp(this.timers, stream, wanted, request.body) : carrySocket(stream, wanted, this.unheard)
+    return target.kind === 'http'
+      ? carryHttp(this.timers, stream, wanted, request.body)
+      : carrySocket(this.timers, stream, wanted, this.unheard)
   }
 
-  private open({ target, needs, beside }: TunnelRequest): TunnelStream | TunnelFailure {
+  private open({ target, needs, beside, account }: TunnelRequest): TunnelStream | TunnelFailure {
     const end = this.connection.current()
     const host = `the host of the ${needs === null ? 'worker' : 'pod'}`
-    if (end !== null && needs !== null && !this.connection.serves(needs)) {
+    if (end === null) return { code: 'unreachable', detail: `${host} is not connected` }
+    if (needs !== null && !this.connection.serves(needs)) {
       return { code: 'outdated', detail: `${host} runs an agent that is too old for this: its operator has to upgrade it` }
     }
-    if (end !== null && beside !== null && end.streamsOf(target.workloadId) >= beside) {
+    const { workloadId } = target
+    if (beside !== null && end.streamsOf(workloadId) >= beside && !end.giveWay({ workloadId }, SILENT_MS)) {
       return { code: 'unreachable', detail: `${beside} connections to this pod are open already, the most at a time` }
     }
-    return end?.open(target) ?? { code: 'unreachable', detail: `${host} is not connected, or has too many requests under way` }
+    const opened = end.open(target, account) ?? (end.giveWay({ account }, SILENT_MS) ? end.open(target, account) : null)
+    const own = `its account has ${end.streamsOfAccount(account)} connections there, of which it can have as many as it leaves to others`
+    return opened ?? { code: 'unreachable', detail: `${host} takes no more for now: ${own}; end some of them or try again later` }
   }
 
   override async webSocketMessage(socket: WebSocket, message: ArrayBuffer | string): Promise<void> {

@@ -1,5 +1,6 @@
 import { MAX_SERVED_BODY_BYTES } from '../../src/contract/endpoints/serving.ts'
 import { headersForClient } from '../../src/domain/balancer/headers.ts'
+import { COMMENT, COMMENT_MS, EventGap, takesComments } from '../../src/domain/door/event-gap.ts'
 import type { StreamHead } from '../../src/host-protocol/tunnel/frames.ts'
 import { StreamReset, type TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
 import type { TunnelFailure, TunnelRequest } from '../../src/objects/tunnel/host-tunnel.ts'
@@ -11,7 +12,7 @@ const CANCELLED = { code: 'cancelled', detail: 'the client has left' } as const
 
 /** One request of HTTP through a stream: its body goes as fast as the worker takes it, the answer as fast as the client does. */
 export async function carryHttp(
-  timers: Pick<Timers, 'after'>,
+  timers: Pick<Timers, 'after' | 'every'>,
   stream: TunnelStream,
   request: TunnelRequest,
   body: ReadableStream<Uint8Array> | null,
@@ -20,7 +21,7 @@ export async function carryHttp(
     await stream.accepted
     const sending = sendBody(stream, body)
     const head = await Promise.race([inTime(timers, stream.head, request.timeoutMs), sending.then(() => stream.head)])
-    return answer(stream, request, head)
+    return answer(timers, stream, request, head)
   } catch (error) {
     const failure = toFailure(error)
     stream.reset({ code: 'cancelled', detail: failure.detail.slice(0, 300) })
@@ -83,25 +84,59 @@ async function inTime<T>(timers: Pick<Timers, 'after'>, wanted: Promise<T>, time
 }
 
 /** The head of an answer, with its body behind it. */
-export function answer(stream: TunnelStream, { target, isOwnOrigin, sandbox }: TunnelRequest, { status, headers }: StreamHead): Response {
+export function answer(
+  timers: Pick<Timers, 'every'>,
+  stream: TunnelStream,
+  { target, isOwnOrigin, sandbox }: TunnelRequest,
+  { status, headers }: StreamHead,
+): Response {
   if (status < 200) throw new StreamReset({ code: 'broken', detail: `the worker answered with status ${status}` })
   const init = { status, headers: headersForClient(headers, isOwnOrigin, sandbox), encodeBody: 'manual' } as const
   if (('method' in target && target.method === 'HEAD') || NO_BODY.includes(status)) {
-    void passAnswer(stream, new IdentityTransformStream().writable)
+    void passAnswer(stream, new IdentityTransformStream().writable.getWriter())
     return new Response(null, init)
   }
   const length = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? ''
   const { readable, writable } = /^\d{1,15}$/.test(length) ? new FixedLengthStream(Number(length)) : new IdentityTransformStream()
-  void passAnswer(stream, writable)
+  const writer = writable.getWriter()
+  if (takesComments(headers)) void passEvents(timers, stream, writer)
+  else void passAnswer(stream, writer)
   return new Response(readable, init)
 }
 
-async function passAnswer(stream: TunnelStream, writable: WritableStream<Uint8Array>): Promise<void> {
-  const writer = writable.getWriter()
+/** Events, with a comment between two of them where nothing comes: only what is written finds out that a client has closed its connection (SHR-32). */
+async function passEvents(
+  timers: Pick<Timers, 'every'>,
+  stream: TunnelStream,
+  writer: WritableStreamDefaultWriter<Uint8Array>,
+): Promise<void> {
+  const gap = new EventGap()
+  let isWriting = false
+  const end = timers.every(COMMENT_MS, () => {
+    if (isWriting || !gap.isSilent()) return
+    isWriting = true
+    writer.write(COMMENT).then(
+      () => {
+        isWriting = false
+      },
+      () => stream.reset(CANCELLED),
+    )
+  })
+  await passAnswer(stream, writer, (bytes) => gap.take(bytes)).finally(end)
+}
+
+async function passAnswer(
+  stream: TunnelStream,
+  writer: WritableStreamDefaultWriter<Uint8Array>,
+  onPass: (bytes: Uint8Array) => void = () => {},
+): Promise<void> {
   // Also told while the worker says nothing.
   writer.closed.catch(() => stream.reset(CANCELLED))
   try {
-    for (let bytes = await stream.read(); bytes !== null; bytes = await stream.read()) await writer.write(bytes)
+    for (let bytes = await stream.read(); bytes !== null; bytes = await stream.read()) {
+      onPass(bytes)
+      await writer.write(bytes)
+    }
     await writer.close()
     // What is left of the request's body is nobody's any more.
     stream.end()

@@ -4,6 +4,7 @@ import { encodeRecord, RecordReader, type SocketRecord } from '../../src/host-pr
 import type { TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
 import type { TunnelRequest } from '../../src/objects/tunnel/host-tunnel.ts'
 import { failed } from '../../src/objects/tunnel/host-tunnel-calls.ts'
+import type { Timers } from '../clock/timers.ts'
 import { answer, toFailure } from './carry-http.ts'
 
 const SWITCHING = 101
@@ -14,19 +15,27 @@ const NO_CODE = 1005
 const TOO_LARGE = 1009
 const TRY_LATER = 1013
 const BROKEN = 1011
+/** How long a worker may take to close its side behind the client's. */
+const CLOSING_MS = 5_000
+const GONE = { code: 'cancelled', detail: 'the client has left' } as const
 const UNHEARD = 'the client has to say something from time to time: too much was told it since it did'
 
 /** A WebSocket of a client through a stream, message by message. */
-export async function carrySocket(stream: TunnelStream, request: TunnelRequest, unheard: Unheard<WebSocket>): Promise<Response> {
+export async function carrySocket(
+  timers: Pick<Timers, 'after' | 'every'>,
+  stream: TunnelStream,
+  request: TunnelRequest,
+  unheard: Unheard<WebSocket>,
+): Promise<Response> {
   try {
     await stream.accepted
     const head = await stream.head
-    if (head.status !== SWITCHING) return answer(stream, request, head)
+    if (head.status !== SWITCHING) return answer(timers, stream, request, head)
     const pair = new WebSocketPair()
     pair[1].binaryType = 'arraybuffer'
     pair[1].accept()
     const ear = new Ear(pair[1], request.target.workloadId, unheard)
-    passUp(stream, pair[1], ear)
+    passUp(timers, stream, pair[1], ear)
     void passDown(stream, pair[1], ear)
     return new Response(null, { status: SWITCHING, webSocket: pair[0], headers: headersForClient(head.headers, request.isOwnOrigin) })
   } catch (error) {
@@ -61,7 +70,7 @@ class Ear {
   }
 }
 
-function passUp(stream: TunnelStream, socket: WebSocket, ear: Ear): void {
+function passUp(timers: Pick<Timers, 'after'>, stream: TunnelStream, socket: WebSocket, ear: Ear): void {
   let waiting = 0
   let writing = Promise.resolve()
   const say = (record: SocketRecord) => {
@@ -88,10 +97,13 @@ function passUp(stream: TunnelStream, socket: WebSocket, ear: Ear): void {
       () => stream.end(),
       () => undefined,
     )
+    // SHR-32: a worker that does not close holds nothing either.
+    const cancel = timers.after(CLOSING_MS, () => stream.reset(GONE))
+    void stream.over.then(cancel)
   })
   socket.addEventListener('error', () => {
     ear.leave()
-    stream.reset({ code: 'cancelled', detail: 'the client has left' })
+    stream.reset(GONE)
   })
 }
 

@@ -98,6 +98,7 @@ export class TunnelConnection {
     let setAside = noted.nextStream
     const end: TunnelEnd = new TunnelEnd({
       firstStream: noted.nextStream,
+      now: this.now,
       send: (message) => {
         if (end.nextStream >= setAside) {
           setAside = end.nextStream + NUMBERS_AT_ONCE

@@ -29,11 +29,12 @@ import type { AgentOptions } from './options.ts'
 import type { Confinement } from './process/confinement.ts'
 import { ProcessRuntime } from './process/runtime.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
+import { LEAST_SPEED } from './pulls/pull-pace.ts'
 import { isLoopback, RelayCallers } from './relay/door/callers.ts'
 import { type Relay, startRelay } from './relay/relay.ts'
 import type { Runtime, RuntimeName } from './runtime.ts'
 import type { EngineTrial } from './trial/engine-trial.ts'
-import { isAmongStrangers } from './workloads/fair-room.ts'
+import { isAmongStrangers } from './workloads/strangers.ts'
 
 export interface RuntimesContext {
   options: AgentOptions
@@ -168,9 +169,10 @@ function buildSandboxes(
 
 /** What the operator says about images. */
 async function imagePolicyOf(options: AgentOptions, engine: DockerEngine, network: HostNetwork): Promise<ImagePolicy> {
-  const { allowedRegistries: allowed, localImages } = options
+  const { allowedRegistries: allowed, localImages, pullBytesPerMinute: bytesPerMinute } = options
   const maxBytes = options.imageSpaceBytes ?? (await halfOfDisk(options, engine))
-  return { allowed, localImages, maxBytes, isShared: () => isAmongStrangers(network.isolation) }
+  const leastSpeed = { ...LEAST_SPEED, bytesPerMinute }
+  return { allowed, localImages, maxBytes, leastSpeed, isShared: () => isAmongStrangers(network.isolation) }
 }
 
 /** Of the disk that the engine's images lie on. */

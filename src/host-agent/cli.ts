@@ -42,6 +42,7 @@ export async function runCli(argv: readonly string[], command: readonly [string,
       'registries on private addresses, <host>[:<port>], with http:// before one without TLS (or PODPLANE_REGISTRY_ALLOW)',
     )
     .option('--image-space <GB>', 'what pulled images may take of the disk (default: half of it)')
+    .option('--pull-speed <MiB>', 'what a registry has to send a minute at least, over three of them; 0 for no bound (default: 1)')
     .option('--local-images', "let every tenant run the images in the container engine's own store by their names")
     .option('--public-ip <address>', 'address under which the ports of this host are reached from outside')
     .option('--http-ip <address>', 'address of this machine on which http ports of containers are bound', '127.0.0.1')

@@ -11,6 +11,7 @@ import { ENCRYPTION_MODES, type EncryptionMode } from './network/overlay/encrypt
 import { formatSubnet, parseSubnet } from './network/subnets.ts'
 import { parsePlaneUrl } from './plane/http.ts'
 import { type AllowedRegistries, parseAllowedRegistries } from './pulls/allowed-registries.ts'
+import { LEAST_SPEED } from './pulls/pull-pace.ts'
 import type { RuntimeName } from './runtime.ts'
 import type { Bucket } from './volumes/bucket.ts'
 
@@ -33,6 +34,7 @@ export interface Flags {
   registryAllow?: string[]
   localImages?: boolean
   imageSpace?: string
+  pullSpeed?: string
   publicIp?: string
   httpIp: string
   overlayAddress?: string
@@ -71,6 +73,8 @@ export interface AgentOptions {
   localImages: boolean
   /** What images may take of the disk, bytes; undefined: half of it. */
   imageSpaceBytes: number | undefined
+  /** What a registry has to send a minute at least; 0: no bound. */
+  pullBytesPerMinute: number
   /** Address under which published ports are reached from outside. */
   publicIp: string | null
   /** Address on which `http` ports of containers are bound. */
@@ -123,6 +127,7 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     allowedRegistries: parseAllowedRegistries(flags.registryAllow ?? [env.PODPLANE_REGISTRY_ALLOW ?? '']),
     localImages: flags.localImages ?? false,
     imageSpaceBytes: flags.imageSpace === undefined ? undefined : parseImageSpace(flags.imageSpace),
+    pullBytesPerMinute: flags.pullSpeed === undefined ? LEAST_SPEED.bytesPerMinute : parsePullSpeed(flags.pullSpeed),
     publicIp: flags.publicIp === undefined ? null : parseIp('--public-ip', flags.publicIp),
     httpIp: parseIp('--http-ip', flags.httpIp),
     overlayAddress: flags.overlayAddress === undefined ? undefined : parseIpv4('--overlay-address', flags.overlayAddress),
@@ -167,6 +172,11 @@ function parseAllowed(text: string): string {
 function parseImageSpace(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text) * 1e9
   throw new OperatorError(`--image-space '${text}' is no size; use whole GB, such as 200`)
+}
+
+function parsePullSpeed(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text) * 2 ** 20
+  throw new OperatorError(`--pull-speed '${text}' is no speed; use whole MiB a minute, such as 1, or 0 for no bound`)
 }
 
 function parsePortRange(text: string): PortRange {

@@ -1,3 +1,5 @@
+import { fairCount } from '../host-protocol/fair-room.ts'
+
 /** What strangers may take of the proxy (NET-24). */
 export interface Limits {
   /** Connections of one address, and of all. */
@@ -12,6 +14,8 @@ export interface Limits {
 
 export const LIMITS: Limits = { perAddress: 256, all: 2_048, strangersPerAddress: 64, strangers: 256, failuresPerMinute: 60 }
 
+/** One place in so many is kept for addresses that have none. */
+const KEPT_OF = 16
 const MINUTE_MS = 60_000
 const MAX_FAILING = 10_000
 
@@ -44,7 +48,8 @@ export class Turnstile {
   enter(address: string): Entry | null {
     const own = this.counts.get(address) ?? { open: 0, strangers: 0 }
     const { perAddress, all, strangersPerAddress, strangers } = this.limits
-    if (own.open >= perAddress || own.strangers >= strangersPerAddress) return null
+    if (own.open >= Math.min(perAddress, shareOf(all, this.all.open - own.open))) return null
+    if (own.strangers >= Math.min(strangersPerAddress, shareOf(strangers, this.all.strangers - own.strangers))) return null
     if (this.all.open >= all || this.all.strangers >= strangers || this.hasFailed(address)) return null
     this.counts.set(address, own)
     for (const count of [own, this.all]) {
@@ -87,4 +92,9 @@ export class Turnstile {
     if (isOver && this.failures.size >= MAX_FAILING) this.failures.clear()
     this.failures.set(address, isOver ? { count: 1, untilMs: nowMs + MINUTE_MS } : { ...former, count: former.count + 1 })
   }
+}
+
+/** An address has as much as it leaves to others (SHR-39). */
+function shareOf(total: number, othersTake: number): number {
+  return fairCount(total, Math.floor(total / KEPT_OF), othersTake)
 }

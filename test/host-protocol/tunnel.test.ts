@@ -35,7 +35,7 @@ class Wire {
 
   /** A stream that is accepted and has its head. */
   async stream(): Promise<{ plane: TunnelStream; agent: TunnelStream }> {
-    const plane = this.plane.open(TARGET)
+    const plane = this.plane.open(TARGET, 'a')
     await this.settle()
     const agent = this.opened.at(-1)
     if (!plane || !agent) throw new Error('not opened')
@@ -167,7 +167,7 @@ describe('streams of the tunnel', () => {
       for (let sent = 0; sent <= LARGE_WINDOW_BYTES; sent += MAX_DATA_BYTES) beyond.plane.receive(part)
     }).toThrow('data beyond the window')
     const wire = new Wire()
-    const early = wire.plane.open(TARGET)
+    const early = wire.plane.open(TARGET, 'a')
     expect(() => early?.receive(part)).toThrow('data out of turn')
     expect(() => early?.receive({ type: 'head', stream: 0, head: { status: 200, headers: [] } })).toThrow('a head out of turn')
     const ended = await new Wire().stream()
@@ -197,7 +197,7 @@ describe('streams of the tunnel', () => {
     const { plane } = await wire.stream()
     const waits = [
       expect(plane.read()).rejects.toThrow('no connection'),
-      expect(wire.plane.open(TARGET)?.head).rejects.toThrow('no connection'),
+      expect(wire.plane.open(TARGET, 'a')?.head).rejects.toThrow('no connection'),
     ]
     wire.plane.fail('no connection')
     await Promise.all(waits)
@@ -206,11 +206,12 @@ describe('streams of the tunnel', () => {
 
   it('[HOST-123] one workload gets its share of streams and of large windows, and another one its own', () => {
     const windows = new Windows()
-    const sizes = Array.from({ length: MAX_STREAMS_OF_ONE + 1 }, () => windows.take('greedy'))
+    const opener = (workloadId: string) => ({ workloadId, account: 'one', isTerminal: false })
+    const sizes = Array.from({ length: MAX_STREAMS_OF_ONE + 1 }, () => windows.open(opener('greedy')))
     expect([sizes.filter((size) => size === LARGE_WINDOW_BYTES).length, sizes.at(-2), sizes.at(-1)]).toEqual([24, SMALL_WINDOW_BYTES, null])
-    expect(windows.take('neighbour')).toBe(LARGE_WINDOW_BYTES)
-    for (const size of sizes) if (size !== null) windows.giveBack('greedy', size)
-    expect([windows.streamsOf('greedy'), windows.take('greedy')]).toEqual([0, LARGE_WINDOW_BYTES])
+    expect(windows.open(opener('neighbour'))).toBe(LARGE_WINDOW_BYTES)
+    for (const size of sizes) if (size !== null) windows.giveBack(opener('greedy'), size)
+    expect([windows.streamsOf('greedy'), windows.open(opener('greedy'))]).toEqual([0, LARGE_WINDOW_BYTES])
   })
 })
 

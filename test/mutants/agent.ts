@@ -359,12 +359,6 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
-    id: 'what one account takes leaves nothing to the next',
-    file: 'src/host-agent/workloads/fair-room.ts',
-    find: '(total - othersTake) / 2',
-    replace: 'total - othersTake',
-  },
-  {
     id: 'one account may take all ports of a host',
     file: 'src/host-agent/docker/ports/host-ports.ts',
     find: 'if (own > room) throw',

@@ -288,6 +288,21 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'bound.isShared ? newestFirst : newestFirst.filter(isOwn)',
     replace: 'newestFirst.filter(isOwn)',
   }),
+  finding('S11', 'a registry may send as slowly as it likes', ['agent', 'host-agent/pulls/slow-registries.test.ts'], {
+    file: 'src/host-agent/pulls/pull-pace.ts',
+    find: 'if (bytes < (bytesPerMinute * windowMs) / MINUTE_MS)',
+    replace: 'if (bytes < 0)',
+  }),
+  finding('S16', 'one account may open every stream into a machine', ['worker', 'worker/doors/shared-streams'], {
+    file: 'src/host-protocol/tunnel/windows.ts',
+    find: 'return own.streams < fairCount(',
+    replace: 'return own.streams < MAX_STREAMS || own.streams < fairCount(',
+  }),
+  finding('S19', 'one account may hold every image of a machine', ['agent', CONTAINER_IMAGE], {
+    file: 'src/host-agent/pulls/space/image-shares.ts',
+    find: 'this.deps.isShared() ? fairCount(IMAGES_MAX, IMAGES_KEPT, others.size) : IMAGES_MAX',
+    replace: 'IMAGES_MAX',
+  }),
 ]
 
 /** The same tests by their projects, all that their files have: they pass as long as nothing is planted. */

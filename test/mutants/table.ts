@@ -71,6 +71,12 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
     replace: "['expect']",
   },
   {
+    id: 'what one account takes leaves nothing to the next',
+    file: 'src/host-protocol/fair-room.ts',
+    find: '(total - othersTake) / 2',
+    replace: 'total - othersTake',
+  },
+  {
     id: 'data beyond the window of a stream is taken',
     file: 'src/host-protocol/tunnel/stream.ts',
     find: 'if (bytes.length > this.receivable)',

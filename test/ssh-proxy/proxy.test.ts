@@ -228,6 +228,21 @@ describe('[NET-24] strangers at the SSH proxy', () => {
   })
 })
 
+test.each(['stranger', 'known'] as const)('[SHR-39] ten addresses that take all that they may leave a place to the next, %s', (kind) => {
+  const turnstile = new Turnstile(LIMITS, () => 0)
+  const enter = (address: string) => {
+    const entry = turnstile.enter(address)
+    if (kind === 'known') entry?.known()
+    return entry !== null
+  }
+  const taken = Array.from(
+    { length: 10 },
+    (_, number) => Array.from({ length: 300 }, () => enter(`greedy ${number}`)).filter(Boolean).length,
+  )
+  expect(taken.slice(0, 2)).toEqual(kind === 'known' ? [256, 256] : [64, 64])
+  expect([taken.every((count) => count > 0), enter('late')]).toEqual([true, true])
+})
+
 test('[NET-26] entries of a directory are read whatever their names', () => {
   const text = '41ed 4096 0 0 1 2 .\n81a4 5 0 7 1 2 ./two\nlines\na1ff 5 0 0 1 2 ./81a4 5 0 0 1 2 ./x\n'
   expect(parseList(text).map(({ filename, longname, attrs }) => [filename, longname.slice(0, 10), attrs.size])).toEqual([

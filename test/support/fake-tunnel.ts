@@ -40,6 +40,11 @@ export class FakeTunnel {
     socket.accept()
   }
 
+  /** Streams that are not over. */
+  get openStreams(): number {
+    return this.end.size
+  }
+
   static async open(host: FakeHost, serve: Serve = echo, serves: readonly string[] = TUNNEL_ABILITIES): Promise<FakeTunnel> {
     const reply = await send('/host/v1/tunnel', {
       headers: { Upgrade: 'websocket', Authorization: `Bearer ${host.accessToken}`, [TUNNEL_ABILITIES_HEADER]: serves.join(',') },

@@ -67,6 +67,12 @@ export function payerOf(teamId: Team): SQL {
   return sql`(SELECT CASE WHEN plan IS NULL THEN COALESCE(maker_team_id, id) ELSE id END FROM teams WHERE id = ${teamId})`
 }
 
+/** The same, read; the team itself where there is no such team. */
+export async function findPayer(db: Database, teamId: string): Promise<string> {
+  const [row] = await db.values<[string | null]>(sql`SELECT ${payerOf(teamId)}`)
+  return row?.[0] ?? teamId
+}
+
 /** A condition on rows of accounts: they are of the team, or of one that shares its budgets (PLN-7). */
 export function isShared(teamId: Team, column: SQL = sql`team_id`): SQL {
   return sql`${column} IN (SELECT id FROM teams WHERE id = ${payerOf(teamId)}

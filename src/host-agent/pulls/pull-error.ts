@@ -6,6 +6,7 @@ export const PULL_REASONS = {
   notFound: 'the image does not exist, or takes a credential',
   refused: 'the registry refused the credential',
   unreachable: 'the registry cannot be reached, or does not answer as one',
+  tooSlow: 'the registry sends too slowly',
   notAllowed: 'the registry is not allowed on this host; its operator can allow it with --registry-allow',
   foreignLogin: 'the credential belongs to another registry than the image',
   unusable: 'the image is not one that this host can run',
@@ -43,4 +44,23 @@ export function tooLarge(what: string, bytes: number, maxBytes: number): PullErr
 export function overShare(bytes: number, maxBytes: number): PullError {
   const numbers = `: with it they take ${gigabytes(bytes)} or more of ${gigabytes(maxBytes)}`
   return new PullError('overShare', `the account takes ${bytes} bytes of ${maxBytes}`, numbers)
+}
+
+/** The images of an account would be more than it can have on a host (SHR-34). */
+export function tooMany(images: number, maxImages: number): PullError {
+  return new PullError(
+    'overShare',
+    `the account has ${images} images of ${maxImages}`,
+    `: with it they are ${images} of at most ${maxImages}`,
+  )
+}
+
+/** The same registry was too slow for this account a moment ago (SHR-37). */
+export function waitsAfterStall(host: string, waitMs: number): PullError {
+  const minutes = Math.ceil(waitMs / 60_000)
+  return new PullError(
+    'tooSlow',
+    `${host} was too slow, and is asked again in ${waitMs} ms`,
+    `: ${host} did so lately; try again in ${minutes} min`,
+  )
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { SavedImage } from '../docker/engine/engine.ts'
 import type { LayerFile } from './layers/archive.ts'
 import { type FetchedLayer, fetchLayer, type Layer } from './layers/fetch-layer.ts'
-import { digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
+import { type Descriptor, digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
 import { pulledName } from './names.ts'
 import { plainConfig } from './plain-config.ts'
-import { overShare, PullError, tooLarge } from './pull-error.ts'
+import { overShare, PullError, tooLarge, tooMany } from './pull-error.ts'
 import type { Reference } from './reference.ts'
 import { type RegistryClient, readBytes } from './registry-client.ts'
 import type { ImageRoom, ImageShares } from './space/image-shares.ts'
@@ -43,8 +43,11 @@ export interface ImageFetchDeps {
 /** Asks the registry for the manifest of an image, that of this machine where there are several. */
 export async function findImage(client: RegistryClient, wanted: string): Promise<FoundImage> {
   const platform = machinePlatform()
-  const first = await client.manifest(wanted, platform)
-  const found = first.document.kind === 'image' ? first : await client.manifest(first.document.digest, platform)
+  const find = async () => {
+    const first = await client.manifest(wanted, platform)
+    return first.document.kind === 'image' ? first : await client.manifest(first.document.digest, platform)
+  }
+  const found = await client.pace.during(find)
   if (found.document.kind === 'index') throw new PullError('unusable', 'a list of lists of images')
   return { digest: found.digest, manifest: found.document.manifest }
 }
@@ -56,7 +59,7 @@ export async function findImage(client: RegistryClient, wanted: string): Promise
  */
 export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: FoundImage): Promise<void> {
   const { client, pulled, space, shares, account, reference } = deps
-  const room = await requireRoom(deps, manifest)
+  const room = await requireRoom(deps, digest, manifest)
   const given = await readConfigBlob(client, manifest)
   const diffIds = readConfig(given, manifest, machinePlatform())
   const config = plainConfig(given)
@@ -80,10 +83,15 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
 }
 
 /** Judges an image by what its manifest says, before anything of it comes: what is not here yet has to fit into the share of its account. */
-async function requireRoom({ pulled, space, shares, account }: ImageFetchDeps, { config, layers }: Manifest): Promise<ImageRoom> {
+async function requireRoom(
+  { pulled, space, shares, account }: ImageFetchDeps,
+  digest: string,
+  { config, layers }: Manifest,
+): Promise<ImageRoom> {
   const packed = layers.reduce((sum, { size }) => sum + size, config.size)
   if (packed > space.maxBytes) throw tooLarge('packed it has', packed, space.maxBytes)
-  const room = await shares.roomOf(account)
+  const room = await shares.roomOf(account, { digest })
+  if (room.images > room.maxImages) throw tooMany(room.images, room.maxImages)
   const here = new Set(pulled.all().flatMap((image) => image.layers.map(({ digest }) => digest)))
   const added = new Map(layers.filter(({ digest }) => !here.has(digest)).map(({ digest, size }) => [digest, size]))
   const addedBytes = [...added.values()].reduce((sum, bytes) => sum + bytes, 0)
@@ -139,13 +147,14 @@ class LayerFetch {
   async fetch(isWanted: (index: number) => boolean): Promise<void> {
     const wanted = new Map(this.manifest.layers.flatMap((layer, index) => (isWanted(index) ? [[layer.digest, layer]] : [])))
     const missing = [...wanted.values()].filter(({ digest }) => !this.fetched.has(digest))
-    await inParallel(missing, PARALLEL_FETCHES, async (descriptor) => {
+    const fetchOne = async (descriptor: Descriptor) => {
       const { client, signal } = this.deps
       const { onCome: onPacked } = this.context
       const onUnpacked = (bytes: number) => this.count(bytes)
       const path = this.pathOf(descriptor.digest)
       this.fetched.set(descriptor.digest, await fetchLayer({ client, descriptor, path, onPacked, onUnpacked, signal }))
-    })
+    }
+    await this.deps.client.pace.during(() => inParallel(missing, PARALLEL_FETCHES, fetchOne))
     for (const [index, { digest }] of this.manifest.layers.entries()) {
       const layer = this.fetched.get(digest)?.layer
       const isOther = layer !== undefined && layer.diffId !== this.context.diffIds[index]
@@ -189,7 +198,7 @@ class LayerFetch {
 }
 
 async function readConfigBlob(client: RegistryClient, { config }: Manifest): Promise<Buffer> {
-  const bytes = await readBytes(await client.blob(config.digest, 0), CONFIG_MAX_BYTES)
+  const bytes = await client.pace.during(async () => readBytes(await client.blob(config.digest, 0), CONFIG_MAX_BYTES, client.pace))
   if (digestOf(bytes) !== config.digest) throw new PullError('unusable', `what came for ${config.digest} is something else`)
   return bytes
 }

@@ -3,6 +3,7 @@ import { type Challenge, isItsTokenService, parseChallenge } from './challenge.t
 import type { Answer, Call, Egress } from './egress.ts'
 import { ACCEPTED_TYPES, digestOf, type ManifestDocument, readManifest } from './manifest.ts'
 import { PullError } from './pull-error.ts'
+import type { PullPace } from './pull-pace.ts'
 import type { Reference } from './reference.ts'
 
 const MANIFEST_MAX_BYTES = 4 * 2 ** 20
@@ -24,11 +25,14 @@ export interface RegistryClientDeps {
   egress: Egress
   reference: Reference
   login: RegistryLogin | undefined
+  /** What measures the registry. */
+  pace: PullPace
   signal: AbortSignal
 }
 
 /** Asks one registry for one repository, with the login of one workload or with none. All that it throws is a `PullError` or an abort. */
 export class RegistryClient {
+  readonly pace: PullPace
   private readonly deps: RegistryClientDeps
   private readonly origin: URL
   private authorization: string | undefined
@@ -40,13 +44,14 @@ export class RegistryClient {
       throw new PullError('foreignLogin', `a credential of ${login.host ?? 'no registry'} for an image on ${reference.host}`)
     }
     this.deps = deps
+    this.pace = deps.pace
     this.origin = new URL(deps.egress.originOf(reference.host))
   }
 
   /** A manifest by tag or digest, and its digest. */
   async manifest(wanted: string, platform: string): Promise<{ document: ManifestDocument; digest: string }> {
     const { headers, body } = await this.ask(`manifests/${wanted}`, { headers: { accept: ACCEPTED_TYPES }, follow: true })
-    const bytes = await readBytes(body, MANIFEST_MAX_BYTES)
+    const bytes = await readBytes(body, MANIFEST_MAX_BYTES, this.pace)
     const digest = digestOf(bytes)
     if (wanted.includes(':') && wanted !== digest) throw new PullError('unusable', `a manifest of another digest than ${wanted}`)
     return { document: readManifest(bytes, (headers['content-type'] ?? '').split(';')[0] ?? '', platform), digest }
@@ -115,7 +120,7 @@ export class RegistryClient {
       answer.body.destroy()
       throw this.refusal(answer.status === 404 ? 401 : answer.status)
     }
-    return `Bearer ${readToken(await readBytes(answer.body, TOKEN_MAX_BYTES), url)}`
+    return `Bearer ${readToken(await readBytes(answer.body, TOKEN_MAX_BYTES, this.pace), url)}`
   }
 
   private basic(): string | undefined {
@@ -133,12 +138,13 @@ function readToken(bytes: Buffer, url: URL): string {
 }
 
 /** Reads a body that may not be longer than that. */
-export async function readBytes(body: Answer['body'], maxBytes: number): Promise<Buffer> {
+export async function readBytes(body: Answer['body'], maxBytes: number, pace: PullPace): Promise<Buffer> {
   const pieces: Buffer[] = []
   let length = 0
   try {
     for await (const piece of body as AsyncIterable<Buffer>) {
       length += piece.length
+      pace.take(piece.length)
       if (length > maxBytes) throw new PullError('unusable', `an answer of more than ${maxBytes} bytes`)
       pieces.push(piece)
     }

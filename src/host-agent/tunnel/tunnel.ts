@@ -36,6 +36,8 @@ export interface TunnelDeps {
   log: Log
   /** Where a port of a workload is reached that the plane may speak to; undefined: there is no such workload. */
   place(workloadId: string, port: number): Promise<Place | undefined>
+  /** Whose a workload is; undefined: nobody says. */
+  accountOf(workloadId: string): string | undefined
   /** Starts a command in a pod of this host; undefined: there is no such pod. */
   exec(workloadId: string, request: ExecRequest): Promise<ExecSession> | undefined
 }
@@ -98,6 +100,7 @@ export class Tunnel {
         if (socket.readyState === WebSocket.OPEN) socket.send(message, () => turns.drained())
       },
       turn: () => turns.take(),
+      accountOf: (workloadId) => deps.accountOf(workloadId),
       onOpen: (stream, target) => void this.serve(stream, target),
     })
     this.end = end

@@ -181,6 +181,11 @@ export class Supervisor {
     })
   }
 
+  /** Whose a workload is that the plane wants here; undefined where it does not say. */
+  accountOf(id: string): string | undefined {
+    return this.desired?.find((workload) => workload.id === id)?.account
+  }
+
   /** Where a port of one of those, or of a pod that runs, is reached; undefined for any other workload. */
   async place(id: string, port: number): Promise<Place | undefined> {
     const name = this.lifecycle.actual.get(id)?.runtime

@@ -1,52 +1,95 @@
+import { fairCount, fairRoom } from '../fair-room.ts'
+
 /** Bytes that one end takes of a stream before they are read. */
 export const SMALL_WINDOW_BYTES = 32 * 1024
 export const LARGE_WINDOW_BYTES = 256 * 1024
 /** Streams of one tunnel at a time, and those of one workload among them (HOST-123). */
 export const MAX_STREAMS = 1_024
 export const MAX_STREAMS_OF_ONE = 256
+/** The last of them are kept for terminals of accounts that have none open; those before them for accounts that have no stream. */
+export const KEPT_FOR_TERMINALS = 64
+export const KEPT_FOR_NEWCOMERS = 64
 /** Streams with a large window: all of a tunnel, and those of one workload, so that one tenant's slow readers leave the others theirs. */
 const MAX_LARGE = 96
 const MAX_LARGE_OF_ONE = 24
 
-interface Share {
+/** What a stream is counted for. */
+export interface Opener {
+  workloadId: string
+  account: string
+  /** It leads to a command. */
+  isTerminal: boolean
+}
+
+/** What is held of a tunnel. */
+export interface Share {
   streams: number
+  terminals: number
   large: number
 }
 
 /**
+ * Whether an account may open one more stream of a tunnel (SHR-30): as many as it leaves to others, one if it has none, and a terminal if it has
+ * none open. `own` is a part of `all`. Pure.
+ */
+export function mayOpen(own: Readonly<Share>, all: Readonly<Share>, isTerminal: boolean): boolean {
+  if (isTerminal && own.terminals === 0) return all.streams < MAX_STREAMS
+  return own.streams < fairCount(MAX_STREAMS - KEPT_FOR_TERMINALS, KEPT_FOR_NEWCOMERS, all.streams - own.streams)
+}
+
+/**
  * How much memory the streams of a tunnel may hold at one end: the sum of all windows is at most 1024 × 32 KiB + 96 × 224 KiB, 53 MiB. A stream gets
- * a large window while there are some, a small one otherwise: it goes on, slower over a long way.
+ * a large window while there are some for its account, a small one otherwise: it goes on, slower over a long way.
  */
 export class Windows {
-  private readonly shares = new Map<string, Share>()
-  private readonly all: Share = { streams: 0, large: 0 }
+  private readonly workloads = new Map<string, Share>()
+  private readonly accounts = new Map<string, Share>()
+  private readonly all: Share = none()
 
-  /** The window of a new stream of this workload; null when there are too many. */
-  take(workloadId: string): number | null {
-    const own = this.shares.get(workloadId) ?? { streams: 0, large: 0 }
-    if (this.all.streams >= MAX_STREAMS || own.streams >= MAX_STREAMS_OF_ONE) return null
-    const isLarge = this.all.large < MAX_LARGE && own.large < MAX_LARGE_OF_ONE
-    this.shares.set(workloadId, own)
-    for (const share of [own, this.all]) {
-      share.streams += 1
-      if (isLarge) share.large += 1
-    }
+  /** The window of a stream that this end opens; null when the account, the workload or the tunnel has too many. */
+  open(opener: Opener): number | null {
+    return mayOpen(this.accounts.get(opener.account) ?? none(), this.all, opener.isTerminal) ? this.answer(opener) : null
+  }
+
+  /** The window of a stream that the other end opens: who may is that one's to say, and here only memory counts. Null when there are too many. */
+  answer(opener: Opener): number | null {
+    const ofWorkload = this.workloads.get(opener.workloadId) ?? none()
+    if (this.all.streams >= MAX_STREAMS || ofWorkload.streams >= MAX_STREAMS_OF_ONE) return null
+    const ofAccount = this.accounts.get(opener.account) ?? none()
+    const room = fairRoom(MAX_LARGE, this.all.large - ofAccount.large)
+    const isLarge = ofWorkload.large < MAX_LARGE_OF_ONE && ofAccount.large < room
+    this.workloads.set(opener.workloadId, ofWorkload)
+    this.accounts.set(opener.account, ofAccount)
+    for (const share of [ofWorkload, ofAccount, this.all]) add(share, opener, isLarge, 1)
     return isLarge ? LARGE_WINDOW_BYTES : SMALL_WINDOW_BYTES
   }
 
   /** The stream is over. */
-  giveBack(workloadId: string, windowBytes: number): void {
-    const own = this.shares.get(workloadId)
-    if (own === undefined) return
-    for (const share of [own, this.all]) {
-      share.streams -= 1
-      if (windowBytes === LARGE_WINDOW_BYTES) share.large -= 1
-    }
-    if (own.streams === 0) this.shares.delete(workloadId)
+  giveBack(opener: Opener, windowBytes: number): void {
+    const [ofWorkload, ofAccount] = [this.workloads.get(opener.workloadId), this.accounts.get(opener.account)]
+    if (ofWorkload === undefined || ofAccount === undefined) return
+    for (const share of [ofWorkload, ofAccount, this.all]) add(share, opener, windowBytes === LARGE_WINDOW_BYTES, -1)
+    if (ofWorkload.streams === 0) this.workloads.delete(opener.workloadId)
+    if (ofAccount.streams === 0) this.accounts.delete(opener.account)
   }
 
   /** Streams that lead to this workload. */
   streamsOf(workloadId: string): number {
-    return this.shares.get(workloadId)?.streams ?? 0
+    return this.workloads.get(workloadId)?.streams ?? 0
   }
+
+  /** Streams that are counted for this account. */
+  streamsOfAccount(account: string): number {
+    return this.accounts.get(account)?.streams ?? 0
+  }
+}
+
+function none(): Share {
+  return { streams: 0, terminals: 0, large: 0 }
+}
+
+function add(share: Share, { isTerminal }: Opener, isLarge: boolean, by: 1 | -1): void {
+  share.streams += by
+  if (isTerminal) share.terminals += by
+  if (isLarge) share.large += by
 }

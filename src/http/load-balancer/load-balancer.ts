@@ -11,6 +11,7 @@ import { ownQueue } from '../../objects/ownership/own-queue.ts'
 import type { TunnelFailure } from '../../objects/tunnel/host-tunnel.ts'
 import { failureOf, sendToWorkload } from '../../objects/tunnel/host-tunnel-calls.ts'
 import { takeSlot } from '../../objects/tunnel/served-request.ts'
+import { payerOf } from '../../services/accounts/payer.ts'
 import { isExempt } from '../../services/accounts/rate-limit.ts'
 import type { Principal } from '../../services/context.ts'
 import { authenticate } from '../../services/credentials/authenticate.ts'
@@ -56,12 +57,14 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
   const headers = workerHeaders(incoming, call)
   const body = arriving?.stream ?? (await holdSmall(request))
   const caller = { userId: spenderName(spenderOf(principal)), exempt: await isExempt(env, principal.teamId, Date.now()) }
+  const account = await payerOf(env, principal.teamId, Date.now())
   for (let tries = 1; ; tries++) {
     const { slot, port, timeoutMs } = await takeSlot(env, endpoint, caller, request.signal)
     const { hostId, ...ref } = slot
     const target = { ...targetOf(request, call, headers), workloadId: slot.workerId, port }
     const answer = await sendToWorkload(env, hostId, {
       target,
+      account,
       slot: ref,
       needs: null,
       beside: null,

@@ -4,6 +4,7 @@ import { headersForWorker } from '../../domain/balancer/headers.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import type { HeaderList } from '../../host-protocol/tunnel/frames.ts'
 import { failureOf, sendToWorkload } from '../../objects/tunnel/host-tunnel-calls.ts'
+import { payerOf } from '../../services/accounts/payer.ts'
 import { findHttpDoor } from '../../services/pods/doors/http-door.ts'
 import { podProblem, within } from '../../services/pods/doors/pod-door.ts'
 import { problemResponse } from '../answers/problem-response.ts'
@@ -14,7 +15,7 @@ import type { DoorCall } from './door-call.ts'
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT', 'MKCOL', 'COPY', 'MOVE']
 /** As the reference cuts a request (NET-1). */
 const ANSWER_MS = 100_000
-/** Of one pod at a time: a tunnel holds 1024 streams, and those of its neighbours and its own terminals are among them. */
+/** Of one pod at a time: its own terminals and its neighbours of the same account share what their account has of the host (SHR-30). */
 const MAX_VISITS = 128
 /** Its scripts run, as of no origin: they reach nothing of the plane, and nothing of another pod. */
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads'
@@ -42,6 +43,7 @@ async function visit({ request, url, env, requestId }: Serving, call: DoorCall):
   } as const
   const answer = await sendToWorkload(env, pod.hostId, {
     target: within(pod, target),
+    account: await payerOf(env, pod.teamId, Date.now()),
     slot: null,
     needs: 'pods',
     beside: MAX_VISITS,

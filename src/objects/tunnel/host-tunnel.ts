@@ -8,6 +8,8 @@ export interface HostTunnelRpc extends Rpc.DurableObjectBranded {
 /** A request to a workload, but for its body. */
 export interface TunnelRequest {
   target: WantedTarget
+  /** Whose share of the host's connections it takes: the account that pays for its workload's (SHR-30). */
+  account: string
   /** The place that it has in its endpoint's count, which the tunnel gives back at its end; null: it goes to a pod, which counts none. */
   slot: SlotRef | null
   /** What the agent must serve; null: every one that has a tunnel does. */

@@ -6,8 +6,9 @@ import { ContainerImages, type ImagePolicy } from '../../../src/host-agent/docke
 import { isNamed, repositoryOf, shortImageName } from '../../../src/host-agent/docker/engine/image-names.ts'
 import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
+import { LEAST_SPEED } from '../../../src/host-agent/pulls/pull-pace.ts'
 import { AGENT_VERSION } from '../../../src/host-agent/version.ts'
-import { isAmongStrangers } from '../../../src/host-agent/workloads/fair-room.ts'
+import { isAmongStrangers } from '../../../src/host-agent/workloads/strangers.ts'
 import { waitUntil } from '../../support/time.ts'
 import { FakeRegistry, imageOf, layerOf, rawLayer, sha256 } from '../support/fake-registry.ts'
 import { ImageStore } from '../support/image-store.ts'
@@ -51,7 +52,7 @@ function host(registries: readonly FakeRegistry[], policy: Partial<ImagePolicy> 
     return new ContainerImages({
       engine: store.engine,
       hostId: 'h1',
-      images: { allowed, localImages: false, maxBytes: 1e9, isShared: () => false, ...policy },
+      images: { allowed, localImages: false, maxBytes: 1e9, leastSpeed: LEAST_SPEED, isShared: () => false, ...policy },
       log: createLog('debug', (line) => {
         log += line
       }),
@@ -446,9 +447,9 @@ describe('the space for images', () => {
       return { ...machine, small: await machine.run('bob', 'small', 1 * KB) }
     }
 
-    async function alone() {
+    async function alone(maxBytes = 1e6) {
       const fake = await registry()
-      const machine = host([fake], { maxBytes: 1e6, isShared: () => true })
+      const machine = host([fake], { maxBytes, isShared: () => true })
       const push = (name: string, bytes = 300 * KB) => fake.push(`a/${name}:1`, imageOf([layerOf(noise(name, bytes))]))
       const provide = (account: string, image: string) => machine.provide(image, undefined, undefined, account)
       const run = async (account: string, name: string, bytes?: number) => {
@@ -562,6 +563,36 @@ describe('the space for images', () => {
       }
       const kept = [...store.images.values()].map(({ id }) => id)
       expect([kept[0], kept.at(-1)]).toEqual([ofAda, last])
+    })
+
+    test('[S19] [SHR-34, SHR-35] with as many tiny images as it may have keeps nobody from pulling, and takes none of theirs', async () => {
+      const { store, fake, clock, provide, run, ...machine } = await alone(1e9)
+      const tiny = (name: string) => fake.push(`t/${name}:1`, imageOf([layerOf(name)]))
+      const ofAda = await provide('ada', tiny('of-ada'))
+      clock.nowMs += DAY_MS
+      const fill = async (account: string, count: number) => {
+        let refusal = ''
+        for (let number = 0; number < count && refusal === ''; number += 1) {
+          const image = await provide(account, tiny(`${account}-${number}`))
+          if (!image.startsWith('sha256:')) refusal = image
+          else store.uses.push({ image, labels: { 'podplane.account': account } })
+          // No longer a start that may come.
+          if (number % 100 === 99) clock.nowMs += DAY_MS
+        }
+        return refusal
+      }
+      const words = 'the images that this account uses on this host leave no room for it: with it they are'
+      expect(await fill('eve', 500)).toBe(`${words} 338 of at most 337`)
+      expect(store.uses).toHaveLength(337)
+      clock.nowMs += DAY_MS
+      // Of hers nothing runs, and it is there all the same.
+      expect([...store.images.values()].map(({ id }) => id)).toContain(ofAda)
+      expect(await fill('bob', 500)).toBe(`${words} 57 of at most 56`)
+      expect(await run('cleo', 'first', 1)).toMatch(/^sha256:/)
+      // What it has already it may start from, and an image more it may not.
+      expect(await provide('eve', tiny('eve-0'))).toMatch(/^sha256:/)
+      expect(await provide('eve', tiny('more'))).toMatch(/^the images that this account uses/)
+      expect(machine.log()).not.toContain('an image was removed')
     })
 
     test('[HOST-149] removes nothing by what a registry announces and does not send', async () => {

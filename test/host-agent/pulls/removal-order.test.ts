@@ -13,7 +13,7 @@ const imageOf = (digest: string, usedAtMs: number, ...usedBy: string[]): PulledI
 
 function order(account: string, bytes: Record<string, number>, images: readonly PulledImage[]): string[] {
   const layerBytes = new Map(Object.entries(bytes).map(([digest, size]) => [`of ${digest}`, size]))
-  return removalOrder({ account, images, layerBytes, maxBytes: 100 }, images).map(({ digest }) => digest)
+  return removalOrder({ account, images, layerBytes, max: { bytes: 100 } }, images).map(({ digest }) => digest)
 }
 
 describe('[HOST-149] images go in this order', () => {
@@ -38,4 +38,15 @@ describe('[HOST-149] images go in this order', () => {
     expect(order('eve', { lost: 10, eve: 20 }, [imageOf('eve', 1, 'eve'), imageOf('lost', 5)])).toEqual(['lost', 'eve'])
     expect(order('eve', { a: 50, b: 60 }, [imageOf('b', 2, 'eve'), imageOf('a', 1, 'eve')])).toEqual(['a', 'b'])
   })
+})
+
+test('[S19] [SHR-35] where images by number are short, those of who has more than an even part go first, however small they are', () => {
+  const many = Array.from({ length: 6 }, (_, number) => imageOf(`eve${number}`, 10 + number, 'eve'))
+  const images = [imageOf('ada', 1, 'ada'), ...many]
+  const layerBytes = new Map(images.map(({ digest }) => [`of ${digest}`, digest === 'ada' ? 1_000 : 1]))
+  const first = (account: string, max: { images: number } | { bytes: number }) =>
+    removalOrder({ account, images, layerBytes, max }, images)[0]?.digest
+  expect([first('bob', { images: 9 }), first('eve', { images: 9 })]).toEqual(['eve0', 'eve0'])
+  // An even part of 18 is six for each of three accounts, and of bytes eve has few.
+  expect([first('bob', { images: 18 }), first('bob', { bytes: 1_500 })]).toEqual(['ada', 'ada'])
 })

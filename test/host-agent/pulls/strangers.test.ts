@@ -7,6 +7,7 @@ import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
 import { type Answer, type Call, Egress } from '../../../src/host-agent/pulls/egress.ts'
 import { PULL_REASONS } from '../../../src/host-agent/pulls/pull-error.ts'
+import { LEAST_SPEED } from '../../../src/host-agent/pulls/pull-pace.ts'
 import { FakeRegistry, imageOf, layerOf, type Override } from '../support/fake-registry.ts'
 import { ImageStore } from '../support/image-store.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -28,7 +29,13 @@ async function scene() {
   const images = new ContainerImages({
     engine: new ImageStore().engine,
     hostId: 'h1',
-    images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9, isShared: () => true },
+    images: {
+      allowed: parseAllowedRegistries([`http://${registry.host}`]),
+      localImages: false,
+      maxBytes: 1e9,
+      leastSpeed: LEAST_SPEED,
+      isShared: () => true,
+    },
     log: createLog('debug', (line) => {
       log += line
     }),
@@ -183,7 +190,13 @@ describe('a registry that the operator has allowed', () => {
     const images = new ContainerImages({
       engine: new ImageStore().engine,
       hostId: 'h1',
-      images: { allowed: parseAllowedRegistries([`http://${registry.host}`]), localImages: false, maxBytes: 1e9, isShared: () => true },
+      images: {
+        allowed: parseAllowedRegistries([`http://${registry.host}`]),
+        localImages: false,
+        maxBytes: 1e9,
+        leastSpeed: LEAST_SPEED,
+        isShared: () => true,
+      },
       log: createLog('error', () => {}),
       stateDir: tempDir('inside'),
       egress,

@@ -93,7 +93,7 @@ class Client {
       },
     })
     const plane: TunnelEnd = new TunnelEnd({ send: (message) => queueMicrotask(() => agent.receive(message)) })
-    const stream = plane.open({ kind: 'exec', workloadId: 'w', command: null, terminal: null, flow })
+    const stream = plane.open({ kind: 'exec', workloadId: 'w', command: null, terminal: null, flow }, 'account')
     if (stream === null) throw new Error('no stream')
     this.stream = stream
     this.listen().catch(() => undefined)

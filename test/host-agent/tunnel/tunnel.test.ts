@@ -43,7 +43,7 @@ class PlaneEnd {
     const url = `http://127.0.0.1:${(plane.server.address() as AddressInfo).port}`
     const tokens = { get: async () => 'token', invalidate: () => {} }
     const place = async (id: string) => (id === 'w1' ? { host: '127.0.0.1', port } : undefined)
-    const tunnel = new Tunnel({ planeUrl: url, tokens, log: QUIET, place, exec: () => undefined })
+    const tunnel = new Tunnel({ planeUrl: url, tokens, log: QUIET, place, exec: () => undefined, accountOf: () => undefined })
     tunnel.open()
     closers.push(
       () => tunnel.close(),
@@ -56,15 +56,18 @@ class PlaneEnd {
 
   open(change: Partial<RequestTarget> = {}): TunnelStream {
     this.next = this.end.nextStream + 1
-    const stream = this.end.open({
-      kind: 'http',
-      workloadId: 'w1',
-      port: 80,
-      method: 'GET',
-      path: '/',
-      headers: [['host', 'w']],
-      ...change,
-    })
+    const stream = this.end.open(
+      {
+        kind: 'http',
+        workloadId: 'w1',
+        port: 80,
+        method: 'GET',
+        path: '/',
+        headers: [['host', 'w']],
+        ...change,
+      },
+      'account',
+    )
     if (stream === null) throw new Error('no stream')
     return stream
   }

@@ -4,15 +4,17 @@ import type { Workload } from '../../../host-protocol/messages.ts'
 import type { Log } from '../../log.ts'
 import type { AllowedRegistries } from '../../pulls/allowed-registries.ts'
 import { Egress } from '../../pulls/egress.ts'
-import { PULLED_REPOSITORY, pulledName } from '../../pulls/names.ts'
+import { digestOfName, PULLED_REPOSITORY, pulledName } from '../../pulls/names.ts'
 import { PullError } from '../../pulls/pull-error.ts'
 import { type FoundImage, fetchImage, findImage, requireLayers } from '../../pulls/pull-image.ts'
+import { type LeastSpeed, PullPace } from '../../pulls/pull-pace.ts'
 import { parseReference, type Reference } from '../../pulls/reference.ts'
 import { RegistryClient } from '../../pulls/registry-client.ts'
 import { recallImages } from '../../pulls/space/held-images.ts'
-import { ImageShares } from '../../pulls/space/image-shares.ts'
+import { ImageShares, type ImageUse } from '../../pulls/space/image-shares.ts'
 import { ImageSpace } from '../../pulls/space/image-space.ts'
 import { type PulledImage, PulledImages } from '../../pulls/space/pulled-images.ts'
+import { Stalls } from '../../pulls/stalls.ts'
 import { Turns } from '../../pulls/turns.ts'
 import { StartError, type StartHooks } from '../../runtime.ts'
 import type { DockerEngine, ImageFacts } from '../engine/engine.ts'
@@ -36,6 +38,8 @@ export interface ImagePolicy {
   localImages: boolean
   /** What all images of this host may take. */
   maxBytes: number
+  /** The least that a registry has to send. */
+  leastSpeed: LeastSpeed
   /** Whether accounts that do not trust one another share that (HOST-101). */
   isShared(): boolean
 }
@@ -66,6 +70,7 @@ export class ContainerImages {
   private readonly shares: ImageShares
   private readonly oneEach = new Turns(1)
   private readonly ofAccounts = new Turns(PULLS_PER_ACCOUNT)
+  private readonly stalls: Stalls
   private readonly spoolDir: string
   private readonly now: () => number
 
@@ -73,12 +78,12 @@ export class ContainerImages {
     this.deps = deps
     this.now = deps.now ?? Date.now
     this.egress = deps.egress ?? new Egress(deps.images.allowed)
+    this.stalls = new Stalls(this.now)
     this.pulled = new PulledImages(deps.stateDir)
     const remove = (digest: string) => this.remove(digest)
     this.space = new ImageSpace({ pulled: this.pulled, maxBytes: deps.images.maxBytes, remove, log: deps.log, now: this.now })
     const { maxBytes, isShared } = deps.images
-    const layersInUse = () => this.layersInUse()
-    this.shares = new ImageShares({ pulled: this.pulled, layersInUse, maxBytes, isShared, now: this.now })
+    this.shares = new ImageShares({ pulled: this.pulled, inUse: () => this.inUse(), maxBytes, isShared, now: this.now })
     this.spoolDir = join(deps.stateDir, 'pulls')
     // What a former process was about to load.
     rmSync(this.spoolDir, { recursive: true, force: true })
@@ -117,15 +122,26 @@ export class ContainerImages {
 
   private async pull(workload: Workload, hooks: StartHooks): Promise<string> {
     const { image, registryAuth: login } = workload
-    const signal = AbortSignal.any([hooks.signal, AbortSignal.timeout(PULL_MAX_MS)])
-    this.deps.log.info('pulling an image', { image })
     const reference = parseReference(image)
-    const client = new RegistryClient({ egress: this.egress, reference, login, signal })
-    const found = await findImage(client, reference.wanted)
-    // Workers of one endpoint start together: the first fetches for all of them. Nobody waits for a registry that he did not name.
-    return await this.oneEach.with(`${reference.host}/${reference.repository}@${found.digest}`, signal, () =>
-      this.take(client, reference, found, { isPublic: login === undefined, account: accountOf(workload), signal }),
-    )
+    const [account, { host }] = [accountOf(workload), reference]
+    this.stalls.check(account, host)
+    const pace = new PullPace(host, this.deps.images.leastSpeed)
+    const signal = AbortSignal.any([hooks.signal, AbortSignal.timeout(PULL_MAX_MS), pace.signal])
+    this.deps.log.info('pulling an image', { image })
+    const client = new RegistryClient({ egress: this.egress, reference, login, pace, signal })
+    try {
+      const found = await findImage(client, reference.wanted)
+      // Workers of one endpoint start together: the first fetches for all of them. Nobody waits for a registry that he did not name.
+      return await this.oneEach.with(`${host}/${reference.repository}@${found.digest}`, signal, async () => {
+        this.stalls.check(account, host)
+        const id = await this.take(client, reference, found, { isPublic: login === undefined, account, signal })
+        this.stalls.forget(account, host)
+        return id
+      })
+    } catch (error) {
+      if (pace.signal.aborted) this.stalls.note(account, host)
+      throw error
+    }
   }
 
   private async take(
@@ -183,14 +199,14 @@ export class ContainerImages {
     return most
   }
 
-  /** The layers below the containers of each account. */
-  private async layersInUse(): Promise<Map<string, string[]>> {
+  /** What is below the containers of each account. */
+  private async inUse(): Promise<Map<string, ImageUse>> {
     const { engine, hostId } = this.deps
     const uses = await engine.listUses(`${HOST_LABEL}=${hostId}`)
-    const layers = new Map<string, readonly string[]>()
-    for (const image of new Set(uses.map(({ image }) => image))) layers.set(image, (await engine.imageFacts(image))?.layers ?? [])
+    const facts = new Map<string, ImageFacts | undefined>()
+    for (const image of new Set(uses.map(({ image }) => image))) facts.set(image, await engine.imageFacts(image))
     const byAccount = Map.groupBy(uses, ({ labels }) => labels[ACCOUNT_LABEL] ?? '')
-    return new Map([...byAccount].map(([account, own]) => [account, own.flatMap(({ image }) => layers.get(image) ?? [])]))
+    return new Map([...byAccount].map(([account, own]) => [account, useOf(own.flatMap(({ image }) => facts.get(image) ?? []))]))
   }
 
   private factsOf(digest: string): Promise<ImageFacts | undefined> {
@@ -205,6 +221,11 @@ export class ContainerImages {
   close(): void {
     this.egress.close()
   }
+}
+
+function useOf(images: readonly ImageFacts[]): ImageUse {
+  const names = images.flatMap((image) => image.names).filter((name) => repositoryOf(name) === PULLED_REPOSITORY)
+  return { layers: images.flatMap(({ layers }) => layers), digests: names.map(digestOfName) }
 }
 
 function asPullError(error: unknown): PullError {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
+import { fairRoom } from '../../../host-protocol/fair-room.ts'
 import type { PortRange } from '../../../host-protocol/messages.ts'
 import { type PublishedPort, StartError } from '../../runtime.ts'
-import { fairRoom } from '../../workloads/fair-room.ts'
 import { type AssignedPort, choosePorts } from './port-choice.ts'
 
 const OVER_SHARE = 'the ports that this account uses on this host leave no room for it'

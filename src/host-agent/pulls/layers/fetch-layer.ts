@@ -81,6 +81,7 @@ async function* packedPieces({ client, descriptor, onPacked, signal }: LayerRequ
       for await (const piece of body as AsyncIterable<Buffer>) {
         offset += piece.length
         if (offset > size) throw new PullError('unusable', `${digest} is longer than its manifest says`)
+        client.pace.take(piece.length)
         await onPacked(piece.length)
         hash.update(piece)
         await writeAll(file, piece)

@@ -1,22 +1,39 @@
-import { fairRoom } from '../../workloads/fair-room.ts'
-import { overShare } from '../pull-error.ts'
+import { fairCount, fairRoom } from '../../../host-protocol/fair-room.ts'
+import { overShare, tooMany } from '../pull-error.ts'
 import { Turns } from '../turns.ts'
 import { bytesOf, FRESH_MS, type PulledImage, type PulledImages } from './pulled-images.ts'
 
+/** Images of a host, however small they are; the last of them are for accounts that have none. */
+export const IMAGES_MAX = 500
+export const IMAGES_KEPT = 50
 /** Images that an account may take before containers are made of them. */
 const FRESH_MAX = 250
 /** Where all images take no more than one in so many of the space, no account can have too much of it, whoever else has the rest. */
 const NOBODY_HAS_TOO_MUCH = 3
 
+/** What the containers of an account lie on. */
+export interface ImageUse {
+  /** Also those below a disk that was made an image. */
+  layers: readonly string[]
+  /** Digests of pulled images that nobody can remove. */
+  digests: readonly string[]
+}
+
 export interface ImageSharesDeps {
   pulled: PulledImages
-  /** The layers below the containers of each account, also of those that go on with a disk that was made an image. */
-  layersInUse(): Promise<Map<string, string[]>>
+  /** What is below the containers of each account, stopped ones too. */
+  inUse(): Promise<Map<string, ImageUse>>
   /** What the images of this host may take. */
   maxBytes: number
   /** Whether accounts share it that do not trust one another. */
   isShared(): boolean
   now(): number
+}
+
+interface Asked {
+  layers?: readonly string[]
+  known?: ReadonlyMap<string, number>
+  digest?: string
 }
 
 /** What an account has of the space, and what it may have in all. */
@@ -25,12 +42,16 @@ export interface ImageRoom {
   /** How much of it the asked layers add to what it uses without them. */
   addedBytes: number
   maxBytes: number
+  /** Images that it has containers of or has just taken, with the asked one, and the most that it may have (SHR-34). */
+  images: number
+  maxImages: number
   /** What is left for what it fetches, while others fetch so much. */
   freeBytes(othersFetch: number): number
 }
 
 /**
- * Keeps the images that an account has containers of, which nobody can remove, to as much of the space as it leaves to others (HOST-101). Images
+ * Keeps the images that an account has containers of, which nobody can remove, to as much of the space as it leaves to others (HOST-101), and to as
+ * many of them (SHR-34). Images
  * that it does not use are in nobody's way.
  */
 export class ImageShares {
@@ -51,28 +72,25 @@ export class ImageShares {
       const known = new Map([...pulled.layerBytes(), ...layers.map(({ diffId, unpackedBytes }) => [diffId, unpackedBytes] as const)])
       const fresh = this.freshOf(account)
       if (fresh.size >= FRESH_MAX && !fresh.has(digest)) throw overShare(0, maxBytes)
+      const isRoomy = pulled.all().length <= IMAGES_MAX / NOBODY_HAS_TOO_MUCH
       // The engine need not be asked.
-      if (bytesOf(known.keys(), known) > maxBytes / NOBODY_HAS_TOO_MUCH) {
-        const { usedBytes, addedBytes, maxBytes: room } = await this.roomOf(account, { layers: layers.map(({ diffId }) => diffId), known })
+      if (!isRoomy || bytesOf(known.keys(), known) > maxBytes / NOBODY_HAS_TOO_MUCH) {
+        const asked = { layers: layers.map(({ diffId }) => diffId), known, digest }
+        const { usedBytes, addedBytes, maxBytes: room, images, maxImages } = await this.roomOf(account, asked)
         // What starts anew takes nothing from others, however many have come meanwhile.
         if (addedBytes > 0 && usedBytes > room) throw overShare(usedBytes, room)
+        if (images > maxImages) throw tooMany(images, maxImages)
       }
       this.taken.set(account, fresh.set(digest, now()))
     })
   }
 
-  /** What an account uses, with `layers` beside what it has. */
-  async roomOf(
-    account: string,
-    { layers, known }: { layers: readonly string[]; known: ReadonlyMap<string, number> } = {
-      layers: [],
-      known: this.deps.pulled.layerBytes(),
-    },
-  ): Promise<ImageRoom> {
-    const { maxBytes, isShared, layersInUse } = this.deps
-    const inUse = known.size === 0 ? new Map<string, string[]>() : await layersInUse()
+  /** What an account uses, with `layers` and the image `digest` beside what it has. */
+  async roomOf(account: string, { layers = [], known = this.deps.pulled.layerBytes(), digest }: Asked = {}): Promise<ImageRoom> {
+    const { maxBytes, isShared } = this.deps
+    const inUse = known.size === 0 ? new Map<string, ImageUse>() : await this.deps.inUse()
     const accounts = new Set([...inUse.keys(), ...this.taken.keys(), account])
-    const all = new Map([...accounts].map((one) => [one, [...(inUse.get(one) ?? []), ...this.freshLayers(one)]]))
+    const all = new Map([...accounts].map((one) => [one, [...(inUse.get(one)?.layers ?? []), ...this.freshLayers(one)]]))
     const own = new Set([...layers, ...(all.get(account) ?? [])])
     const usedBytes = bytesOf(own, known)
     const others = [...all].flatMap(([one, theirs]) => (one === account ? [] : theirs)).filter((diffId) => !own.has(diffId))
@@ -82,8 +100,19 @@ export class ImageShares {
       usedBytes,
       addedBytes: usedBytes - bytesOf(new Set(all.get(account) ?? []), known),
       maxBytes: shareOf(othersUse),
+      ...this.countOf(account, new Map([...accounts].map((one) => [one, inUse.get(one)?.digests ?? []])), digest),
       freeBytes: (othersFetch) => Math.max(0, shareOf(othersUse + othersFetch) - usedBytes),
     }
+  }
+
+  /** Images by number; one that the account has already adds none. */
+  private countOf(account: string, inUse: ReadonlyMap<string, readonly string[]>, digest: string | undefined) {
+    const has = new Map([...inUse].map(([one, digests]) => [one, new Set([...digests, ...this.freshOf(one).keys()])]))
+    const before = has.get(account) ?? new Set<string>()
+    const own = digest === undefined ? before : new Set([...before, digest])
+    const others = new Set([...has].flatMap(([one, theirs]) => (one === account ? [] : [...theirs])).filter((other) => !own.has(other)))
+    const share = this.deps.isShared() ? fairCount(IMAGES_MAX, IMAGES_KEPT, others.size) : IMAGES_MAX
+    return { images: own.size, maxImages: own.size === before.size ? Math.max(share, own.size) : share }
   }
 
   /** Layers of images that an account has taken a moment ago. */

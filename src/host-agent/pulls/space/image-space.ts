@@ -1,11 +1,8 @@
 import type { Log } from '../../log.ts'
 import { overShare, tooLarge } from '../pull-error.ts'
-import type { ImageRoom } from './image-shares.ts'
+import { IMAGES_MAX, type ImageRoom } from './image-shares.ts'
 import { FRESH_MS, type PulledImage, type PulledImages } from './pulled-images.ts'
 import { removalOrder } from './removal-order.ts'
-
-/** Images that are kept, however small they are. */
-const IMAGES_MAX = 500
 
 export interface ImageSpaceDeps {
   pulled: PulledImages
@@ -53,7 +50,8 @@ export class ImageSpace {
   async makeRoom(bytes: number, account: string): Promise<void> {
     const { pulled, log, now, remove, maxBytes } = this.deps
     const images = pulled.all()
-    const scene = { account, images, layerBytes: pulled.layerBytes(), maxBytes }
+    const isFull = this.takenBytes() + bytes > maxBytes
+    const scene = { account, images, layerBytes: pulled.layerBytes(), max: isFull ? { bytes: maxBytes } : { images: IMAGES_MAX } }
     for (const image of this.hasRoom(bytes) ? [] : removalOrder(scene, images.filter(isStale(now())))) {
       if (this.hasRoom(bytes)) return
       if (!(await remove(image.digest))) continue

@@ -8,7 +8,8 @@ export interface RemovalScene {
   images: readonly PulledImage[]
   /** What each layer takes. */
   layerBytes: ReadonlyMap<string, number>
-  maxBytes: number
+  /** All that there is of what is short: bytes, or images by number (SHR-35). */
+  max: { bytes: number } | { images: number }
 }
 
 /**
@@ -27,12 +28,12 @@ export function removalOrder(scene: RemovalScene, removable: readonly PulledImag
     .map(({ image }) => image)
 }
 
-/** Whether the images that an account has started from take more than its part of the space. */
-function judgeParts({ account, images, layerBytes, maxBytes }: RemovalScene): (account: string) => boolean {
-  const layersBy = new Map<string, string[]>([[account, []]])
-  for (const { usedBy, layers } of images) {
-    for (const user of usedBy) layersBy.set(user, [...(layersBy.get(user) ?? []), ...layers.map(({ diffId }) => diffId)])
-  }
-  const part = maxBytes / layersBy.size
-  return (user) => bytesOf(layersBy.get(user) ?? [], layerBytes) > part
+/** Whether the images that an account has started from are more than its part of what is short. */
+function judgeParts({ account, images, layerBytes, max }: RemovalScene): (account: string) => boolean {
+  const imagesBy = new Map<string, PulledImage[]>([[account, []]])
+  for (const image of images) for (const user of image.usedBy) imagesBy.set(user, [...(imagesBy.get(user) ?? []), image])
+  const own = (user: string) => imagesBy.get(user) ?? []
+  if ('images' in max) return (user) => own(user).length > max.images / imagesBy.size
+  const layersOf = (user: string) => own(user).flatMap(({ layers }) => layers.map(({ diffId }) => diffId))
+  return (user) => bytesOf(layersOf(user), layerBytes) > max.bytes / imagesBy.size
 }

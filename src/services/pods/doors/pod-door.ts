@@ -6,12 +6,13 @@ import type { Env } from '../../../env.ts'
 import type { WantedTarget } from '../../../host-protocol/tunnel/frames.ts'
 import type { TunnelFailure } from '../../../objects/tunnel/host-tunnel.ts'
 import { failureOf, sendToWorkload } from '../../../objects/tunnel/host-tunnel-calls.ts'
+import { payerOf } from '../../accounts/payer.ts'
 
 const RETRY_SECONDS = '5'
 /** A command says nothing before it is there: its host answers at once. */
 const CHANNEL_TIMEOUT_MS = 30_000
 
-type Whereabouts = Pick<PodDoor, 'id' | 'generation' | 'hostId'>
+type Whereabouts = Pick<PodDoor, 'id' | 'teamId' | 'generation' | 'hostId'>
 type WithoutPlace<Target> = Target extends unknown ? Omit<Target, 'workloadId'> : never
 /** A target within a pod. */
 export type PodTarget = WithoutPlace<WantedTarget>
@@ -27,6 +28,7 @@ export function requireRunning({ status }: Pick<PodDoor, 'status'>): void {
 export async function openChannels(env: Env, pod: Whereabouts, target: ChannelTarget, signal: AbortSignal): Promise<WebSocket> {
   const answer = await sendToWorkload(env, pod.hostId, {
     target: within(pod, target),
+    account: await payerOf(env, pod.teamId, Date.now()),
     slot: null,
     needs: 'channels',
     beside: null,
@@ -42,7 +44,7 @@ export async function openChannels(env: Env, pod: Whereabouts, target: ChannelTa
 }
 
 /** The target in the container that the pod has now. */
-export function within({ id, generation }: Whereabouts, target: PodTarget): WantedTarget {
+export function within({ id, generation }: Pick<Whereabouts, 'id' | 'generation'>, target: PodTarget): WantedTarget {
   return { ...target, workloadId: workloadIdOf(id, generation) }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fairRoom } from '../../../src/host-agent/workloads/fair-room.ts'
+import { fairRoom } from '../../src/host-protocol/fair-room.ts'
 
 describe('[HOST-147] what accounts share on a host', () => {
   test('is all but a quarter for the one that is alone, and for each further one half of what is left', () => {

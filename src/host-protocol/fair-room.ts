@@ -1,5 +1,3 @@
-import type { Isolation } from '../../host-protocol/messages.ts'
-
 /** One in so many parts is kept for whoever comes when one account has the host to itself. */
 const RESERVE_OF_ONE = 4
 
@@ -13,7 +11,9 @@ export function fairRoom(total: number, othersTake: number): number {
   return Math.max(0, Math.floor((total - othersTake) / 2))
 }
 
-/** Whether a host runs several accounts that do not trust one another; a host for one account at a time, or for friends, shares out nothing. */
-export function isAmongStrangers({ network, trustedTenants }: Isolation): boolean {
-  return network === true && trustedTenants !== true
+/**
+ * The same of things that are counted, the last `kept` of which are for accounts that hold none: one of them for each (SHR-30, SHR-34). Pure.
+ */
+export function fairCount(total: number, kept: number, othersTake: number): number {
+  return Math.max(fairRoom(total - kept, othersTake), othersTake < total ? 1 : 0)
 }

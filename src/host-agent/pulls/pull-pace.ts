@@ -1,0 +1,78 @@
+import { PullError } from './pull-error.ts'
+
+/** The least that a registry has to send. */
+export interface LeastSpeed {
+  bytesPerMinute: number
+  /** Over how long it is measured, milliseconds. */
+  windowMs: number
+}
+
+/** Slower than any line that a GPU is worth: 50 GB would take a month. */
+export const LEAST_SPEED: LeastSpeed = { bytesPerMinute: 2 ** 20, windowMs: 180_000 }
+
+const LOOKS_PER_WINDOW = 6
+const MINUTE_MS = 60_000
+
+/**
+ * Ends a pull whose registry sends less than the least (SHR-36). Only time in which something is fetched counts, not that in which it waits for its
+ * turn or for the engine.
+ */
+export class PullPace {
+  private readonly host: string
+  private readonly speed: LeastSpeed
+  private readonly stopping = new AbortController()
+  /** Bytes that came in each of the last parts of a window, the present one last. */
+  private readonly parts: number[] = [0]
+  private fetching = 0
+  private timer: NodeJS.Timeout | undefined
+
+  /** `host`: the registry, as the tenant named it. */
+  constructor(host: string, speed: LeastSpeed) {
+    this.host = host
+    this.speed = speed
+  }
+
+  /** Fires with a `PullError` when it is too slow. */
+  get signal(): AbortSignal {
+    return this.stopping.signal
+  }
+
+  /** Bytes have come. */
+  take(bytes: number): void {
+    this.parts.push((this.parts.pop() ?? 0) + bytes)
+  }
+
+  /** Measures while `fetch` is under way. */
+  async during<T>(fetch: () => Promise<T>): Promise<T> {
+    this.fetching += 1
+    if (this.speed.bytesPerMinute > 0) this.timer ??= setInterval(() => this.look(), this.speed.windowMs / LOOKS_PER_WINDOW)
+    try {
+      return await fetch()
+    } catch (error) {
+      // An abort shows as whatever was broken off by it.
+      throw this.signal.aborted ? this.signal.reason : error
+    } finally {
+      this.fetching -= 1
+      if (this.fetching === 0) {
+        clearInterval(this.timer)
+        this.timer = undefined
+      }
+    }
+  }
+
+  private look(): void {
+    const { bytesPerMinute, windowMs } = this.speed
+    if (this.parts.length === LOOKS_PER_WINDOW) {
+      const bytes = this.parts.reduce((sum, part) => sum + part, 0)
+      if (bytes < (bytesPerMinute * windowMs) / MINUTE_MS) this.stopping.abort(stalled(this.host, bytes, this.speed))
+      this.parts.shift()
+    }
+    this.parts.push(0)
+  }
+}
+
+function stalled(host: string, bytes: number, { bytesPerMinute, windowMs }: LeastSpeed): PullError {
+  const minutes = windowMs / 60_000
+  const numbers = `: of ${host} came ${(bytes / minutes / 2 ** 20).toFixed(2)} MiB a minute, and ${(bytesPerMinute / 2 ** 20).toFixed(2)} are the least on this host`
+  return new PullError('tooSlow', `${host} sent ${bytes} bytes in ${minutes} minutes`, numbers)
+}

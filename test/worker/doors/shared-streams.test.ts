@@ -1,0 +1,156 @@
+import { TUNNEL_PING } from '../../../src/host-protocol/tunnel/frames.ts'
+import { PlayedCommand } from '../../support/channel-socket.ts'
+import type { Serve } from '../../support/fake-tunnel.ts'
+import { FakeTunnel, reply } from '../../support/fake-tunnel.ts'
+import {
+  afterEach,
+  api,
+  createAccount,
+  createEndpoint,
+  createKeyIn,
+  createOrganization,
+  describe,
+  env,
+  expect,
+  it,
+  runInDurableObject,
+  send,
+} from '../../support/harness.ts'
+import { type PodBody, PodScene, podScene } from '../../support/pod-scene.ts'
+import { hostTunnelStub } from '../../support/stubs.ts'
+import { until } from '../../support/time.ts'
+
+// One machine, and what several accounts may have open into it.
+
+let scene: PodScene
+const leave: AbortController[] = []
+const pings: ReturnType<typeof setInterval>[] = []
+afterEach(() => {
+  for (const ping of pings.splice(0)) clearInterval(ping)
+  for (const visits of leave.splice(0)) visits.abort()
+  scene.leave()
+})
+
+const ALONE = 672
+
+/** Pods that never answer, of an account with so many of them; others say hello, and commands begin. */
+const serve: Serve = ({ stream, opened }) => {
+  if (opened.kind === 'exec') return void new PlayedCommand(stream)
+  stream.accept()
+  if ('path' in opened && opened.path === '/never') return undefined
+  return reply(stream, 200, 'hello')
+}
+
+/** The tunnel of the machine, which pings as an agent does: so many requests last long on a busy machine. */
+async function openTunnel(how: Serve): Promise<FakeTunnel> {
+  const tunnel = await FakeTunnel.open(scene.host, how)
+  pings.push(setInterval(() => tunnel.socket.send(TUNNEL_PING), 5_000))
+  return tunnel
+}
+
+async function openPod(owner: PodScene): Promise<PodBody> {
+  const pod = await owner.createCpu({ ports: ['80/http'] })
+  await owner.run(pod.id)
+  return pod
+}
+
+/** Requests that get no answer; the problems of those that were refused. */
+function occupy(pods: readonly string[], each: number): { refused: string[]; over: Promise<unknown> } {
+  const visits = new AbortController()
+  leave.push(visits)
+  const refused: string[] = []
+  const one = async (id: string) => {
+    const answer = await send(`/proxy/${id}/80/never`, { signal: visits.signal }).catch(() => null)
+    if (answer !== null) refused.push(`${answer.status} ${((await answer.json()) as { detail: string }).detail}`)
+  }
+  return { refused, over: Promise.all(pods.flatMap((id) => Array.from({ length: each }, () => one(id)))) }
+}
+
+describe('the connections into one machine', () => {
+  it('[S16] [SHR-30, SHR-32] eight pods with 128 silent requests each, of an account and of an organization that it made, leave the pages, terminals and endpoints of others served', async () => {
+    scene = await podScene({})
+    const tunnel = await openTunnel(serve)
+    const victim = await openPod(scene)
+    const endpointId = await createEndpoint(scene.account.key, {
+      type: 'LOAD_BALANCER',
+      image: 'registry.example/app:1',
+      workers: { min: 1, max: 1, idleTimeout: 60 },
+    })
+    const { id: worker } = await scene.host.startWorker(endpointId)
+    await scene.host.report(worker, { state: 'running', health: 'healthy' })
+    const call = api(scene.account.key)
+    const served = async () => {
+      const page = await send(`/proxy/${victim.id}/80/`)
+      const terminal = await send(`/v2/pods/${victim.id}/exec`, {
+        headers: { Upgrade: 'websocket', Authorization: `Bearer ${scene.account.key}` },
+      })
+      terminal.webSocket?.accept()
+      terminal.webSocket?.close(1000, 'done')
+      const balanced = await send(`/lb/${endpointId}/`, { headers: { Authorization: `Bearer ${scene.account.key}` } })
+      const { body } = await call.get(`/v2/pods/${victim.id}`)
+      return [page.status, await page.text(), terminal.status, balanced.status, await balanced.text(), body.status]
+    }
+    const before = await served()
+    expect(before).toEqual([200, 'hello', 101, 200, 'hello', 'RUNNING'])
+    await until(() => tunnel.openStreams === 0)
+
+    const account = await createAccount()
+    const made = await createKeyIn(await createOrganization(account.key), account)
+    const attackers = [account, { ...account, key: made.key }].map((one) => new PodScene(scene.host, one))
+    const pods: string[] = []
+    for (const attacker of attackers) for (let number = 0; number < 4; number += 1) pods.push((await openPod(attacker)).id)
+    const { refused, over } = occupy(pods, 128)
+    await until(() => tunnel.openStreams + refused.length === 1_024)
+    expect([tunnel.openStreams, new Set(refused)]).toEqual([
+      ALONE,
+      new Set([
+        `503 the pod was not reached: the host of the pod takes no more for now: its account has ${ALONE} connections there, of which it can have as many as it leaves to others; end some of them or try again later`,
+      ]),
+    ])
+    expect(await served()).toEqual(before)
+    // The other account keeps what it has.
+    await until(() => tunnel.openStreams === ALONE)
+
+    // A client that resets its connection is known to have left, although nothing is written.
+    for (const visits of leave.splice(0)) visits.abort()
+    await over
+    await until(() => tunnel.openStreams === 0)
+  }, 120_000)
+
+  it('[S16] [SHR-32] a WebSocket ends with its client although its worker never closes', async () => {
+    scene = await podScene({})
+    const tunnel = await openTunnel(({ stream }) => {
+      stream.accept()
+      stream.sendHead({ status: 101, headers: [] })
+    })
+    const pod = await openPod(scene)
+    const { webSocket } = await send(`/proxy/${pod.id}/80/`, { headers: { Upgrade: 'websocket' } })
+    webSocket?.accept()
+    expect(tunnel.openStreams).toBe(1)
+    webSocket?.close(1000, 'done')
+    await until(() => tunnel.openStreams === 0)
+  })
+
+  it('[SHR-33] a pod with all of its visits silent takes a further one a minute later, in place of the most silent', async () => {
+    scene = await podScene({})
+    const tunnel = await openTunnel(serve)
+    const pod = await openPod(scene)
+    // Their requests are a minute old, and the ping of the tunnel is not.
+    const openAt = (agoMs: number) =>
+      runInDurableObject(hostTunnelStub(env, scene.host.id), (object) => {
+        object.now = () => Date.now() - agoMs
+      })
+    await openAt(60_000)
+    const { refused } = occupy([pod.id], 128)
+    await until(() => tunnel.openStreams === 128)
+    const visit = async () => (await send(`/proxy/${pod.id}/80/`)).status
+    expect([await visit(), refused]).toEqual([503, []])
+    await openAt(0)
+    expect(await visit()).toBe(200)
+    await until(() => refused.length > 0)
+    expect([refused, tunnel.openStreams]).toEqual([
+      [expect.stringMatching(/^502 the pod did not finish its answer: it was silent for a minute, and a newer request /)],
+      127,
+    ])
+  })
+})
