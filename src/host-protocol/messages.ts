@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hostText } from './host-text.ts'
+import { hostText, withoutMachine } from './host-text.ts'
 import { LogAccess } from './logs.ts'
 import { Overlay, OverlayInventory, OverlayPlace, WorkloadFile } from './overlays.ts'
 
@@ -215,7 +215,7 @@ export type WorkloadState = z.infer<typeof WorkloadState>
 export const WorkloadHealth = z.enum(['initialising', 'healthy', 'failing'])
 export type WorkloadHealth = z.infer<typeof WorkloadHealth>
 
-export const WorkloadReport = z.object({
+const Reported = z.object({
   workloadId: z.string(),
   state: WorkloadState,
   /** Exit code of the main process, when it ended. */
@@ -232,6 +232,11 @@ export const WorkloadReport = z.object({
   /** Of one that is asked for it, while it runs; `reason` says why it is not healthy. */
   health: WorkloadHealth.optional(),
 })
+
+/** Of a container that has run, `reason` quotes its program, which is the tenant's; of one that could not start it is about the machine (EDG-6). */
+export const WorkloadReport = Reported.transform((report) =>
+  report.reason === null || report.state === 'exited' ? report : { ...report, reason: withoutMachine(report.reason) },
+)
 export type WorkloadReport = z.infer<typeof WorkloadReport>
 
 const Percent = z.number().int().min(0).max(100)
