@@ -35,7 +35,7 @@ export const ACCESS_TOKEN_AUDIENCE = 'podplane-host-api'
 
 export const GpuInventory = z.object({
   /** Catalog id, such as "NVIDIA L4". */
-  typeId: z.string().min(1).max(128),
+  typeId: hostText(128, 1),
   count: z.number().int().min(1).max(1024),
   memoryMb: z.number().int().min(0),
   driverVersion: hostText(64).nullable(),
@@ -109,7 +109,7 @@ export type Inventory = z.infer<typeof Inventory>
 
 export const EnrolRequest = z.object({
   joinToken: z.string().min(1).max(256),
-  name: z.string().min(1).max(128),
+  name: hostText(128, 1),
   /** Ed25519 public key as a JWK: `{kty:"OKP", crv:"Ed25519", x}`. */
   publicKey: z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string().min(1).max(128) }),
   /** JWT signed by that key: `{aud: ASSERTION_AUDIENCE, sub: <join token sha256 hex>, iat, exp, jti}`; proves possession. */

@@ -13,7 +13,7 @@ let centers = 0
 /** An account with a volume of each kind that its pod on `host` mounts, and another host of the same data center that runs nothing of it. */
 async function scene() {
   centers += 1
-  const dataCenterId = `VIC-${centers}`
+  const dataCenterId = `XX-${centers}`
   const offers = { ...gpus(2, TYPE), sharedVolumes: [...KINDS] }
   const host = await FakeHost.join(offers, { dataCenterId })
   const account = await createAccount()
