@@ -14,6 +14,8 @@ interface Words {
 }
 
 const ABOUT_MAX_CHARS = 120
+/** The beginning of what an engine says: a pattern takes time with each character. */
+const TEXT_MAX_CHARS = 4_096
 const OPERATOR = 'its operator finds the cause in the log of the agent'
 export const UNKNOWN_FAILURE = `this host could not do it; ${OPERATOR}`
 
@@ -74,7 +76,7 @@ const WORDS: readonly Words[] = [
 /** What a tenant is told of an engine's failure: a sentence of the table, and never the engine's own words (EDG-5). */
 export function engineWords(error: unknown, asked: Asked = {}): string {
   if (error instanceof EngineClientEnded) return 'the container engine of this host was interrupted; start it again'
-  const text = engineText(error)
+  const text = engineText(error).slice(0, TEXT_MAX_CHARS)
   for (const { is, say } of WORDS) {
     const match = is.exec(text)
     if (match !== null) return say(quoted(match.slice(1).find((group) => group !== undefined)), asked)
@@ -84,7 +86,7 @@ export function engineWords(error: unknown, asked: Asked = {}): string {
 
 /** A start that the engine refused. What it said is for the log of the agent. */
 export function startRefused(error: unknown, asked: Asked, what = 'the container could not be started'): StartError {
-  return error instanceof StartError ? error : new StartError(`${what}: ${engineWords(error, asked)}`, engineText(error))
+  return error instanceof StartError ? error : new StartError(`${what}: ${engineWords(error, asked)}`, engineText(error).slice(0, TEXT_MAX_CHARS))
 }
 
 function mountConflict(_about: string, { mounts = [] }: Asked): string {
