@@ -32,7 +32,7 @@ export default {
     const served = parseServedCall(url, settings.lbDomain)
     if (served !== null) return handleServedCall({ request, url, env, ctx }, served)
     const door = parseDoorCall(url, settings.podProxyDomain)
-    if (door !== null) return handleDoorCall({ request, url, env, ctx }, door)
+    if (door !== null) return handleDoorCall({ request, url, env, ctx }, door, settings.podProxyDomain)
     const answer = () => (isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx))
     return slowRefusal(request, await withCliVersion(request, answer))
   },

@@ -1,17 +1,20 @@
 import { z } from 'zod'
 import { form } from './forms.ts'
 
-/** Text on one line: no control characters, which would otherwise reach logs, labels and command lines (GEN-6). */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-export const PLAIN_TEXT = form(/^[^\u0000-\u001f\u007f]*$/, 'text without control characters')
 /**
- * What people read as a name: no control characters of either set, none that turn the direction of text, break lines or stand nowhere (GEN-6,
- * PP-223). Joiners stay: scripts and emoji are written with them.
+ * Text on one line that people, logs and command lines are shown: no control characters of either set, none that turn the direction of text, break
+ * lines or stand nowhere (GEN-6, PP-223, EDG-20). Joiners stay: scripts and emoji are written with them.
  */
-export const NAME_TEXT = form(
+export const PLAIN_TEXT = form(
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
   /^[^\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]*$/,
   'text without control characters and marks of direction',
+)
+/** The same over several lines, with tabs: what people read as a whole (EDG-20). */
+export const LINES_TEXT = form(
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]*$/,
+  'text without control characters and marks of direction; tabs and line breaks may stand in it',
 )
 /** Text that may hold tabs and line breaks but no NUL, which no process environment or argument can carry (GEN-6). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is refused
@@ -43,7 +46,7 @@ export const wholeNumber = (min: number) => z.number().int().min(min).max(MAX_WH
 /** Most data centers that one request may name. */
 const MAX_DATA_CENTERS = 100
 
-const NameText = z.string().min(1).regex(NAME_TEXT)
+const NameText = z.string().min(1).regex(PLAIN_TEXT)
 /** What somebody calls a thing: a name, not a place to store something (PP-223). */
 export const Name = NameText.max(MAX_NAME_LENGTH)
 /** Why somebody did something, shown beside it. */

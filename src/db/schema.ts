@@ -16,7 +16,7 @@ import { delegations } from './tables/resources/delegations.ts'
 import { registries } from './tables/resources/registries.ts'
 import { secretParts, secrets } from './tables/resources/secrets.ts'
 import { templates } from './tables/resources/templates.ts'
-import { globalVolumes, networkVolumes, volumeTombstones } from './tables/resources/volumes.ts'
+import { globalVolumes, networkVolumes, volumeHosts, volumeTombstones } from './tables/resources/volumes.ts'
 import { clusters, overlays } from './tables/workloads/clusters.ts'
 import { endpoints, releases } from './tables/workloads/endpoints.ts'
 import { logArchives } from './tables/workloads/log-archives.ts'
@@ -63,5 +63,6 @@ export {
   usageRemovals,
   usageTotals,
   users,
+  volumeHosts,
   volumeTombstones,
 }

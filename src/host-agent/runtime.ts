@@ -57,9 +57,18 @@ export interface StartHooks {
   formerPorts?: readonly PublishedPort[]
 }
 
-/** Thrown by `start`; the message is what the user reads as the reason. */
+/**
+ * Thrown by `start`. The message is what the user reads as the reason, in our own words; `detail` is what a system or an engine said, for the
+ * log of the agent alone (EDG-5).
+ */
 export class StartError extends Error {
   override readonly name = 'StartError'
+  readonly detail: string | undefined
+
+  constructor(message: string, detail?: string) {
+    super(message)
+    this.detail = detail
+  }
 }
 
 /** What went through networks and to and from disks since the start, bytes; absent where nobody says. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { shown, withoutMachine } from './host-text.ts'
 
 // The part of the host protocol that carries logs. Lines of a workload are numbered from 1 by its agent; the plane takes a number once.
 
@@ -11,6 +12,9 @@ export const LOG_LINE_MAX_CHARS = 16_384
 export const LOG_REQUEST_BATCHES = 16
 /** Last instant that RFC 3339 can write, milliseconds since the epoch. */
 const LAST_INSTANT_MS = 253_402_300_799_999
+
+/** How the agent begins what it says of a program that has ended. */
+const PROGRAMS_END = /^(?:exited with|killed by|ended without)/
 
 const Id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)
 
@@ -41,11 +45,18 @@ export const LogLine = z.object({
 })
 export type LogLine = z.infer<typeof LogLine>
 
+/** A program's output is its tenant's, as it is. The platform's own lines are words of a host, about an end with the last line of the program (EDG-6). */
+function readLine(given: LogLine): LogLine {
+  if (given.source === 'container') return given
+  const line = shown(given.line)
+  return { ...given, line: PROGRAMS_END.test(line) ? line : withoutMachine(line) }
+}
+
 export const LogBatch = z.object({
   workloadId: Id,
   access: LogAccess,
   /** In the order of their numbers. */
-  lines: z.array(LogLine).min(1).max(LOG_BATCH_LINES),
+  lines: z.array(LogLine.transform(readLine)).min(1).max(LOG_BATCH_LINES),
 })
 export type LogBatch = z.infer<typeof LogBatch>
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hostText } from './host-text.ts'
+import { hostText, withoutMachine } from './host-text.ts'
 import { LogAccess } from './logs.ts'
 import { Overlay, OverlayInventory, OverlayPlace, WorkloadFile } from './overlays.ts'
 
@@ -35,7 +35,7 @@ export const ACCESS_TOKEN_AUDIENCE = 'podplane-host-api'
 
 export const GpuInventory = z.object({
   /** Catalog id, such as "NVIDIA L4". */
-  typeId: z.string().min(1).max(128),
+  typeId: hostText(128, 1),
   count: z.number().int().min(1).max(1024),
   memoryMb: z.number().int().min(0),
   driverVersion: hostText(64).nullable(),
@@ -109,7 +109,7 @@ export type Inventory = z.infer<typeof Inventory>
 
 export const EnrolRequest = z.object({
   joinToken: z.string().min(1).max(256),
-  name: z.string().min(1).max(128),
+  name: hostText(128, 1),
   /** Ed25519 public key as a JWK: `{kty:"OKP", crv:"Ed25519", x}`. */
   publicKey: z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string().min(1).max(128) }),
   /** JWT signed by that key: `{aud: ASSERTION_AUDIENCE, sub: <join token sha256 hex>, iat, exp, jti}`; proves possession. */
@@ -215,7 +215,7 @@ export type WorkloadState = z.infer<typeof WorkloadState>
 export const WorkloadHealth = z.enum(['initialising', 'healthy', 'failing'])
 export type WorkloadHealth = z.infer<typeof WorkloadHealth>
 
-export const WorkloadReport = z.object({
+const Reported = z.object({
   workloadId: z.string(),
   state: WorkloadState,
   /** Exit code of the main process, when it ended. */
@@ -232,6 +232,11 @@ export const WorkloadReport = z.object({
   /** Of one that is asked for it, while it runs; `reason` says why it is not healthy. */
   health: WorkloadHealth.optional(),
 })
+
+/** Of a container that has run, `reason` quotes its program, which is the tenant's; of one that could not start it is about the machine (EDG-6). */
+export const WorkloadReport = Reported.transform((report) =>
+  report.reason === null || report.state === 'exited' ? report : { ...report, reason: withoutMachine(report.reason) },
+)
 export type WorkloadReport = z.infer<typeof WorkloadReport>
 
 const Percent = z.number().int().min(0).max(100)

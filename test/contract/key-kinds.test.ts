@@ -43,4 +43,11 @@ describe('kinds of keys', () => {
     )
     expect(named.filter((prefix) => prefix !== undefined && !prefixes.includes(prefix))).toEqual([])
   })
+
+  it('are taken out by the table wherever anything is redacted', () => {
+    const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name))
+    const redacting = files.filter((name) => /\[redacted/.test(readFileSync(join('src', name), 'utf8')))
+    expect(redacting.length).toBeGreaterThan(2)
+    expect(redacting.filter((name) => !/keyPattern\(/.test(readFileSync(join('src', name), 'utf8')))).toEqual([])
+  })
 })

@@ -175,8 +175,8 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
   }),
   finding('L9', 'a name turns the direction of text', ['worker', 'worker/rest/small-doors'], {
     file: 'src/contract/fields.ts',
-    find: '\\u200f\\u2028-\\u202e\\u2060',
-    replace: '\\u200f\\u2060',
+    find: '  /^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060',
+    replace: '  /^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2060',
   }),
   finding('L10', 'the operator’s API is on every host name', ['worker', 'worker/rest/small-doors'], {
     file: 'src/http/admin-api.ts',
@@ -302,6 +302,31 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     file: 'src/host-agent/pulls/space/image-shares.ts',
     find: 'this.deps.isShared() ? fairCount(IMAGES_MAX, IMAGES_KEPT, others.size) : IMAGES_MAX',
     replace: 'IMAGES_MAX',
+  }),
+  finding('S6', 'any host is believed about any volume', ['worker', 'worker/hosts/volume-hosts'], {
+    file: 'src/db/resources/volume-hosts.ts',
+    find: 'held.host_id = ${hostId} AND held.mounted_at IS NOT NULL)`',
+    replace: '(1 OR held.host_id = ${hostId}))`',
+  }),
+  finding('S7', 'below the plane a pod is served where it has a name', ['worker', 'worker/doors/own-names'], {
+    file: 'src/http/pod-doors/pod-door.ts',
+    find: 'if (elsewhere !== null)',
+    replace: "if (elsewhere === 'never')",
+  }),
+  finding('S17', 'an engine speaks to tenants', ['agent', 'host-agent/docker/engine-words.test.ts'], {
+    file: 'src/host-agent/docker/engine/engine-words.ts',
+    find: '  return UNKNOWN_FAILURE\n',
+    replace: '  return text\n',
+  }),
+  finding('S18', 'a description turns the direction of text', ['worker', 'worker/rest/shown-text'], {
+    file: 'src/contract/resources/secrets.ts',
+    find: '  .regex(LINES_TEXT)\n',
+    replace: '\n',
+  }),
+  finding('S19', 'the console runs the scripts of its whole origin', ['worker', 'worker/console/policies'], {
+    file: 'src/http/pages/script-source.ts',
+    find: "host.startsWith('[')",
+    replace: "host !== ''",
   }),
 ]
 

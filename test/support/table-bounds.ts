@@ -64,6 +64,7 @@ export const D1: Record<string, Bound> = {
   usage_removals: { rows: 1 },
   usage_totals: { grows: 'four rows a team and day on which it was charged' },
   users: { grows: 'a deleted user stays as the name of who did something; users come from the operator or the identity provider' },
+  volume_hosts: { removed: 'src/db/resources/volume-hosts.ts', by: 'forgetHosts' },
   volume_tombstones: { removed: 'src/db/resources/volume-tombstones.ts', by: 'forgetWiped' },
 }
 

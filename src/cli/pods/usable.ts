@@ -40,12 +40,16 @@ async function findSilentPort(session: Session, pod: Pod): Promise<string | unde
 
 async function answersHttp(session: Session, id: string, port: string): Promise<boolean> {
   try {
-    const response = await fetch(`${session.target.url}/proxy/${id}/${port}/`, {
-      redirect: 'manual',
-      signal: AbortSignal.timeout(PROBE_MS),
-    })
-    await response.body?.cancel()
-    return !NOT_YET.has(response.status)
+    const asked = { redirect: 'manual', signal: AbortSignal.timeout(PROBE_MS) } as const
+    const below = `${session.target.url}/proxy/${id}/${port}/`
+    const first = await fetch(below, asked)
+    await first.body?.cancel()
+    const address = new URL(first.headers.get('location') ?? below, below)
+    // The plane sends on to the name of the port; where the pod itself sends on, it answers (EDG-10).
+    const isSentOn = first.status === 307 && address.hostname.startsWith(`${id}-${port}.`)
+    const last = isSentOn ? await fetch(address, asked) : first
+    await last.body?.cancel()
+    return !NOT_YET.has(last.status)
   } catch {
     return false
   }

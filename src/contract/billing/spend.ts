@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
-import { Timestamp } from '../fields.ts'
+import { PLAIN_TEXT, Timestamp } from '../fields.ts'
 
 /** Those of jobs have no more. */
 const MAX_WEBHOOK_URL_CHARS = 2048
@@ -39,6 +39,7 @@ export const UpdateSpendLimitsRequest = z
     webhook: z
       .string()
       .max(MAX_WEBHOOK_URL_CHARS)
+      .regex(PLAIN_TEXT)
       .nullable()
       .optional()
       .meta({ description: 'An https address that is told at 80 % of a limit, signed like the webhooks of jobs. Null: nobody is told.' }),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { Timestamp } from '../fields.ts'
+import { ResourceId, Timestamp } from '../fields.ts'
 
 export const CreateSignInLinkRequest = z
   .strictObject({
-    userId: z.string().min(1).max(64).meta({ description: 'Whom the link signs in.' }),
+    userId: ResourceId.max(64).meta({ description: 'Whom the link signs in.' }),
     isOperator: z.boolean().optional().meta({ default: false, description: 'Its session opens /admin/v1 as well.' }),
   })
   .meta({ id: 'CreateSignInLinkRequest', example: { userId: '7q1w3e4k8h2m9x' } })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Email } from '../accounts/email.ts'
 import { orChangePlan } from '../change-plan.ts'
-import { Name, Timestamp } from '../fields.ts'
+import { Name, ResourceId, Timestamp } from '../fields.ts'
 
 /** Days that an invitation is open for (TEAM-7). */
 export const INVITATION_DAYS = 7
@@ -67,7 +67,7 @@ export const UpdateMemberRequest = z
 export type UpdateMemberRequest = z.infer<typeof UpdateMemberRequest>
 
 export const HandOverRequest = z
-  .strictObject({ userId: z.string().min(1).meta({ description: 'The member who becomes OWNER; the caller becomes ADMIN.' }) })
+  .strictObject({ userId: ResourceId.meta({ description: 'The member who becomes OWNER; the caller becomes ADMIN.' }) })
   .meta({ id: 'HandOverRequest', example: { userId: USER_ID } })
 export type HandOverRequest = z.infer<typeof HandOverRequest>
 

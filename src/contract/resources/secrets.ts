@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
-import { NO_NUL, PLAIN_TEXT, Timestamp } from '../fields.ts'
+import { LINES_TEXT, NO_NUL, PLAIN_TEXT, Timestamp } from '../fields.ts'
 import { form } from '../forms.ts'
 
 /** A value is strictly under this (ACC-5). */
@@ -41,6 +41,7 @@ const SecretDescription = z
     (text) => text.length <= MAX_DESCRIPTION_BYTES && utf8Bytes(text) <= MAX_DESCRIPTION_BYTES,
     `must be at most ${MAX_DESCRIPTION_BYTES} bytes of UTF-8`,
   )
+  .regex(LINES_TEXT)
   .meta({ description: `At most ${MAX_DESCRIPTION_BYTES} bytes of UTF-8; empty for none.` })
 
 export const Secret = z

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
 import { TEMPLATE_DEFAULTS } from '../defaults.ts'
-import { CudaVersions, Name, PLAIN_TEXT } from '../fields.ts'
+import { CudaVersions, LINES_TEXT, Name, PLAIN_TEXT } from '../fields.ts'
 import { Pagination } from '../pagination.ts'
 import { containerRequestFields, containerResponseFields, Image } from '../pods/container.ts'
 import { PersistentMount } from '../pods/mounts.ts'
@@ -90,9 +90,9 @@ const MAX_PORT_NAME = 64
 
 /** What older interfaces keep with a template beside it (GQL-42). */
 export const templateNoteFields = {
-  readme: z.string().max(MAX_README).optional(),
+  readme: z.string().max(MAX_README).regex(LINES_TEXT).optional(),
   /** By the port as `ports` has it. */
-  portNames: z.record(z.string(), z.string().max(MAX_PORT_NAME)).optional(),
+  portNames: z.record(z.string().regex(PLAIN_TEXT), z.string().max(MAX_PORT_NAME).regex(PLAIN_TEXT)).optional(),
   advancedStart: z.boolean().optional(),
 }
 

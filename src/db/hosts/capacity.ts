@@ -10,6 +10,7 @@ import { closeWorkerCharge } from '../billing/charges.ts'
 import { NO_DEMAND, type SpendDemand, withinSpend } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
 import { isCheckFailure } from '../refusals.ts'
+import { noteMount } from '../resources/volume-hosts.ts'
 import { allocations, hostGpus, hosts } from '../tables/hosts/hosts.ts'
 import { pods } from '../tables/workloads/pods.ts'
 import { selectHolders, takesAccount } from './tenancy.ts'
@@ -32,6 +33,8 @@ export interface Reservation {
   diskGb: number
   /** What it costs an hour. */
   spend?: SpendDemand
+  /** The network volume that it mounts. */
+  volumeId?: string | undefined
 }
 
 export interface Allocation {
@@ -130,8 +133,9 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
     WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
       AND ${takesAccount(want.hostId, want.teamId)}) AND ${isActive(want.teamId)}
       AND ${withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0)} AND ${withinSpend(want.teamId, want.spend ?? NO_DEMAND)}`)
+  const mount = want.volumeId === undefined ? [] : [noteMount(db, { ...want, volumeId: want.volumeId }, nowMs)]
   try {
-    await db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left)])
+    await db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left), ...mount])
   } catch (error) {
     if (isCheckFailure(error)) return false
     throw error

@@ -1,5 +1,6 @@
 import { and, count, eq, inArray, ne, notExists, or } from 'drizzle-orm'
 import type { Database, Statement } from '../client.ts'
+import { settleWiped } from '../resources/volume-tombstones.ts'
 import { allocations, hostGpus, hosts } from '../schema.ts'
 
 export type HostRow = typeof hosts.$inferSelect
@@ -47,14 +48,14 @@ export function findHostState(db: Database, id: string): Promise<Pick<HostRow, '
     .get()
 }
 
-/** Marks a host as removed if nothing is placed on it; false when it is absent or in use. Checked inside the UPDATE, so placement cannot slip in. */
-export async function removeIdleHost(db: Database, id: string, note: Statement): Promise<boolean> {
+/** Marks a host as removed if nothing is placed on it; false when it is absent or in use. Checked inside the UPDATE, so placement cannot slip in. No deleted volume waits for it any more (EDG-3). */
+export async function removeIdleHost(db: Database, id: string, note: Statement, nowMs: number): Promise<boolean> {
   const placed = db.select({ id: allocations.id }).from(allocations).where(eq(allocations.hostId, hosts.id))
   const remove = db
     .update(hosts)
     .set({ status: 'REMOVED' })
     .where(and(eq(hosts.id, id), ne(hosts.status, 'REMOVED'), or(eq(hosts.status, 'OFFLINE'), notExists(placed))))
-  const [result] = await db.batch([remove, note])
+  const [result] = await db.batch([remove, note, settleWiped(db, nowMs)])
   return result.meta.changes > 0
 }
 

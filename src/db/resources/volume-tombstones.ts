@@ -1,20 +1,24 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Statement } from '../client.ts'
-import { globalVolumes, networkVolumes, volumeTombstones } from '../schema.ts'
+import { globalVolumes, networkVolumes, volumeHosts, volumeTombstones } from '../schema.ts'
+import { forgetHosts, hasBeenOnAHost, isKnownToAHost } from './volume-hosts.ts'
 
 export type TombstoneRow = typeof volumeTombstones.$inferSelect
 
 /** Tombstones of one list. */
 const MAX_LISTED = 1000
 
-/** For the batch that deletes a volume, behind that statement: its data is still to be wiped (VOL-6). One that is still there is not buried. */
+/**
+ * For the batch that deletes a volume, behind that statement: its data is still to be wiped (VOL-6), if any host may have it. One that is still
+ * there is not buried.
+ */
 export function buryVolume(db: Database, volume: Omit<TombstoneRow, 'wipedAt'>): Statement {
   const { volumeId, kind, teamId, dataCenterId, sizeGb, deletedAt } = volume
   const table = kind === 'network' ? networkVolumes : globalVolumes
   return db
     .insert(volumeTombstones)
     .select(
-      sql`SELECT ${volumeId}, ${kind}, ${teamId}, ${dataCenterId}, ${sizeGb}, ${deletedAt}, NULL
+      sql`SELECT ${volumeId}, ${kind}, ${teamId}, ${dataCenterId}, ${sizeGb}, ${deletedAt}, ${wipedAtBurial(sql`${volumeId}`, deletedAt)}
         WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE ${eq(table.id, volumeId)})`,
     )
     .onConflictDoNothing()
@@ -23,66 +27,100 @@ export function buryVolume(db: Database, volume: Omit<TombstoneRow, 'wipedAt'>):
 /** For the batch that deletes all volumes of a team, in front of those statements (VOL-6). */
 export function buryVolumesOf(db: Database, teamId: string, nowMs: number): Record<'networkTombstones' | 'globalTombstones', Statement> {
   const { id, dataCenterId, sizeGb } = networkVolumes
+  const global = sql`${globalVolumes.id}`
   return {
     networkTombstones: db
       .insert(volumeTombstones)
       .select(
-        sql`SELECT ${id}, 'network', ${teamId}, ${dataCenterId}, ${sizeGb}, ${nowMs}, NULL FROM ${networkVolumes} WHERE ${eq(networkVolumes.teamId, teamId)}`,
+        sql`SELECT ${id}, 'network', ${teamId}, ${dataCenterId}, ${sizeGb}, ${nowMs}, ${wipedAtBurial(sql`${id}`, nowMs)} FROM ${networkVolumes} WHERE ${eq(networkVolumes.teamId, teamId)}`,
       ),
     globalTombstones: db
       .insert(volumeTombstones)
       .select(
-        sql`SELECT ${globalVolumes.id}, 'global', ${teamId}, NULL, NULL, ${nowMs}, NULL FROM ${globalVolumes} WHERE ${eq(globalVolumes.teamId, teamId)}`,
+        sql`SELECT ${global}, 'global', ${teamId}, NULL, NULL, ${nowMs}, ${wipedAtBurial(global, nowMs)} FROM ${globalVolumes} WHERE ${eq(globalVolumes.teamId, teamId)}`,
       ),
   }
 }
 
-/** Where a host looks for volumes. */
-export interface VolumeReach {
-  dataCenterId: string
-  kinds: readonly ('network' | 'global')[]
+// There is nothing to wipe of a volume that no host has had (EDG-3).
+function wipedAtBurial(volumeId: SQL, nowMs: number): SQL {
+  return sql`CASE WHEN ${hasBeenOnAHost(volumeId)} THEN NULL ELSE ${nowMs} END`
 }
 
-/** A volume that a host of its data center can get at; a global one has no data center. */
-function isWithin({ dataCenterId, kinds }: VolumeReach): SQL | undefined {
-  return or(
-    kinds.includes('network') ? eq(volumeTombstones.dataCenterId, dataCenterId) : sql`0`,
-    kinds.includes('global') ? isNull(volumeTombstones.dataCenterId) : sql`0`,
+/** A host that asks what to wipe: which kinds it can get at, and since when it has worked through what it was given. */
+export interface VolumeReach {
+  hostId: string
+  dataCenterId: string
+  kinds: readonly ('network' | 'global')[]
+  sinceMs: number
+}
+
+/** A deleted volume that a host has had and has not wiped, among the kinds that it can get at (EDG-2). */
+function isHeldBy({ hostId, kinds }: VolumeReach): SQL | undefined {
+  const held = sql`EXISTS (SELECT 1 FROM ${volumeHosts} WHERE ${volumeHosts.volumeId} = ${volumeTombstones.volumeId} AND ${volumeHosts.hostId} = ${hostId}
+    AND ${volumeHosts.wipedAt} IS NULL)`
+  return and(inArray(volumeTombstones.kind, [...kinds]), held)
+}
+
+/** A deleted volume whose hosts are all removed: the others that can get at its store inherit it, each for itself (EDG-4). */
+function isInheritedBy({ hostId, dataCenterId, kinds, sinceMs }: VolumeReach): SQL | undefined {
+  const { volumeId, kind } = volumeTombstones
+  const isDone = sql`EXISTS (SELECT 1 FROM ${volumeHosts} WHERE ${volumeHosts.volumeId} = ${volumeId} AND ${volumeHosts.hostId} = ${hostId}
+    AND ${volumeHosts.wipedAt} IS NOT NULL)`
+  return and(
+    or(eq(volumeTombstones.dataCenterId, dataCenterId), isNull(volumeTombstones.dataCenterId)),
+    inArray(kind, [...kinds]),
+    or(isNull(volumeTombstones.wipedAt), gt(volumeTombstones.wipedAt, sinceMs)),
+    hasBeenOnAHost(volumeId),
+    not(isKnownToAHost(volumeId, false)),
+    not(isDone),
   )
 }
 
-/** Notes that nothing is left of volumes, as far as the host that says so can get at them (VOL-7). */
+/** Notes that nothing of volumes is left on the host that says so, of those that it is to wipe (VOL-7, EDG-2). */
 export function noteWiped(db: Database, reach: VolumeReach, ids: readonly string[], nowMs: number): Statement {
+  const said = and(inArray(volumeTombstones.volumeId, [...ids]), or(isHeldBy(reach), isInheritedBy(reach)))
+  return db
+    .insert(volumeHosts)
+    .select(sql`SELECT ${volumeTombstones.volumeId}, ${reach.hostId}, NULL, ${nowMs} FROM ${volumeTombstones} WHERE ${said}`)
+    .onConflictDoUpdate({ target: [volumeHosts.volumeId, volumeHosts.hostId], set: { wipedAt: sql`excluded.wiped_at` } })
+}
+
+/** A deleted volume is wiped once a host has said so, and each that had it and is not removed (EDG-3). */
+export function settleWiped(db: Database, nowMs: number): Statement {
+  const { volumeId, wipedAt } = volumeTombstones
+  const isSaid = sql`EXISTS (SELECT 1 FROM ${volumeHosts} WHERE ${volumeHosts.volumeId} = ${volumeId} AND ${volumeHosts.wipedAt} IS NOT NULL)`
   return db
     .update(volumeTombstones)
     .set({ wipedAt: nowMs })
-    .where(and(inArray(volumeTombstones.volumeId, [...ids]), isNull(volumeTombstones.wipedAt), isWithin(reach)))
+    .where(and(isNull(wipedAt), isSaid, not(isKnownToAHost(volumeId, true))))
 }
 
 /** Forgets volumes that were wiped before then. */
-export function forgetWiped(db: Database, beforeMs: number): Statement {
-  return db.delete(volumeTombstones).where(lt(volumeTombstones.wipedAt, beforeMs))
+export function forgetWiped(db: Database, beforeMs: number): Statement[] {
+  return [forgetHosts(db, beforeMs), db.delete(volumeTombstones).where(lt(volumeTombstones.wipedAt, beforeMs))]
 }
 
 const REF = { kind: volumeTombstones.kind, id: volumeTombstones.volumeId }
 
-/** What nobody has wiped yet of what a host can get at, longest waiting first. */
+/** What a host has had and has not wiped yet, longest waiting first. */
 export function listToWipe(db: Database, reach: VolumeReach, limit: number) {
   return db
     .select(REF)
-    .from(volumeTombstones)
-    .where(and(isWithin(reach), isNull(volumeTombstones.wipedAt)))
+    .from(volumeHosts)
+    .innerJoin(volumeTombstones, eq(volumeTombstones.volumeId, volumeHosts.volumeId))
+    .where(and(eq(volumeHosts.hostId, reach.hostId), isNull(volumeHosts.wipedAt), inArray(volumeTombstones.kind, [...reach.kinds])))
     .orderBy(asc(volumeTombstones.deletedAt), asc(volumeTombstones.volumeId))
     .limit(limit)
 }
 
-/** What another host has wiped since then: this one may hold a copy of its own. */
-export function listWipedElsewhere(db: Database, reach: VolumeReach, sinceMs: number, limit: number) {
+/** What a host inherits of hosts that are removed. */
+export function listInherited(db: Database, reach: VolumeReach, limit: number) {
   return db
     .select(REF)
     .from(volumeTombstones)
-    .where(and(isWithin(reach), gt(volumeTombstones.wipedAt, sinceMs)))
-    .orderBy(asc(volumeTombstones.wipedAt), asc(volumeTombstones.volumeId))
+    .where(isInheritedBy(reach))
+    .orderBy(asc(volumeTombstones.deletedAt), asc(volumeTombstones.volumeId))
     .limit(limit)
 }
 

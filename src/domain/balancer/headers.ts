@@ -27,16 +27,18 @@ const KEPT_FROM_WORKERS = ['authorization', 'expect']
  * of every later request, tokens, sign-in prompts), and browsers learn new ones every year.
  */
 const PASSED_ON_PLANE_ORIGIN = new Set(
-  `accept-ranges access-control-allow-credentials access-control-allow-headers access-control-allow-methods access-control-allow-origin
+  `accept-ranges access-control-allow-headers access-control-allow-methods access-control-allow-origin
   access-control-expose-headers access-control-max-age age allow cache-control content-disposition content-encoding content-language
-  content-length content-location content-range content-security-policy content-type cross-origin-embedder-policy cross-origin-resource-policy
-  date deprecation etag expires grpc-message grpc-status last-modified location openai-model openai-organization openai-processing-ms
-  openai-version permissions-policy pragma ratelimit ratelimit-limit ratelimit-policy ratelimit-remaining ratelimit-reset referrer-policy
-  retry-after sec-websocket-accept sec-websocket-extensions sec-websocket-protocol server server-timing sourcemap sunset timing-allow-origin
-  traceparent vary warning`.split(/\s+/),
+  content-length content-location content-range content-security-policy content-type date deprecation etag expires grpc-message grpc-status last-modified location openai-model openai-organization openai-processing-ms
+  openai-version pragma ratelimit ratelimit-limit ratelimit-policy ratelimit-remaining ratelimit-reset referrer-policy
+  retry-after sec-websocket-accept sec-websocket-extensions sec-websocket-protocol server sunset traceparent vary warning`.split(/\s+/),
 )
-/** Of an application's own headers, those that a reverse proxy in front of the plane would obey, or that the plane says itself. */
-const NOT_PASSED = /^x-(?:accel-|sendfile|lighttpd-|reproxy-|account-id$|podplane-)/
+/** Of an application's own headers, those that a reverse proxy in front of the plane or a browser would obey, or that the plane says itself. */
+const NOT_PASSED =
+  /^x-(?:accel-|sendfile|lighttpd-|reproxy-|account-id$|podplane-|sourcemap$|dns-prefetch-control$|permitted-cross-domain-policies$)/
+
+/** Another place of the web, or of the same origin; no scheme that runs something. */
+const LEADS_TO_A_PAGE = /^(?:https?:|(?![a-z][a-z0-9+.-]*:))[\x21-\x7e]*$/i
 
 /** How a request came in. */
 export interface RequestFacts {
@@ -80,7 +82,9 @@ export function headersForClient(headers: HeaderList, isOwnOrigin: boolean, sand
   const passed = headers.filter(([given, value]) => {
     const name = given.toLowerCase()
     if (dropped.has(name) || NOT_PASSED.test(name) || setsOwnCookie(name, value)) return false
-    return isOwnOrigin || PASSED_ON_PLANE_ORIGIN.has(name) || name.startsWith('x-')
+    if (isOwnOrigin) return true
+    if (name === 'location' && !LEADS_TO_A_PAGE.test(value)) return false
+    return PASSED_ON_PLANE_ORIGIN.has(name) || name.startsWith('x-')
   })
   // A page of a worker is shown as of no origin, so that its scripts reach nothing of the plane.
   return isOwnOrigin ? passed : [...passed, ['content-security-policy', sandbox], ['x-content-type-options', 'nosniff']]

@@ -1,3 +1,4 @@
+import { PLAIN_TEXT } from '../../contract/fields.ts'
 import { type IpAddress, type IpRange, inRange, isPublic, parseRange, parseUrlHost } from './ip-address.ts'
 
 /** What `WEBHOOK_ALLOW` lists (HOOK-7): names and addresses that the guard lets through, with plain `http` too. */
@@ -56,7 +57,7 @@ export function parseAllowList(text: string): WebhookAllowList {
 export function refuseWebhookUrl(text: string, allow: WebhookAllowList): string | null {
   if (text.length > MAX_WEBHOOK_URL_CHARS) return `must have at most ${MAX_WEBHOOK_URL_CHARS} characters`
   // The parser would drop tabs and line breaks, and what is called would not be what was read.
-  const url = /^[!-~\u0080-\uffff]+$/.test(text) ? URL.parse(text) : null
+  const url = /^[!-~\u0080-\uffff]+$/.test(text) && PLAIN_TEXT.test(text) ? URL.parse(text) : null
   if (!url) return 'want an absolute https URL'
   const listed = isListed(url.hostname, allow)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && listed)) return 'want an https URL'

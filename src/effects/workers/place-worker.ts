@@ -119,11 +119,12 @@ async function spentGpus(env: Env, { teamId, compute }: EndpointConfig): Promise
 function reserve(
   env: Env,
   { config, workerId }: WorkerPlacement,
-  { hostId, shape }: Candidate,
+  { hostId, dataCenterId, shape }: Candidate,
   held: Pick<Reservation, 'rates' | 'diskGb'>,
 ): Promise<boolean> {
   const spend = spendDemand(env, totalNanos(held.rates))
-  const want = { id: workerId, teamId: config.teamId, hostId, kind: 'worker' as const, ownerId: config.id, ...shape, ...held, spend }
+  const whose = { id: workerId, teamId: config.teamId, ownerId: config.id, volumeId: config.volumeAt?.[dataCenterId] }
+  const want = { ...whose, hostId, kind: 'worker' as const, ...shape, ...held, spend }
   return reserveCapacity(openDatabase(env.DB), want, Date.now())
 }
 

@@ -7,10 +7,11 @@ import type { ContainerNames } from '../network/dns/container-names.ts'
 import type { HostOverlays } from '../network/overlay/host-overlays.ts'
 import type { ReachChecks } from '../network/overlay/reach/reach-checks.ts'
 import type { PublishedPlace } from '../network/published-address.ts'
-import { StartError, type StartHooks } from '../runtime.ts'
+import type { StartHooks } from '../runtime.ts'
 import { ACCOUNT_LABEL, accountOf, containerName, exposedPorts, HOST_LABEL, portBindings } from './container/container-spec.ts'
 import type { ContainerSpec, DockerEngine } from './engine/engine.ts'
 import { engineText } from './engine/engine-errors.ts'
+import { startRefused } from './engine/engine-words.ts'
 import type { HostPorts } from './ports/host-ports.ts'
 import type { AssignedPort } from './ports/port-choice.ts'
 import { withPorts } from './ports/with-ports.ts'
@@ -63,13 +64,10 @@ export class Sandboxes {
       try {
         return await this.openOnce(workload, network, hooks)
       } catch (error) {
-        const text = engineText(error)
-        if (failures + 1 >= TRIES || hooks.signal.aborted) {
-          throw error instanceof StartError ? error : new StartError(`the container could not be started: ${text}`)
-        }
+        if (failures + 1 >= TRIES || hooks.signal.aborted) throw startRefused(error, {})
         this.deps.log.warn('what holds the network of a workload could not be opened; it is tried again', {
           workload: workload.id,
-          error: text,
+          error: engineText(error),
         })
         await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS), hooks.signal)
       }

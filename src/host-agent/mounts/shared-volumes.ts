@@ -60,7 +60,7 @@ export class DirectoryVolumes implements MountDriver {
     try {
       return await this.views.of(this.place.root)
     } catch (error) {
-      throw new StartError(`${this.place.label} ${this.place.root} of this host cannot be mounted safely: ${errorText(error)}`)
+      throw new StartError(`${this.place.label} of this host cannot be mounted safely`, `${this.place.root}: ${errorText(error)}`)
     }
   }
 }

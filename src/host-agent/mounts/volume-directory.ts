@@ -28,7 +28,7 @@ export async function provideDirectory(place: VolumePlace, id: string, withinMs 
   const { root, label } = place
   const enough = new AbortController()
   const tooLong = sleep(withinMs, enough.signal).then(() => {
-    throw new StartError(`${label} ${root} of this host does not answer`)
+    throw new StartError(`${label} of this host does not answer`, root)
   })
   try {
     return await Promise.race([inTurn(root, enough.signal, () => makeDirectory(place, id)), tooLong])
@@ -67,22 +67,22 @@ async function makeDirectory({ root, label, owner }: VolumePlace, id: string): P
     return path
   } catch (error) {
     if (error instanceof StartError) throw error
-    if (hasCode(error, 'ENOSPC')) throw new StartError(fullText(root, label))
-    throw new StartError(`${label} ${root} of this host cannot be used: ${errorText(error)}`)
+    if (hasCode(error, 'ENOSPC')) throw full(root, label)
+    throw new StartError(`${label} of this host cannot be used`, `${root}: ${errorText(error)}`)
   }
 }
 
 async function checkRoot(root: string, label: string): Promise<void> {
   const found = await stat(root).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) throw new StartError(`${label} ${root} is missing on this host`)
+    if (hasCode(error, 'ENOENT')) throw new StartError(`${label} is missing on this host`, root)
     throw error
   })
-  if (!found.isDirectory()) throw new StartError(`${label} ${root} of this host is not a directory`)
+  if (!found.isDirectory()) throw new StartError(`${label} of this host is not a directory`, root)
   const { bavail, bsize, blocks } = await statfs(root)
   // A bucket that is mounted as a file system has no size.
-  if (blocks > 0 && bavail * bsize < FREE_MIN_BYTES) throw new StartError(fullText(root, label))
+  if (blocks > 0 && bavail * bsize < FREE_MIN_BYTES) throw full(root, label)
 }
 
-function fullText(root: string, label: string): string {
-  return `no space is left on this host: the file system of ${label} ${root} is full`
+function full(root: string, label: string): StartError {
+  return new StartError(`no space is left on this host: the file system of ${label} is full`, root)
 }

@@ -83,7 +83,10 @@ export class ProcessRuntime implements Runtime {
       record.remove()
       this.options.confinement.groups?.remove(workload.id)
       this.options.callers.release(workload.id)
-      throw new StartError(`could not start ${workload.image}: ${errorText(error)}`)
+      throw new StartError(
+        `could not start ${workload.image}: its process could not be made; the operator of the host finds the cause in the log of the agent`,
+        errorText(error),
+      )
     }
   }
 

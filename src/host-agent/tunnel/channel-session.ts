@@ -11,7 +11,6 @@ import {
 import { encodeRecord, RecordReader } from '../../host-protocol/tunnel/socket-records.ts'
 import type { TunnelStream } from '../../host-protocol/tunnel/stream.ts'
 import { sleep } from '../../node/backoff.ts'
-import { errorText } from '../../node/fail.ts'
 import { ExecRefused, type ExecSession } from '../runtime.ts'
 import { Pace } from './pace.ts'
 
@@ -48,7 +47,7 @@ export async function serveChannels(stream: TunnelStream, start: () => Promise<E
     for await (const { channel, bytes } of session.output) await conversation.pass(channel, bytes)
     await conversation.finish(exited(await session.exitCode()))
   } catch (error) {
-    await conversation.finish(failure(errorText(error)))
+    await conversation.finish(failure(error instanceof ExecRefused ? error.message : 'the connection to the command broke off'))
   } finally {
     await session.end()
   }

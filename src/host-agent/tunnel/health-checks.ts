@@ -136,9 +136,12 @@ function statusOf(place: Place, path: string): Promise<number | string> {
       resolve(response.statusCode ?? 0)
       response.destroy()
     })
-    asking.on('timeout', () => asking.destroy(new Error(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`)))
+    asking.on('timeout', () => {
+      resolve(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`)
+      asking.destroy()
+    })
     asking.on('error', (error: Error & { code?: string }) => {
-      resolve(error.code === 'ECONNREFUSED' ? 'nothing listens there' : (error.code ?? error.message))
+      resolve(error.code === 'ECONNREFUSED' ? 'nothing listens there' : (error.code ?? 'its answer is no HTTP'))
     })
     asking.end()
   })

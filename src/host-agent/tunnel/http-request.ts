@@ -1,7 +1,6 @@
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { HeaderList, RequestTarget } from '../../host-protocol/tunnel/frames.ts'
 import { StreamReset, type TunnelStream } from '../../host-protocol/tunnel/stream.ts'
-import { errorText } from '../../node/fail.ts'
 import type { Place } from '../runtime.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -100,5 +99,5 @@ function describe(error: unknown): string {
   if (code === 'ECONNREFUSED') return 'nothing listens on this port of the worker'
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the worker closed the connection'
   if (typeof code === 'string') return `the worker could not be spoken to (${code})`
-  return errorText(error).slice(0, 200)
+  return 'the worker could not be spoken to'
 }

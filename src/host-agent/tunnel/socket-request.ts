@@ -88,5 +88,5 @@ function closeCode(code: number): number {
 }
 
 function nameOf(error: Error & { code?: unknown }): string {
-  return typeof error.code === 'string' ? error.code : error.message.slice(0, 100)
+  return typeof error.code === 'string' ? error.code : 'it does not speak the protocol'
 }

@@ -129,7 +129,8 @@ export class BucketMount {
       }
       return 'rclone does not mount it'
     } catch (error) {
-      return errorText(error).slice(0, REASON_MAX_CHARS)
+      this.log.warn('the bucket of global volumes could not be mounted', { error: errorText(error).slice(0, REASON_MAX_CHARS) })
+      return 'this host cannot mount it'
     }
   }
 

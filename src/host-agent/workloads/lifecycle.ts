@@ -21,6 +21,7 @@ export interface LifecycleDeps {
 /** What cannot be written down is not done. */
 class DiskRefusal extends StartError {}
 
+const UNEXPECTED = 'this host could not start it; its operator finds the cause in the log of the agent'
 const DISK_REFUSES = 'this host cannot write to its own disk, which may be full'
 /** A start that the disk has refused is not tried again before that, whatever else changes. */
 const DISK_RETRY_MS = 9_000
@@ -154,9 +155,10 @@ export class WorkloadLifecycle {
       if (signal.aborted) ledger.forgetStart(id)
       if (signal.aborted) return void logs.finish(id, 'the start was given up: it is not wanted any more')
       if (error instanceof DiskRefusal) return this.refuseForDisk(workload)
-      if (!(error instanceof StartError)) this.deps.log.error('a start failed unexpectedly', { workload: id, error: errorText(error) })
-      ledger.change(id, { kind, runtime: runtime.name, state: 'error', reason: errorText(error), attempts: 0 })
-      void logs.finish(id, errorText(error))
+      const refusal = error instanceof StartError ? error : new StartError(UNEXPECTED, errorText(error))
+      if (refusal.detail !== undefined) this.deps.log.warn(refusal.message, { workload: id, error: refusal.detail })
+      ledger.change(id, { kind, runtime: runtime.name, state: 'error', reason: refusal.message, attempts: 0 })
+      void logs.finish(id, refusal.message)
     }
   }
 

@@ -1,4 +1,5 @@
 import type { AppContext } from '../app-env.ts'
+import { notElsewhere, scriptSource } from './script-source.ts'
 
 /** Where the build puts the console among the static assets, and where its page looks for the rest of it. */
 const PAGE = '/console/index.html'
@@ -10,10 +11,11 @@ const OFFLINE = '/console/offline.js'
 const NAMED = [OFFLINE, '/console/load-again.js']
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
+/** Scripts that a page of the console may have (EDG-12), and those of the worker that stands in for it. */
+const SCRIPTS = [HASHED, ...NAMED]
 /** Styles are the exception: the terminal and the menus set theirs in the page (adr/0039). */
 const POLICY = [
   "default-src 'self'",
-  "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "object-src 'none'",
@@ -28,7 +30,7 @@ export async function consolePage(c: AppContext): Promise<Response> {
   const isHashed = pathname.startsWith(HASHED)
   const isFile = isHashed || NAMED.includes(pathname)
   const asset = await c.env.ASSETS.fetch(new Request(new URL(isFile ? pathname : PAGE, c.req.url), { headers: conditionsOf(c.req.raw) }))
-  const followed = await followOnce(c, asset)
+  const followed = notElsewhere(await followOnce(c, asset))
   // Asset responses have immutable headers, and the request id is added to every response.
   const response = new Response(followed.body, followed)
   response.headers.set('X-Content-Type-Options', 'nosniff')
@@ -38,7 +40,7 @@ export async function consolePage(c: AppContext): Promise<Response> {
   }
   response.headers.set('Cache-Control', 'no-cache')
   if (pathname === OFFLINE) response.headers.set('Service-Worker-Allowed', '/console')
-  response.headers.set('Content-Security-Policy', POLICY)
+  response.headers.set('Content-Security-Policy', `${POLICY}; ${scriptSource(c.req.url, SCRIPTS)}`)
   response.headers.set('Referrer-Policy', 'no-referrer')
   response.headers.set('X-Frame-Options', 'DENY')
   response.headers.set('Cross-Origin-Opener-Policy', 'same-origin')

@@ -1,4 +1,5 @@
 import type { AppContext } from '../app-env.ts'
+import { notElsewhere, scriptSource } from './script-source.ts'
 
 /** Where the build puts the page's script among the static assets. */
 const SCRIPT_PATH = '/reference/redoc.standalone.js'
@@ -9,7 +10,6 @@ const SCRIPT_PATH = '/reference/redoc.standalone.js'
  */
 const POLICY = [
   "default-src 'none'",
-  "script-src 'self'",
   "style-src 'unsafe-inline'",
   "connect-src 'self'",
   "img-src 'self' data:",
@@ -38,12 +38,13 @@ const PAGE = `<!doctype html>
 
 /** The API reference as a page for people. */
 export function referencePage(c: AppContext): Response {
-  return c.html(PAGE, 200, { 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' })
+  const policy = `${POLICY}; ${scriptSource(c.req.url, [SCRIPT_PATH])}`
+  return c.html(PAGE, 200, { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' })
 }
 
 /** The page's script, from the static assets. */
 export async function referenceScript(c: AppContext): Promise<Response> {
-  const asset = await c.env.ASSETS.fetch(c.req.raw)
+  const asset = notElsewhere(await c.env.ASSETS.fetch(c.req.raw))
   // Asset responses have immutable headers, and the request id is added to every response.
   return new Response(asset.body, asset)
 }

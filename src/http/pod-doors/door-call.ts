@@ -23,3 +23,29 @@ export function parseDoorCall(url: URL, domain: string | null): DoorCall | null 
   const [, podId, port = '0', path = '/'] = BELOW_PLANE.exec(url.pathname) ?? []
   return podId === undefined ? null : { podId, port: Number(port), path: path + url.search, prefix: `/proxy/${podId}/${port}` }
 }
+
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])$/
+const OF_THIS_MACHINE = /^localhost(?::|$)/
+
+/**
+ * Where a request below the plane's own address is sent instead: the pod's own name, with the same path and query; null where it is served there
+ * (EDG-10). `<pod>-<port>.localhost` is known to browsers of that machine alone, so programs and other machines are served below the plane.
+ */
+export function ownAddress(
+  { podId, port, path, prefix }: DoorCall,
+  { hostname }: URL,
+  headers: Headers,
+  domain: string | null,
+): string | null {
+  const name = `${podId}-${port}`
+  if (domain === null || prefix === null || !OWN_NAME.test(name)) return null
+  const isKnown =
+    !OF_THIS_MACHINE.test(domain) || (LOOPBACK.test(hostname) && (headers.has('sec-fetch-mode') || headers.has('sec-fetch-site')))
+  // Without a scheme: a proxy in front may speak another one than the plane hears.
+  return isKnown ? `//${name}.${domain}${path}` : null
+}
+
+/** The same method and body go there; nothing remembers it, because a domain may be taken away again. */
+export function redirectTo(address: string): Response {
+  return new Response(null, { status: 307, headers: { Location: address, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' } })
+}

@@ -10,7 +10,7 @@ import { podProblem, within } from '../../services/pods/doors/pod-door.ts'
 import { problemResponse } from '../answers/problem-response.ts'
 import { answerOfWorkload, type Incoming, type Serving } from '../answers/workload-answer.ts'
 import { clientAddress, clientSource } from '../callers/client-address.ts'
-import type { DoorCall } from './door-call.ts'
+import { type DoorCall, ownAddress, redirectTo } from './door-call.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT', 'MKCOL', 'COPY', 'MOVE']
 /** As the reference cuts a request (NET-1). */
@@ -20,8 +20,10 @@ const MAX_VISITS = 128
 /** Its scripts run, as of no origin: they reach nothing of the plane, and nothing of another pod. */
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads'
 
-/** A request to an HTTP port of a pod, through the tunnel of its host (NET-1, NET-11 to NET-15). */
-export async function handleDoorCall(incoming: Incoming, call: DoorCall): Promise<Response> {
+/** A request to an HTTP port of a pod, through the tunnel of its host (NET-1, NET-11 to NET-15). Below the plane it is only sent on where pods have names of their own. */
+export async function handleDoorCall(incoming: Incoming, call: DoorCall, domain: string | null): Promise<Response> {
+  const elsewhere = ownAddress(call, incoming.url, incoming.request.headers, domain)
+  if (elsewhere !== null) return redirectTo(elsewhere)
   const pod = { what: 'pod', of: { podId: call.podId }, refuse: problemResponse } as const
   return answerOfWorkload(incoming, pod, (serving) => visit(serving, call))
 }

@@ -88,7 +88,7 @@ export async function removeHost(ctx: OperatorContext, id: string): Promise<void
   if (!(await findHostState(db, id))) throw new Problem('notFound')
   // Told first: if this request dies after the update, or not everything can be given up at once, the host object goes on by itself.
   await hostStub(env, asOperator(id)).expectRemoval(id)
-  if (!(await removeIdleHost(db, id, noteHost(ctx, 'remove', id, null)))) {
+  if (!(await removeIdleHost(db, id, noteHost(ctx, 'remove', id, null), ctx.nowMs))) {
     await getHost(env, id)
     throw hostInUse()
   }

@@ -69,15 +69,27 @@ describe('headers of an answer', () => {
     ...['Alt-Svc', 'Accept-CH', 'Critical-CH', 'Origin-Trial', 'Origin-Agent-Cluster', 'Sec-Session-Registration', 'Refresh'],
     ...['WWW-Authenticate', 'Authentication-Info', 'Set-Login', 'Speculation-Rules', 'Supports-Loading-Mode', 'Use-As-Dictionary', 'Link'],
     ...['Public-Key-Pins', 'Expect-CT', 'Observe-Browsing-Topics', 'Attribution-Reporting-Register-Source', 'Activate-Storage-Access'],
+    ...['Access-Control-Allow-Credentials', 'Cross-Origin-Opener-Policy', 'Cross-Origin-Embedder-Policy', 'Cross-Origin-Resource-Policy'],
+    ...['Permissions-Policy', 'Document-Policy', 'Proxy-Authenticate', 'SourceMap', 'X-SourceMap', 'Server-Timing', 'Timing-Allow-Origin'],
+    ...['X-DNS-Prefetch-Control', 'X-Permitted-Cross-Domain-Policies', 'Content-Security-Policy-Report-Only'],
     ...['X-Accel-Redirect', 'X-Accel-Buffering', 'X-Sendfile', 'X-Account-Id', 'X-Podplane-Failure', 'A-Header-Of-Next-Year'],
   ]
-  it('[S7] none that speaks for the whole origin of the plane passes below it', () => {
+  it('[S7] [EDG-11] none that speaks for the whole origin of the plane passes below it', () => {
+    expect(new Set(SPOKEN_FOR_OTHERS).size).toBeGreaterThanOrEqual(35)
     const given = SPOKEN_FOR_OTHERS.map((name): [string, string] => [name, 'x'])
     expect(headersForClient(given, false).map(([name]) => name)).toEqual(['content-security-policy', 'x-content-type-options'])
   })
 
   it('[S7] what is about one answer passes, and what an application says of its own', () => {
-    const given = ['Content-Type', 'ETag', 'Access-Control-Allow-Origin', 'Location', 'X-Request-Cost', 'Sec-WebSocket-Protocol']
+    const given = [
+      'Content-Type',
+      'ETag',
+      'Access-Control-Allow-Origin',
+      'Location',
+      'X-Request-Cost',
+      'Sec-WebSocket-Protocol',
+      'Retry-After',
+    ]
     expect(
       headersForClient(
         given.map((name): [string, string] => [name, 'x']),
@@ -87,4 +99,18 @@ describe('headers of an answer', () => {
         .map(([name]) => name),
     ).toEqual(given)
   })
+
+  it.each(['javascript:alert(1)', 'data:text/html,x', ' javascript:x', 'java\tscript:x', 'vbscript:x', 'blob:x', 'view-source:x'])(
+    '[S7] [EDG-11] below the plane no redirect leads to what runs: %s',
+    (value) => {
+      expect(headersForClient([['Location', value]], false)).toHaveLength(2)
+    },
+  )
+
+  it.each(['/lab', 'lab?x=a:b', '?next=1', '//elsewhere.example/x', 'https://elsewhere.example/', 'HTTP://x/'])(
+    '[S7] [EDG-11] one to a page passes: %s',
+    (value) => {
+      expect(headersForClient([['Location', value]], false)[0]).toEqual(['Location', value])
+    },
+  )
 })

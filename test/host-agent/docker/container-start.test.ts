@@ -87,7 +87,7 @@ describe('starting a container', () => {
       const { engine, start } = open()
       engine.lost.push(call)
       engine.away = 2
-      await expect(start()).rejects.toThrow('socket hang up')
+      await expect(start()).rejects.toThrow('the container engine of this host was interrupted')
       expect(engine.containers.size).toBe(0)
     })
   }
@@ -95,7 +95,7 @@ describe('starting a container', () => {
   test('a container of the same name that is somebody else’s stays', async ({ expect }) => {
     const { engine, start } = open()
     engine.containers.set('podplane-p-1', { labels: { 'podplane.host': 'h2' }, status: 'running', limited: false, limits: [] })
-    await expect(start()).rejects.toThrow('already in use')
+    await expect(start()).rejects.toThrow('a container of the same name is still there')
     expect(engine.containers.size).toBe(1)
   })
 
@@ -112,7 +112,7 @@ describe('starting a container', () => {
         isFirst = false
         return refusal
       }
-      await expect(start({ resources })).rejects.toThrow(words)
+      await expect(start({ resources })).rejects.toMatchObject({ name: 'StartError', detail: `no such program: ${words}` })
       await start({ id: 'p-2', resources })
       expect(engine.containers.get('podplane-p-2')).toMatchObject({ limited: true, limits: ['core', 'nofile'] })
       engine.containers.clear()
@@ -135,7 +135,7 @@ describe('starting a container', () => {
     const { engine, start } = open()
     engine.lost.push('start')
     engine.inspect = async () => Promise.reject(new Error('json: cannot unmarshal'))
-    await expect(start()).rejects.toThrow('socket hang up')
+    await expect(start()).rejects.toThrow('the container engine of this host was interrupted')
     expect(engine.containers.size).toBe(0)
   })
 })

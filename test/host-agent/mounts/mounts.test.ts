@@ -80,7 +80,9 @@ describe('persistent volumes', () => {
   test('[HOST-55] a directory that is missing, or is none, is said by name', async ({ expect }) => {
     const root = tempDir('volumes')
     const missing = new PersistentVolumes(join(root, 'none'), silentLog(), HELD)
-    await expect(missing.provide(persistent())).rejects.toThrow(`the volume directory ${join(root, 'none')} is missing on this host`)
+    await expect(missing.provide(persistent())).rejects.toMatchObject({
+      ...{ message: 'the volume directory is missing on this host', detail: join(root, 'none') },
+    })
     writeFileSync(join(root, 'file'), '')
     const file = new PersistentVolumes(join(root, 'file'), silentLog(), HELD)
     await expect(file.provide(persistent())).rejects.toThrow('is not a directory')
@@ -96,7 +98,7 @@ describe('a directory on a file system that hangs', () => {
       provideDirectory({ root, label: 'the network volume directory', owner: null }, id, withinMs)
     const asked = [ask('v1', 10), ask('v2', 10), ask('v3', 10)]
     for (const outcome of await Promise.allSettled(asked)) {
-      expect(outcome).toMatchObject({ reason: new StartError(`the network volume directory ${root} of this host does not answer`) })
+      expect(outcome).toMatchObject({ reason: new StartError('the network volume directory of this host does not answer', root) })
     }
     expect(hung).toEqual([root])
     back.resolve()

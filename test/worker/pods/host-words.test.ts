@@ -18,4 +18,20 @@ describe('words of a host', () => {
     expect(JSON.stringify(body)).not.toMatch(/\\u001b|\u202e/)
     scene.leave()
   })
+
+  it('[S17] [EDG-6] of an older agent lose paths and addresses of its machine; of a program that ran they are the tenant’s', async () => {
+    const scene = await podScene(gpus(2))
+    const [failed, ran] = [await scene.create(), await scene.create()]
+    const said =
+      'error mounting "/run/podplane/7e11aa/p" to rootfs at "/data": dial tcp 10.1.2.3:2049, /var/lib/docker/overlay2/ab/merged: denied'
+    await scene.host.report(`${failed.id}-1`, { state: 'error', reason: said })
+    const words =
+      'error mounting "(a path of the host)" to rootfs at "/data": dial tcp (an address of the host), (a path of the host): denied'
+    expect((await scene.get(failed.id)).statusReason).toBe(words)
+    const own = 'exited with code 1: open /var/lib/docker/x: no such file on 10.1.2.3'
+    await scene.run(ran.id)
+    await scene.host.report(`${ran.id}-1`, { state: 'exited', exitCode: 1, reason: own })
+    expect((await scene.get(ran.id)).statusReason).toBe(own)
+    scene.leave()
+  })
 })

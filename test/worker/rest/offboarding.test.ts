@@ -18,7 +18,8 @@ describe('a deleted account', () => {
     const second = await createKey(account.userId)
     await api(account.key).post('/v2/templates', { name: 't', image: 'acme/idle:1' })
     await api(account.key).post('/v2/registries', { name: 'ghcr', username: 'ada', password: 'secret' })
-    await api(account.key).post('/v2/network-volumes', { name: 'data', size: 10, dataCenter: 'EU-RO-1' })
+    const volume = (await api(account.key).post('/v2/network-volumes', { name: 'data', size: 10, dataCenter: 'EU-RO-1' })).body
+    await env.DB.prepare('INSERT INTO volume_hosts VALUES (?, ?, 1, NULL)').bind(volume.id, scene.host.id).run()
     expect(await remove(account.userId)).toMatchObject({
       status: 200,
       body: {

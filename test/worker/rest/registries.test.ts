@@ -57,7 +57,7 @@ describe('registries', () => {
     [
       '[GEN-6] a control character in the user name',
       { username: `${CANARY}\n` },
-      '$.username: does not match pattern: want text without control characters',
+      '$.username: does not match pattern: want text without control characters and marks of direction',
     ],
     [
       '[GEN-6] NUL in the password',

@@ -81,7 +81,7 @@ const UNPROCESSABLE: [string, Record<string, unknown>, string][] = [
   [
     '[GEN-6] delete in a volume id',
     { networkVolumes: ['\u007f'] },
-    '$.networkVolumes[0]: does not match pattern: want text without control characters',
+    '$.networkVolumes[0]: does not match pattern: want text without control characters and marks of direction',
   ],
   ['[GEN-6][RST-1] NUL in an env value', { env: { A: 'a\u0000' } }, '$.env.A: does not match pattern: want text without NUL characters'],
   [

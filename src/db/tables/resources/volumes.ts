@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { VOLUME_TYPES } from '../../../contract/enums.ts'
 import { teams } from '../accounts/accounts.ts'
 
@@ -64,4 +64,21 @@ export const volumeTombstones = sqliteTable(
     index('volume_tombstones_open').on(t.dataCenterId).where(sql`${t.wipedAt} IS NULL`),
     index('volume_tombstones_wiped').on(t.wipedAt),
   ],
+)
+
+/**
+ * What one host has to do with a volume, also after either is gone (EDG-1). Triggers of the migration write a row when a pod gets its place; a
+ * worker's is written with its reservation. No statement takes `mounted_at` back.
+ */
+export const volumeHosts = sqliteTable(
+  'volume_hosts',
+  {
+    volumeId: text('volume_id').notNull(),
+    hostId: text('host_id').notNull(),
+    /** When a workload that mounts it was first placed there; null: the host only may hold a copy. */
+    mountedAt: integer('mounted_at'),
+    /** When this host said that nothing of it is left there. */
+    wipedAt: integer('wiped_at'),
+  },
+  (t) => [primaryKey({ columns: [t.volumeId, t.hostId] }), index('volume_hosts_held').on(t.hostId).where(sql`${t.wipedAt} IS NULL`)],
 )

@@ -1,7 +1,6 @@
 import type { EngineMount } from '../../mounts/mount-driver.ts'
-import { StartError } from '../../runtime.ts'
 import type { DockerEngine, KeptDisk } from '../engine/engine.ts'
-import { engineText } from '../engine/engine-errors.ts'
+import { startRefused } from '../engine/engine-words.ts'
 import { DISK_REPOSITORY } from '../engine/image-names.ts'
 import { containerName, HOST_LABEL } from './container-spec.ts'
 
@@ -32,7 +31,7 @@ export class ContainerDisks {
       return { image: diskImage(id), config, mounts }
     } catch (error) {
       await this.drop(id)
-      throw new StartError(`the container disk could not be kept: ${engineText(error)}`)
+      throw startRefused(error, {}, 'the container disk could not be kept')
     }
   }
 

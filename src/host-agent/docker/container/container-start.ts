@@ -6,6 +6,7 @@ import { StartError, type Started, type StartHooks } from '../../runtime.ts'
 import type { EngineAbilities } from '../../trial/engine-trial.ts'
 import type { DockerEngine, KeptDisk } from '../engine/engine.ts'
 import { engineText } from '../engine/engine-errors.ts'
+import { startRefused } from '../engine/engine-words.ts'
 import type { HostPorts } from '../ports/host-ports.ts'
 import { withPorts } from '../ports/with-ports.ts'
 import type { Sandbox } from '../sandboxes.ts'
@@ -60,7 +61,7 @@ export class ContainerStarter {
     try {
       return await this.startOnce(workload, { ...context, ports: sandbox.ports })
     } catch (error) {
-      throw new StartError(`the container could not be started: ${engineText(error)}`)
+      throw startRefused(error, workload)
     }
   }
 

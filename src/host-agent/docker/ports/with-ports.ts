@@ -2,6 +2,7 @@ import type { Workload } from '../../../host-protocol/messages.ts'
 import { type PublishedPort, StartError, type StartHooks } from '../../runtime.ts'
 import { accountOf } from '../container/container-spec.ts'
 import { EngineClientEnded, engineText } from '../engine/engine-errors.ts'
+import { startRefused } from '../engine/engine-words.ts'
 import type { HostPorts } from './host-ports.ts'
 import type { AssignedPort } from './port-choice.ts'
 
@@ -11,7 +12,7 @@ const PORT_TRIES = 5
 /** Starts something on the host ports of a workload, with other ones where the engine says that one is taken. Throws a `StartError`. */
 export async function withPorts<T>(
   hostPorts: HostPorts,
-  workload: Pick<Workload, 'id' | 'ports' | 'account'>,
+  workload: Pick<Workload, 'id' | 'ports' | 'account' | 'mounts'>,
   { formerPorts: former = [] }: Pick<StartHooks, 'formerPorts'>,
   start: (ports: AssignedPort[]) => Promise<T>,
 ): Promise<T> {
@@ -26,7 +27,7 @@ export async function withPorts<T>(
       // Not this start's fault, or not for sure: once more, and no more often.
       if (error instanceof EngineClientEnded && attempt === 1) continue
       const port = takenPort(engineText(error), ports)
-      if (port === undefined) throw new StartError(`the container could not be started: ${engineText(error)}`)
+      if (port === undefined) throw startRefused(error, workload)
       if (attempt === PORT_TRIES) throw new StartError(`port ${port} is already taken on this host`)
       refused.add(port)
     }

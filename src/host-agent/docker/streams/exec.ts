@@ -4,7 +4,8 @@ import { sleep } from '../../../node/backoff.ts'
 import type { ExecStream } from '../../engine/exec-stream.ts'
 import { type ExecOutput, ExecRefused, type ExecRequest, type ExecSession } from '../../runtime.ts'
 import type { DockerEngine } from '../engine/engine.ts'
-import { engineText, statusOf } from '../engine/engine-errors.ts'
+import { statusOf } from '../engine/engine-errors.ts'
+import { engineWords } from '../engine/engine-words.ts'
 import { EXEC_MARK, HANGUP_SCRIPT, LOGIN_SHELL, SIGNAL_SCRIPT } from './exec-script.ts'
 import { frameReader } from './logs.ts'
 import { TerminalSize } from './terminal-size.ts'
@@ -135,5 +136,5 @@ function describe(error: unknown): string {
   const status = statusOf(error)
   if (status === 404) return 'the container does not run any more'
   if (status === 409) return 'the container does not run'
-  return engineText(error).slice(0, 500)
+  return engineWords(error)
 }

@@ -157,7 +157,7 @@ export class HostOverlays {
       await this.devices.keepEncryption(wanted, links)
       for (const one of wanted) {
         await this.keepOne(one, links).catch((error: unknown) => {
-          const reason = `the private network could not be set up: ${errorText(error)}`
+          const reason = 'the private network could not be set up on its host'
           this.deps.log.error('a private network is not as it should be', { overlay: one.overlay.id, error: errorText(error) })
           for (const { workloadId } of one.attached) problems.set(workloadId, reason)
         })
@@ -165,7 +165,7 @@ export class HostOverlays {
       for (const attachment of this.attachments.values()) writeNames(attachment, this.overlays, this.deps.log)
       await this.tidy(wanted)
     } catch (error) {
-      for (const id of this.attachments.keys()) problems.set(id, `private networks could not be set up: ${errorText(error)}`)
+      for (const id of this.attachments.keys()) problems.set(id, 'private networks could not be set up on its host')
       throw error
     } finally {
       this.problems = problems
@@ -185,9 +185,8 @@ export class HostOverlays {
           if (this.overlays?.has(place.id)) byOverlay.set(place.id, [...(byOverlay.get(place.id) ?? []), { workloadId, place, inside }])
           else problems.set(workloadId, `the plane has not said what the private network '${place.id}' is`)
         }
-      } catch (error) {
-        // It has just ended.
-        problems.set(workloadId, errorText(error))
+      } catch {
+        problems.set(workloadId, 'it has just ended')
       }
     }
     const wanted = [...(this.overlays?.values() ?? [])].flatMap((overlay) => {

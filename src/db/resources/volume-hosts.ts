@@ -1,0 +1,42 @@
+import { type AnyColumn, lt, type SQL, sql } from 'drizzle-orm'
+import type { Database, Statement } from '../client.ts'
+import { volumeHosts, volumeTombstones } from '../schema.ts'
+
+/** Whether a workload that mounts a volume has or had a place on a host (EDG-1). */
+export function isMountedBy(hostId: string, volumeId: AnyColumn): SQL {
+  return sql`EXISTS (SELECT 1 FROM volume_hosts held WHERE held.volume_id = ${volumeId} AND held.host_id = ${hostId} AND held.mounted_at IS NOT NULL)`
+}
+
+/** Whether any host has had something to do with a volume. */
+export function hasBeenOnAHost(volumeId: AnyColumn | SQL): SQL {
+  return sql`EXISTS (SELECT 1 FROM volume_hosts held WHERE held.volume_id = ${volumeId})`
+}
+
+/** Whether a host that is not removed mounts or mounted a volume; with `isWaiting`, one that has not said that it wiped it. */
+export function isKnownToAHost(volumeId: AnyColumn, isWaiting: boolean): SQL {
+  return sql`EXISTS (SELECT 1 FROM volume_hosts held JOIN hosts ON hosts.id = held.host_id
+    WHERE held.volume_id = ${volumeId} AND held.mounted_at IS NOT NULL AND hosts.status <> 'REMOVED' ${isWaiting ? sql`AND held.wiped_at IS NULL` : sql``})`
+}
+
+/** For the batch that reserves the place of a workload, behind its allocation `id`: its host mounts the volume from now on (EDG-1). */
+export function noteMount(
+  db: Database,
+  { id, hostId, volumeId }: { id: string; hostId: string; volumeId: string },
+  nowMs: number,
+): Statement {
+  return db
+    .insert(volumeHosts)
+    .select(
+      sql`SELECT ${volumeId}, ${hostId}, ${nowMs}, NULL WHERE EXISTS (SELECT 1 FROM allocations WHERE id = ${id} AND host_id = ${hostId})`,
+    )
+    .onConflictDoUpdate({
+      target: [volumeHosts.volumeId, volumeHosts.hostId],
+      set: { mountedAt: sql`COALESCE(${volumeHosts.mountedAt}, excluded.mounted_at)` },
+    })
+}
+
+/** Forgets the hosts of volumes that were wiped before then, in front of the statement that forgets those. */
+export function forgetHosts(db: Database, beforeMs: number): Statement {
+  const old = db.select({ id: volumeTombstones.volumeId }).from(volumeTombstones).where(lt(volumeTombstones.wipedAt, beforeMs))
+  return db.delete(volumeHosts).where(sql`${volumeHosts.volumeId} IN ${old}`)
+}

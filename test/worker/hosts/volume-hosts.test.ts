@@ -1,0 +1,139 @@
+import { openDatabase } from '../../../src/db/client.ts'
+import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
+import { NO_RATES } from '../../../src/domain/billing/money.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { gpus } from '../../support/gpus.ts'
+import { admin, api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
+import { PodScene } from '../../support/pod-scene.ts'
+
+const KINDS = ['network', 'global'] as const
+const TYPE = 'NVIDIA L4'
+let centers = 0
+
+/** An account with a volume of each kind that its pod on `host` mounts, and another host of the same data center that runs nothing of it. */
+async function scene() {
+  centers += 1
+  const dataCenterId = `XX-${centers}`
+  const offers = { ...gpus(2, TYPE), sharedVolumes: [...KINDS] }
+  const host = await FakeHost.join(offers, { dataCenterId })
+  const account = await createAccount()
+  const call = api(account.key)
+  const pods = new PodScene(host, account)
+  const network = (await call.post('/v2/network-volumes', { name: 'n', size: 10, dataCenter: dataCenterId })).body.id as string
+  const global = (await call.post('/v2/global-volumes', { name: 'g' })).body.id as string
+  const pod = await pods.create({ gpu: { id: TYPE }, mounts: { network: [{ volumeId: network, path: '/n' }] } })
+  const other = await pods.create({ gpu: { id: TYPE }, mounts: { global: [{ volumeId: global, path: '/g' }] } })
+  const stranger = await FakeHost.join(offers, { dataCenterId })
+  const refs = [
+    { kind: 'network' as const, id: network },
+    { kind: 'global' as const, id: global },
+  ]
+  const paths = [`/v2/network-volumes/${network}`, `/v2/global-volumes/${global}`]
+  const views = () => Promise.all(paths.map(async (path) => (await call.get(path)).body))
+  const remove = async () => {
+    await pods.end(pod.id)
+    await pods.end(other.id)
+    for (const path of paths) expect((await call.delete(path)).status).toBe(204)
+  }
+  const leave = () => [host, stranger].map((one) => one.leave())
+  return { host, stranger, account, dataCenterId, offers, refs, network, views, remove, leave }
+}
+
+const tombstones = async (ids: string[]) =>
+  (await admin().get('/admin/v1/deleted-volumes')).body.volumes.filter(({ id }: { id: string }) => ids.includes(id))
+
+describe('[S6] a host that runs nothing of an account', () => {
+  it('[EDG-1] changes nothing of its volumes with five forged reports; the host that mounts them is believed', async () => {
+    const { host, stranger, refs, network, views, leave } = await scene()
+    const forged = refs.map((ref) => ({ ...ref, bytes: 9e15, enforced: true }))
+    await host.exchangeVolumes({ used: refs.map((ref) => ({ ...ref, bytes: 5, enforced: false })) })
+    const before = await views()
+    expect(before).toMatchObject([{ usedBytes: 5, sizeEnforced: false }, { usedBytes: 5 }])
+    const answers = [
+      await stranger.exchangeVolumes({ used: forged }),
+      await stranger.exchangeVolumes({ used: forged, wiped: refs }),
+      await stranger.exchangeVolumes({ kinds: ['global'], used: forged.slice(1) }),
+      await stranger.exchangeVolumes({ kinds: ['network'], used: forged.slice(0, 1) }),
+      await stranger.exchangeVolumes({ held: refs.map(({ id }) => id) }),
+    ]
+    expect(answers.map(({ wipe, sizes }) => ({ wipe, sizes }))).toEqual(Array(5).fill({ wipe: [], sizes: [] }))
+    expect(await views()).toEqual(before)
+    expect((await host.exchangeVolumes({ held: [network] })).sizes).toEqual([{ id: network, sizeGb: 10 }])
+    leave()
+  })
+
+  it('[EDG-2] is told no id of a deleted volume, and its claims leave it with the host that has it', async () => {
+    const { host, stranger, refs, remove, leave } = await scene()
+    await remove()
+    const before = await tombstones(refs.map(({ id }) => id))
+    expect(before.map(({ wipedAt }: { wipedAt: string | null }) => wipedAt)).toEqual([null, null])
+    const told = async (given: object) => (await stranger.exchangeVolumes(given)).wipe.filter(({ id }) => refs.some((ref) => ref.id === id))
+    expect([await told({}), await told({ wiped: refs }), await told({ since: 0 })]).toEqual([[], [], []])
+    expect(await tombstones(refs.map(({ id }) => id))).toEqual(before)
+    expect((await host.exchangeVolumes()).wipe).toEqual(expect.arrayContaining(refs))
+    await host.exchangeVolumes({ wiped: refs })
+    expect(await tombstones(refs.map(({ id }) => id))).toMatchObject([{ wipedAt: expect.any(String) }, { wipedAt: expect.any(String) }])
+    leave()
+  })
+
+  it('[EDG-4] inherits what is to be wiped when every host that had it is removed, and each heir speaks for itself', async () => {
+    const { host, stranger, dataCenterId, offers, refs, remove, leave } = await scene()
+    await remove()
+    const third = await FakeHost.enrol(offers, { dataCenterId })
+    host.leave()
+    await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(host.id).run()
+    expect((await admin().delete(`/admin/v1/hosts/${host.id}`)).status).toBe(204)
+    expect(await tombstones(refs.map(({ id }) => id))).toMatchObject([{ wipedAt: null }, { wipedAt: null }])
+    expect((await stranger.exchangeVolumes()).wipe).toEqual(expect.arrayContaining(refs))
+    await stranger.exchangeVolumes({ wiped: refs })
+    expect(await tombstones(refs.map(({ id }) => id))).toMatchObject([{ wipedAt: expect.any(String) }, { wipedAt: expect.any(String) }])
+    expect((await stranger.exchangeVolumes()).wipe).not.toContainEqual(refs[0])
+    expect((await third.exchangeVolumes()).wipe, 'one heir does not say it for another').toEqual(expect.arrayContaining(refs))
+    leave()
+  })
+})
+
+describe('a deleted volume', () => {
+  it('[EDG-3] that no host has had is wiped from the start', async () => {
+    const { key } = await createAccount()
+    const { id } = (await api(key).post('/v2/global-volumes', { name: 'g' })).body
+    await api(key).delete(`/v2/global-volumes/${id}`)
+    expect(await tombstones([id])).toMatchObject([{ wipedAt: expect.any(String) }])
+  })
+
+  it('[EDG-3] no longer waits for a host that is removed, once another has wiped it', async () => {
+    const { host, stranger, refs, remove, leave } = await scene()
+    const ids = refs.map(({ id }) => id)
+    for (const id of ids) await env.DB.prepare('INSERT INTO volume_hosts VALUES (?, ?, 1, NULL)').bind(id, stranger.id).run()
+    await remove()
+    await stranger.exchangeVolumes({ wiped: refs })
+    expect(await tombstones(ids)).toMatchObject([{ wipedAt: null }, { wipedAt: null }])
+    host.leave()
+    await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(host.id).run()
+    expect((await admin().delete(`/admin/v1/hosts/${host.id}`)).status).toBe(204)
+    expect(await tombstones(ids)).toMatchObject([{ wipedAt: expect.any(String) }, { wipedAt: expect.any(String) }])
+    leave()
+  })
+})
+
+it('[EDG-1] the host of a worker has its volume from the reservation on, and a refused reservation notes nothing', async () => {
+  const { stranger, network, leave } = await scene()
+  const read = () => env.DB.prepare('SELECT host_id FROM volume_hosts WHERE volume_id = ?').bind(network).all()
+  const before = await read()
+  const want = {
+    teamId: 't',
+    hostId: stranger.id,
+    kind: 'worker' as const,
+    ownerId: 'e',
+    gpu: null,
+    memoryMb: 1,
+    diskGb: 1,
+    volumeId: network,
+  }
+  const reserve = (id: string, vcpus: number) => reserveCapacity(openDatabase(env.DB), { ...want, id, vcpus, rates: NO_RATES }, Date.now())
+  expect(await reserve('too-large', 1e6)).toBe(false)
+  expect((await read()).results).toEqual(before.results)
+  expect(await reserve('worker-of-edg', 1)).toBe(true)
+  expect((await read()).results).toEqual(expect.arrayContaining([...before.results, { host_id: stranger.id }]))
+  leave()
+})
