@@ -2407,7 +2407,7 @@ export type EcrDelegation = {
     id: string;
     name: string | null;
     /**
-     * Who recorded it: the name of the role session that the policy of the repository has to allow.
+     * The user who recorded it. The delegation counts as long as this user is a member who may write registries.
      */
     delegatorUserId: string;
     /**
@@ -2425,9 +2425,17 @@ export type EcrDelegation = {
      */
     dockerRegistryUri: string;
     /**
+     * The name of the role session that the policy of the repository has to allow: `<account>-<delegatorUserId>`.
+     */
+    awsSessionName: string;
+    /**
      * RFC 3339, UTC, seconds precision.
      */
     createdAt: string;
+    /**
+     * Why no start pulls by it any more: what has become of the user who recorded it. Null: it counts.
+     */
+    endedBecause: string | null;
 };
 
 export type CreateDelegationRequest = {
