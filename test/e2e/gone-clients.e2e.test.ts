@@ -125,14 +125,17 @@ describe('clients that have closed their connections', () => {
     await allGone('/events')
   })
 
-  test('[S16] [SHR-32] a WebSocket ends with its client', async () => {
-    const [pod = ''] = attacker.pods
-    const clients = Array.from({ length: 20 }, () => new WebSocket(`${plane.url.replace('http', 'ws')}/proxy/${pod}/80/socket`))
-    await Promise.all(clients.map((client) => once(client, 'open')))
-    expect(openAt('/socket')).toBe(clients.length)
-    for (const client of clients) client.terminate()
-    await allGone('/socket')
-  })
+  test.each(['/socket', '/deaf'])(
+    '[S16] [SHR-32] a WebSocket to %s ends with its client, also where the workload does not close',
+    async (path) => {
+      const [pod = ''] = attacker.pods
+      const clients = Array.from({ length: 20 }, () => new WebSocket(`${plane.url.replace('http', 'ws')}/proxy/${pod}/80${path}`))
+      await Promise.all(clients.map((client) => once(client, 'open')))
+      expect(openAt(path)).toBe(clients.length)
+      for (const client of clients) client.terminate()
+      await allGone(path)
+    },
+  )
 
   test('[SHR-32] silent answers of clients that are there go on: events with comments between them, others as they are', async () => {
     const [events, other] = [visit(victim.pod, '/events?later'), visit(victim.pod, '/silent?later')]

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { createApiClient } from '../../../src/client/client.ts'
 import { silentLog } from '../../../src/host-agent/log.ts'
@@ -48,7 +50,11 @@ export class ServingHost {
       this.count(request.url ?? '', request.socket)
       serve(request, response)
     })
-    const sockets = new WebSocketServer({ server: this.server })
+    const sockets = new WebSocketServer({ noServer: true })
+    this.server.on('upgrade', (request, socket, head) => {
+      if (request.url === '/deaf') this.beDeaf(request.headers['sec-websocket-key'] ?? '', socket)
+      else sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request))
+    })
     sockets.on('connection', (socket, request) => {
       this.count(request.url ?? '', request.socket)
       socket.on('message', (data) => socket.send(data))
@@ -102,6 +108,15 @@ export class ServingHost {
     })
     this.parts.push(tunnel, link)
     void link.run()
+  }
+
+  /** A WebSocket that takes what comes and answers nothing, not even a close. */
+  private beDeaf(key: string, socket: Duplex): void {
+    this.count('/deaf', socket)
+    const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${accept}\r\n\r\n`)
+    socket.on('error', () => undefined)
+    socket.on('end', () => socket.destroy()).resume()
   }
 
   private count(path: string, socket: { once(event: 'close', then: () => void): unknown }): void {

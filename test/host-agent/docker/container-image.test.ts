@@ -593,7 +593,7 @@ describe('the space for images', () => {
       expect(await provide('eve', tiny('eve-0'))).toMatch(/^sha256:/)
       expect(await provide('eve', tiny('more'))).toMatch(/^the images that this account uses/)
       expect(machine.log()).not.toContain('an image was removed')
-    })
+    }, 120_000)
 
     test('[HOST-149] removes nothing by what a registry announces and does not send', async () => {
       const { fake, store, clock, provide, push } = await alone()

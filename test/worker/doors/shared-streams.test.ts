@@ -124,11 +124,14 @@ describe('the connections into one machine', () => {
       stream.sendHead({ status: 101, headers: [] })
     })
     const pod = await openPod(scene)
-    const { webSocket } = await send(`/proxy/${pod.id}/80/`, { headers: { Upgrade: 'websocket' } })
-    webSocket?.accept()
-    expect(tunnel.openStreams).toBe(1)
-    webSocket?.close(1000, 'done')
-    await until(() => tunnel.openStreams === 0)
+    const headers = { Upgrade: 'websocket', Authorization: `Bearer ${scene.account.key}` }
+    for (const path of [`/proxy/${pod.id}/80/`, `/v2/pods/${pod.id}/exec`]) {
+      const { webSocket } = await send(path, { headers })
+      webSocket?.accept()
+      expect(tunnel.openStreams, path).toBe(1)
+      webSocket?.close(1000, 'done')
+      await until(() => tunnel.openStreams === 0)
+    }
   })
 
   it('[SHR-33] a pod with all of its visits silent takes a further one a minute later, in place of the most silent', async () => {
