@@ -33,7 +33,7 @@ export const SHARED_RESOURCES = {
     reserve: OWN,
     at: ['src/services/accounts/rate-limit.ts#countRequest'],
     rules: ['RATE-1', 'SHR-3'],
-    tables: ['teams', 'overlays', 'volume_tombstones', 'host/pod_marks'],
+    tables: ['teams', 'overlays', 'volume_tombstones', 'volume_hosts', 'host/pod_marks'],
   },
   'rows of the audit log': {
     charged: 'person',
@@ -53,10 +53,10 @@ export const SHARED_RESOURCES = {
   },
   'device codes': {
     charged: 'address',
-    share: '30 a minute',
+    share: '30 a minute; one that waits has no row, and deciding about one costs the user a request',
     reserve: OWN,
-    at: ['src/http/console/device-routes.ts#MAX_STARTS'],
-    rules: ['CS-18'],
+    at: ['src/http/console/device-routes.ts#MAX_STARTS', 'src/domain/session/device-login.ts'],
+    rules: ['CS-18', 'DER-9'],
     tables: ['device_logins'],
   },
   'SSH logins': {
@@ -68,10 +68,10 @@ export const SHARED_RESOURCES = {
   },
   'SSH connections': {
     charged: 'address',
-    share: '64 without a key, 256 with one',
-    reserve: 'strangers have 256 places, so those with a key find theirs',
+    share: 'as many as it leaves to others (adr/0051)',
+    reserve: 'one in 16; and those with a key have places of their own',
     at: ['src/ssh-proxy/limits.ts#Turnstile'],
-    rules: ['NET-24'],
+    rules: ['SHR-39', 'NET-24'],
   },
   'look-ups that find nothing': {
     charged: 'address',
@@ -207,11 +207,11 @@ export const SHARED_RESOURCES = {
     rules: ['LB-10'],
   },
   'tunnel streams': {
-    charged: 'account',
-    share: 'as much as it leaves to others (adr/0051)',
-    reserve: 'a few streams for an account that holds none',
-    at: ['src/host-protocol/tunnel/windows.ts'],
-    rules: ['HOST-123'],
+    charged: 'person',
+    share: 'as many as it leaves to others (adr/0051)',
+    reserve: '64 of 1024 for accounts that have none, 64 more for terminals',
+    at: ['src/host-protocol/tunnel/windows.ts#mayOpen'],
+    rules: ['SHR-30', 'SHR-31'],
   },
   'connections to ports of pods': {
     charged: 'account',
@@ -251,16 +251,16 @@ export const SHARED_RESOURCES = {
   'images by count': {
     charged: 'account',
     share: 'as many as it leaves to others (adr/0051)',
-    reserve: 'as the bytes',
-    at: ['src/host-agent/pulls/space/image-space.ts#ImageSpace'],
-    rules: ['HOST-99'],
+    reserve: '50 of 500',
+    at: ['src/host-agent/pulls/space/image-shares.ts#ImageShares'],
+    rules: ['SHR-34'],
   },
   'pulls under way, and the GPUs reserved for them': {
     charged: 'account',
-    share: 'a few at a time; one without progress ends and gives its GPUs back',
+    share: 'a few at a time; one that is slower than 1 MiB a minute ends and gives its GPUs back',
     reserve: OWN,
-    at: ['src/host-agent/pulls/pull-image.ts#fetchImage', 'src/host-agent/pulls/turns.ts#Turns'],
-    rules: ['HOST-97'],
+    at: ['src/host-agent/pulls/pull-pace.ts#PullPace', 'src/host-agent/pulls/turns.ts#Turns'],
+    rules: ['SHR-36', 'HOST-97'],
   },
   'host ports': {
     charged: 'account',

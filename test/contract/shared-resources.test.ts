@@ -27,7 +27,6 @@ const REVIEWED: Readonly<Record<string, string>> = {
   'durable-objects/pod-log/log-store.ts#MAX_STREAMS': 'of one pod',
   'durable-objects/webhook/delivery-store.ts#MAX_WAITING': 'of one account',
   'src/domain/session/console.ts#MAX_CONSOLE_SESSIONS': 'of one user; a new one ends the oldest',
-  'src/domain/session/device-login.ts#MAX_DEVICE_LOGINS': 'of rows that the bound of addresses lets in',
   'src/host-agent/engine/caller.ts#CALLS_MAX': 'of the agent itself: a few for each container, and containers have places',
   'src/host-agent/network/host-network.ts#CONNECTIONS_MAX': 'the name of a file of the kernel',
   'src/ssh-proxy/session.ts#MAX_CHANNELS': 'of one connection',

@@ -80,6 +80,11 @@ export const DOOR_AGENT_MUTANTS: readonly Mutant[] = [
     find: 'const isProven = login !== null && context.signature !== undefined && isSigned(context, login.key)',
     replace: 'const isProven = login !== null',
   },
-  { id: 'strangers are not counted', file: LIMITS, find: 'own.strangers >= strangersPerAddress', replace: 'false' },
+  {
+    id: 'strangers are not counted',
+    file: LIMITS,
+    find: 'own.strangers >= Math.min(strangersPerAddress, shareOf(strangers, this.all.strangers - own.strangers))',
+    replace: 'false',
+  },
   { id: 'who has failed comes again', file: LIMITS, find: 'failed.count >= this.limits.failuresPerMinute', replace: 'false' },
 ]

@@ -148,8 +148,8 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'members of an account share their limit',
     file: 'src/services/accounts/rate-limit.ts',
-    find: 'rateLimiterStub(env, ownUser(principal))',
-    replace: 'rateLimiterStub(env, ownUser({ ...principal, userId: principal.teamId }))',
+    find: 'rateLimiterStub(env, ownUser(caller))',
+    replace: 'rateLimiterStub(env, ownUser({ ...caller, userId: caller.teamId }))',
   },
   {
     id: 'the last room is given twice',
