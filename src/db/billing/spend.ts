@@ -75,21 +75,24 @@ export interface SpendState {
 
 export async function readSpend(db: Database, teamId: string): Promise<SpendState> {
   const ofTeam = sql`team_id = ${teamId}`
-  const columns = Object.fromEntries(SPEND_KINDS.map((kind) => [kind, sql<number>`${RATES[kind](ofTeam)}`.as(kind)]))
-  const [rows, rates, [person]] = await db.batch([
+  const columns = Object.fromEntries(SPEND_KINDS.map((kind) => [kind, sql<number>`${RATES[kind](ofTeam)}`.as(kind)])) as Record<
+    SpendKind,
+    SQL.Aliased<number>
+  >
+  const [rows, [person]] = await db.batch([
     db.select().from(spendLimits).where(eq(spendLimits.teamId, teamId)),
-    db.select(columns).from(sql`(SELECT 1)`),
     db
       .select({
-        ceilingMicrosPerHour: sql<number | null>`s.ceiling_micros_per_hour`,
-        ceilingMicrosPerMonth: sql<number | null>`s.ceiling_micros_per_month`,
-        accounts: sql<number>`1 + (SELECT COUNT(*) FROM teams o WHERE o.maker_team_id = payer.id AND o.plan IS NULL)`,
-        nanosPerHour: sql<number>`${rateOf(IS_OF_PAYER)}`,
+        ...columns,
+        ceilingMicrosPerHour: sql<number | null>`s.ceiling_micros_per_hour`.as('ceiling_hour'),
+        ceilingMicrosPerMonth: sql<number | null>`s.ceiling_micros_per_month`.as('ceiling_month'),
+        accounts: sql<number>`1 + (SELECT COUNT(*) FROM teams o WHERE o.maker_team_id = payer.id AND o.plan IS NULL)`.as('accounts'),
+        nanosPerHour: sql<number>`${rateOf(IS_OF_PAYER)}`.as('together_nanos'),
       })
       .from(sql`teams payer LEFT JOIN spend_limits s ON s.team_id = payer.id`)
       .where(sql`payer.id = ${payerOf(teamId)}`),
   ])
-  const nanosByKind = Object.fromEntries(SPEND_KINDS.map((kind) => [kind, Number(rates[0]?.[kind])])) as Record<SpendKind, number>
+  const nanosByKind = Object.fromEntries(SPEND_KINDS.map((kind) => [kind, Number(person?.[kind] ?? 0)])) as Record<SpendKind, number>
   const { ceilingMicrosPerHour = null, ceilingMicrosPerMonth = null, accounts = 1, nanosPerHour = 0 } = person ?? {}
   const settings = { ...(rows[0] ?? NO_SPEND_SETTINGS), ceilingMicrosPerHour, ceilingMicrosPerMonth }
   return { settings, webhookSealed: rows[0]?.webhookSealed ?? null, nanosByKind, together: { accounts, nanosPerHour } }
