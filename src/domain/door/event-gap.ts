@@ -5,13 +5,13 @@ export const COMMENT = new TextEncoder().encode(':\n\n')
 
 /** Whether a comment may be written between the events of an answer: plain ones, of no announced length. */
 export function takesComments(headers: readonly (readonly [string, string])[]): boolean {
-  const valueOf = (wanted: string) =>
+  const textOf = (wanted: string) =>
     headers
       .find(([name]) => name.toLowerCase() === wanted)?.[1]
       .trim()
       .toLowerCase()
-  const isPlain = valueOf('content-length') === undefined && (valueOf('content-encoding') ?? 'identity') === 'identity'
-  return isPlain && /^text\/event-stream(?:$|[\s;])/.test(valueOf('content-type') ?? '')
+  const isPlain = textOf('content-length') === undefined && (textOf('content-encoding') ?? 'identity') === 'identity'
+  return isPlain && /^text\/event-stream(?:$|[\s;])/.test(textOf('content-type') ?? '')
 }
 
 const [LF, CR] = [10, 13]
