@@ -67,7 +67,7 @@ async function sceneWith(organizations: number, places = 8): Promise<{ scene: Po
 /** A pod of an organization that runs, as old as it is made before others. */
 async function running(scene: PodScene, key: string): Promise<string> {
   const { status, body } = await create(key)
-  expect(status).toBe(201)
+  expect(status, JSON.stringify(body)).toBe(201)
   await scene.run(body.id)
   return body.id
 }
