@@ -5,6 +5,8 @@ import { type Answer, call, type Demo } from './plane.ts'
 const REFUSED_PAUSE_MS = 50
 const KEYED_EVERY = 3
 const LOOKERS = 16
+/** A result is kept for 30 min, and no job of a load ends before it was acknowledged. */
+const KEPT_MS = 29 * 60_000
 
 export interface LoadOptions {
   clients: number
@@ -41,6 +43,7 @@ export interface Outcome {
 /** Clients that submit jobs, and know which ones they were promised. */
 export class Load {
   readonly acknowledged = new Map<string, number>()
+  private readonly acknowledgedAt = new Map<string, number>()
   /** How often each status was answered; 0: there was no answer. */
   readonly answers = new Map<number, number>()
   /** Jobs of one Idempotency-Key that have got two ids. */
@@ -76,6 +79,12 @@ export class Load {
     this.closed = true
     await Promise.all(this.loops)
     this.noteGap()
+  }
+
+  /** Acknowledged jobs whose results have to be there still. */
+  keptIds(): string[] {
+    const sinceMs = performance.now() - KEPT_MS
+    return [...this.acknowledgedAt].flatMap(([id, atMs]) => (atMs > sinceMs ? [id] : []))
   }
 
   /** Counts the time since the last acknowledgement too, and begins to count anew. */
@@ -181,6 +190,7 @@ export class Load {
     this.noteGap()
     this.lastAckAt = performance.now()
     this.acknowledged.set(id, number)
+    this.acknowledgedAt.set(id, this.lastAckAt)
     if (key === undefined) return
     const known = this.keys.get(key)
     if (known !== undefined && known.id !== id) this.duplicated += 1
