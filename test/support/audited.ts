@@ -141,6 +141,10 @@ const ADMIN_IDS: Readonly<Record<string, () => Promise<string>>> = {
   '/admin/v1/deleted-volumes/': async () => {
     const { key } = await createAccount()
     const { id } = (await api(key).post('/v2/global-volumes', { name: 'gone' })).body
+    // One that no host ever had is wiped as soon as it is deleted (EDG-3).
+    await env.DB.prepare('INSERT INTO volume_hosts VALUES (?, ?, 1, NULL)')
+      .bind(id, (await FakeHost.enrol()).id)
+      .run()
     await api(key).delete(`/v2/global-volumes/${id}`)
     return id
   },

@@ -1,4 +1,5 @@
 import type { Shown } from '../../../src/domain/session/bearer.ts'
+import { countedAsRequest } from '../../../src/objects/counted.ts'
 import { authenticate, identifyOperator } from '../../../src/services/credentials/authenticate.ts'
 import type { Refused } from '../../../src/services/credentials/authentication.ts'
 import { consoleSessionId } from '../../../src/services/sessions/console-callers.ts'
@@ -30,6 +31,9 @@ async function useAsOperator(world: World, shown: Shown): Promise<Does> {
   return (await identifyOperator(world.env, shown, Date.now(), VISIT)).ok ? 'WORKS' : 'REFUSED'
 }
 
+/** The sign-in itself was counted. */
+const CHARGED = { counted: countedAsRequest(), rateLimit: null }
+
 const cookie = (secret: string) => ({ secret, fault: null })
 
 function keep(world: World, opened: Opened | Refused): string {
@@ -40,7 +44,7 @@ function keep(world: World, opened: Opened | Refused): string {
 
 const byKey = async (world: World, key = world.key.key) => keep(world, await signInWithKey(where(env), key, VISIT))
 const byProvider = async (world: World, userId: string, isOperator = false) =>
-  keep(world, await openSession(where(env), { made: 'OIDC', userId, keyId: null, isOperator, teamId: null }))
+  keep(world, await openSession(where(env), { made: 'OIDC', userId, keyId: null, isOperator, teamId: null, charge: CHARGED }))
 
 type Maker = 'KEY' | 'ADDRESS'
 async function link(world: World, maker: Maker, isOperator: boolean): Promise<string> {
@@ -56,7 +60,7 @@ async function device(world: World, secret: string): Promise<() => Promise<strin
   const { deviceCode, userCode } = startDeviceLogin(where(env), 'test')
   const session = await authenticate(world.env, cookie(secret), Date.now(), visit(world))
   if (!session.ok) throw new Error(session.problem)
-  const ctx = { ...where(env), principal: session.principal }
+  const ctx = { ...where(env), principal: session.principal, counted: CHARGED.counted }
   await approveDevice(ctx, await consoleSessionId(env, secret), { userCode })
   return async () => {
     const told = await pollDevice(where(world.env), deviceCode).catch(() => null)

@@ -1,4 +1,5 @@
 import { scopesOfRole } from '../../../src/domain/access.ts'
+import { countedAsRequest } from '../../../src/objects/counted.ts'
 import { rotateOwnKey } from '../../../src/services/accounts/own-keys.ts'
 import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
 import { signOut } from '../../../src/services/sessions/console-sessions.ts'
@@ -27,7 +28,7 @@ export const ENDINGS = {
   'the key is rotated': {
     end: ({ key, user, org }) => {
       const principal = { via: 'SESSION', credentialId: 'test', userId: user.userId, teamId: org, scopes: scopesOfRole('ADMIN') } as const
-      return rotateOwnKey({ ...where(env), principal }, key.id, { overlapSeconds: 0 })
+      return rotateOwnKey({ ...where(env), principal, counted: countedAsRequest() }, key.id, { overlapSeconds: 0 })
     },
     elsewhere: NOT_OF_KEY,
   },

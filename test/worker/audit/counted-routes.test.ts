@@ -14,13 +14,12 @@ import { VICTIMS } from '../../support/victims.ts'
 
 // Every route of every document that tenants reach: one that leaves a new row in D1 has spent a request of the account.
 
-/** Operations of the job API whose rows something else bounds (`countedBy`), and the one operation that nobody has an account for yet. */
+/** Operations of the job API whose rows something else bounds (`countedBy`). */
 const COUNTED_OTHERWISE: Readonly<Record<string, string>> = {
   'post /v2/{endpointId}/cancel/{jobId}': 'windows of LIM-1',
   'post /v2/{endpointId}/purge-queue': 'windows of LIM-1',
   'post /v2/{endpointId}/requests/cancel': 'windows of LIM-1',
   'post /v2/{endpointId}/requests/retry': 'windows of LIM-1',
-  'post /console/device': 'counted by address (CS-18)',
 }
 
 async function rowsByTable(): Promise<Map<string, number>> {
@@ -110,6 +109,10 @@ describe('[S10] [SHR-3] what leaves a row has spent a request of its account', (
       const browser = await Browser.signedIn(key)
       return () => browser.page('DELETE', '/console/session')
     },
+    'post /console/session/link': async ({ userId }) => {
+      const { body } = await admin().post('/admin/v1/sign-in-links', { userId })
+      return () => new Browser().page('POST', '/console/session/link', { link: body.link })
+    },
     'post /console/device': async () => () => api(null).post('/console/device', { name: 'laptop' }),
     'post /console/device/token': async (account) => {
       const [browser, device] = [await Browser.signedIn(account.key), await deviceOf()]
@@ -126,7 +129,7 @@ describe('[S10] [SHR-3] what leaves a row has spent a request of its account', (
     },
   }
   /** A row for what was counted when it was made: a session ends once, and an approval gives one key. */
-  const PAID = ['delete /console/session', 'post /console/device/token', 'post /console/device']
+  const PAID = ['delete /console/session', 'post /console/device/token']
   const deviceOf = async () => (await api(null).post('/console/device', { name: 'laptop' })).body
 
   it.each(

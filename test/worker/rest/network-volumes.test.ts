@@ -64,7 +64,7 @@ describe('create', () => {
       '[GEN-6] a control character in the data center',
       { dataCenter: 'EU\u0007' },
       422,
-      ['$.dataCenter: does not match pattern: want text without control characters'],
+      ['$.dataCenter: does not match pattern: want text without control characters and marks of direction'],
     ],
   ]
   it.each(REFUSED)('%s is refused', async (_title, changes, status, text) => {

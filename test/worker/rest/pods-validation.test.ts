@@ -68,11 +68,15 @@ const UNPROCESSABLE: [string, unknown, string][] = [
   ],
   ['[GEN-6] [PP-161] a line break in the image', podBody({ image: 'a\nb' }), IMAGE_REFUSAL],
   ['[PP-161] an image with a scheme', podBody({ image: 'https://docker.io/library/nginx:latest' }), IMAGE_REFUSAL],
-  ['[GEN-6] delete in the GPU type', gpu({ id: '\u007f' }), '$.gpu.id: does not match pattern: want text without control characters'],
+  [
+    '[GEN-6] delete in the GPU type',
+    gpu({ id: '\u007f' }),
+    '$.gpu.id: does not match pattern: want text without control characters and marks of direction',
+  ],
   [
     '[GEN-6] a control character in the registry',
     podBody({ registry: 'a\u0001' }),
-    '$.registry: does not match pattern: want text without control characters',
+    '$.registry: does not match pattern: want text without control characters and marks of direction',
   ],
   [
     '[GEN-6] a control character in a mount path',

@@ -3,6 +3,7 @@ import { openDatabase, openRecords } from '../../../src/db/client.ts'
 import { measureSecrets, readSecretValues } from '../../../src/db/resources/secrets.ts'
 import { fillEnv } from '../../../src/effects/secret-env.ts'
 import type { Env } from '../../../src/env.ts'
+import { countedAsRequest } from '../../../src/objects/counted.ts'
 import { vaultOf } from '../../../src/platform/seal.ts'
 import { reseal } from '../../../src/services/accounts/reseal.ts'
 import type { VerbContext } from '../../../src/services/context.ts'
@@ -29,7 +30,11 @@ async function contexts() {
     teamId,
     scopes: new Set(['account:read', 'account:write']),
   } as unknown as VerbContext['principal']
-  return { teamId, in: (plane: Env) => ({ env: plane, principal, nowMs: Date.now(), requestId: 'r' }) as unknown as VerbContext }
+  return {
+    teamId,
+    in: (plane: Env) =>
+      ({ env: plane, principal, nowMs: Date.now(), requestId: 'r', counted: countedAsRequest() }) as unknown as VerbContext,
+  }
 }
 
 async function keyIdsOfParts(): Promise<string[]> {

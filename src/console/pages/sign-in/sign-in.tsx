@@ -84,6 +84,5 @@ const REASONS: Readonly<Record<string, string>> = {
   suspended: 'This user is suspended. Ask your operator.',
   often: 'This user has made too many requests. Wait a minute, and sign in again.',
   provider: 'The sign-in provider does not answer as it should. Try again, and tell your operator if it stays so.',
-  often: 'You have signed in too often, or used up the requests of your account. Wait a minute and try again.',
   failed: 'Signing in did not work. Try again.',
 }
