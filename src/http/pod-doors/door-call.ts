@@ -39,8 +39,8 @@ export function ownAddress(
 ): string | null {
   const name = `${podId}-${port}`
   if (domain === null || prefix === null || !OWN_NAME.test(name)) return null
-  const isKnown =
-    !OF_THIS_MACHINE.test(domain) || (LOOPBACK.test(hostname) && (headers.has('sec-fetch-mode') || headers.has('sec-fetch-site')))
+  // Node's fetch says `Sec-Fetch-Mode`; only browsers say the site, too.
+  const isKnown = !OF_THIS_MACHINE.test(domain) || (LOOPBACK.test(hostname) && headers.has('sec-fetch-site'))
   // Without a scheme: a proxy in front may speak another one than the plane hears.
   return isKnown ? `//${name}.${domain}${path}` : null
 }

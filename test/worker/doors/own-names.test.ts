@@ -50,11 +50,11 @@ describe('with a domain for pods, the plane’s own address', () => {
       const call = parseDoorCall(new URL(url), domain)
       return call && ownAddress(call, new URL(url), new Headers(headers), domain)
     }
-    const browser = { 'Sec-Fetch-Mode': 'navigate' }
+    const browser = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'none' }
     expect([
       own('http://127.0.0.1:8787/proxy/p1/80/a', browser),
       own('http://localhost:8787/proxy/p1/80/a', { 'Sec-Fetch-Site': 'none' }),
-      own('http://127.0.0.1:8787/proxy/p1/80/a', {}),
+      own('http://127.0.0.1:8787/proxy/p1/80/a', { 'Sec-Fetch-Mode': 'cors' }),
       own('http://192.168.1.5:8787/proxy/p1/80/a', browser),
       own('http://127.0.0.1:8787/proxy/p1/80/a', browser, null),
       own('http://192.168.1.5:8787/proxy/p1/80//evil.example/a', {}, DOMAIN),

@@ -71,10 +71,7 @@ function Decide({ of }: { of: WaitingDevice }) {
     <Panel title={name}>
       <div className="flex flex-col gap-4">
         <Refusal text={refusal} />
-        <p>
-          Go on only if this is the code that your own device shows now: whoever started it gets a key of {account.name}. A name proves
-          nothing, and nobody else needs this of you.
-        </p>
+        <p>Go on only if your own device shows this code now: the device gets a key of {account.name}. A name proves nothing.</p>
         <Facts
           rows={[
             ['Code', <strong key="code">{userCode}</strong>],
