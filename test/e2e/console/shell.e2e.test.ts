@@ -54,7 +54,7 @@ describe('[UI-4, UI-5] the console', () => {
     }
     await ask()
     await visitor.expectAccessible('sign-in by link')
-    await page.getByRole('button', { name: 'Do not sign in' }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByLabel('API key').waitFor()
     expect(await context.cookies()).toEqual([])
     // The link is as it was.

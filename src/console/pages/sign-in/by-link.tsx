@@ -10,7 +10,6 @@ export function ByLink({ link, isBusy, accept, refuse }: { link: string; isBusy:
     queryFn: () => describeLink(location.origin, link),
     retry: false,
     gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY,
   })
   if (data === undefined) {
     return error === null ? (
@@ -33,7 +32,7 @@ export function ByLink({ link, isBusy, accept, refuse }: { link: string; isBusy:
         <Button kind="primary" isBusy={isBusy} onClick={accept}>
           Sign in as {email}
         </Button>
-        <Button onClick={refuse}>Do not sign in</Button>
+        <Button onClick={refuse}>Cancel</Button>
       </div>
     </section>
   )

@@ -82,7 +82,7 @@ const REASONS: Readonly<Record<string, string>> = {
   email: 'The provider has not verified your e-mail address, or this plane does not take its domain. Ask your operator.',
   account: 'The account of this address was deleted, or belongs to another sign-in. Ask your operator.',
   suspended: 'This user is suspended. Ask your operator.',
-  often: 'This user has made too many requests. Wait a minute, and sign in again.',
+  often: 'Too many requests. Wait a minute and try again.',
   provider: 'The sign-in provider does not answer as it should. Try again, and tell your operator if it stays so.',
   failed: 'Signing in did not work. Try again.',
 }
