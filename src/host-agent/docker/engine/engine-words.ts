@@ -86,7 +86,9 @@ export function engineWords(error: unknown, asked: Asked = {}): string {
 
 /** A start that the engine refused. What it said is for the log of the agent. */
 export function startRefused(error: unknown, asked: Asked, what = 'the container could not be started'): StartError {
-  return error instanceof StartError ? error : new StartError(`${what}: ${engineWords(error, asked)}`, engineText(error).slice(0, TEXT_MAX_CHARS))
+  return error instanceof StartError
+    ? error
+    : new StartError(`${what}: ${engineWords(error, asked)}`, engineText(error).slice(0, TEXT_MAX_CHARS))
 }
 
 function mountConflict(_about: string, { mounts = [] }: Asked): string {
