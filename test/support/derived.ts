@@ -150,9 +150,11 @@ export const DERIVED_KINDS = {
     const { podId } = await runningPod(scene, await keyOf(scene, scene.boss))
     const reader = await LogReader.open(key, `${PODS}/${podId}/logs`)
     let isOpen = true
-    void reader.ended().then(() => {
+    const over = () => {
       isOpen = false
-    })
+    }
+    // One that stays open is cut off with the objects of its file.
+    void reader.ended().then(over, over)
     const goesOn = await watch(key)
     return { podId, isGood: async () => (await goesOn()) && isOpen, isClosed: () => !isOpen }
   },
