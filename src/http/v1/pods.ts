@@ -12,7 +12,7 @@ import { includeTemplates, includeVolumes, isAsked } from './includes.ts'
 import { asV2, mapped, type V1Call, type V1Route, v1BodyRoute, v1Route } from './route.ts'
 
 /** Pods that are made into their views at once: a few milliseconds. */
-const AT_ONCE = 100
+const AT_ONCE = 50
 
 type Call = V1Call<unknown>
 

@@ -12,7 +12,7 @@ const WAIT_MS = 1_000
 /** Hosts asked for one answer: a request may make a bounded number of calls. */
 const MAX_HOSTS = 500
 /** Pods that one call asks for: a few milliseconds. */
-const ASKED_AT_ONCE = 250
+const ASKED_AT_ONCE = 125
 const NOTHING: PodsOnHost = { silentSinceMs: null, stats: [], idle: [] }
 
 /** What a pod's host knows of it at the moment. */
