@@ -22,6 +22,7 @@ const INVENTORY: Inventory = {
 
 /** A machine that speaks the host protocol with the plane and starts nothing: tests play its workers by hand. */
 export class FakeHost {
+  private static readonly linked = new Set<FakeHost>()
   readonly id: string
   private readonly key: CryptoKey
   private readonly inventory: Inventory
@@ -51,8 +52,18 @@ export class FakeHost {
   static async join(change: Partial<Inventory> = {}, token: Record<string, unknown> = {}): Promise<FakeHost> {
     const host = await FakeHost.enrol(change, token)
     await host.link()
+    FakeHost.linked.add(host)
     host.beats = setInterval(() => host.sendBeat(), 5_000)
     return host
+  }
+
+  /** Plays the start of a workload's container on the host that got it, where several have room for it. */
+  static async startAnywhere(workloadId: string): Promise<void> {
+    const taken = [...FakeHost.linked].map(async (host) => {
+      await host.waitFor(({ id }) => id === workloadId)
+      return host
+    })
+    await (await Promise.race(taken)).report(workloadId, { state: 'running', ports: [] })
   }
 
   /** Enrols, and leaves it to the test to link and to beat. */
@@ -248,6 +259,7 @@ export class FakeHost {
   }
 
   leave(code = 1000): void {
+    FakeHost.linked.delete(this)
     clearInterval(this.beats)
     this.socket?.close(code, 'test over')
   }

@@ -1,6 +1,7 @@
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import * as schema from '../../src/db/schema.ts'
 import { CLUSTERS, ClusterScene, networked } from './cluster-scene.ts'
+import { FakeHost } from './fake-host.ts'
 import { gpus } from './gpus.ts'
 import { type Account, api, createAccount, createOrganization, env, expect, joinTeam, runInDurableObject } from './harness.ts'
 import { PODS, podScene } from './pod-scene.ts'
@@ -124,9 +125,10 @@ async function createDeliveryVictim(): Promise<Victim> {
 }
 
 async function createPodVictim(): Promise<Victim> {
-  const scene = await podScene(gpus(1))
+  const scene = await podScene(gpus(64))
   const { id } = await scene.create()
-  await scene.run(id)
+  // Not always the machine of this scene: those of other victims have such GPUs too.
+  await FakeHost.startAnywhere(`${id}-1`)
   return { owner: scene.account, params: { id }, reads: [PODS, `${PODS}/${id}`] }
 }
 

@@ -12,6 +12,8 @@ const AT_A_TIME = 16
 const TIME_MS = 300_000
 /** A call that may be held and is not answered by then was not refused, milliseconds: a refusal takes its time on a busy machine. */
 const HELD_MS = { within: 500, beyond: 20_000 }
+/** A case that takes longer is named, before the whole test runs out of time. */
+const CASE_MS = 60_000
 
 /** Sides of bounds that are not asked for, each with the reason. */
 const NOT_ASKED: readonly { bound: RegExp; side: 'within' | 'beyond'; reason: string }[] = [
@@ -86,6 +88,11 @@ function mayBeHeld({ parameters }: Known): boolean {
 
 async function late(heldMs: number): Promise<null> {
   await realTime(heldMs, 'a call that is held is told apart by being held')
+  return null
+}
+
+async function noAnswer(): Promise<null> {
+  await realTime(CASE_MS, 'an answer that never comes')
   return null
 }
 
@@ -170,9 +177,14 @@ async function faultsOf(asked: Asked): Promise<string[]> {
     .flatMap((side) => sides[side].map((value) => ({ side, value })))
   const faults: string[] = []
   for (const { side, value } of cases) {
-    const told = await ask(asked, value, HELD_MS[isClamped ? 'within' : side])
+    const about = `${name}: ${JSON.stringify(value).slice(0, 100)}, ${side} the bound`
+    const told = await Promise.race([ask(asked, value, HELD_MS[isClamped ? 'within' : side]), noAnswer()])
+    if (told === null) {
+      faults.push(`${about}, has no answer within ${CASE_MS / 1000} s`)
+      continue
+    }
     const isWrong = told.status >= 500 || isRefused(asked, told) !== (side === 'beyond' && !isClamped)
-    if (isWrong) faults.push(`${name}: ${JSON.stringify(value).slice(0, 100)}, ${side} the bound, is ${told.status} ${told.text}`)
+    if (isWrong) faults.push(`${about}, is ${told.status} ${told.text}`)
   }
   return faults
 }
