@@ -1,4 +1,4 @@
-import { type StorageFacts, storageRoom } from '../domain/plane/storage-room.ts'
+import { STORAGE_URL, type StorageFacts, storageRoom, WRITE_FAILED_URL } from '../domain/plane/storage-room.ts'
 import type { Env } from '../env.ts'
 
 /** So long an answer counts, milliseconds: a disk does not fill up much in a second. */
@@ -9,10 +9,10 @@ const ANSWER_WITHIN_MS = 1_000
 const known = new WeakMap<Env, { askedAtMs: number; facts: StorageFacts | null }>()
 
 /** The disk of this plane as it is now; null where nothing is known of it. Never throws. */
-export async function readStorage({ MACHINE }: Env): Promise<StorageFacts | null> {
+export async function readStorage({ MACHINE }: Env, url = STORAGE_URL): Promise<StorageFacts | null> {
   if (MACHINE === undefined) return null
   try {
-    const response = await MACHINE.fetch('http://machine/storage', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+    const response = await MACHINE.fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
     return await response.json()
   } catch {
     return null
@@ -33,8 +33,8 @@ export function isKnownFull(env: Env, nowMs: number, later: (work: Promise<unkno
   return facts !== null && storageRoom(facts) === 'FULL'
 }
 
-/** Whether the disk is full at this moment. */
+/** Whether the disk is full at this moment. Something failed that a full disk may have failed, so it gets its reserve (PLC-3). */
 export async function isFullNow(env: Env): Promise<boolean> {
-  const facts = await readStorage(env)
+  const facts = await readStorage(env, WRITE_FAILED_URL)
   return facts !== null && storageRoom(facts) === 'FULL'
 }

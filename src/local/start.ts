@@ -28,6 +28,7 @@ import { releaseReserve } from './plane/storage-watch.ts'
 import { claimPort, LOOPBACK } from './port.ts'
 import { readStartSettings, type StartSettings } from './settings.ts'
 import { type StartDeadline, startDeadline } from './start-deadline.ts'
+import { roomWaiter, type WithRoom } from './wait-for-room.ts'
 
 const HOST_NAME = 'local'
 /** Of the SSH proxy, where it is free. */
@@ -55,6 +56,7 @@ interface Running {
 
 const running: Running = { logs: [] }
 let stopping: Promise<void> | undefined
+const isStopping = () => stopping !== undefined
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => onStopSignal())
 watchParent()
@@ -69,7 +71,7 @@ try {
   deadline.done()
 }
 
-async function start(settings: StartSettings, { step }: StartDeadline): Promise<void> {
+async function start(settings: StartSettings, { step, done }: StartDeadline): Promise<void> {
   const dataDir = openDataDir(settings.dataDir)
   releaseReserve(dataDir.storage)
   running.lock = await lockDataDir(dataDir.path)
@@ -81,18 +83,19 @@ async function start(settings: StartSettings, { step }: StartDeadline): Promise<
   running.plane = await startLocalPlane(settings, dataDir, port, secrets)
   const { url } = running.plane
   const isServing = () => answersHealth(url)
+  const withRoom = roomWaiter(() => onFullDisk(dataDir, done), isStopping)
   step('reaching the control plane', isServing)
   const operator = createApiClient(url, secrets.OPERATOR_KEY)
   const [account, warning] = await Promise.all([
-    ensureDemoAccount(url, operator, readDemoAccount(dataDir)),
-    settings.agent ? joinThisMachine(settings, dataDir, url, operator) : undefined,
+    withRoom(() => ensureDemoAccount(url, operator, readDemoAccount(dataDir))),
+    settings.agent ? joinThisMachine(settings, dataDir, url, operator, withRoom) : undefined,
   ])
   step('signing in', isServing)
-  writeDemoAccount(dataDir, account)
-  const consoleLink = await createConsoleLink(operator)
-  if (stopping !== undefined) return
+  await withRoom(() => writeDemoAccount(dataDir, account))
+  const consoleLink = await withRoom(() => createConsoleLink(operator))
+  if (isStopping()) return
   const demo: DemoFile = { url, ...account, operatorKey: secrets.OPERATOR_KEY, podImage: POD_IMAGE }
-  writeDemoFile(dataDir, demo)
+  await withRoom(() => writeDemoFile(dataDir, demo))
   // Counted from the start of this process.
   const readyMs = performance.now()
   const notEnforced = settings.agent ? await notEnforcedBy(operator, HOST_NAME) : []
@@ -106,6 +109,12 @@ async function start(settings: StartSettings, { step }: StartDeadline): Promise<
       ...(warning === undefined ? {} : { warning }),
     }),
   )
+}
+
+/** The plane serves what it can; that has no deadline. */
+function onFullDisk({ path }: DataDir, endDeadline: () => void): void {
+  endDeadline()
+  say(`The disk of ${path} is full. The control plane answers reads and lets what runs end; this start goes on once there is room.`)
 }
 
 function startLocalPlane(settings: StartSettings, dataDir: DataDir, port: number, secrets: Secrets): Promise<Plane> {
@@ -151,10 +160,16 @@ async function openLocalSsh(
 }
 
 /** Starts the host agent, enrolling it when it is new. Returns a note for the person at the terminal when something is off. */
-async function joinThisMachine(settings: StartSettings, dataDir: DataDir, url: string, operator: ApiClient): Promise<string | undefined> {
+async function joinThisMachine(
+  settings: StartSettings,
+  dataDir: DataDir,
+  url: string,
+  operator: ApiClient,
+  withRoom: WithRoom,
+): Promise<string | undefined> {
   const log = openLogFile(join(dataDir.logs, 'agent.log'), settings.echoLogs)
   running.logs.push(log)
-  const joinToken = await joinTokenIfNew(dataDir, operator)
+  const joinToken = await withRoom(() => joinTokenIfNew(dataDir, operator))
   if (stopping !== undefined) return undefined
   const startedAtMs = Date.now()
   running.agent = startAgent({

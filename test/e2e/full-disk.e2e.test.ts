@@ -72,11 +72,13 @@ describe('a plane whose disk is full', () => {
     await plane.kill('SIGKILL')
     const empty = fill(disk)
     const launched = launch({ dataDir: plane.dataDir, port: plane.port, args: ['--no-agent'] })
-    await eventually('it answers reads', 60_000, async () => (await call(plane, 'GET', '/v2/pods').catch(() => null))?.status === 200)
+    // The runtime of the plane that was killed may answer for a moment yet.
+    await eventually('it has started', 60_000, async () => /podplane is ready|is full/.test(launched.output()))
+    await eventually('it answers reads', SEEN_WITHIN_MS, async () => (await call(plane, 'GET', '/v2/pods')).status === 200)
     empty()
     await eventually('a submit is accepted', SEEN_WITHIN_MS, async () => (await submit(plane)).status === 200)
     launched.process.kill('SIGINT')
-    expect(await launched.ended).toBe(0)
+    expect(await launched.ended, launched.output()).toBe(0)
   })
 })
 
@@ -122,7 +124,7 @@ describe('a plane whose files are damaged', () => {
       truncateSync(path, 0)
     }
     const launched = launch({ dataDir: plane.dataDir, port: plane.port, args: ['--no-agent'] })
-    expect(await launched.ended).toBe(1)
+    expect(await launched.ended, launched.output()).toBe(1)
     expect(launched.output()).toContain('has lost its tables')
   })
 })

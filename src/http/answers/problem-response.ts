@@ -38,10 +38,11 @@ export function storageFull(cause?: unknown): Problem {
   return new Problem('storageFull', { code: 'STORAGE_FULL', headers: { 'retry-after': '30' }, cause })
 }
 
-/** As `toProblem`, but a fault of ours on a full disk is the disk's: storage does not always say why it failed. */
+/** As `toProblem`, but a fault of ours on a full disk is the disk's: storage does not always say why it failed. The disk gets its reserve. */
 export async function toProblemOf(env: Env, error: unknown): Promise<Problem> {
   const problem = toProblem(error)
-  return problem.status === SERVER_FAULT && (await isFullNow(env)) ? storageFull(error) : problem
+  const mayBeDisk = problem.status === SERVER_FAULT || isStorageFull(error)
+  return mayBeDisk && (await isFullNow(env)) ? storageFull(error) : problem
 }
 
 /** Whatever was thrown while a request was served, as its answer; what is a fault of ours is logged. */

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { join } from 'node:path'
 import { convertV4MiniflareOptions, type Miniflare, Response } from 'miniflare'
+import { WRITE_FAILED_URL } from '../../domain/plane/storage-room.ts'
 import { parseAllowList } from '../../domain/webhook/url.ts'
 import { OperatorError } from '../../node/fail.ts'
 import { PROJECT_ROOT } from '../paths.ts'
@@ -107,7 +108,10 @@ function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle, ownPorts:
         durableObjects: settings.durableObjects,
         // JL-13: older lines of logs are in the data directory; a deployed plane has a bucket where its operator binds one.
         r2Buckets: { LOGS: 'podplane-logs' },
-        serviceBindings: { ASSETS: respondWithAsset, MACHINE: async () => Response.json(await watch.facts()) },
+        serviceBindings: {
+          ASSETS: respondWithAsset,
+          MACHINE: async ({ url }) => Response.json(await watch.facts(url === WRITE_FAILED_URL)),
+        },
         outboundService: createOutbound(parseAllowList(bindings.WEBHOOK_ALLOW ?? ''), (port) => ownPorts.has(port)),
         // Miniflare's own entry worker would cost three quarters of the throughput; this socket leads straight to the Worker.
         unsafeDirectSockets: [{ host: LOOPBACK, port: options.port }],

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { mayReserve, reserveBytes, type StorageFacts, storageRoom } from '../../domain/plane/storage-room.ts'
+import { mayGiveUpReserve, mayReserve, reserveBytes, type StorageFacts, storageRoom } from '../../domain/plane/storage-room.ts'
 import { errorText } from '../../node/fail.ts'
 import { findDamaged } from './damaged-files.ts'
 import { findLostLogs, noteLogs } from './known-logs.ts'
@@ -11,25 +11,27 @@ const LOGS_EVERY_MS = 10_000
 const MIB = 2 ** 20
 
 export interface StorageWatch {
-  /** The disk as it is now, and the files as they were seen last. A full disk gets the reserve before this returns. */
-  facts(): Promise<StorageFacts>
+  /** The disk as it is now, and the files as they were seen last. A full disk on which a write failed gets the reserve before this returns. */
+  facts(writeFailed: boolean): Promise<StorageFacts>
   stop(): void
 }
 
 /**
  * Watches the disk below a storage directory (PLC-3) and the database files in it (PLC-5, PLC-7). While there is room it holds a file in reserve,
- * which it removes when the disk is full: databases need some pages to be opened and read. `onChange` gets a line when something changed.
+ * which it removes when the disk is full and nothing fills it any more: databases need some pages to be opened and read. `onChange` gets a line when something changed.
  */
 export async function watchStorage(storage: string, onChange: (line: string) => void): Promise<StorageWatch> {
   const reserve = reservePath(storage)
   let facts: StorageFacts = { freeBytes: 0, totalBytes: 0, hasReserve: false, damaged: [] }
   let reported = ''
+  let steadySince = 0
 
-  const readRoom = () => {
+  const readRoom = (writeFailed: boolean) => {
     const disk = readDisk(storage)
+    if (disk.freeBytes < facts.freeBytes) steadySince = performance.now()
     const hasReserve = statSync(reserve, { throwIfNoEntry: false })?.size === reserveBytes(disk.totalBytes)
     facts = { ...facts, ...disk, hasReserve }
-    if (hasReserve && storageRoom(facts) === 'FULL') {
+    if (mayGiveUpReserve(facts, performance.now() - steadySince, writeFailed)) {
       rmSync(reserve, { force: true })
       facts.hasReserve = false
     } else if (!hasReserve && mayReserve(disk)) {
@@ -65,18 +67,22 @@ export async function watchStorage(storage: string, onChange: (line: string) => 
       onChange(`the storage could not be checked: ${errorText(error)}`)
     }
   }
-  const checkRoom = guarded(readRoom)
+  const checkRoom = (writeFailed = false) => guarded(() => readRoom(writeFailed))()
   const checkFiles = guarded(readFiles)
   const checkLogs = guarded(() => noteLogs(storage))
   await checkRoom()
   // Before a runtime opens them.
   await guarded(findLogs)()
   await checkFiles()
-  const timers = [setInterval(checkRoom, ROOM_EVERY_MS), setInterval(checkFiles, FILES_EVERY_MS), setInterval(checkLogs, LOGS_EVERY_MS)]
+  const timers = [
+    setInterval(() => checkRoom(), ROOM_EVERY_MS),
+    setInterval(checkFiles, FILES_EVERY_MS),
+    setInterval(checkLogs, LOGS_EVERY_MS),
+  ]
   for (const timer of timers) timer.unref()
   return {
-    async facts() {
-      await checkRoom()
+    async facts(writeFailed) {
+      await checkRoom(writeFailed)
       return facts
     },
     stop() {

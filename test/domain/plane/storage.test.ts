@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isDatabaseDamaged, isLogDamaged } from '../../../src/domain/plane/sqlite-file.ts'
 import { isStorageFull } from '../../../src/domain/plane/storage-faults.ts'
-import { mayReserve, reserveBytes, storageRoom } from '../../../src/domain/plane/storage-room.ts'
+import { mayGiveUpReserve, mayReserve, reserveBytes, storageRoom } from '../../../src/domain/plane/storage-room.ts'
 import { afterEach, beforeEach, describe, expect, it } from '../../support/unit.ts'
 
 const MIB = 2 ** 20
@@ -31,6 +31,15 @@ describe('[PLC-3] the room on a disk', () => {
     expect(reserveBytes(100 * MIB)).toBe(4 * MIB)
     expect(mayReserve({ freeBytes: 10 * MIB + 1, totalBytes: 100 * MIB })).toBe(true)
     expect(mayReserve({ freeBytes: 10 * MIB, totalBytes: 100 * MIB })).toBe(false)
+  })
+
+  it('gives the reserve of a full disk up once nothing fills it any more, or a write has failed', () => {
+    const facts = { freeBytes: 3 * MIB, totalBytes: 100 * MIB, hasReserve: true }
+    expect(mayGiveUpReserve(facts, 499, false)).toBe(false)
+    expect(mayGiveUpReserve(facts, 500, false)).toBe(true)
+    expect(mayGiveUpReserve(facts, 0, true)).toBe(true)
+    expect(mayGiveUpReserve({ ...facts, freeBytes: 50 * MIB }, 500, true)).toBe(false)
+    expect(mayGiveUpReserve({ ...facts, hasReserve: false }, 500, true)).toBe(false)
   })
 
   it('is told from other faults by the text of the error or of what caused it', () => {
