@@ -149,6 +149,45 @@ describe('podplane', () => {
     await said('endpoints', 'scale', endpoint, '--max', '3')
   })
 
+  test('[S1] [CAP-10] a podplane.toml names no secret anew with a key that may not read it, and goes on with what was granted', async () => {
+    const file = join(directory, 'secrets.toml')
+    const write = (name: string, more = '') =>
+      writeFileSync(file, `[templates.${name}]\nimage = "builtin/echo"\nenv = { TOKEN = "{{ RUNPOD_SECRET_TOPA }}" }\n${more}`)
+    const templates = () => callPlane<{ templates: { name: string; disk: number }[] }>(plane, plane.apiKey, 'GET', '/v2/templates')
+    const { users } = await callPlane<{ users: { id: string }[] }>(
+      plane,
+      plane.operatorKey,
+      'GET',
+      '/admin/v1/users?email=demo@podplane.local',
+    )
+    const scopes = ['pods', 'serverless', 'templates', 'volumes'].flatMap((word) => [`${word}:read`, `${word}:write`])
+    const { key } = await callPlane<{ key: string }>(plane, plane.operatorKey, 'POST', `/admin/v1/users/${users[0]?.id}/keys`, {
+      name: 'ci',
+      permission: 'RESTRICTED',
+      scopes,
+    })
+    const deploy = (...flags: string[]) =>
+      podplane(['deploy', '-f', file, ...flags], { env: { PODPLANE_API_KEY: key, PODPLANE_URL: plane.url } })
+    await callPlane(plane, plane.apiKey, 'POST', '/v2/account/secrets', { name: 'TOPA', value: 'canary-topa' })
+    write('granted')
+    await said('deploy', '-f', file, '--yes')
+    const before = await templates()
+
+    write('stolen')
+    const { code, stdout, stderr } = await deploy('--yes')
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('to name the secret TOPA takes the scope account:read')
+    expect(stdout + stderr).not.toContain('canary-topa')
+    expect(await templates()).toEqual(before)
+
+    write('granted', 'disk = 7\n')
+    expect(await deploy('--yes')).toMatchObject({ code: 0 })
+    expect((await templates()).templates.find(({ name }) => name === 'granted')).toMatchObject({
+      disk: 7,
+      env: { TOKEN: '{{ RUNPOD_SECRET_TOPA }}' },
+    })
+  })
+
   test('[CL-20, CL-21, CL-22, CL-4] a podplane.toml: planned, deployed until it works, changed, left alone', async () => {
     const toml = (max: number) => `[templates.base]
 image = "builtin/echo"
