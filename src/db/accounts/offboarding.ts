@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { runNamed } from '../batch.ts'
 import { closeVolumeCharges } from '../billing/charges.ts'
 import type { Database } from '../client.ts'
@@ -8,10 +8,18 @@ import * as schema from '../schema.ts'
 /** Rows of one look. */
 const BATCH = 100
 
-/** Organizations that a user owns without another owner: without the user nobody could run them. */
-export function listSoleOwnerships(db: Database, userId: string): Promise<{ id: string; name: string }[]> {
+/**
+ * Organizations that a user owns without another owner, by name: without the user they have no one who runs them. `counts` says which other owners `o`
+ * count, `more` which organizations are asked for.
+ */
+export function listSoleOwnerships(
+  db: Database,
+  userId: string,
+  counts: readonly SQL[] = [],
+  more: readonly SQL[] = [],
+): Promise<{ id: string; name: string }[]> {
   const { memberships, teams } = schema
-  const others = sql`(SELECT COUNT(*) FROM memberships o WHERE o.team_id = ${teams.id} AND o.role = 'OWNER' AND o.user_id <> ${userId})`
+  const isOther = and(sql`o.team_id = ${teams.id} AND o.role = 'OWNER' AND o.user_id <> ${userId}`, ...counts)
   return db
     .select({ id: teams.id, name: teams.name })
     .from(memberships)
@@ -22,7 +30,8 @@ export function listSoleOwnerships(db: Database, userId: string): Promise<{ id: 
         eq(memberships.role, 'OWNER'),
         eq(teams.kind, 'ORGANIZATION'),
         isNull(teams.deletedAt),
-        sql`${others} = 0`,
+        sql`NOT EXISTS (SELECT 1 FROM memberships o WHERE ${isOther})`,
+        ...more,
       ),
     )
     .orderBy(asc(teams.name))

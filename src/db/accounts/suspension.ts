@@ -3,7 +3,8 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { TO_RUN } from '../../domain/pod/pod.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { openPod, type PodRow } from '../pods/sealed-pod.ts'
-import { endpoints, memberships, pods, teams } from '../schema.ts'
+import { endpoints, pods, teams } from '../schema.ts'
+import { listSoleOwnerships } from './offboarding.ts'
 
 /** Rows of one look. */
 const BATCH = 100
@@ -50,24 +51,8 @@ export function isUserActive(userId: SQL | string): SQL {
 }
 
 /** Organizations that are suspended exactly while this user is (DER-21): owned by the user, and by no other user who is not suspended. */
-export async function listFollowing(db: Database, userId: string): Promise<{ id: string; name: string }[]> {
-  return db
-    .select({ id: teams.id, name: teams.name })
-    .from(memberships)
-    .innerJoin(teams, eq(teams.id, memberships.teamId))
-    .where(
-      and(
-        eq(memberships.userId, userId),
-        eq(memberships.role, 'OWNER'),
-        eq(teams.kind, 'ORGANIZATION'),
-        isNull(teams.deletedAt),
-        isNull(teams.suspendedAt),
-        sql`NOT EXISTS (SELECT 1 FROM memberships o WHERE o.team_id = ${teams.id} AND o.role = 'OWNER' AND o.user_id <> ${userId}
-          AND ${isUserActive(sql`o.user_id`)})`,
-      ),
-    )
-    .orderBy(asc(teams.id))
-    .all()
+export function listFollowing(db: Database, userId: string): Promise<{ id: string; name: string }[]> {
+  return listSoleOwnerships(db, userId, [isUserActive(sql`o.user_id`)], [isNull(teams.suspendedAt)])
 }
 
 /** Ids of a team's live endpoints behind `afterId`, in order; none: that were all. */
