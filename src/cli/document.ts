@@ -52,7 +52,8 @@ url = "https://lab.example.com"
 - \`-q\`: ids.
 - With \`--json\` an error is one object on stderr: \`detail\`, \`code\`, \`retryable\`, \`retryAfter\` (seconds),
   \`requestId\`, \`exitCode\`, and \`resource\` where something exists that may be billed.
-- Nobody is asked without a terminal, with \`--no-input\`, or where \`CI\` is set: what destroys needs \`--yes\`.
+- No question is asked without a terminal, with \`--no-input\`, or where \`CI\` is set: what destroys needs
+  \`--yes\`.
 
 ## Exit codes
 `

@@ -220,7 +220,7 @@ export const SHARED_RESOURCES = {
     at: ['src/http/pod-doors/pod-door.ts#handleDoorCall', 'src/host-protocol/tunnel/windows.ts'],
     rules: ['NET-1'],
   },
-  'bytes that nobody reads': {
+  'bytes that no client reads': {
     charged: 'account',
     share: '64 MiB of a workload, 32 MiB of one connection',
     reserve: OWN,

@@ -59,7 +59,7 @@ export type RuntimeClass = z.infer<typeof RuntimeClass>
 /** How far workloads are kept from the machine and from one another (HOST-87); what is absent the agent does not say. */
 export const Isolation = z.object({
   runtimeClass: RuntimeClass.optional(),
-  /** Root inside a container is nobody on the machine. */
+  /** Root inside a container is an unprivileged user of the machine. */
   userNamespaces: z.boolean().optional(),
   /** What this host cannot enforce, a line each, in words for its operator. */
   missing: z.array(hostText(300, 1)).max(32).optional(),

@@ -1387,7 +1387,7 @@ export class Operations extends HeyApiClient {
     /**
      * Invite an address; the answer has the token to pass on, this once
      *
-     * It is open for `expiresInDays`, and only while whoever made it may still give that role. An administrator invites no owner.
+     * It is open for `expiresInDays`, and only while its maker may still give that role. An administrator invites no owner.
      */
     public createInvitation<ThrowOnError extends boolean = true>(options: Options<CreateInvitationData, ThrowOnError>): RequestResult<CreateInvitationAnswers, CreateInvitationRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateInvitationAnswers, CreateInvitationRefusals, ThrowOnError, 'data'>({
@@ -1547,7 +1547,7 @@ export class Operations extends HeyApiClient {
     /**
      * API keys of the account, or one’s own
      *
-     * Whoever has no `account:write` sees the own ones alone. Secrets are not shown again.
+     * A caller without `account:write` sees only its own keys. Secrets are not shown again.
      */
     public listAccountKeys<ThrowOnError extends boolean = true>(options?: Options<ListAccountKeysData, ThrowOnError>): RequestResult<ListAccountKeysAnswers, ListAccountKeysRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListAccountKeysAnswers, ListAccountKeysRefusals, ThrowOnError, 'data'>({

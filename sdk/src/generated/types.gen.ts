@@ -963,7 +963,7 @@ export type EndpointExplanation = {
      */
     verdict: string;
     /**
-     * Since when it is so; null when nobody knows.
+     * Since when it is so; null when that is unknown.
      */
     since: string | null;
     /**
@@ -1018,7 +1018,7 @@ export type ClusterExplanation = {
      */
     verdict: string;
     /**
-     * Since when it is so; null when nobody knows.
+     * Since when it is so; null when that is unknown.
      */
     since: string | null;
     /**
@@ -1052,7 +1052,7 @@ export type PodExplanation = {
      */
     verdict: string;
     /**
-     * Since when it is so; null when nobody knows.
+     * Since when it is so; null when that is unknown.
      */
     since: string | null;
     /**
@@ -1288,7 +1288,7 @@ export type Pod = {
     registry: string | null;
     status: PodStatus;
     /**
-     * Why the pod is where it is, when it did not get there by an action; or since when nobody has heard of its host.
+     * Why the pod is where it is, when it did not get there by an action; or since when its host is silent.
      */
     statusReason: string | null;
     /**
@@ -2838,7 +2838,7 @@ export type UpdateSpendLimitsRequest = {
      */
     stopsPods?: boolean;
     /**
-     * An https address that is told at 80 % of a limit, signed like the webhooks of jobs. Null: nobody is told.
+     * An https address that is notified at 80 % of a limit, signed like the webhooks of jobs. Null: no notification.
      */
     webhook?: string | null;
 };
@@ -2938,7 +2938,7 @@ export type SpendItem = {
      */
     idlePerHour: number;
     /**
-     * Since when the longest of these does nothing; null: all works, or nobody knows.
+     * Since when the longest of these does nothing; null: all work, or it is unknown.
      */
     idleSince: string | null;
     /**
@@ -3987,7 +3987,7 @@ export type ExplainReply = {
      */
     verdict: string;
     /**
-     * Since when it is so; null when nobody knows.
+     * Since when it is so; null when that is unknown.
      */
     since: string | null;
     /**

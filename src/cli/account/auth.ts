@@ -52,13 +52,13 @@ function refusalOf(error: unknown): never {
   if (!(error instanceof ApiError)) throw error
   if (error.code === 'access_denied') throw new CliError(EXIT.NOT_ALLOWED, error.code, 'the device was not let in')
   if (error.code === 'expired_token')
-    throw new CliError(EXIT.TIMED_OUT, error.code, 'nobody has let the device in in time', { hint: 'podplane auth login again' })
+    throw new CliError(EXIT.TIMED_OUT, error.code, 'no user has approved the device in time', { hint: 'podplane auth login again' })
   throw error
 }
 
 export function logOut({ io, out, target }: Session): void {
   if (target.context === undefined)
-    throw new CliError(EXIT.NOT_FOUND, 'no_context', `no context is used: the key is that of ${target.keySource ?? 'nobody'}`)
+    throw new CliError(EXIT.NOT_FOUND, 'no_context', `no context is used: the key comes from ${target.keySource ?? 'nowhere'}`)
   writeCredential(io, target.context, undefined)
   out.talk(`the key of ${target.context} is forgotten here; podplane keys delete revokes it`)
 }

@@ -138,7 +138,7 @@ function addSecrets(program: Command): void {
     aliases: ['secret'],
     one: 'secret',
     argument: 'secret',
-    description: 'values that an env names as {{ RUNPOD_SECRET_<name> }} and nobody reads again',
+    description: 'values that an env names as {{ RUNPOD_SECRET_<name> }} and that are never shown again',
     columns: columns('id', 'name', 'description'),
     loss: 'Containers that name it start no more.',
     async list(session) {

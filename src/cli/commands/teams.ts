@@ -42,7 +42,7 @@ function addOrganizations(program: Command): void {
   const create = organizations.command('create <name>').description('make an organization; you are its owner')
   act(create, async (session, _options, name: string) => {
     const made = await session.api.createOrganization({ body: { name } })
-    session.out.done(made, made.id, `organization ${made.name} is made; podplane invitations create ${made.id} <email> asks somebody in`)
+    session.out.done(made, made.id, `organization ${made.name} is made; podplane invitations create ${made.id} <email> invites a user`)
   })
   examples(create, 'organizations create "Acme Labs"')
   act(
@@ -82,7 +82,7 @@ function addMembers(program: Command): void {
     session.out.list({ members: answer.members }, answer.members, {
       columns: MEMBER_COLUMNS,
       idOf: ({ userId }) => userId,
-      empty: 'nobody',
+      empty: 'no members',
     })
   })
   const role = plannable(
@@ -132,7 +132,7 @@ function addInvitations(program: Command): void {
   )
   const create = invitations
     .command('create <organization> <email>')
-    .description('ask somebody in; the token is shown this once')
+    .description('invite a user; the token is shown only now')
     .option('--role <role>', 'ADMIN, DEV, BILLING or BASIC', 'DEV')
     .option('--days <n>', 'how long it is open', wholeNumber)
   act(create, async (session, { role, days }: { role: string; days?: number }, id: string, email: string) => {

@@ -14,7 +14,7 @@ export function addTools(program: Command): void {
   const doctor = program
     .command('doctor')
     .description('look for what is wrong between here and the plane; exit code 1 when something is')
-    .option('--bundle <file>', 'also write what was seen into a .tar.gz for whoever helps; keys are taken out')
+    .option('--bundle <file>', 'also write what was seen into a .tar.gz for a helper; keys are taken out')
   act(doctor, async (session, flags: { bundle?: string }) => await (await import('../tools/doctor.ts')).runDoctor(session, flags))
   examples(doctor, 'doctor', 'doctor --json', 'doctor --bundle podplane.tar.gz')
   const api = program

@@ -74,7 +74,7 @@ export function failureOf(error: unknown): Failure & { hint?: string } {
   if (error instanceof ConnectionError) {
     // Reads and what may be repeated were sent again, and are known to have no answer; for the rest, one try may have had its effect.
     const isUnsure = /^(POST|PATCH) /.test(error.what) && !isRefusal(error.cause)
-    const doubt = isUnsure ? `; nobody knows whether ${error.what.split('?')[0]} was carried out` : ''
+    const doubt = isUnsure ? `; it is unknown whether ${error.what.split('?')[0]} was carried out` : ''
     const detail = `${error.url ?? 'the plane'} does not answer: ${errorText(error.cause)}${doubt}`
     return {
       detail,

@@ -36,7 +36,7 @@ export function exitCodeOf(door: Pick<Door, 'status'>): number {
   const { exitCode, message, isRefused } = door.status
   if (exitCode !== null) return exitCode
   if (isRefused) throw new CliError(EXIT.REFUSED, 'not_supported', `the command was refused: ${message ?? 'the pod takes none'}`)
-  throw new CliError(EXIT.UNREACHABLE, 'broken_off', `the command was broken off: ${message ?? 'nobody says why'}`)
+  throw new CliError(EXIT.UNREACHABLE, 'broken_off', `the command was broken off: ${message ?? 'the reason is unknown'}`)
 }
 
 async function passInput({ stdin }: Io, door: Door): Promise<void> {

@@ -42,7 +42,9 @@ export const UpdateSpendLimitsRequest = z
       .regex(PLAIN_TEXT)
       .nullable()
       .optional()
-      .meta({ description: 'An https address that is told at 80 % of a limit, signed like the webhooks of jobs. Null: nobody is told.' }),
+      .meta({
+        description: 'An https address that is notified at 80 % of a limit, signed like the webhooks of jobs. Null: no notification.',
+      }),
   })
   .meta({
     id: 'UpdateSpendLimitsRequest',

@@ -27,7 +27,7 @@ export const SpendItem = z
     costThisMonth: usd('USD charged since the beginning of the month, UTC.'),
     idleCount: z.number().int().min(0).meta({ description: 'Pods or workers of it that do nothing, as far as that is known.' }),
     idlePerHour: usd('USD per hour of these.'),
-    idleSince: moment('Since when the longest of these does nothing; null: all works, or nobody knows.'),
+    idleSince: moment('Since when the longest of these does nothing; null: all work, or it is unknown.'),
     idleWaste: usd('USD charged for these since each does nothing.').nullable(),
   })
   .meta({

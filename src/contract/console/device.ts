@@ -16,7 +16,7 @@ export type StartDeviceRequest = z.infer<typeof StartDeviceRequest>
 export const StartedDevice = z
   .object({
     device_code: z.string().meta({ description: 'For the device alone.' }),
-    user_code: z.string().meta({ description: 'For somebody to type, or to compare.' }),
+    user_code: z.string().meta({ description: 'For a person to type, or to compare.' }),
     verification_uri: z.string(),
     verification_uri_complete: z.string().meta({ description: 'The same with the code in it, and the name with the plane’s proof of it.' }),
     expires_in: z.number().int().meta({ description: 'Seconds.' }),
@@ -64,7 +64,7 @@ export const DeviceTokenError = z
     id: 'DeviceTokenError',
     example: {
       error: 'authorization_pending',
-      error_description: 'nobody has let the device in yet',
+      error_description: 'no user has approved the device yet',
       code: 'authorization_pending',
       interval: 5,
     },

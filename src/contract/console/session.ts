@@ -41,7 +41,7 @@ const Ways = z
 export const SignedIn = z
   .object({
     signedIn: z.literal(true),
-    user: ConsoleUser.nullable().meta({ description: 'Null: the operator’s key, which is nobody’s.' }),
+    user: ConsoleUser.nullable().meta({ description: 'Null: the operator’s key, which belongs to no user.' }),
     accounts: z.array(ConsoleAccount).meta({ description: 'The own one first, then by name. `X-Team-Id` of a request names another.' }),
     accountId: z.string().nullable().meta({ description: 'The account that requests are for unless they name another.' }),
     isOperator: z.boolean().meta({ description: 'It opens /admin/v1.' }),
@@ -75,7 +75,7 @@ export const SignedOut = z
   .object({ signedIn: z.literal(false), ways: Ways })
   .meta({ id: 'SignedOut', example: { signedIn: false, ways: { oidc: false, key: true } } })
 
-/** Who is signed in, and how somebody may be. */
+/** Who is signed in, and which ways to sign in there are. */
 export const ConsoleState = z
   .union([SignedIn, SignedOut])
   .meta({ id: 'ConsoleState', example: { signedIn: false, ways: { oidc: false, key: true } } })

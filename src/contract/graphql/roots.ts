@@ -14,7 +14,7 @@ export const ROOTS = `type Query {
   serverlessGpuPools: [ServerlessGpuPool] @public @listSize(assumedSize: 20)
   "Public templates: of accounts that the operator names, and of all others."
   podTemplates(input: PodTemplateInput): [PodTemplate] @public @cost(weight: 10) @listSize(assumedSize: 100)
-  "A template of the account, or anybody's public one; null for any other id."
+  "A template of the account, or any public one; null for any other id."
   podTemplate(id: String): PodTemplate @public @cost(weight: 10)
 
   "There is no hub on this plane: always empty."

@@ -104,7 +104,7 @@ const ISOLATION = {
 const HostIsolation = z
   .object({
     runtimeClass: z.string().nullable().meta({ description: 'What runs containers: `runc`, `runsc` or `kata`.' }),
-    userNamespaces: z.boolean().nullable().meta({ description: 'Root inside a container is nobody on the machine.' }),
+    userNamespaces: z.boolean().nullable().meta({ description: 'Root inside a container is an unprivileged user of the machine.' }),
     network: z
       .boolean()
       .nullable()

@@ -101,7 +101,7 @@ export const Pod = z
     ...containerResponseFields,
     status: PodStatus,
     statusReason: z.string().nullable().meta({
-      description: 'Why the pod is where it is, when it did not get there by an action; or since when nobody has heard of its host.',
+      description: 'Why the pod is where it is, when it did not get there by an action; or since when its host is silent.',
     }),
     actions: z.array(PodAction).meta({ description: 'Valid in this status; without `stop` and `restart` while the pod is locked.' }),
     mounts: PodMountsView,

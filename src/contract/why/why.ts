@@ -58,7 +58,7 @@ export type WhyEvidence = z.infer<typeof WhyEvidence>
 export const whyFields = {
   code: WhyCode,
   verdict: z.string().meta({ description: 'One sentence for a person.' }),
-  since: Timestamp.nullable().meta({ description: 'Since when it is so; null when nobody knows.' }),
+  since: Timestamp.nullable().meta({ description: 'Since when it is so; null when that is unknown.' }),
   sinceMs: z.number().int().min(0).nullable().meta({ description: 'For how long, milliseconds.' }),
   evidence: z.array(WhyEvidence),
   options: WhyOptions,

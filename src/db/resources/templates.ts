@@ -72,7 +72,7 @@ export async function findTemplateId(db: Database, teamId: string, name: string)
   return (await db.select({ id: templates.id }).from(templates).where(named).get())?.id
 }
 
-/** A template that a team may read: its own, or anybody's public one (TPL-1). */
+/** A template that a team may read: its own, or any public one (TPL-1). */
 export function findReadableTemplate(db: Records, teamId: string, id: string): Promise<TemplateConfig | undefined> {
   return findOne(db, and(eq(templates.id, id), or(eq(templates.teamId, teamId), eq(templates.isPublic, true))))
 }

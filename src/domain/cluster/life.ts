@@ -247,7 +247,7 @@ function blame(
   const countOf = ({ id }: Member) => gaps.filter(({ from, to }) => from === id || to === id).length
   const suspects = waiting.some((member) => countOf(member) > 0) ? waiting : waiting.filter((member) => !ready.includes(member))
   const [member = waiting[0]] = suspects.toSorted((a, b) => countOf(b) - countOf(a) || b.rank - a.rank)
-  if (!member) throw new Error('nobody waits')
+  if (!member) throw new Error('no member waits')
   const gap = gaps.find(({ from, to }) => from === member.id || to === member.id)
   return { member, reason: gap ? `${gap.from} does not reach ${gap.to}: ${gap.reason}` : 'it does not reach the other members' }
 }

@@ -16,7 +16,7 @@ export function faultOfPublicKey(bytes: Uint8Array): string | null {
   const y = Array.from(bytes, (byte, index) => (index === KEY_BYTES - 1 ? byte & ~SIGN_BIT : byte))
   if (isNotReduced(y)) return 'is not written in the one way in which a point is'
   const hex = y.map((byte) => byte.toString(16).padStart(2, '0')).join('')
-  return SMALL_ORDER.includes(hex) ? 'is a point of small order, for which anybody can sign' : null
+  return SMALL_ORDER.includes(hex) ? 'is a point of small order, for which anyone can sign' : null
 }
 
 /** y is 2^255 - 19 or more: a second spelling of a small number, points of small order among them. */

@@ -46,7 +46,7 @@ export function planCatalogChange(resource: ChangedResource, change: CatalogChan
 }
 
 function entryEffects(resource: ChangedResource, { before, after }: CatalogChange['entry']): ChangeEffect[] {
-  if (after === null) return [effect(resource, 'DELETES', 'WARNING', 'nobody knows it any more, and nothing new can name it')]
+  if (after === null) return [effect(resource, 'DELETES', 'WARNING', 'it is not offered any more, and nothing new can name it')]
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after)])].filter(
     (name) => !sameValue(before?.[name], after[name]),
   )

@@ -78,7 +78,7 @@ export function planSecretChange(
     ...(describes ? [effect(resource, 'CHANGES', 'INFO', 'its description')] : []),
     ...(hasNewValue
       ? [
-          effect(resource, 'CHANGES', 'LOSS', 'its value: nobody reads the former one again'),
+          effect(resource, 'CHANGES', 'LOSS', 'its value: the previous one cannot be read again'),
           ...readers.map(readerEffect),
           ...(leftOut > 0 ? [unseen] : []),
         ]

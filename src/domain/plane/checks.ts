@@ -122,7 +122,7 @@ function waiting({ waitingSinceMs, nowMs }: PlaneFacts): PlaneCheck {
   const longestMs = Math.max(0, ...waitingSinceMs.map((sinceMs) => nowMs - sinceMs))
   const evidence =
     waitingSinceMs.length === 0
-      ? 'nobody waits for capacity'
+      ? 'nothing waits for capacity'
       : `${waitingSinceMs.length} wait for capacity, the longest for ${Math.floor(longestMs / MINUTE_MS)} min`
   return longestMs <= LONG_WAIT_MS
     ? ok('waiting', evidence)

@@ -27,7 +27,7 @@ const CAUSES: readonly Cause[] = [
     code: 'HOST_LOST',
     is: ({ hostLost }) => hostLost,
     words: (many, _total, onHostLoss) =>
-      `Nobody has heard of the machine of ${many} for long; ${onHostLoss === 'REPLACE' ? 'it starts on another one' : 'it waits for its return'}.`,
+      `The plane has not heard from the machine of ${many} for long; ${onHostLoss === 'REPLACE' ? 'it starts on another one' : 'it waits for its return'}.`,
   },
   {
     code: 'FAILED',

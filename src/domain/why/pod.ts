@@ -89,7 +89,7 @@ function state({ status, statusReason, changedAtMs }: ExplainedPod): Fact {
 
 function lost(pod: ExplainedPod): Verdict {
   const then = pod.spec.onHostLoss === 'REPLACE' ? 'it starts on another one as soon as one has room' : 'it waits for its return'
-  return verdict(pod, 'HOST_LOST', `Nobody has heard of the machine of this pod for long; ${then}.`)
+  return verdict(pod, 'HOST_LOST', `The plane has not heard from the machine of this pod for long; ${then}.`)
 }
 
 function silent(pod: ExplainedPod, silentSinceMs: number): Verdict {

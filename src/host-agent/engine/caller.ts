@@ -73,7 +73,7 @@ export class Caller {
     const onTaken = (bytes: number) => {
       if (this.calls.has(number)) this.send('credit', number, lengthOf(bytes))
     }
-    const leave = () => this.giveUp(number, new Error('nobody reads on'))
+    const leave = () => this.giveUp(number, new Error('the reader has gone'))
     const output = pieces.read(onTaken, leave)
     call.resolve(answer === 'stream' ? output : this.bothWays(number, call, output, leave))
   }

@@ -15,7 +15,7 @@ export class Pieces {
     this.wake()
   }
 
-  /** `onTaken` hears of every piece that was read; `onLeft` when nobody reads on. */
+  /** `onTaken` hears of every piece that was read; `onLeft` when the reader has gone. */
   async *read(onTaken: (bytes: number) => void, onLeft: () => void): AsyncGenerator<Buffer> {
     try {
       for (;;) {

@@ -29,7 +29,7 @@ const RETRY_BASE_MS = 250
 const RETRY_MAX_MS = 10_000
 /** How long an ended workload is kept for the rest of its output. */
 const DRAIN_MS = 5_000
-const LOST_OUTPUT = 'some output was lost: the program wrote more than this machine keeps while nobody read it'
+const LOST_OUTPUT = 'some output was lost: the program wrote more than this machine keeps without a reader'
 
 interface Stream {
   spool: LogSpool

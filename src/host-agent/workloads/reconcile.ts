@@ -33,7 +33,7 @@ export type Action =
 type Actual = ReadonlyMap<string, ActualWorkload>
 type Records = ReadonlyMap<string, WorkloadRecord>
 
-const VANISHED = 'disappeared from this host; somebody or something removed it'
+const VANISHED = 'disappeared from this host; it was removed from outside'
 const INTERRUPTED = 'the host agent was interrupted while it started this'
 const CRASHED = 'the host agent ended twice while it started this, and does not try it again'
 /** A start under way when the agent died is begun anew once. */

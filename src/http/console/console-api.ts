@@ -17,7 +17,7 @@ const INFO = {
 }
 const TAGS = [
   { name: 'Session', description: 'Who is signed in at the console.' },
-  { name: 'Devices', description: 'Command lines that somebody who is signed in lets in (RFC 8628).' },
+  { name: 'Devices', description: 'Command lines that a signed-in user approves (RFC 8628).' },
 ]
 const COOKIE = {
   type: 'apiKey',

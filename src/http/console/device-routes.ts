@@ -39,10 +39,10 @@ const MAX_SAID_CHARS = 191
 const starts = new ExpiringCache<{ count: number }>(WINDOW_MS, MAX_SOURCES)
 
 const WORDS: Readonly<Record<DeviceRefusal, string>> = {
-  authorization_pending: 'nobody has let the device in yet',
+  authorization_pending: 'no user has approved the device yet',
   slow_down: 'the device asks too often',
   expired_token: 'the code has expired, or was used: begin again',
-  access_denied: 'somebody has kept the device out',
+  access_denied: 'a user has refused the device',
 }
 
 const common = { tags: ['Devices'] }
@@ -67,7 +67,7 @@ const startRoute = createRoute({
   operationId: 'startDeviceLogin',
   summary: 'Begin to let a device in (RFC 8628)',
   description:
-    'Nobody needs a key for it, and the plane stores nothing before somebody decides. Show the code, open the address, and ask for the token until it is there.',
+    'It needs no key, and the plane stores nothing before a user decides. Show the code, open the address, and ask for the token until it is there.',
   request: { body: json(StartDeviceRequest) },
   responses: { 200: answer('The codes.', StartedDevice), ...problemResponses([400, 413, 415, 422, 429]) },
 })
@@ -96,7 +96,7 @@ const lookRoute = createRoute({
   path: `${PATH}/{userCode}`,
   operationId: 'getWaitingDevice',
   summary: 'Which device shows a code',
-  description: 'Shown before it is let in, so that somebody recognises it. Of a code that somebody has typed the name is not known.',
+  description: 'Shown before it is approved, so that the user recognises it. The name is unknown where the user typed the code.',
   middleware: [requireSession] as const,
   request: {
     params: z.object({ userCode: z.string().meta({ param: { name: 'userCode', in: 'path' }, description: 'The code.' }) }),
@@ -177,7 +177,7 @@ export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
 async function requireSession(c: AppContext, next: Next): Promise<void> {
   const shown = credentialOf(c.req.raw)
   if (typeof shown === 'string')
-    throw new Problem('accessDenied', { detail: 'a device is let in by somebody who is signed in at the console' })
+    throw new Problem('accessDenied', { detail: 'a device is approved by a user who is signed in at the console' })
   const result = await authenticate(c.env, shown, Date.now(), visitOf(c.req.raw, c.executionCtx))
   if (!result.ok) throw authenticationProblem(result)
   c.set('principal', result.principal)

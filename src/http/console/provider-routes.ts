@@ -42,7 +42,7 @@ const callbackRoute = createRoute({
       code: text('code', 'For the token endpoint of the provider.'),
       state: text('state', 'As it was sent along.'),
       iss: text('iss', 'Who answers (RFC 9207).'),
-      error: text('error', 'Why the provider has signed nobody in.'),
+      error: text('error', 'Why the provider has not signed the user in.'),
     }),
   },
   responses: led,

@@ -24,7 +24,7 @@ const stateRoute = createRoute({
   method: 'get',
   path: PATH,
   operationId: 'getConsoleState',
-  summary: 'Who is signed in, and how somebody may be',
+  summary: 'Who is signed in, and which ways to sign in there are',
   description: 'Answers everybody: without a session, `signedIn` is false.',
   responses: { 200: state('Who it is.'), ...problemResponses([429]) },
 })

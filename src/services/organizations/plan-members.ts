@@ -83,7 +83,7 @@ export async function planRevokeInvitation(ctx: VerbContext, id: string, invitat
   const invitation = { kind: 'invitation' as const, id: invitationId, name: row.email }
   return planChange('invitations.revoke', invitation, async () => {
     assertAllowed(refuseGift(role, row.role))
-    return [effect(invitation, 'REFUSES', 'WARNING', `its token makes nobody a ${row.role} any more`)]
+    return [effect(invitation, 'REFUSES', 'WARNING', `its token gives the role ${row.role} no more`)]
   })
 }
 

@@ -67,7 +67,7 @@ async function writeTemplate(
   return template
 }
 
-/** An own template, or anybody's public one, which takes no scope (TPL-1, AUT-3). Throws 403 and 404. */
+/** An own template, or any public one, which takes no scope (TPL-1, AUT-3). Throws 403 and 404. */
 export async function getTemplate(ctx: VerbContext, id: string): Promise<TemplateConfig> {
   const { principal, env } = ctx
   if (hasScope(principal.scopes, 'templates:read')) {

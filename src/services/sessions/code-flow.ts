@@ -167,6 +167,6 @@ function openAttempt(env: Env, sealed: string | null): Attempt | null {
 function providerFailure({ provider }: Client, error: unknown): { failure: 'provider' } {
   // No error of the plane: whoever makes up codes can cause it.
   const reason = error instanceof Error ? error.message : String(error)
-  logEvent('warn', 'somebody cannot sign in at the identity provider', { issuer: provider.issuer, reason })
+  logEvent('warn', 'a user cannot sign in at the identity provider', { issuer: provider.issuer, reason })
   return { failure: 'provider' }
 }

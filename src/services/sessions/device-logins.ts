@@ -134,7 +134,7 @@ export async function pollDevice(
  */
 async function handOut({ env, nowMs, requestId }: Where, deviceName: string, row: table.DeviceLoginRow): Promise<DeviceToken | null> {
   const { teamId, credentialId, permission } = row
-  if (teamId === null || credentialId === null || permission === null) throw new Error('nobody has let the device in')
+  if (teamId === null || credentialId === null || permission === null) throw new Error('no user has approved the device')
   const acting = await actAgain(env, credentialId, teamId, nowMs)
   if (acting === null) return null
   const name = (deviceName.startsWith(PROGRAM) ? deviceName : `${PROGRAM} on ${deviceName}`).slice(0, MAX_NAME_CHARS)

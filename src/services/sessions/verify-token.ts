@@ -17,7 +17,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   aud: 'the token is for another audience (aud) than OIDC_AUDIENCE of this plane',
   nbf: 'the token is not valid yet (nbf)',
   exp: 'the token has no end (exp)',
-  sub: 'the token names nobody (sub)',
+  sub: 'the token names no user (sub)',
 }
 
 /** Verifies a token against the provider's keys (SES-2). Keys that its header brings along or points to (`jwk`, `jku`, `x5u`, `x5c`) are not looked at. */

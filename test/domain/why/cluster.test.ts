@@ -33,7 +33,7 @@ describe('[WHY-16] why a cluster is where it is', () => {
     [
       [broken, { hostLost: true, status: 'ERROR' }],
       'HOST_LOST',
-      'Nobody has heard of the machine of 1 of 2 members for long; it waits',
+      'The plane has not heard from the machine of 1 of 2 members for long; it waits',
       11,
     ],
   ])('%j: %s', (changes, code, verdict, sinceMs) => {

@@ -41,7 +41,7 @@ const EMPTY: Readonly<Record<string, string>> = {
   '/console/ssh-keys': 'No keys yet',
   '/console/team': 'You are in no organization',
   '/console/webhooks': 'Nothing was delivered yet',
-  '/console/operator/waiting': 'Nobody waits for capacity',
+  '/console/operator/waiting': 'Nothing waits for capacity',
 }
 
 /** Loading, errors and what is old are drawn by one part for all pages; a few tell whether everybody can use them. */

@@ -195,7 +195,7 @@ describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }
     expect(bytes).toBe(size)
   })
 
-  test('a stream that nobody reads on, or that is given up, ends at the engine', async () => {
+  test('a stream that the reader has gone, or that is given up, ends at the engine', async () => {
     let closed = 0
     fake.answer = (_path, _request, response) => {
       response.on('close', () => {

@@ -187,7 +187,9 @@ describe('podplane deploy', () => {
   it('[CL-5, CL-22] asks before it changes anything', async () => {
     const { code, stderr } = await run(CHAT, {})
     expect({ code, changes: changes() }).toEqual({ code: 2, changes: [] })
-    expect(stderr).toContain('1 to create, 0 to change, 0 as they are. Go on? Nobody can be asked here.\n  add --yes')
+    expect(stderr).toContain(
+      '1 to create, 0 to change, 0 as they are. Go on? This needs a confirmation, and there is no terminal to ask in.\n  add --yes',
+    )
     expect(stderr).not.toContain('correct horse')
   })
 

@@ -141,7 +141,7 @@ describe('many jobs at once', () => {
     const asked = await cancel('--status', 'IN_QUEUE')
     expect({ code: asked.code, stderr: asked.stderr }).toEqual({
       code: 2,
-      stderr: 'error: Cancel 3 jobs (3 IN_QUEUE)? Nobody can be asked here.\n  add --yes\n',
+      stderr: 'error: Cancel 3 jobs (3 IN_QUEUE)? This needs a confirmation, and there is no terminal to ask in.\n  add --yes\n',
     })
     const ran = await cancel('--status', 'IN_QUEUE', '--yes', '--json', 'status,changed')
     expect({ code: ran.code, done: JSON.parse(ran.stdout) }).toEqual({ code: 0, done: { status: 'DONE', changed: 3 } })

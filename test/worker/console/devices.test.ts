@@ -105,7 +105,7 @@ describe('a device', () => {
       status: 400,
       body: {
         error: 'authorization_pending',
-        error_description: 'nobody has let the device in yet',
+        error_description: 'no user has approved the device yet',
         code: 'authorization_pending',
         interval: 5,
       },

@@ -67,7 +67,7 @@ describe('what is no token of the provider for this plane', () => {
     [{ exp: nowSeconds() - 1 }, 'the session has expired: sign in again'],
     [{ exp: undefined }, 'the token has no end (exp)'],
     [{ nbf: nowSeconds() + 600 }, 'the token is not valid yet (nbf)'],
-    [{ sub: undefined }, 'the token names nobody (sub)'],
+    [{ sub: undefined }, 'the token names no user (sub)'],
     [{ sub: '' }, 'sub has to be a text of 1 to 255 characters'],
     [{ sub: 'x'.repeat(256) }, 'sub has to be a text of 1 to 255 characters'],
     [{ cnf: { jkt: 'x' } }, 'the token is bound to a key of its owner (cnf) and is no bearer token'],

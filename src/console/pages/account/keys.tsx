@@ -121,7 +121,7 @@ function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
         plan={{ method: 'DELETE', path: `/v2/account/keys/${key.id}` }}
       >
         <p>
-          Whoever uses it is refused, here at once and everywhere within a minute. It cannot be taken back; rotating gives its users time.
+          Requests with it are refused, here at once and everywhere within a minute. It cannot be taken back; rotating gives its users time.
         </p>
       </Confirm>
     </div>

@@ -41,7 +41,7 @@ function Open({ of }: { of: Organization }) {
     await refresh('invitations')
   }
   return (
-    <Face of={list} empty={{ when: ({ invitations }) => invitations.length === 0, show: <Empty title="Nobody is invited" /> }}>
+    <Face of={list} empty={{ when: ({ invitations }) => invitations.length === 0, show: <Empty title="No open invitations" /> }}>
       {({ invitations }) => (
         <Table
           caption="Open invitations"

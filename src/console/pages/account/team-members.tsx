@@ -15,7 +15,7 @@ const MANAGERS: readonly string[] = ['OWNER', 'ADMIN']
 
 /** Why the caller may not manage members; undefined: he may. */
 export function mayNotManage({ role }: Organization): string | undefined {
-  return MANAGERS.includes(role) ? undefined : `An ${role} manages nobody here; ask an OWNER or ADMIN.`
+  return MANAGERS.includes(role) ? undefined : `An ${role} manages no members here; ask an OWNER or ADMIN.`
 }
 
 export function Members({ of }: { of: Organization }) {

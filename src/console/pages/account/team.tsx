@@ -116,7 +116,7 @@ function Answer() {
         <div className="w-full">
           <TextField
             label="Token of the invitation"
-            hint="Whoever invited you has it; it opens once."
+            hint="The person who invited you has it; it works once."
             autoComplete="off"
             required
             value={token}

@@ -74,7 +74,7 @@ function Details({ of: host }: { of: Host }) {
       <Panel title="What runs on it, and what a drain would do">
         <Plan of={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {} }} withAccount />
       </Panel>
-      <Panel title="What it holds against strangers">
+      <Panel title="Isolation">
         <Facts
           rows={[
             ['Runtime', host.isolation.runtimeClass ?? 'unknown'],

@@ -19,7 +19,7 @@ export function WaitingPage() {
   const list = useLive(['operator', 'waiting', cursor], (api, signal) => api.listWaiting({ query }, { signal }))
   return (
     <Page title="Waiting">
-      <Face of={list} empty={{ when: ({ waiting }) => waiting.length === 0, show: <Empty title="Nobody waits for capacity" /> }}>
+      <Face of={list} empty={{ when: ({ waiting }) => waiting.length === 0, show: <Empty title="Nothing waits for capacity" /> }}>
         {({ waiting, pagination }) => (
           <>
             <Table

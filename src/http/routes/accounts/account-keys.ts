@@ -23,7 +23,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listAccountKeys',
   summary: 'API keys of the account, or one’s own',
-  description: 'Whoever has no `account:write` sees the own ones alone. Secrets are not shown again.',
+  description: 'A caller without `account:write` sees only its own keys. Secrets are not shown again.',
   responses: { 200: ok('The keys, newest first.', ListAccountKeysResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
 

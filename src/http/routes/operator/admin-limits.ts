@@ -14,7 +14,7 @@ const route = createRoute({
   operationId: 'getUserLimits',
   summary: "What a user's account holds and spends, and the most that it may",
   description:
-    'Requests a window, budgets and spend in force, whoever has set them, each with its use. What is set for the user alone is elsewhere.',
+    'Requests a window, budgets and spend in force, from the plane or from the operator, each with its use. What is set for the user alone is elsewhere.',
   request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) }) },
   responses: {
     200: { description: 'Use and bounds.', content: { 'application/json': { schema: UserLimits } } },

@@ -18,7 +18,7 @@ const createLinkRoute = createRoute({
   operationId: 'createSignInLink',
   summary: 'Make a link that signs a user in at the console once, within 12 hours',
   description:
-    'Whoever opens it first is that user: hand it over as you would a key. It and its session end with the operator key that makes it, or with the listed address of the operator who does. A session by link makes none with `isOperator`.',
+    'The first person who opens it is that user: hand it over as you would a key. It and its session end with the operator key that makes it, or with the listed address of the operator who does. A session by link makes none with `isOperator`.',
   middleware: [strictJson] as const,
   request: { body: json(CreateSignInLinkRequest) },
   responses: {

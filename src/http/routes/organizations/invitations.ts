@@ -28,8 +28,7 @@ const createInvitationRoute = createRoute({
   path: LIST_PATH,
   operationId: 'createInvitation',
   summary: 'Invite an address; the answer has the token to pass on, this once',
-  description:
-    'It is open for `expiresInDays`, and only while whoever made it may still give that role. An administrator invites no owner.',
+  description: 'It is open for `expiresInDays`, and only while its maker may still give that role. An administrator invites no owner.',
   ...scoped('account:write', [strictJson]),
   request: { params: OrganizationParams, body: json(CreateInvitationRequest), headers: CreateHeaders },
   responses: {

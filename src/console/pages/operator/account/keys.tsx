@@ -68,7 +68,7 @@ export function Keys({ id }: { id: string }) {
       <SecretOnce
         title="The new key"
         secret={secret}
-        hint="It is shown this once. Hand it to the user by a way that nobody else reads."
+        hint="It is shown this once. Hand it to the user by a private way."
         onClose={() => setSecret(null)}
       />
       {asked !== null && (
@@ -81,7 +81,7 @@ export function Keys({ id }: { id: string }) {
           onConfirm={() => void revoke(asked.id)}
           plan={{ method: 'DELETE', path: `/admin/v1/keys/${asked.id}` }}
         >
-          <p>Whoever uses it is refused from then on.</p>
+          <p>Requests with it are refused from then on.</p>
         </Confirm>
       )}
     </Panel>

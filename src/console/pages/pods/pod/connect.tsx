@@ -47,7 +47,7 @@ function Ssh({ pod: { ssh } }: { pod: Pod }) {
       {ways.length === 0 && <p>The pod has no SSH: it was made without SSH access, and publishes no 22/tcp.</p>}
       {ways.length > 0 && keys.data?.keys.length === 0 && (
         <p className="bg-warn-bg text-warn rounded-md p-3">
-          The account has no SSH key yet, so nobody gets in. <A to={paths.sshKeys()}>Add your public key</A>, then restart the pod.
+          The account has no SSH key yet, so no one can connect. <A to={paths.sshKeys()}>Add your public key</A>, then restart the pod.
         </p>
       )}
     </div>

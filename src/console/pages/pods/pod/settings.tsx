@@ -56,7 +56,7 @@ export function Settings({ pod }: { pod: Pod }) {
         )}
         <CheckField
           label="Locked"
-          hint="It cannot be stopped or restarted by anybody before it is unlocked."
+          hint="It cannot be stopped or restarted before it is unlocked."
           checked={text.locked}
           error={errors.of('locked')}
           onChange={({ target }) => set({ locked: target.checked })}
