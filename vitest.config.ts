@@ -23,7 +23,7 @@ const PROVIDER = {
 }
 
 /** How many requests one run makes up from the documents, and from which seed (empty: another one each time). */
-const GENERATED = { GENERATED_REQUESTS: process.env.GENERATED_REQUESTS ?? '20000', GENERATED_SEED: process.env.GENERATED_SEED ?? '' }
+const GENERATED = { GENERATED_REQUESTS: process.env.GENERATED_REQUESTS ?? '12000', GENERATED_SEED: process.env.GENERATED_SEED ?? '' }
 
 /** These start processes or a runtime; a busy machine with two cores needs more than the runner's five seconds. */
 const SLOW_MACHINE_MS = 30_000

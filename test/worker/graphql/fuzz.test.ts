@@ -6,7 +6,7 @@ import { watchDatabase } from '../../support/watch-database.ts'
 
 const { GENERATED_SEED } = env as unknown as { GENERATED_SEED: string }
 const SEED = GENERATED_SEED === '' ? Date.now() % 2 ** 31 : Number(GENERATED_SEED)
-const COUNT = 5_000
+const COUNT = 3_000
 /** A document takes so many statements at most, whatever it asks: the makers write up to three root fields. */
 const MOST_STATEMENTS = 40
 const MOST_FAULTS = 5
