@@ -23,10 +23,10 @@ export async function carryHttp(
     const head = await Promise.race([inTime(timers, stream.head, request.timeoutMs), sending.then(() => stream.head)])
     return answer(timers, stream, request, head)
   } catch (error) {
-    const failure = toFailure(error)
-    stream.reset({ code: 'cancelled', detail: failure.detail.slice(0, 300) })
+    // A head that the runtime refuses is an error of another kind; its stream must not stay open.
+    stream.reset({ code: 'cancelled', detail: 'the answer was not passed on' })
     await body?.cancel().catch(() => undefined)
-    return failed(failure)
+    return failed(toFailure(error))
   }
 }
 

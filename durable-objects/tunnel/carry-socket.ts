@@ -39,6 +39,7 @@ export async function carrySocket(
     void passDown(stream, pair[1], ear)
     return new Response(null, { status: SWITCHING, webSocket: pair[0], headers: headersForClient(head.headers, request.isOwnOrigin) })
   } catch (error) {
+    stream.reset(GONE)
     return failed(toFailure(error))
   }
 }

@@ -1,5 +1,12 @@
 import fc from 'fast-check'
-import { decodeFrame, encodeFrame, MAX_DATA_BYTES, type OpenTarget, TunnelViolation } from '../../src/host-protocol/tunnel/frames.ts'
+import {
+  decodeFrame,
+  encodeFrame,
+  MAX_DATA_BYTES,
+  type OpenTarget,
+  type StreamHead,
+  TunnelViolation,
+} from '../../src/host-protocol/tunnel/frames.ts'
 import { encodeRecord, MAX_MESSAGE_BYTES, RecordReader, type SocketRecord } from '../../src/host-protocol/tunnel/socket-records.ts'
 import type { TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
 import { TunnelEnd } from '../../src/host-protocol/tunnel/tunnel-end.ts'
@@ -53,6 +60,60 @@ async function readAll(stream: TunnelStream): Promise<number[]> {
   for (let bytes = await stream.read(); bytes !== null; bytes = await stream.read()) all.push(...bytes)
   return all
 }
+
+describe('[NET-53] what a client or a workload says', () => {
+  const many = Array.from({ length: 257 }, (_, n): [string, string] => [`x-${n}`, ''])
+  const neighbours = async () => {
+    const wire = new Wire()
+    return { wire, beside: await wire.stream() }
+  }
+  const goesOn = async ({ wire, beside }: Awaited<ReturnType<typeof neighbours>>) => {
+    await beside.agent.write(new Uint8Array([1]))
+    beside.agent.end()
+    beside.plane.end()
+    await wire.settle()
+    expect(await readAll(beside.plane)).toEqual([1])
+  }
+
+  it.each([
+    ['257 headers', { status: 200, headers: many }],
+    ['a name of 1025 characters', { status: 200, headers: [['x'.repeat(1025), '']] }],
+    ['status 600', { status: 600, headers: [] }],
+    ['status 100', { status: 100, headers: [] }],
+    [
+      'more than a frame',
+      {
+        status: 200,
+        headers: [
+          ['a', '\u0001'.repeat(32_000)],
+          ['b', '\u0001'.repeat(32_000)],
+        ],
+      },
+    ],
+  ] as [string, StreamHead][])('an answer with %s ends its own stream alone', async (_, head) => {
+    const scene = await neighbours()
+    const stream = scene.wire.plane.open(TARGET, 'a')
+    await scene.wire.settle()
+    const answering = scene.wire.opened.at(-1)
+    answering?.accept()
+    answering?.sendHead(head)
+    await scene.wire.settle()
+    await expect(stream?.head).rejects.toThrow('the workload answered with more than 256 headers')
+    await goesOn(scene)
+  })
+
+  it.each([
+    ['257 headers', { headers: many }],
+    ['a path of 16,385 characters', { path: `/${'x'.repeat(16_384)}` }],
+    ['a method that is none', { method: 'a b' }],
+  ])('a request with %s is not sent, and other streams go on', async (_, change) => {
+    const scene = await neighbours()
+    const stream = scene.wire.plane.open({ ...TARGET, ...change } as typeof TARGET, 'a')
+    await expect(stream?.accepted).rejects.toThrow('the request is too large')
+    expect([scene.wire.toAgent, scene.wire.plane.size]).toEqual([[], 1])
+    await goesOn(scene)
+  })
+})
 
 describe('frames of the tunnel', () => {
   it('[HOST-120] every frame is read as it was written', () => {

@@ -1,4 +1,4 @@
-import type { HeaderList } from '../../host-protocol/tunnel/frames.ts'
+import { type HeaderList, MAX_HEADER_NAME_CHARS, MAX_HEADERS } from '../../host-protocol/tunnel/frames.ts'
 import { isOwnCookie, withoutOwnCookies } from '../session/console.ts'
 
 /** Headers of requests to workers and of their answers (LB-12, LB-13). Pure. */
@@ -35,7 +35,7 @@ const PASSED_ON_PLANE_ORIGIN = new Set(
 )
 /** Of an application's own headers, those that a reverse proxy in front of the plane or a browser would obey, or that the plane says itself. */
 const NOT_PASSED =
-  /^x-(?:accel-|sendfile|lighttpd-|reproxy-|account-id$|podplane-|sourcemap$|dns-prefetch-control$|permitted-cross-domain-policies$)/
+  /^x-(?:accel-|content-type-options$|sendfile|lighttpd-|reproxy-|account-id$|podplane-|sourcemap$|dns-prefetch-control$|permitted-cross-domain-policies$)/
 
 /** Another place of the web, or of the same origin; no scheme that runs something. */
 const LEADS_TO_A_PAGE = /^(?:https?:|(?![a-z][a-z0-9+.-]*:))[\x21-\x7e]*$/i
@@ -73,7 +73,10 @@ export function headersForWorker(headers: Iterable<readonly [string, string]>, f
     ...said,
     ...passed.filter(([name]) => name.toLowerCase() !== 'x-request-id').map(([n, v]): [string, string] => [n, v]),
   ]
-  return list.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > MAX_REQUEST_HEADER_BYTES ? null : list
+  const bytes = list.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
+  const isTooMuch =
+    bytes > MAX_REQUEST_HEADER_BYTES || list.length > MAX_HEADERS || list.some(([name]) => name.length > MAX_HEADER_NAME_CHARS)
+  return isTooMuch ? null : list
 }
 
 /** What a client is told of an answer (LB-13). `isOwnOrigin`: the workload has a name of its own; `sandbox`: what its pages may do where it has none. */

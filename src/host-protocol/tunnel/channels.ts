@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostText } from '../host-text.ts'
 
 /**
  * What is said on a stream to a command: binary messages, the first byte of which names a channel. The first five and the last are those of
@@ -29,7 +30,7 @@ export const ExitStatus = z.object({
   status: z.enum(['Success', 'Failure']),
   exitCode: z.number().int().nullable(),
   reason: z.string().max(64).optional(),
-  message: z.string().max(1_000).optional(),
+  message: hostText(1_000).optional(),
   details: z.object({ causes: z.array(z.object({ reason: z.string(), message: z.string() })) }).optional(),
 })
 export type ExitStatus = z.infer<typeof ExitStatus>

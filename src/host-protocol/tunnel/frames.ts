@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostText } from '../host-text.ts'
 
 /**
  * The tunnel: a second WebSocket of an agent (`GET /host/v1/tunnel`), on which the plane opens streams into the workloads of that host
@@ -29,7 +30,12 @@ export const MAX_FRAME_BYTES = 256 * 1024
 const PREFIX_BYTES = 5
 const MAX_WINDOW_BYTES = 2 ** 31
 
-const HeaderList = z.array(z.tuple([z.string().min(1).max(1024), z.string().max(MAX_HEADER_BYTES)])).max(256)
+export const MAX_HEADERS = 256
+export const MAX_HEADER_NAME_CHARS = 1_024
+/** Of a request, with its query. */
+export const MAX_PATH_CHARS = 16_384
+const HeaderName = z.string().min(1).max(MAX_HEADER_NAME_CHARS)
+const HeaderList = z.array(z.tuple([HeaderName, z.string().max(MAX_HEADER_BYTES)])).max(MAX_HEADERS)
 export type HeaderList = z.infer<typeof HeaderList>
 const Window = z.number().int().min(1).max(MAX_WINDOW_BYTES)
 
@@ -45,7 +51,7 @@ export const RequestTarget = z.object({
   port: Port,
   method: z.string().regex(/^[A-Z]{1,20}$/),
   /** With its query. */
-  path: z.string().startsWith('/').max(16_384),
+  path: z.string().startsWith('/').max(MAX_PATH_CHARS),
   headers: HeaderList,
 })
 export type RequestTarget = z.infer<typeof RequestTarget>
@@ -93,7 +99,7 @@ export type StreamHead = z.infer<typeof StreamHead>
 /** Why a stream is over. `unreachable`: nothing of it has reached the workload. `broken`: it came to an end in the middle. */
 export const ResetReason = z.object({
   code: z.enum(['unreachable', 'broken', 'cancelled', 'refused']),
-  detail: z.string().max(300),
+  detail: hostText(300),
 })
 export type ResetReason = z.infer<typeof ResetReason>
 
@@ -109,6 +115,15 @@ export type Frame = { stream: number } & (
 export type FrameType = Frame['type']
 
 const TYPES: readonly FrameType[] = ['open', 'accept', 'head', 'data', 'credit', 'end', 'reset']
+
+/**
+ * Whether the other end understands the first frame of a stream, which is made from what a client or a workload says. For one that it does not
+ * it would give up the connection, and with it the streams of all others (NET-53).
+ */
+export function isUnderstood(frame: Extract<Frame, { type: 'open' | 'head' }>): boolean {
+  const fits = frame.type === 'open' ? OpenTarget.safeParse(frame.target).success : StreamHead.safeParse(frame.head).success
+  return fits && encodeFrame(frame).length <= MAX_FRAME_BYTES
+}
 
 /** A message that no honest end sends. Whoever gets one closes the tunnel. */
 export class TunnelViolation extends Error {

@@ -1,4 +1,9 @@
-import { type Frame, MAX_DATA_BYTES, type ResetReason, type StreamHead, TunnelViolation } from './frames.ts'
+import { type Frame, isUnderstood, MAX_DATA_BYTES, MAX_HEADERS, type ResetReason, type StreamHead, TunnelViolation } from './frames.ts'
+
+const NO_HEAD: ResetReason = {
+  code: 'broken',
+  detail: `the workload answered with more than ${MAX_HEADERS} headers, with one that is too long, or with a status outside 101 to 599`,
+}
 
 /** A stream that came to no good end. */
 export class StreamReset extends Error {
@@ -80,8 +85,12 @@ export class TunnelStream {
     if (!this.closed) this.wires.send({ type: 'accept', stream: this.id, window: this.windowBytes })
   }
 
+  /** Agent: what the workload answers. One that cannot be passed on resets this stream alone. */
   sendHead(head: StreamHead): void {
-    if (!this.closed) this.wires.send({ type: 'head', stream: this.id, head })
+    if (this.closed) return
+    const frame = { type: 'head', stream: this.id, head } as const
+    if (isUnderstood(frame)) this.wires.send(frame)
+    else this.reset(NO_HEAD)
   }
 
   /** Resolves when all of it is on its way. One writer at a time. */

@@ -1,4 +1,13 @@
-import { decodeFrame, encodeFrame, type Frame, type OpenTarget, type ResetReason, TunnelViolation, type WantedTarget } from './frames.ts'
+import {
+  decodeFrame,
+  encodeFrame,
+  type Frame,
+  isUnderstood,
+  type OpenTarget,
+  type ResetReason,
+  TunnelViolation,
+  type WantedTarget,
+} from './frames.ts'
 import { TunnelStream } from './stream.ts'
 import { type Opener, Windows } from './windows.ts'
 
@@ -17,6 +26,11 @@ export interface TunnelEndOptions {
 }
 
 const TOO_MANY: ResetReason = { code: 'refused', detail: 'too many streams to this workload or this host are open' }
+
+const NOT_SENT: ResetReason = {
+  code: 'refused',
+  detail: 'the request is too large, or in a form that the host of the workload does not take',
+}
 
 const SILENT: ResetReason = {
   code: 'cancelled',
@@ -68,14 +82,16 @@ export class TunnelEnd {
     return this.next
   }
 
-  /** Opens a stream, which is counted for an account; null when there are too many (SHR-30). */
+  /** Opens a stream, which is counted for an account; null when there are too many (SHR-30). One that the agent would not understand is over. */
   open(target: WantedTarget, account: string): TunnelStream | null {
     const opener = { workloadId: target.workloadId, account, isTerminal: target.kind === 'exec' }
     const window = this.windows.open(opener)
     if (window === null) return null
     const stream = this.make(this.next, { window, granted: null, opener, kind: target.kind })
     this.next += 1
-    this.send({ type: 'open', stream: stream.id, target: { ...target, window } })
+    const frame = { type: 'open', stream: stream.id, target: { ...target, window } } as const
+    if (isUnderstood(frame)) this.send(frame)
+    else stream.fail(NOT_SENT)
     return stream
   }
 

@@ -1,5 +1,7 @@
 import { Problem } from '../../contract/problems.ts'
+import { MAX_REQUEST_HEADER_BYTES } from '../../domain/balancer/headers.ts'
 import type { Env } from '../../env.ts'
+import { MAX_HEADERS, MAX_PATH_CHARS } from '../../host-protocol/tunnel/frames.ts'
 import { logEvent } from '../../platform/log.ts'
 import { toProblem } from './problem-response.ts'
 import { requestIdOf, withRequestId } from './request-id.ts'
@@ -38,4 +40,17 @@ export async function answerOfWorkload(
     if (!(error instanceof Problem)) logEvent('error', `request to a ${what} failed`, { requestId, ...of, error })
     return withRequestId(refuse(toProblem(error)), requestId)
   }
+}
+
+/** The refusal of a request whose headers are more than a workload is sent (NET-53). */
+export function tooManyHeaders(): Problem {
+  return new Problem('badRequest', {
+    detail: `the request has more than ${MAX_HEADERS} headers, or more than ${MAX_REQUEST_HEADER_BYTES / 1024} KiB of them, with those that the plane adds`,
+  })
+}
+
+/** Throws 400 for a path that no workload is sent (NET-53). */
+export function requirePath(path: string): void {
+  if (path.length > MAX_PATH_CHARS)
+    throw new Problem('badRequest', { detail: `the path and the query are longer than ${MAX_PATH_CHARS} characters` })
 }

@@ -6,17 +6,17 @@ import { spenderName, spenderOf } from '../../domain/rate-limit.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import { ArrivingBody, noRoomForBody } from '../../effects/arriving-body.ts'
 import { enterInFlight, inFlightUse } from '../../effects/in-flight.ts'
+import { payerOf } from '../../effects/payer.ts'
 import type { HeaderList, RequestTarget } from '../../host-protocol/tunnel/frames.ts'
 import { ownQueue } from '../../objects/ownership/own-queue.ts'
 import type { TunnelFailure } from '../../objects/tunnel/host-tunnel.ts'
 import { failureOf, sendToWorkload } from '../../objects/tunnel/host-tunnel-calls.ts'
 import { takeSlot } from '../../objects/tunnel/served-request.ts'
-import { payerOf } from '../../services/accounts/payer.ts'
 import { isExempt } from '../../services/accounts/rate-limit.ts'
 import type { Principal } from '../../services/context.ts'
 import { authenticate } from '../../services/credentials/authenticate.ts'
 import { problemResponse } from '../answers/problem-response.ts'
-import { answerOfWorkload, type Incoming, type Serving } from '../answers/workload-answer.ts'
+import { answerOfWorkload, type Incoming, requirePath, type Serving, tooManyHeaders } from '../answers/workload-answer.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { boundedFor } from '../callers/bounded-look.ts'
 import { clientAddress } from '../callers/client-address.ts'
@@ -53,6 +53,7 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
   }
   const endpoint = await ownQueue(env, principal, call.endpointId, Date.now(), boundedFor(principal))
   if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
+  requirePath(call.path)
   const arriving = await admitBody(incoming, principal.teamId)
   const headers = workerHeaders(incoming, call)
   const body = arriving?.stream ?? (await holdSmall(request))
@@ -120,7 +121,7 @@ function workerHeaders({ request, url, requestId }: Serving, call: ServedCall): 
     prefix: call.prefix,
     isChunked: request.body !== null && announcedBytes(request.headers) === null,
   })
-  if (headers === null) throw new Problem('badRequest', { detail: 'the headers of the request are above 16 KiB' })
+  if (headers === null) throw tooManyHeaders()
   return headers
 }
 

@@ -2,13 +2,13 @@ import { MAX_SERVED_BODY_BYTES } from '../../contract/endpoints/serving.ts'
 import { Problem } from '../../contract/problems.ts'
 import { headersForWorker } from '../../domain/balancer/headers.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
+import { payerOf } from '../../effects/payer.ts'
 import type { HeaderList } from '../../host-protocol/tunnel/frames.ts'
 import { failureOf, sendToWorkload } from '../../objects/tunnel/host-tunnel-calls.ts'
-import { payerOf } from '../../services/accounts/payer.ts'
 import { findHttpDoor } from '../../services/pods/doors/http-door.ts'
 import { podProblem, within } from '../../services/pods/doors/pod-door.ts'
 import { problemResponse } from '../answers/problem-response.ts'
-import { answerOfWorkload, type Incoming, type Serving } from '../answers/workload-answer.ts'
+import { answerOfWorkload, type Incoming, requirePath, type Serving, tooManyHeaders } from '../answers/workload-answer.ts'
 import { clientAddress, clientSource } from '../callers/client-address.ts'
 import { type DoorCall, ownAddress, redirectTo } from './door-call.ts'
 
@@ -36,6 +36,7 @@ async function visit({ request, url, env, requestId }: Serving, call: DoorCall):
   }
   const isSocket = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
   const { port, path, prefix } = call
+  requirePath(path)
   const target = {
     kind: isSocket ? 'websocket' : 'http',
     port,
@@ -71,6 +72,6 @@ function podHeaders({ request, url, requestId }: Pick<Serving, 'request' | 'url'
     isChunked: request.body !== null && announcedBytes(request.headers) === null,
     passesAuthorization: prefix === null,
   })
-  if (headers === null) throw new Problem('badRequest', { detail: 'the headers of the request are above 16 KiB' })
+  if (headers === null) throw tooManyHeaders()
   return headers
 }
