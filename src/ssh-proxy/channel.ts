@@ -6,8 +6,16 @@ import { DoorRefused } from './plane.ts'
 /** What `ssh` itself ends with when something is wrong on the way. */
 const TROUBLE = 255
 
-/** Passes a command's bytes both ways until it has ended, and its exit code behind them. */
+/** Passes a command's bytes both ways until it has ended, and its exit code behind them. Never rejects: one client's channel must not end the program. */
 export async function join(channel: ServerChannel, opening: Promise<Door>): Promise<void> {
+  try {
+    await pass(channel, opening)
+  } catch {
+    channel.destroy()
+  }
+}
+
+async function pass(channel: ServerChannel, opening: Promise<Door>): Promise<void> {
   let door: Door
   try {
     door = await opening

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import { fairCount } from '../host-protocol/fair-room.ts'
 
 /** What strangers may take of the proxy (NET-24). */
@@ -92,6 +93,17 @@ export class Turnstile {
     if (isOver && this.failures.size >= MAX_FAILING) this.failures.clear()
     this.failures.set(address, isOver ? { count: 1, untilMs: nowMs + MINUTE_MS } : { ...former, count: former.count + 1 })
   }
+}
+
+/** What counts as one address: of IPv6 the network of 64 bits, the least that one customer has. */
+export function sourceOf(address: string): string {
+  if (!isIPv6(address) || address.toLowerCase().startsWith('::ffff:')) return address
+  const [left = '', right] = address.split('::')
+  const before = left.split(':').filter((part) => part !== '')
+  const behind = (right ?? '').split(':').filter((part) => part !== '')
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - behind.length) }, () => '0')
+  const network = [...before, ...zeros, ...behind].slice(0, 4).map((part) => Number.parseInt(part, 16).toString(16))
+  return `${network.join(':')}::/64`
 }
 
 /** An address has as much as it leaves to others (SHR-39). */

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import type { Connection } from 'ssh2'
 import { errorText } from '../node/fail.ts'
 import { loadHostKey } from './host-key.ts'
-import { LIMITS, type Limits, Turnstile } from './limits.ts'
+import { LIMITS, type Limits, sourceOf, Turnstile } from './limits.ts'
 import type { Log } from './log.ts'
 import { Login } from './login.ts'
 import { Plane } from './plane.ts'
@@ -50,7 +50,7 @@ export async function openSshProxy(options: ProxyOptions): Promise<SshProxy> {
   })
   // Strangers are counted before a byte of theirs is read.
   const server = createServer({ noDelay: true }, (socket) => {
-    const entry = turnstile.enter(socket.remoteAddress ?? '')
+    const entry = turnstile.enter(sourceOf(socket.remoteAddress ?? ''))
     if (entry === null) return void socket.destroy()
     const place = placeOf(socket.remoteAddress, socket.remotePort)
     sockets.add(socket)

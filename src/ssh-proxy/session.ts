@@ -63,11 +63,17 @@ function serveSession(session: Session, open: (target: SshTarget) => Promise<Doo
     tell((one) => one.signal(signal))
     answer(accept)
   })
-  session.on('shell', (accept) => begin(accept(), null))
-  session.on('exec', (accept, _reject, { command }) => begin(accept(), [...COMMAND_SHELL, command]))
-  session.on('sftp', (accept) => serveSftp(accept(), open))
-  session.on('subsystem', (accept, _reject, { name }) => refuse(accept(), `there is no subsystem ${name}`))
+  session.on('shell', (accept) => once(accept, (channel) => begin(channel, null)))
+  session.on('exec', (accept, _reject, { command }) => once(accept, (channel) => begin(channel, [...COMMAND_SHELL, command])))
+  session.on('sftp', (accept) => once(accept, (channel) => serveSftp(channel, open)))
+  session.on('subsystem', (accept, _reject, { name }) => once(accept, (channel) => refuse(channel, `there is no subsystem ${name}`)))
   session.on('close', () => leave(visitor))
+}
+
+/** Serves what a channel is asked for first: for a second request on it the library has no channel, whatever its types say. */
+function once<Channel>(accept: () => Channel, serve: (channel: Channel) => void): void {
+  const channel = accept() as Channel | undefined
+  if (channel !== undefined) serve(channel)
 }
 
 /** Says yes or no to a client that wants to hear it: for another one there is nothing to call, whatever the types of the library say. */

@@ -9,7 +9,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { SSH_OPEN_HEADER, SshAdmit, SshOpen } from '../../src/host-protocol/ssh-proxy.ts'
 import { type ChannelMessage, decodeChannel, encodeChannel, exited } from '../../src/host-protocol/tunnel/channels.ts'
 import { loadHostKey } from '../../src/ssh-proxy/host-key.ts'
-import { LIMITS, type Limits, Turnstile } from '../../src/ssh-proxy/limits.ts'
+import { LIMITS, type Limits, sourceOf, Turnstile } from '../../src/ssh-proxy/limits.ts'
 import { openSshProxy, type SshProxy } from '../../src/ssh-proxy/proxy.ts'
 import { parseList } from '../../src/ssh-proxy/sftp/attributes.ts'
 import { tempDir } from '../host-agent/support/temp-dir.ts'
@@ -111,6 +111,34 @@ describe('the SSH proxy', () => {
     ]
     for (const config of strangers) await expect(enter(proxy, config as ConnectConfig)).rejects.toThrow(/methods failed|not let in/)
     expect(plane.opened).toEqual([])
+  })
+
+  test('[NET-29] a channel that asks for a second command has the first alone, and everyone else goes on', async () => {
+    const { plane, proxy } = await setUp()
+    const [client, other] = [await enter(proxy), await enter(proxy)]
+    const channel = await exec(client, 'first')
+    await waitUntil('a command', () => plane.opened.length === 1)
+    const { _protocol: protocol } = client as unknown as { _protocol: Record<'exec' | 'shell' | 'subsystem', (...of: unknown[]) => void> }
+    const { id } = (channel as unknown as { outgoing: { id: number } }).outgoing
+    protocol.exec(id, 'second', false)
+    protocol.shell(id, false)
+    protocol.subsystem(id, 'sftp', false)
+    protocol.subsystem(id, 'else', false)
+    await exec(other, 'of another client')
+    await waitUntil('that command', () => plane.opened.length === 2)
+    const commands = plane.opened.map(({ target }) => target.kind === 'exec' && target.command?.at(-1))
+    expect(commands).toEqual(['first', 'of another client'])
+  })
+
+  test('[SHR-39] one network of IPv6 is one address', () => {
+    const same = ['2001:db8:1:2::1', '2001:0db8:0001:0002:ffff::', '2001:db8:1:2:3:4:5:6']
+    expect(new Set(same.map(sourceOf))).toEqual(new Set(['2001:db8:1:2::/64']))
+    expect(['2001:db8:1:3::1', '::1', '192.0.2.1', '::ffff:192.0.2.1'].map(sourceOf)).toEqual([
+      '2001:db8:1:3::/64',
+      '0:0:0:0::/64',
+      '192.0.2.1',
+      '::ffff:192.0.2.1',
+    ])
   })
 
   test('[NET-25] passes a command, its outputs, its input and its end', async () => {
