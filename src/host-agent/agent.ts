@@ -223,7 +223,7 @@ async function stayLinked(
 function createTunnel(url: string, { tokens }: Host, supervisor: Supervisor, log: Log): Pick<Tunnel, 'open' | 'close'> {
   const place = (id: string, port: number) => supervisor.place(id, port)
   const exec: Supervisor['exec'] = (id, request) => supervisor.exec(id, request)
-  const tunnel = new Tunnel({ planeUrl: url, tokens, log, place, exec, accountOf: (id) => supervisor.accountOf(id) })
+  const tunnel = new Tunnel({ planeUrl: url, tokens, log, place, exec, accountOf: (id) => supervisor.payerOf(id) })
   const checks = new HealthChecks({
     served: () => supervisor.served(),
     place,

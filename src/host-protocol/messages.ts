@@ -148,6 +148,8 @@ export const WorkloadMount = z.object({
 })
 export type WorkloadMount = z.infer<typeof WorkloadMount>
 
+const AccountId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)
+
 /** One container (or built-in process) that a host should run. */
 export const Workload = z.object({
   /** Unique for ever: a container is never restarted under the same id. */
@@ -160,10 +162,9 @@ export const Workload = z.object({
   desired: z.enum(['running', 'held', 'stopped']),
   stopGraceMs: z.number().int().min(0).max(600_000),
   /** Whose it is: containers of one account have a network of their own. Absent: a network for this one alone. */
-  account: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/)
-    .optional(),
+  account: AccountId.optional(),
+  /** The account whose share of this host it takes: images, pulls, ports and connections (SHR-40). Absent: `account`. */
+  payer: AccountId.optional(),
   image: z.string().min(1).max(1024),
   /** Exec forms; empty arrays keep the image's own. */
   entrypoint: z.array(z.string()),

@@ -36,15 +36,9 @@ export const UpdateSpendLimitsRequest = z
       .boolean()
       .optional()
       .meta({ description: 'Stop running pods once a limit is passed, the newest first; never locked ones.' }),
-    webhook: z
-      .string()
-      .max(MAX_WEBHOOK_URL_CHARS)
-      .regex(PLAIN_TEXT)
-      .nullable()
-      .optional()
-      .meta({
-        description: 'An https address that is notified at 80 % of a limit, signed like the webhooks of jobs. Null: no notification.',
-      }),
+    webhook: z.string().max(MAX_WEBHOOK_URL_CHARS).regex(PLAIN_TEXT).nullable().optional().meta({
+      description: 'An https address that is notified at 80 % of a limit, signed like the webhooks of jobs. Null: no notification.',
+    }),
   })
   .meta({
     id: 'UpdateSpendLimitsRequest',

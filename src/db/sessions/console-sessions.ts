@@ -1,11 +1,11 @@
 import { and, count, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Role } from '../../domain/access.ts'
 import type { Accounts } from '../../domain/session/accounts.ts'
-import { MAX_CONSOLE_SESSIONS } from '../../domain/session/console.ts'
+import { MAX_CONSOLE_SESSIONS, MAX_SESSIONS_OF_KEY } from '../../domain/session/console.ts'
 import { writeParent } from '../../domain/session/parent.ts'
 import { accountsOf, MEMBERSHIP } from '../accounts/live-accounts.ts'
 import type { Database, Statement } from '../client.ts'
-import { consoleSessions, memberships, signInLinks, teams, users } from '../schema.ts'
+import { apiKeys, consoleSessions, memberships, signInLinks, teams, users } from '../schema.ts'
 
 export type ConsoleSessionRow = typeof consoleSessions.$inferSelect
 
@@ -40,14 +40,15 @@ export async function findConsoleSession(db: Database, id: string): Promise<Foun
   return { row, user: { id: row.userId, email, isDeleted: deletedAt !== null, accounts: accountsOf(own, rows) } }
 }
 
-/** Stores a session; the oldest beyond the most that its user has end. Its user's that were ended are taken away, and some whose time is over (DER-14). */
+/** Stores a session; the oldest beyond the most that its user, or the key that made it, has end. Its user's that were ended are taken away, and some whose time is over (DER-14). */
 export async function insertConsoleSession(db: Database, row: ConsoleSessionRow, notes: readonly Statement[]): Promise<void> {
   const { id, made, userId, keyId, isOperator, createdAt, expiresAt, seenAt, parent } = row
   const values = sql`${id}, ${made}, ${userId}, ${keyId}, ${isOperator ? 1 : 0}, ${createdAt}, ${expiresAt}, ${seenAt}, NULL, ${parent}`
   const ended = db.select({ id: consoleSessions.id }).from(consoleSessions).where(lt(consoleSessions.expiresAt, createdAt)).limit(SWEPT)
   const revoked = sql`(SELECT id FROM console_sessions WHERE user_id IS ${userId} AND revoked_at IS NOT NULL)`
-  const beyond = sql`(SELECT id FROM console_sessions WHERE user_id IS ${userId} ORDER BY created_at DESC, rowid DESC
-    LIMIT -1 OFFSET ${MAX_CONSOLE_SESSIONS - 1})`
+  const most = keyId === null ? MAX_CONSOLE_SESSIONS : MAX_SESSIONS_OF_KEY
+  const beyond = sql`(SELECT id FROM console_sessions WHERE user_id IS ${userId} AND key_id IS ${keyId}
+    ORDER BY created_at DESC, rowid DESC LIMIT -1 OFFSET ${most - 1})`
   await db.batch([
     db.delete(consoleSessions).where(sql`${consoleSessions.id} IN ${revoked}`),
     db.delete(consoleSessions).where(or(inArray(consoleSessions.id, ended), sql`${consoleSessions.id} IN ${beyond}`)),
@@ -69,14 +70,29 @@ export async function revokeSessionsOf(
   nowMs: number,
   [sessionsEnded, linksEnded]: readonly [Statement, Statement],
 ): Promise<void> {
-  const madeBy = writeParent({ kind: 'OPERATOR_ADDRESS', id: userId })
   await db.batch([
     endSessions(db, eq(consoleSessions.userId, userId), nowMs),
     sessionsEnded,
-    endSessions(db, eq(consoleSessions.parent, madeBy), nowMs),
-    db.delete(signInLinks).where(or(eq(signInLinks.userId, userId), eq(signInLinks.parent, madeBy))),
+    ...endMadeAsOperator(db, userId, nowMs),
+    db.delete(signInLinks).where(or(eq(signInLinks.userId, userId), eq(signInLinks.parent, listedOperator(userId)))),
+    // It is written where links have ended.
     linksEnded,
   ])
+}
+
+/** Statements that end what came from a user as a listed operator, but links that are open: sessions by link, and keys of devices (DER-6). */
+export function endMadeAsOperator(db: Database, userId: string, nowMs: number): Statement[] {
+  const keys = and(eq(apiKeys.parent, listedOperator(userId)), isNull(apiKeys.revokedAt))
+  return [endSessions(db, eq(consoleSessions.parent, listedOperator(userId)), nowMs), db.update(apiKeys).set({ revokedAt: nowMs }).where(keys)]
+}
+
+/** The statement that ends open links that a user made as a listed operator. */
+export function endLinksMadeAsOperator(db: Database, userId: string): Statement {
+  return db.delete(signInLinks).where(eq(signInLinks.parent, listedOperator(userId)))
+}
+
+function listedOperator(userId: string): string {
+  return writeParent({ kind: 'OPERATOR_ADDRESS', id: userId })
 }
 
 /** Sessions of a user that are open. */

@@ -5,7 +5,7 @@ import { accountsOf, MEMBERSHIP } from '../accounts/live-accounts.ts'
 import { type AuditRow, insertAuditRow } from '../audit.ts'
 import type { Database, Statement } from '../client.ts'
 import { identities, memberships, teams, users } from '../schema.ts'
-import { endProviderSessions } from './console-sessions.ts'
+import { endLinksMadeAsOperator, endMadeAsOperator, endProviderSessions } from './console-sessions.ts'
 
 type IdentityRow = typeof identities.$inferSelect
 
@@ -43,10 +43,11 @@ export function listIdentities(db: Database, userId: string): Promise<Pick<Ident
   return db.select({ issuer, subject }).from(identities).where(eq(identities.userId, userId)).orderBy(issuer, subject)
 }
 
-/** Forgets it (SES-15), and ends what was opened with it (CS-17). */
+/** Forgets it (SES-15), and ends what was opened with it, as an operator too (CS-17). */
 export async function deleteIdentities(db: Database, userId: string, nowMs: number, note: Statement): Promise<void> {
   const forget = db.delete(identities).where(eq(identities.userId, userId))
-  await db.batch([forget, note, endProviderSessions(db, userId, nowMs)])
+  const asOperator = [...endMadeAsOperator(db, userId, nowMs), endLinksMadeAsOperator(db, userId)]
+  await db.batch([forget, note, endProviderSessions(db, userId, nowMs), ...asOperator])
 }
 
 /** Whether a user has signed in at a provider, as whomever. */

@@ -9,6 +9,8 @@ export const CONSOLE_SESSION_TTL_MS = 12 * 3_600_000
 export const SEEN_EVERY_MS = 5 * 60_000
 /** Sessions of one user; a new one ends the oldest. */
 export const MAX_CONSOLE_SESSIONS = 50
+/** Sessions of one key, which do not count for its user: a stolen key must not end the sessions of its owner. */
+export const MAX_SESSIONS_OF_KEY = 10
 
 /** What a request has to say in `X-Requested-With` to be by a page: no other site can say it without asking first (CS-4). */
 export const PAGE_MARK = 'podplane'

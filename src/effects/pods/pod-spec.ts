@@ -6,6 +6,7 @@ import type { Env } from '../../env.ts'
 import { PUBLIC_IP_PLACEHOLDER, type Workload, type WorkloadMount } from '../../host-protocol/messages.ts'
 import { GLOBAL_INTERFACE } from '../../host-protocol/overlays.ts'
 import { grantLog } from '../log-access.ts'
+import { payerOf } from '../payer.ts'
 import { pullWith } from '../registry-login.ts'
 import { fillEnv } from '../secret-env.ts'
 import { memberParts } from './member-spec.ts'
@@ -29,6 +30,7 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
   const pull = await pullWith(env, pod.teamId, container)
   if (!pull.ok) return pull
   const member = await memberParts(env, pod)
+  const payer = await payerOf(env, pod.teamId, Date.now())
   const log = await grantLog(env, pod.hostId, { kind: 'pod', ownerId: pod.id, workloadId: id })
   const workload = applyDesired(
     {
@@ -37,6 +39,7 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
       desired: desired.desired,
       stopGraceMs: STOP_GRACE_MS,
       account: pod.teamId,
+      ...(payer !== pod.teamId && { payer }),
       image: container.image,
       ...decodeArgs(container.args),
       env: { ...member.defaultEnv, ...withoutPlatformNames(envOf({ ...pod.spec, container: { ...container, env: filled.env } })) },

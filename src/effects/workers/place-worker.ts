@@ -24,6 +24,7 @@ import { freeCapacity } from '../capacity.ts'
 import { loadCatalog } from '../catalog.ts'
 import { grantLog } from '../log-access.ts'
 import { makeRoom } from '../make-room.ts'
+import { payerOf } from '../payer.ts'
 import { noteUnknownSecrets } from '../pods/pod-notes.ts'
 import { type PullLogin, pullWith } from '../registry-login.ts'
 import { fillEnv } from '../secret-env.ts'
@@ -133,7 +134,13 @@ async function assign(env: Env, placement: FilledPlacement, candidate: Candidate
   const token = await issueWorkerToken(env, config.id, workerId)
   const identity = { workerId, boot, token, pingIntervalMs, dataCenterId: candidate.dataCenterId }
   const log = await grantLog(env, candidate.hostId, { kind: 'worker', ownerId: config.id, workloadId: workerId })
-  const workload = { ...workerWorkload(config, identity, candidate.shape), log, ...(login && { registryAuth: login }) }
+  const payer = await payerOf(env, config.teamId, Date.now())
+  const workload = {
+    ...workerWorkload(config, identity, candidate.shape),
+    ...(payer !== config.teamId && { payer }),
+    log,
+    ...(login && { registryAuth: login }),
+  }
   const taken = await hostStub(env, asPlane('host', candidate.hostId, 'places work')).assign(candidate.hostId, workload, config.id)
   if (!taken) return { ok: false, reason: 'no capacity: the host that has room does not answer at the moment' }
   return { ok: true, hostId: candidate.hostId, gpuTypeId: candidate.shape.gpu?.typeId ?? null, dataCenterId: candidate.dataCenterId }

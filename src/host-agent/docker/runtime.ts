@@ -24,13 +24,13 @@ import type { EngineAbilities, EngineTrial } from '../trial/engine-trial.ts'
 import { ContainerDisks } from './container/container-disk.ts'
 import { ContainerImages, type ImagePolicy } from './container/container-image.ts'
 import {
-  ACCOUNT_LABEL,
   accountOf,
   containerName,
   GPUS_LABEL,
   HOST_LABEL,
   type HostContext,
   PORTS_LABEL,
+  payerByLabels,
   RELAY_KEY_LABEL,
   WORKLOAD_LABEL,
 } from './container/container-spec.ts'
@@ -311,7 +311,7 @@ export class DockerRuntime implements Runtime {
         id,
         gpus.filter((gpu) => gpu !== ''),
       )
-      this.options.ports.adopt(id, facts.labels[ACCOUNT_LABEL] ?? id, ports)
+      this.options.ports.adopt(id, payerByLabels(facts.labels) ?? id, ports)
       const keyHash = facts.labels[RELAY_KEY_LABEL]
       // Pods have an empty one. A container that lacks it may be a worker, and the plane says its key again.
       if (keyHash !== '') this.options.callers.admit(id, keyHash)

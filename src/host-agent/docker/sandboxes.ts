@@ -8,7 +8,7 @@ import type { HostOverlays } from '../network/overlay/host-overlays.ts'
 import type { ReachChecks } from '../network/overlay/reach/reach-checks.ts'
 import type { PublishedPlace } from '../network/published-address.ts'
 import type { StartHooks } from '../runtime.ts'
-import { ACCOUNT_LABEL, accountOf, containerName, exposedPorts, HOST_LABEL, portBindings } from './container/container-spec.ts'
+import { ACCOUNT_LABEL, accountOf, containerName, exposedPorts, HOST_LABEL, PAYER_LABEL, portBindings } from './container/container-spec.ts'
 import type { ContainerSpec, DockerEngine } from './engine/engine.ts'
 import { engineText } from './engine/engine-errors.ts'
 import { startRefused } from './engine/engine-words.ts'
@@ -152,6 +152,7 @@ export class Sandboxes {
         [SANDBOX_LABEL]: workload.id,
         [PLACES_LABEL]: JSON.stringify(workload.overlays ?? []),
         [ACCOUNT_LABEL]: accountOf(workload),
+        ...(workload.payer !== undefined && { [PAYER_LABEL]: workload.payer }),
       },
       ExposedPorts: exposedPorts(ports),
       HostConfig: {

@@ -181,9 +181,10 @@ export class Supervisor {
     })
   }
 
-  /** Whose a workload is that the plane wants here; undefined where it does not say. */
-  accountOf(id: string): string | undefined {
-    return this.desired?.find((workload) => workload.id === id)?.account
+  /** Whose share of this host a workload takes that the plane wants here (SHR-40); undefined where it does not say. */
+  payerOf(id: string): string | undefined {
+    const workload = this.desired?.find((one) => one.id === id)
+    return workload?.payer ?? workload?.account
   }
 
   /** Where a port of one of those, or of a pod that runs, is reached; undefined for any other workload. */

@@ -81,6 +81,13 @@ export async function rotateOwnKey(ctx: VerbContext, id: string, { overlapSecond
 export async function findRotatedKey(ctx: VerbContext, id: string): Promise<ApiKeyRow> {
   const former = await findOwnKey(ctx, id)
   if (former.userId !== ctx.principal.userId) throw new Problem('notFound')
+  const parent = await parentOfCaller(ctx)
+  // Its successor would not end with what the caller ends with.
+  if (parent !== null && former.parent !== parent) {
+    throw new Problem('accessDenied', {
+      detail: 'a key of a device rotates itself and the keys that it made; rotate this one in the console',
+    })
+  }
   await requireHeld(ctx, former)
   await requireNoLonger(ctx, former.expiresAt)
   return former

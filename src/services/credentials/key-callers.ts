@@ -43,7 +43,7 @@ export function isKeyStillGood(env: Env, key: string, principal: Principal, nowM
 }
 
 /** Whether the same key now stands for the same account and all of the scopes. */
-function isWithin(before: Principal, now: Principal): boolean {
+export function isWithin(before: Principal, now: Principal): boolean {
   return now.teamId === before.teamId && [...before.scopes].every((scope) => now.scopes.has(scope))
 }
 

@@ -7,6 +7,7 @@ import { type Env, readSettings } from '../../env.ts'
 import { hashKeySecret } from '../../platform/crypto.ts'
 import type { Operator, Principal } from '../context.ts'
 import { type Authentication, INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
+import { isWithin } from '../credentials/key-callers.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
 import { isParentGood } from '../credentials/parents.ts'
 import { Verdicts } from '../credentials/verdicts.ts'
@@ -61,7 +62,7 @@ export async function isCookieStillGood(
   const holds = (session: ConsoleSession) => {
     const answer = answerOf(session, principal.teamId, nowMs)
     if (!answer.ok || answer.principal.teamId !== principal.teamId) return false
-    return session.key !== null || answer.principal.scopes === principal.scopes
+    return session.key === null ? answer.principal.scopes === principal.scopes : isWithin(principal, answer.principal)
   }
   return sessions.isStillGood(id, nowMs, maxAgeMs, holds, async () => {
     const session = await open(env, id, nowMs, undefined)

@@ -79,9 +79,10 @@ function host(registries: readonly FakeRegistry[], policy: Partial<ImagePolicy> 
       login?: { username: string; password: string; host?: string },
       signal = new AbortController().signal,
       account = 'acc',
+      payer?: string,
     ) =>
       images
-        .provide(makeWorkload({ id: 'a', account, image, ...(login && { registryAuth: login }) }), {
+        .provide(makeWorkload({ id: 'a', account, ...(payer !== undefined && { payer }), image, ...(login && { registryAuth: login }) }), {
           onState: (state) => states.push(state),
           signal,
         })
@@ -451,7 +452,7 @@ describe('the space for images', () => {
       const fake = await registry()
       const machine = host([fake], { maxBytes, isShared: () => true })
       const push = (name: string, bytes = 300 * KB) => fake.push(`a/${name}:1`, imageOf([layerOf(noise(name, bytes))]))
-      const provide = (account: string, image: string) => machine.provide(image, undefined, undefined, account)
+      const provide = (account: string, image: string, payer?: string) => machine.provide(image, undefined, undefined, account, payer)
       const run = async (account: string, name: string, bytes?: number) => {
         const image = await provide(account, push(name, bytes))
         machine.store.uses.push({ image, labels: { 'podplane.account': account } })
@@ -473,6 +474,15 @@ describe('the space for images', () => {
       clock.nowMs += DAY_MS
       const second = await provide('eve', push('second'))
       expect([...store.images.values()].map(({ id }) => id)).toEqual([small, first, ofAda, second])
+    })
+
+    test('[SHR-40] has one share with all that the same account pays for', async () => {
+      const { store, clock, provide, push } = await shared()
+      const first = await provide('team-1', push('first'), 'maker')
+      store.uses.push({ image: first, labels: { 'podplane.account': 'team-1', 'podplane.payer': 'maker' } })
+      clock.nowMs += DAY_MS
+      expect(await provide('team-2', push('second'), 'maker')).toBe(REFUSED)
+      expect(await provide('team-2', push('third'))).toMatch(/^sha256:/)
     })
 
     test('[HOST-147] has three quarters while it is alone, and starts again what it has when others have come', async () => {

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { buildContainerSpec } from '../../../src/host-agent/docker/container/container-spec.ts'
+import { buildContainerSpec, payerByLabels } from '../../../src/host-agent/docker/container/container-spec.ts'
 import { makeWorkload } from '../support/workload.ts'
 
 describe('container spec', () => {
@@ -21,6 +21,14 @@ describe('container spec', () => {
     limitDisk: false,
     raisesLimits: true,
   }
+
+  test('[SHR-40] says who pays where that is another account, so that a restarted agent counts it so', ({ expect }) => {
+    const labels = (change: { account: string; payer?: string }) =>
+      buildContainerSpec(makeWorkload({ id: 'w1', image: 'nginx:1.27', ...change }), context).Labels ?? {}
+    expect(payerByLabels(labels({ account: 'team', payer: 'maker' }))).toBe('maker')
+    expect(labels({ account: 'team', payer: 'maker' })).toMatchObject({ 'podplane.account': 'team' })
+    expect(payerByLabels(labels({ account: 'team' }))).toBe('team')
+  })
 
   test('is locked down, capped at the real machine, and gets the relay only in platform variables', ({ expect }) => {
     const workload = makeWorkload({

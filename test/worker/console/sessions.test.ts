@@ -233,16 +233,22 @@ describe('a session', () => {
     expect((await Browser.signedIn((await createAccount()).key)).secret).toBeDefined()
   })
 
-  it('[CS-12] of one user there are 50 at most: the oldest ends', async () => {
+  it.each([
+    ['user there are 50 at most', 50, 'link'],
+    ['key there are 10 at most', 10, 'key'],
+  ] as const)('[S15] [CS-12] of one %s: the oldest ends, and none of another kind', async (_, most, way) => {
     const account = await createAccount()
-    const first = await Browser.signedIn(account.key)
-    for (let n = 0; n < 49; n += 1) await Browser.signedIn(account.key)
+    const signIn = { key: () => Browser.signedIn(account.key), link: () => byLink(account.userId) }
+    const other = await signIn[way === 'key' ? 'link' : 'key']()
+    const first = await signIn[way]()
+    for (let n = 1; n < most; n += 1) await signIn[way]()
+    const works = async (browser: Browser) => (await browser.page('GET', PODS)).status
     forgetVerdicts()
-    expect((await first.page('GET', PODS)).status).toBe(200)
-    const last = await Browser.signedIn(account.key)
+    expect(await works(first)).toBe(200)
+    const last = await signIn[way]()
     forgetVerdicts()
-    expect([(await first.page('GET', PODS)).status, (await last.page('GET', PODS)).status]).toEqual([401, 200])
-    expect((await rows(`user_id = '${account.userId}'`)).length).toBe(50)
+    expect([await works(first), await works(last), await works(other)]).toEqual([401, 200, 200])
+    expect((await rows(`user_id = '${account.userId}'`)).length).toBe(most + 1)
   })
 
   it('[CS-1] that has ended leaves its row to the next sign-in', async () => {

@@ -42,9 +42,9 @@ describe('signing in', () => {
     for (let batch = 0; batch < 30; batch += 1) told.push(...(await Promise.all(Array.from({ length: 100 }, attempt))))
     const counted = Object.fromEntries([...new Set(told)].map((word) => [word, told.filter((other) => other === word).length]))
     expect(counted).toEqual({ opened: MINUTE_QUOTA, rateLimited: 3000 - MINUTE_QUOTA })
-    // A session and a row of the audit log each, and of sessions 50 at most.
+    // A session and a row of the audit log each, and of sessions 10 at most.
     expect((await rowCount()) - before).toBeLessThanOrEqual(2 * MINUTE_QUOTA)
-    expect(await sessionsOf(account)).toHaveLength(50)
+    expect(await sessionsOf(account)).toHaveLength(10)
   })
 
   it('[S10] [DER-13] by key and by link counts for the user, says what is left, and leaves an unused link', async () => {

@@ -4,9 +4,19 @@ import { podHost } from '../../../src/effects/pods/marked-pod.ts'
 import { drainPods } from '../../../src/effects/pods/pod-hosts.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { freeGpus, gpus } from '../../support/gpus.ts'
-import { createAccount, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
+import {
+  api,
+  createAccount,
+  createKeyIn,
+  createOrganization,
+  describe,
+  env,
+  expect,
+  it,
+  runInDurableObject,
+} from '../../support/harness.ts'
 import { hostRow, moveHostClock } from '../../support/hosts.ts'
-import { PodScene } from '../../support/pod-scene.ts'
+import { PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 import { act, compute, placed, readPod } from '../../support/pods.ts'
 import { hostStub } from '../../support/stubs.ts'
 
@@ -14,6 +24,22 @@ const TYPE = 'NVIDIA RTX A4500'
 const SUSPECT = 'NVIDIA RTX A5000'
 const movable = (typeId: string) => ({ onHostLoss: 'REPLACE' as const, compute: compute(typeId) })
 const former = ({ id }: FakeHost) => podHost(env, id)
+
+it('[SHR-40] a host hears who pays for a pod of an organization, and nothing more of a pod of one’s own account', async () => {
+  const scene = await podScene(gpus(2, TYPE))
+  const team = await createOrganization(scene.account.key)
+  const { key } = await createKeyIn(team, scene.account)
+  const mine = await scene.create({ gpu: { id: TYPE } })
+  const { body: theirs } = await api(key).post('/v2/pods', podBody({ gpu: { id: TYPE } }))
+  const heard = async ({ id }: { id: string }) => {
+    const { account, payer } = await scene.host.waitFor((w) => w.id === `${id}-1`)
+    return { account, payer }
+  }
+  const maker = await scene.team()
+  expect(await heard(mine)).toEqual({ account: maker, payer: undefined })
+  expect(await heard(theirs)).toEqual({ account: team, payer: maker })
+  scene.leave()
+})
 
 describe('where a pod goes on', () => {
   it('[POD-17] not on a host that no longer has its type of GPU', async () => {

@@ -1,9 +1,25 @@
+import { writeParent } from '../../../src/domain/session/parent.ts'
 import { authenticate, forgetVerdicts, identifyOperator, isStillGood } from '../../../src/services/credentials/authenticate.ts'
 import { signInWithLink } from '../../../src/services/sessions/sign-in-links.ts'
 import { auditRows } from '../../support/audited.ts'
 import { Browser } from '../../support/browser.ts'
 import { VISIT, where } from '../../support/derived/world.ts'
-import { type Account, admin, afterEach, api, createAccount, createKey, describe, env, expect, it, vi } from '../../support/harness.ts'
+import {
+  type Account,
+  admin,
+  afterEach,
+  api,
+  createAccount,
+  createKey,
+  createKeyIn,
+  createOrganization,
+  describe,
+  env,
+  expect,
+  it,
+  joinTeam,
+  vi,
+} from '../../support/harness.ts'
 
 const STATE = '/console/session'
 const DEVICE = '/console/device'
@@ -154,6 +170,18 @@ describe('the key of a device', () => {
     expect(await statuses()).toEqual([401, 401, 401, 200])
   })
 
+  it('[S5] [DER-8] rotates no key that does not end with it', async () => {
+    const account = await createAccount()
+    const [first, other] = [await createKey(account.userId), await createKey(account.userId)]
+    const { access_token: given } = await handedOut(await Browser.signedIn(first.key))
+    const before = await keysOf(account)
+    for (const { id } of [first, other]) {
+      const { status, body } = await api(given).post(`/v2/account/keys/${id}/rotate`, {})
+      expect([status, body.detail]).toEqual([403, expect.stringContaining('rotate this one in the console')])
+    }
+    expect(await keysOf(account)).toEqual(before)
+  })
+
   it('[DER-8] lets no other device in', async () => {
     const account = await createAccount()
     const { access_token: given } = await handedOut(await Browser.signedIn(account.key))
@@ -163,4 +191,46 @@ describe('the key of a device', () => {
     expect((await browser.page('POST', `${DEVICE}/approve`, { userCode: body.user_code })).status).toBe(403)
     expect(JSON.stringify((await env.DB.prepare('SELECT * FROM device_logins').all()).results)).toBe(before)
   })
+})
+
+describe('a session that acts as a key', () => {
+  it('[S5] [DER-28] has open streams for as long as the key grants what they need', async () => {
+    const [owner, member] = [await createAccount(), await createAccount()]
+    const team = await createOrganization(owner.key)
+    await joinTeam(team, member, 'DEV')
+    const browser = await Browser.signedIn((await createKeyIn(team, member)).key)
+    const opened = await authenticate(env, shownBy(browser), Date.now(), VISIT)
+    if (!opened.ok) throw new Error(opened.problem)
+    expect(await isStillGood(env, shownBy(browser), opened.principal, Date.now(), 0)).toBe(true)
+    await api(owner.key).patch(`/v2/organizations/${team}/members/${member.userId}`, { role: 'BILLING' })
+    forgetVerdicts()
+    expect(await isStillGood(env, shownBy(browser), opened.principal, Date.now(), 0)).toBe(false)
+  })
+})
+
+describe('what a listed operator has made', () => {
+  it.each(['identities', 'sessions'])(
+    '[S4] [DER-6] [CS-17] ends when the %s of the operator do: links, sessions, keys of devices',
+    async (what) => {
+      const [operator, account] = [await createAccount(), await createAccount()]
+      const listed = { ...env, OIDC_OPERATORS: operator.email }
+      const parent = { parent: writeParent({ kind: 'OPERATOR_ADDRESS', id: operator.userId }) }
+      const [unused, browser] = [await link(account.userId), await byLink(account.userId)]
+      const key = await createKey(account.userId)
+      await env.DB.prepare('UPDATE sign_in_links SET parent = ?1 WHERE user_id = ?2').bind(parent.parent, account.userId).run()
+      await env.DB.prepare('UPDATE console_sessions SET parent = ?1 WHERE user_id = ?2').bind(parent.parent, account.userId).run()
+      await env.DB.prepare('UPDATE api_keys SET parent = ?1 WHERE id = ?2').bind(parent.parent, key.id).run()
+      const open = async () => {
+        forgetVerdicts()
+        const session = await authenticate(listed, shownBy(browser), Date.now(), VISIT)
+        return [session.ok, (await authenticate(listed, `Bearer ${key.key}`, Date.now(), VISIT)).ok]
+      }
+      expect(await open()).toEqual([true, true])
+      expect((await admin().delete(`/admin/v1/users/${operator.userId}/${what}`)).status).toBe(204)
+      expect(await open()).toEqual([false, false])
+      expect(await signInWithLink(where(listed), unused, VISIT)).toMatchObject({ problem: 'invalidToken' })
+      // Others' keys of the same account go on.
+      expect((await api(account.key).get('/v2/user')).status).toBe(200)
+    },
+  )
 })

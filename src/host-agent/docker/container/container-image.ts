@@ -20,7 +20,7 @@ import { StartError, type StartHooks } from '../../runtime.ts'
 import type { DockerEngine, ImageFacts } from '../engine/engine.ts'
 import { engineText } from '../engine/engine-errors.ts'
 import { DISK_REPOSITORY, isNamed, repositoryOf } from '../engine/image-names.ts'
-import { ACCOUNT_LABEL, accountOf, HOST_LABEL } from './container-spec.ts'
+import { HOST_LABEL, payerByLabels, payerOf } from './container-spec.ts'
 
 /** Repositories of the agent's own: what lies there is some tenant's. */
 const RESERVED: readonly string[] = [DISK_REPOSITORY, PULLED_REPOSITORY]
@@ -112,18 +112,18 @@ export class ContainerImages {
       if (local !== undefined && isNamed(image, local.names)) return local.id
     }
     const pulled = this.pulled.findPublic(parseReference(image).text)
-    return pulled && (await this.use(pulled, { account: accountOf(workload), signal }))
+    return pulled && (await this.use(pulled, { account: payerOf(workload), signal }))
   }
 
   private pullInTurn(workload: Workload, hooks: StartHooks): Promise<string> {
     hooks.onState('pulling')
-    return this.ofAccounts.with(accountOf(workload), hooks.signal, () => this.pull(workload, hooks))
+    return this.ofAccounts.with(payerOf(workload), hooks.signal, () => this.pull(workload, hooks))
   }
 
   private async pull(workload: Workload, hooks: StartHooks): Promise<string> {
     const { image, registryAuth: login } = workload
     const reference = parseReference(image)
-    const [account, { host }] = [accountOf(workload), reference]
+    const [account, { host }] = [payerOf(workload), reference]
     this.stalls.check(account, host)
     const pace = new PullPace(host, this.deps.images.leastSpeed)
     const signal = AbortSignal.any([hooks.signal, AbortSignal.timeout(PULL_MAX_MS), pace.signal])
@@ -205,7 +205,7 @@ export class ContainerImages {
     const uses = await engine.listUses(`${HOST_LABEL}=${hostId}`)
     const facts = new Map<string, ImageFacts | undefined>()
     for (const image of new Set(uses.map(({ image }) => image))) facts.set(image, await engine.imageFacts(image))
-    const byAccount = Map.groupBy(uses, ({ labels }) => labels[ACCOUNT_LABEL] ?? '')
+    const byAccount = Map.groupBy(uses, ({ labels }) => payerByLabels(labels) ?? '')
     return new Map([...byAccount].map(([account, own]) => [account, useOf(own.flatMap(({ image }) => facts.get(image) ?? []))]))
   }
 

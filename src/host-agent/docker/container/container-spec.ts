@@ -10,6 +10,7 @@ import type { AssignedPort } from '../ports/port-choice.ts'
 
 export const HOST_LABEL = 'podplane.host'
 export const ACCOUNT_LABEL = 'podplane.account'
+export const PAYER_LABEL = 'podplane.payer'
 export const WORKLOAD_LABEL = 'podplane.workload'
 export const GPUS_LABEL = 'podplane.gpus'
 export const PORTS_LABEL = 'podplane.ports'
@@ -56,6 +57,16 @@ export function accountOf({ id, account }: Pick<Workload, 'id' | 'account'>): st
   return account ?? id
 }
 
+/** Whose share of this host a workload takes (SHR-40). */
+export function payerOf({ payer, ...workload }: Pick<Workload, 'id' | 'account' | 'payer'>): string {
+  return payer ?? accountOf(workload)
+}
+
+/** The same of a container, by its labels; those of an earlier release name the account alone. */
+export function payerByLabels(labels: Readonly<Record<string, string>>): string | undefined {
+  return labels[PAYER_LABEL] ?? labels[ACCOUNT_LABEL]
+}
+
 /** The container of a workload: never privileged, no host paths but its mounts, no Docker socket, bounded in processes, memory and log size. */
 export function buildContainerSpec(workload: Workload, context: SpecContext): ContainerSpec {
   const { ports, disk } = context
@@ -76,6 +87,7 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
       [GPUS_LABEL]: context.gpuIds.join(','),
       [PORTS_LABEL]: JSON.stringify(publishedPorts(ports)),
       [ACCOUNT_LABEL]: accountOf(workload),
+      ...(workload.payer !== undefined && { [PAYER_LABEL]: workload.payer }),
       [RELAY_KEY_LABEL]: relayKeyHash(workload) ?? '',
     },
     ...(context.sandbox === undefined ? { ExposedPorts: exposedPorts(ports) } : {}),

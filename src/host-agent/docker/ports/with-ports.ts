@@ -1,6 +1,6 @@
 import type { Workload } from '../../../host-protocol/messages.ts'
 import { type PublishedPort, StartError, type StartHooks } from '../../runtime.ts'
-import { accountOf } from '../container/container-spec.ts'
+import { payerOf } from '../container/container-spec.ts'
 import { EngineClientEnded, engineText } from '../engine/engine-errors.ts'
 import { startRefused } from '../engine/engine-words.ts'
 import type { HostPorts } from './host-ports.ts'
@@ -12,12 +12,12 @@ const PORT_TRIES = 5
 /** Starts something on the host ports of a workload, with other ones where the engine says that one is taken. Throws a `StartError`. */
 export async function withPorts<T>(
   hostPorts: HostPorts,
-  workload: Pick<Workload, 'id' | 'ports' | 'account' | 'mounts'>,
+  workload: Pick<Workload, 'id' | 'ports' | 'account' | 'payer' | 'mounts'>,
   { formerPorts: former = [] }: Pick<StartHooks, 'formerPorts'>,
   start: (ports: AssignedPort[]) => Promise<T>,
 ): Promise<T> {
   const refused = new Set<number>()
-  const asker = { id: workload.id, account: accountOf(workload), wanted: workload.ports, former }
+  const asker = { id: workload.id, account: payerOf(workload), wanted: workload.ports, former }
   for (let attempt = 1; ; attempt += 1) {
     const ports = await hostPorts.reserve(asker, refused)
     try {

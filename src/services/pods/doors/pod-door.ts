@@ -2,11 +2,11 @@ import { Problem } from '../../../contract/problems.ts'
 import { openDatabase } from '../../../db/client.ts'
 import { findPodDoor, type PodDoor } from '../../../db/pods/pod-doors.ts'
 import { workloadIdOf } from '../../../domain/pod/workloads.ts'
+import { payerOf } from '../../../effects/payer.ts'
 import type { Env } from '../../../env.ts'
 import type { WantedTarget } from '../../../host-protocol/tunnel/frames.ts'
 import type { TunnelFailure } from '../../../objects/tunnel/host-tunnel.ts'
 import { failureOf, sendToWorkload } from '../../../objects/tunnel/host-tunnel-calls.ts'
-import { payerOf } from '../../accounts/payer.ts'
 
 const RETRY_SECONDS = '5'
 /** A command says nothing before it is there: its host answers at once. */

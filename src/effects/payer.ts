@@ -1,7 +1,7 @@
-import { findPayer } from '../../db/accounts/budgets.ts'
-import { openDatabase } from '../../db/client.ts'
-import type { Env } from '../../env.ts'
-import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import { findPayer } from '../db/accounts/budgets.ts'
+import { openDatabase } from '../db/client.ts'
+import type { Env } from '../env.ts'
+import { ExpiringCache } from '../platform/expiring-cache.ts'
 
 /** How long another payer, after an organization got a plan or lost it, may stay unnoticed. */
 const TTL_MS = 60_000
@@ -9,7 +9,7 @@ const MAX_PAYERS = 10_000
 
 const payers = new ExpiringCache<string>(TTL_MS, MAX_PAYERS)
 
-/** The account whose share of a machine a team's connections take: its own, or its maker's while it is an organization without a plan (SHR-30, PLN-7). */
+/** The account whose share of a machine a team's connections, images, pulls and ports take: its own, or its maker's while it is an organization without a plan (SHR-30, PLN-7). */
 export async function payerOf(env: Env, teamId: string, nowMs: number): Promise<string> {
   const known = payers.get(teamId, nowMs)
   if (known !== undefined) return known
