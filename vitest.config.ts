@@ -19,7 +19,7 @@ const PROVIDER = {
   OIDC_ISSUER: 'https://id.example.com',
   OIDC_AUDIENCE: 'podplane-console',
   OIDC_CLIENT_ID: 'console',
-  OIDC_OPERATORS: 'Root@example.com, ops@example.com',
+  OIDC_OPERATORS: 'Root@example.com, ops@example.com, kim.sato@example.com',
 }
 
 /** How many requests one run makes up from the documents, and from which seed (empty: another one each time). */

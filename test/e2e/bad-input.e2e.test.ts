@@ -1,8 +1,8 @@
 import { request } from 'node:http'
-import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { JOB_DEFAULTS } from '../../src/contract/defaults.ts'
 import { callPlane, startPlane, type TestPlane } from './support/plane.ts'
+import { FRAMINGS, sendRaw, statusesOf } from './support/raw-http.ts'
 
 // What a client may get wrong, over real HTTP: always JSON with the right status, never a 500.
 
@@ -16,6 +16,12 @@ interface Answer {
   headers: Headers
   text: string
   body: Record<string, unknown>
+}
+
+interface Told {
+  status: number
+  headers: string
+  text: string
 }
 
 let plane: TestPlane
@@ -86,16 +92,120 @@ describe('lines and framing that are no HTTP', () => {
   ])('[L3] [PP-216] %s: an error, nothing is done, and the next connection is served', async (_what, head) => {
     const before = (await call('GET', 'health')).body.jobs
     const path = `/v2/${plane.endpointId}/run`
-    const answer = await sendRaw(`${head(path)}authorization: Bearer ${plane.apiKey}\r\n\r\n{"input":{}}`)
+    const answer = await sendRaw(plane.port, `${head(path)}authorization: Bearer ${plane.apiKey}\r\n\r\n{"input":{}}`)
     expect(answer).toMatch(/^(HTTP\/1\.1 [45]|$)/)
     expect((await call('GET', 'health')).body.jobs).toEqual(before)
   })
 
   test('[PP-216] a target in absolute form is its path, whatever host it names', async () => {
     const path = `/v2/${plane.endpointId}/run`
-    const answer = await sendRaw(`${line(`http://elsewhere.example.com${path}`)}authorization: Bearer ${plane.apiKey}\r\n\r\n{"input":{}}`)
+    const answer = await sendRaw(
+      plane.port,
+      `${line(`http://elsewhere.example.com${path}`)}authorization: Bearer ${plane.apiKey}\r\n\r\n{"input":{}}`,
+    )
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
     expect(answer).toContain('"IN_QUEUE"')
+  })
+})
+
+describe('a request that hides another', () => {
+  const asOperator = () => `authorization: Bearer ${plane.operatorKey}\r\n`
+  const users = (lines = '') => `GET /admin/v1/users HTTP/1.1\r\nhost: x\r\n${lines}\r\n`
+  const run = (lines: string, body: string, authorization = `authorization: Bearer ${plane.apiKey}\r\n`) =>
+    `POST /v2/${plane.endpointId}/run HTTP/1.1\r\nhost: x\r\n${authorization}${lines}\r\n\r\n${body}`
+  const USERS = '"users":['
+
+  // All at once: each waits until nothing more comes.
+  test('[PP-216] is refused or answered as one, however it is framed', async () => {
+    const answers = await Promise.all(
+      FRAMINGS.map(async ([what, frame]) => {
+        const { lines, body } = frame(users(asOperator()))
+        return [what, await sendRaw(plane.port, run(lines, body))] as const
+      }),
+    )
+    for (const [what, answer] of answers) {
+      expect(statusesOf(answer).length, what).toBeLessThanOrEqual(1)
+      // Of a chunk that is none, the runtime tells the plane the same as of a connection that was lost.
+      expect(answer, what).toMatch(what.startsWith('a chunk ') ? /^(HTTP\/1\.1 [45]|$)/ : /^(HTTP\/1\.1 (200|4\d\d) |$)/)
+      expect(answer, what).not.toContain(USERS)
+    }
+    const alone = await sendRaw(plane.port, users(`${asOperator()}connection: close\r\n`), 20_000)
+    expect(alone, 'the hidden one is a good request').toContain(USERS)
+  })
+
+  test('[API-4] [PP-216] no line that is odd shows what a key is needed for', async () => {
+    const lines: Record<string, string> = {
+      'no host': 'GET /admin/v1/users HTTP/1.1\r\n\r\n',
+      'no host, with a key': `GET /admin/v1/users HTTP/1.1\r\n${asOperator()}\r\n`,
+      'two hosts': users('host: localhost\r\n'),
+      CONNECT: `CONNECT 127.0.0.1:${plane.port} HTTP/1.1\r\nhost: x\r\n\r\n`,
+      'CONNECT, and a request behind it': `CONNECT 127.0.0.1:${plane.port} HTTP/1.1\r\nhost: x\r\n\r\n${users(asOperator())}`,
+      TRACE: `TRACE /admin/v1/users HTTP/1.1\r\nhost: x\r\n${asOperator()}\r\n`,
+      'HTTP/2 without asking': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+      'HTTP/1.0': 'GET /admin/v1/users HTTP/1.0\r\n\r\n',
+      'HTTP/0.9': 'GET /admin/v1/users\r\n\r\n',
+      'a star': 'OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n',
+      'a method in small letters': `get /admin/v1/users HTTP/1.1\r\nhost: x\r\n${asOperator()}\r\n`,
+      'a key in a trailer': run(
+        'transfer-encoding: chunked\r\ntrailer: authorization',
+        `c\r\n{"input":{}}\r\n0\r\nauthorization: Bearer ${plane.apiKey}\r\n\r\n`,
+        '',
+      ),
+    }
+    const answers = await Promise.all(Object.entries(lines).map(async ([what, text]) => [what, await sendRaw(plane.port, text)] as const))
+    for (const [what, answer] of answers) {
+      expect(statusesOf(answer).length, what).toBeLessThanOrEqual(1)
+      expect(answer, what).toMatch(/^(HTTP\/1\.[01] [45]|$)/)
+      expect(answer, what).not.toContain(plane.operatorKey)
+    }
+  })
+
+  test('[API-4] has no share in its key, where both are honest', async () => {
+    const answer = await sendRaw(plane.port, run('content-length: 12', '{"input":{}}') + users('connection: close\r\n'), 20_000)
+    expect([statusesOf(answer), answer.includes(USERS)]).toEqual([[200, 401], false])
+  })
+})
+
+describe('a host or a header that says something else than the request line', () => {
+  const ELSEWHERE = 'evil.example'
+  const PUBLIC = ['/', '/console', '/console/pods', '/console/session', '/healthz', '/docs']
+
+  test('[API-4] a name that leads here shows pages, and nothing that a key is needed for', async () => {
+    const ask = async (path: string) => {
+      const { status, headers } = await askWith('GET', path, { host: ELSEWHERE, origin: `http://${ELSEWHERE}` })
+      return [path, status, /set-cookie|access-control|location/i.test(headers)]
+    }
+    expect(await Promise.all(PUBLIC.map(ask))).toEqual(PUBLIC.map((path) => [path, 200, false]))
+    const guarded = ['/v2/user', '/v2/serverless', `/v2/${plane.endpointId}/health`, '/admin/v1/users', '/host/v1/tunnel']
+    expect(await Promise.all(guarded.map(ask))).toEqual(guarded.map((path) => [path, 401, false]))
+    expect((await askWith('POST', '/console/session', { host: ELSEWHERE, origin: `http://${ELSEWHERE}` })).status).toBe(403)
+  })
+
+  test.each([
+    ['x-http-method-override', 'DELETE'],
+    ['x-http-method', 'DELETE'],
+    ['x-method-override', 'DELETE'],
+    ['x-original-url', '/admin/v1/users'],
+    ['x-original-uri', '/admin/v1/users'],
+    ['x-rewrite-url', '/admin/v1/users'],
+    ['x-forwarded-uri', '/admin/v1/users'],
+    ['x-forwarded-path', '/admin/v1/users'],
+    ['x-forwarded-prefix', '/admin/v1'],
+    ['x-forwarded-host', ELSEWHERE],
+    ['x-original-host', ELSEWHERE],
+    ['x-host', ELSEWHERE],
+    ['forwarded', `for=127.0.0.1;host=${ELSEWHERE};proto=https`],
+    ['x-forwarded-for', '127.0.0.1'],
+  ])('[API-4] %s: %s changes no answer', async (name, value) => {
+    const odd = { [name]: value }
+    const own = { authorization: `Bearer ${plane.apiKey}` }
+    const told = ({ status, text }: Told) => [status, text]
+    for (const path of ['/healthz', '/console', '/console/session', '/v2/user', '/admin/v1/users']) {
+      expect(told(await askWith('GET', path, odd)), path).toEqual(told(await askWith('GET', path, {})))
+    }
+    for (const path of ['/v2/user', `/v2/serverless/${plane.endpointId}`, '/admin/v1/users']) {
+      expect(told(await askWith('GET', path, { ...own, ...odd })), path).toEqual(told(await askWith('GET', path, own)))
+    }
   })
 })
 
@@ -193,22 +303,22 @@ function bodyOf(bytes: number): string {
   return `${frame.slice(0, -3)}${'x'.repeat(bytes - frame.length)}${frame.slice(-3)}`
 }
 
-/** Sends without a content length. The plane may answer before it has read everything. */
-/** What comes back on a connection of its own until it ends or nothing more comes. */
-function sendRaw(text: string): Promise<string> {
-  return new Promise((resolve) => {
-    const socket = connect(plane.port, '127.0.0.1')
-    let answer = ''
-    socket.setTimeout(2_000, () => socket.destroy())
-    socket.on('data', (data) => {
-      answer += data
+/** Calls with headers that `fetch` would not send. */
+function askWith(method: string, path: string, headers: Record<string, string>): Promise<Told> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(plane.url + path, { method, headers, agent: false }, (response) => {
+      const pieces: Buffer[] = []
+      response.on('data', (piece: Buffer) => pieces.push(piece))
+      response.once('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: String(response.rawHeaders), text: Buffer.concat(pieces).toString() }),
+      )
     })
-    socket.on('error', () => {})
-    socket.on('close', () => resolve(answer))
-    socket.write(text)
+    outgoing.once('error', reject)
+    outgoing.end()
   })
 }
 
+/** Sends without a content length. The plane may answer before it has read everything. */
 function sendChunked(path: string, body: string): Promise<{ status: number; type: string | undefined }> {
   return new Promise((resolve, reject) => {
     const outgoing = request(`${plane.url}/v2/${plane.endpointId}/${path}`, {

@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import { waitUntil } from '../support/time.ts'
 import { docker, findContainer } from './support/docker.ts'
 import { callPlane, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
+import { FRAMINGS, sendRaw, statusesOf } from './support/raw-http.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
 // Requests to a tenant's own HTTP server in a real container, through the plane and a real agent's tunnel.
@@ -47,6 +48,22 @@ describe('a load-balancing endpoint with real containers', () => {
     const [worker] = await workers()
     expect([answer.status, await answer.text()]).toEqual([200, `${worker?.id} None`])
   }, 60_000)
+
+  test('[LB-1] [PP-216] a request that hides another is one to the container too, or none', async () => {
+    const { pathname } = new URL(endpoint.requestUrls.base)
+    const hidden = 'GET /hidden HTTP/1.1\r\nhost: x\r\n\r\n'
+    const answers = await Promise.all(
+      FRAMINGS.map(async ([what, frame], index) => {
+        const { lines, body } = frame(hidden)
+        const head = `POST ${pathname}/framing-${index} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${plane.apiKey}\r\n`
+        return [what, statusesOf(await sendRaw(plane.port, `${head}${lines}\r\n\r\n${body}`))] as const
+      }),
+    )
+    for (const [what, statuses] of answers) expect(statuses.length, what).toBeLessThanOrEqual(1)
+    const seen = (await (await ask('/seen')).text()).split('\n').filter((line) => !/^GET \/(healthy|who|seen) /.test(line))
+    expect(seen).toContain('POST /framing-0 HTTP/1.1')
+    expect(seen.filter((line, at) => !/^POST \/framing-\d+ HTTP\/1\.1$/.test(line) || seen.indexOf(line) !== at)).toEqual([])
+  })
 
   test('[LB-1, HOST-122] 5 MB go up and come back', async () => {
     const body = Buffer.alloc(5 * 2 ** 20).map((_, at) => (at * 7 + (at >> 9)) & 255)

@@ -5,6 +5,26 @@ const app = createApp()
 /** A plane whose operator serves v1. */
 const SERVING = { ...env, V1_ADAPTER: '1' }
 
+export const V1_IMAGE = 'acme/idle:1'
+/** Kinds of v1, with the paths of v2 that hold the same things. */
+export const V1_KINDS: Readonly<Record<string, string>> = {
+  pods: '/v2/pods/',
+  endpoints: '/v2/serverless/',
+  templates: '/v2/templates/',
+  networkvolumes: '/v2/network-volumes/',
+  containerregistryauth: '/v2/registries/',
+}
+export const V1_BODIES: Readonly<Record<string, object>> = {
+  '/pods': { computeType: 'CPU', imageName: V1_IMAGE },
+  '/endpoints': { templateId: 'nosuchtemplate', gpuTypeIds: ['NVIDIA L4'] },
+  '/templates': { name: 't', imageName: V1_IMAGE },
+  '/networkvolumes': { name: 'v', size: 10, dataCenterId: 'EU-RO-1' },
+  '/containerregistryauth': { name: 'r', username: 'u', password: 'p' },
+}
+/** What a route takes; undefined: no body. */
+export const v1BodyOf = (method: string, path: string): object | undefined =>
+  path.endsWith('/update') || method === 'PATCH' ? { name: 'n2' } : method === 'POST' ? V1_BODIES[path] : undefined
+
 /** Calls to v1 of a plane that serves it, with a key or none. */
 export function v1(key: string | null) {
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> => {

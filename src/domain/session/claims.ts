@@ -1,3 +1,5 @@
+import { oneCase } from '../text/letter-case.ts'
+
 /** What a verified token says of whoever signed in. Every claim is as unknown as it came. */
 export type Claims = Readonly<Record<string, unknown>>
 
@@ -41,7 +43,7 @@ export type FirstSight = { email: string; newcomerRefusal: string | null } | { r
  * says it has not never is. With a list, newcomers are of its domains.
  */
 export function judgeFirstSight(claims: Claims, emailDomains: readonly string[] | null): FirstSight {
-  const email = typeof claims.email === 'string' ? claims.email.toLowerCase() : ''
+  const email = typeof claims.email === 'string' ? oneCase(claims.email) : ''
   const domain = EMAIL_FORM.exec(email)?.[1]
   if (domain === undefined || email.length > MAX_EMAIL_CHARS) {
     return {

@@ -1,3 +1,5 @@
+import { oneCase } from '../text/letter-case.ts'
+
 /** What the operator has set of signing in at the console (CS-22, CS-13). */
 export interface ConsoleSettings {
   /** The client as which the console is known at the identity provider; null: nobody signs in there. */
@@ -16,7 +18,7 @@ export interface ConsoleVariables {
 /** Reads what is set of the console. */
 export function parseConsoleSettings(vars: ConsoleVariables): ConsoleSettings {
   const id = (vars.OIDC_CLIENT_ID ?? '').trim()
-  const operators = (vars.OIDC_OPERATORS ?? '').split(',').map((address) => address.trim().toLowerCase())
+  const operators = (vars.OIDC_OPERATORS ?? '').split(',').map((address) => oneCase(address.trim()))
   return {
     client: id === '' ? null : { id, secret: (vars.OIDC_CLIENT_SECRET ?? '').trim() || null },
     operators: operators.filter((address) => address !== ''),

@@ -1,3 +1,5 @@
+import { oneCase } from '../text/letter-case.ts'
+
 /** The identity provider whose sessions the plane takes, as the operator has named it (SES-1). */
 export interface Provider {
   issuer: string
@@ -39,7 +41,7 @@ export function parseSessionSettings(vars: SessionVariables): SessionSettings {
   const algorithms = listOf(vars.OIDC_ALGORITHMS)
   const unsafe = algorithms.filter((name) => !ALGORITHMS.includes(name))
   if (unsafe.length > 0) return { fault: `OIDC_ALGORITHMS names ${unsafe.join(', ')}: it may hold ${ALGORITHMS.join(', ')}` }
-  const domains = listOf(vars.OIDC_EMAIL_DOMAINS).map((domain) => domain.toLowerCase().replace(/^@/, ''))
+  const domains = listOf(vars.OIDC_EMAIL_DOMAINS).map((domain) => oneCase(domain).replace(/^@/, ''))
   return {
     issuer,
     audiences,

@@ -3,6 +3,7 @@ import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import * as accounts from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
+import { oneCase } from '../../domain/text/letter-case.ts'
 import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteByOperator } from '../audit.ts'
@@ -17,7 +18,7 @@ const MAX_LISTED_USERS = 1000
 /** Creates a user with a personal team. Addresses are one whatever their case. Throws 409 when the address is taken. */
 export async function createUser(ctx: OperatorContext, email: string): Promise<User> {
   const { env, nowMs } = ctx
-  const user = { id: newResourceId(), email: email.toLowerCase(), personalTeamId: newResourceId(), createdAt: nowMs, deletedAt: null }
+  const user = { id: newResourceId(), email: oneCase(email), personalTeamId: newResourceId(), createdAt: nowMs, deletedAt: null }
   const after = { email: user.email }
   const note = noteByOperator(ctx, user.personalTeamId, {
     action: 'users.create',
@@ -34,7 +35,7 @@ export async function createUser(ctx: OperatorContext, email: string): Promise<U
 export async function listUsers(env: Env, email: string | undefined): Promise<User[]> {
   const db = openDatabase(env.DB)
   if (email === undefined) return (await accounts.listUsers(db, MAX_LISTED_USERS)).map(toUser)
-  const user = await accounts.findUserByEmail(db, email.toLowerCase())
+  const user = await accounts.findUserByEmail(db, oneCase(email))
   return user ? [toUser(user)] : []
 }
 

@@ -12,6 +12,7 @@ import * as table from '../../db/organizations/invitations.ts'
 import { countOwned } from '../../db/organizations/organizations.ts'
 import { refuseInvitation } from '../../domain/team/invitation.ts'
 import { refuseGift, refuseManaging, refuseOwning } from '../../domain/team/members.ts'
+import { oneCase } from '../../domain/text/letter-case.ts'
 import { keyedDigest } from '../../platform/crypto.ts'
 import { newInvitationToken, newResourceId } from '../../platform/ids.ts'
 import { type Change, noteChange } from '../audit.ts'
@@ -50,7 +51,7 @@ async function write(
   const { userId } = ctx.principal
   const token = newInvitationToken()
   const expiresAt = ctx.nowMs + (body.expiresInDays ?? INVITATION_DAYS) * DAY_MS
-  const place = { id: newResourceId(), teamId, email: body.email.toLowerCase(), role: body.role, invitedBy: userId }
+  const place = { id: newResourceId(), teamId, email: oneCase(body.email), role: body.role, invitedBy: userId }
   const times = { createdAt: ctx.nowMs, expiresAt, outcome: null, endedAt: null }
   const row = { ...place, ...times, tokenHash: await hashOf(ctx, token) }
   const answer = { ...toInvitation(row), token }

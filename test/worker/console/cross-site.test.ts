@@ -2,11 +2,12 @@ import { DOOR_CHECKS } from '../../../src/http/pod-doors/watched-socket.ts'
 import { Browser, PAGE } from '../../support/browser.ts'
 import { ChannelSocket, PlayedCommand } from '../../support/channel-socket.ts'
 import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
-import { admin, afterEach, createAccount, describe, env, expect, it, ORIGIN, send } from '../../support/harness.ts'
+import { type Account, admin, afterEach, api, createAccount, describe, env, expect, it, ORIGIN, send } from '../../support/harness.ts'
 import { type PodScene, podScene } from '../../support/pod-scene.ts'
 import { until } from '../../support/time.ts'
 
 const STATE = '/console/session'
+const DEVICE = '/console/device'
 const USUAL = { ...DOOR_CHECKS }
 let scene: PodScene | undefined
 afterEach(() => {
@@ -30,7 +31,23 @@ const STRANGERS: Record<string, Record<string, string>> = {
     'X-Requested-With': 'podplane',
   },
   'an old browser without the mark': {},
+  'a page of a host whose name begins like the plane’s': { Origin: `${ORIGIN}.evil.test`, 'X-Requested-With': 'podplane' },
+  'a page of a host whose name ends like the plane’s': { Origin: ORIGIN.replace('//', '//evil'), 'X-Requested-With': 'podplane' },
+  'a page that names the plane as its user': { Origin: `${ORIGIN}@evil.test`, 'X-Requested-With': 'podplane' },
+  'a page of another port of the same host': { Origin: `${ORIGIN}:8081`, 'X-Requested-With': 'podplane' },
+  'a page of another port, in a browser that says so': { 'Sec-Fetch-Site': 'same-site', 'X-Requested-With': 'podplane' },
+  'a form of text of another site': { Origin: 'https://evil.test', 'Sec-Fetch-Site': 'cross-site', 'Content-Type': 'text/plain' },
+  'a form of text in an old browser': { 'Content-Type': 'text/plain' },
 }
+
+async function signedInByLink({ userId }: Account, isOperator = false): Promise<Browser> {
+  const browser = new Browser()
+  const { link } = (await admin().post('/admin/v1/sign-in-links', { userId, isOperator })).body
+  expect((await browser.page('POST', STATE, { link })).status).toBe(201)
+  return browser
+}
+
+const countOf = async (table: string) => (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first<{ n: number }>())?.n
 
 describe('a cookie that', () => {
   it.each(Object.entries(STRANGERS))('[CS-4] [CS-6] %s sends changes nothing', async (_, headers) => {
@@ -51,6 +68,32 @@ describe('a cookie that', () => {
     expect((await browser.ask('DELETE', STATE, undefined, headers)).status).toBe(403)
     expect(browser.secret).toBe(stays)
     expect((await browser.page('GET', '/v2/user')).body.id).toBe(account.userId)
+  })
+
+  it.each(Object.entries(STRANGERS))('[CS-4] [CS-20] %s sends neither lets a device in nor keeps it out', async (_, headers) => {
+    const browser = await signedInByLink(await createAccount())
+    const device = (await api(null).post(DEVICE, { name: 'ada-laptop' })).body
+    const before = await countOf('api_keys')
+    for (const verb of ['approve', 'deny']) {
+      const { status } = await browser.ask('POST', `${DEVICE}/${verb}`, { userCode: device.user_code }, headers)
+      expect([verb, status]).toEqual([verb, 401])
+    }
+    const told = await api(null).post(`${DEVICE}/token`, { device_code: device.device_code })
+    expect([told.body.error, await countOf('api_keys')]).toEqual(['authorization_pending', before])
+    expect((await browser.page('POST', `${DEVICE}/approve`, { userCode: device.user_code })).status, 'a page of the plane may').toBe(200)
+  })
+
+  it.each(Object.entries(STRANGERS))('[CS-4] [CS-5] %s sends neither makes, reads nor opens a sign-in link', async (_, headers) => {
+    const [owner, attacker] = [await createAccount(), await createAccount()]
+    const [operator, victim] = [await signedInByLink(owner, true), await signedInByLink(owner)]
+    const { link } = (await admin().post('/admin/v1/sign-in-links', { userId: attacker.userId })).body
+    const before = await countOf('sign_in_links')
+    const made = await operator.ask('POST', '/admin/v1/sign-in-links', { userId: attacker.userId }, headers)
+    const read = await victim.ask('POST', `${STATE}/link`, { link }, headers)
+    const opened = await victim.ask('POST', STATE, { link }, headers)
+    expect([made.status, read.status, opened.status, await countOf('sign_in_links')]).toEqual([401, 403, 403, before])
+    expect((await victim.page('GET', '/v2/user')).body.id).toBe(owner.userId)
+    expect((await victim.page('POST', STATE, { link })).status, 'a page of the plane may').toBe(201)
   })
 
   it('[CS-5] nobody sends: an attacker’s page signs nobody in as the attacker', async () => {

@@ -7,6 +7,7 @@ import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys
 import { auditRows } from '../../support/audited.ts'
 import { Browser } from '../../support/browser.ts'
 import { admin, afterEach, beforeEach, createAccount, describe, env, expect, it, ORIGIN, type Reply, vi } from '../../support/harness.ts'
+import { lookAlikesOf } from '../../support/look-alikes.ts'
 import { FakeProvider, ISSUER } from '../../support/provider.ts'
 
 const START = '/console/sign-in/start'
@@ -187,6 +188,18 @@ describe('an operator', () => {
     expect((await stateOf(moved.browser)).isOperator).toBe(false)
     const unverified = await signIn({ email: 'root@example.com', email_verified: false, sub: 'root' })
     expect((await stateOf(unverified.browser)).isOperator).toBe(false)
+  })
+})
+
+describe('an address that merely looks like that of an operator', () => {
+  it.each(lookAlikesOf('kim.sato@example.com'))('[CS-13] with %s makes no operator: %j', async (_, email) => {
+    const { browser } = await signIn({ email })
+    expect((await stateOf(browser)).isOperator ?? false).toBe(false)
+    expect((await browser.page('GET', '/admin/v1/users')).status).toBe(401)
+  })
+
+  it('[CS-13] in other case is that address', async () => {
+    expect((await stateOf((await signIn({ email: 'KIM.Sato@Example.com' })).browser)).isOperator).toBe(true)
   })
 })
 

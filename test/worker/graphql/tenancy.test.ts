@@ -1,6 +1,6 @@
 import { graphql } from '../../support/graphql.ts'
 import { argumentsWith, documentOf, fieldsOf, type Guarded } from '../../support/graphql-schema/fields.ts'
-import { api, createAccount, describe, expect, it } from '../../support/harness.ts'
+import { api, createAccount, describe, expect, it, send, teamOf } from '../../support/harness.ts'
 import { snapshot, VICTIMS } from '../../support/victims.ts'
 
 // Every field with an argument, with the id of somebody else in every place that takes one: answered as an id that nothing has.
@@ -49,6 +49,30 @@ describe('[GQL-39] ids of other accounts', () => {
     expect(await told(stranger.key, id)).toEqual(await told(other.key, nothingLike(id)))
     expect(await snapshot(victim)).toEqual(before)
   })
+
+  // Who asks is the same for all kinds: three stand for them.
+  it.each(['/v2/pods/', '/v2/serverless/', '/v2/account/secrets/'])(
+    '[GQL-2] %s answer so too to a key in the address that names the team of the owner',
+    async (kind) => {
+      const victim = await VICTIMS[kind]?.()
+      const id = victim?.params.id
+      if (!victim || id === undefined) throw new Error(`no victim of ${kind}`)
+      const team = await teamOf(victim.owner)
+      const before = await snapshot(victim)
+      const told = async (named: string) => {
+        const { key } = await createAccount()
+        const answers: unknown[] = []
+        for (const query of documentsOf(named)) {
+          const headers = { 'Content-Type': 'application/json', 'X-Team-Id': team }
+          const answer = await send(`/graphql?api_key=${key}`, { method: 'POST', headers, body: JSON.stringify({ query }) })
+          answers.push({ status: answer.status, ...withoutIds(await answer.json(), named) })
+        }
+        return answers
+      }
+      expect(await told(id)).toEqual(await told(nothingLike(id)))
+      expect(await snapshot(victim)).toEqual(before)
+    },
+  )
 
   it('lists hold what is of the account alone', async () => {
     // One after another: some take machines.

@@ -37,7 +37,8 @@ interface Caller {
   team?: string
   /** What a browser sends in the place of a header. */
   cookies?: Record<string, string>
-  isOperator?: boolean
+  /** `reads`: where nothing is changed. */
+  isOperator?: boolean | 'reads'
   expected(scope: string, method: string): Verdict
 }
 
@@ -161,6 +162,22 @@ async function browsers(account: Account): Promise<Caller[]> {
     { name: 'a cookie that nobody was given', cookies: { ...PAGE, Cookie: `podplane-session=${'x'.repeat(43)}` }, expected: always('401') },
     { name: 'the cookie of an operator who is a user', cookies: { ...PAGE, ...operator }, isOperator: true, expected: always('let in') },
     {
+      name: 'the cookie of an operator without the mark of a page',
+      cookies: operator,
+      isOperator: 'reads' as const,
+      expected: (_: string, method: string) => (method === 'get' ? 'let in' : '401') as Verdict,
+    },
+    {
+      name: 'the cookie of an operator from another site',
+      cookies: { ...PAGE, ...operator, 'Sec-Fetch-Site': 'cross-site' },
+      expected: always('401'),
+    },
+    {
+      name: 'the cookie of an operator from a page in a sandbox',
+      cookies: { 'X-Requested-With': 'podplane', ...operator, Origin: 'null' },
+      expected: always('401'),
+    },
+    {
       name: 'the cookie of the operator key',
       cookies: { ...PAGE, ...(await cookieOf({ key: env.OPERATOR_KEY })) },
       isOperator: true,
@@ -228,10 +245,11 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
     expect(cells).toBe(callers.length * DOCUMENTED.length)
   }, 600_000)
 
-  it('[AUT-4a] every operation of the operator API lets in the operator, and nobody else', async () => {
+  it('[AUT-4a] [CS-4] every operation of the operator API lets in the operator, and nobody else', async () => {
     for (const { name, header, team, cookies, isOperator = header === OPERATOR } of callers) {
       const got = await Promise.all(OF_OPERATORS.map(async (operation) => told((await call(header, operation, team, cookies)).status)))
-      expect(got, name).toEqual(OF_OPERATORS.map(() => (isOperator ? 'let in' : '401')))
+      const isLetIn = (method: string) => isOperator === true || (isOperator === 'reads' && method === 'get')
+      expect(got, name).toEqual(OF_OPERATORS.map(({ method }) => (isLetIn(method) ? 'let in' : '401')))
     }
     console.info(
       `operator API: ${callers.length} callers x ${OF_OPERATORS.length} operations = ${callers.length * OF_OPERATORS.length} cells`,

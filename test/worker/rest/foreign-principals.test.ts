@@ -1,4 +1,5 @@
 import { issueWorkerToken } from '../../../src/effects/workers/worker-token.ts'
+import { V1_ROUTES } from '../../../src/http/v1/v1-api.ts'
 import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
@@ -33,6 +34,7 @@ import {
 } from '../../support/operations.ts'
 import { podScene } from '../../support/pod-scene.ts'
 import { FakeProvider } from '../../support/provider.ts'
+import { V1_KINDS, v1, v1BodyOf } from '../../support/v1.ts'
 import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
 
 // Every route that names something, called by everybody who may not: what is answered proves nothing, so the victim is looked at too.
@@ -183,6 +185,29 @@ describe.each(PRINCIPALS)('[C1] [PP-191] $name', ({ headerFor, teamFor, collecti
     expect(foreign).toEqual(unknown)
     expect(await snapshot(victim)).toEqual(before)
   })
+
+  it.each(Object.entries(V1_KINDS))(
+    '[LEG-4] is refused by every route of v1 for one of %s, as for an unknown id, and changes nothing',
+    async (kind, v2Path) => {
+      const victim = victimOf(v2Path)
+      const { id = '' } = victim.params
+      const [header, unknownHeader] = [await headerFor(victim, id), await headerFor(victim, unknownOf(id))]
+      const more = await naming(victim)
+      const before = await snapshot(victim)
+      const answersFor = async (named: string, header: string | null) => {
+        const answers: Record<string, unknown> = {}
+        for (const { method, path } of V1_ROUTES.filter((route) => route.path.startsWith(`/${kind}/:id`))) {
+          const given = { ...more, ...(header !== null && { Authorization: header }) }
+          const { status, headers, body } = await v1(null).call(method, path.replace(':id', named), v1BodyOf(method, path), given)
+          expect(REFUSED, `${method} ${path}`).toContain(status)
+          answers[`${method} ${path}`] = [status, [...headers.keys()].sort(), JSON.stringify(body).replaceAll(named, '<id>')]
+        }
+        return answers
+      }
+      expect(await answersFor(id, header)).toEqual(await answersFor(unknownOf(id), unknownHeader))
+      expect(await snapshot(victim)).toEqual(before)
+    },
+  )
 
   it('is shown nothing of a victim by what takes no id, and changes nothing', async () => {
     const everyone = [...victims.values()]

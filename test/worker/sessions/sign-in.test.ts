@@ -15,6 +15,7 @@ import {
   teamOf,
   vi,
 } from '../../support/harness.ts'
+import { lookAlikesOf } from '../../support/look-alikes.ts'
 import { asSession, FakeProvider, ISSUER } from '../../support/provider.ts'
 
 const PATH = '/v2/serverless'
@@ -153,15 +154,15 @@ describe('with a list of domains', () => {
     expect(refusal).toEqual(forbidden(expect.stringContaining('not verified')))
   })
 
-  it.each(['other.example', 'sub.corp.example', 'corp.example.evil.example', 'notcorp.example'])(
-    '[SES-7] verified addresses of %s do not sign up',
-    async (domain) => {
-      const before = await counts()
-      const refusal = forbidden(`addresses of ${domain} may not sign up here: ask the operator of the plane for an account`)
-      expect(await ask('corp.example', { email: mailOf(domain) })).toEqual(refusal)
-      expect(await counts()).toEqual(before)
-    },
-  )
+  it.each([
+    ...['other.example', 'sub.corp.example', 'corp.example.evil.example', 'notcorp.example', 'corp.example.'],
+    ...['c\u043erp.example', '\uff43orp.example', 'corp\u3002example', 'corp.ex\u0430mple'],
+  ])('[SES-7] verified addresses of %s do not sign up', async (domain) => {
+    const before = await counts()
+    const refusal = forbidden(`addresses of ${domain} may not sign up here: ask the operator of the plane for an account`)
+    expect(await ask('corp.example', { email: mailOf(domain) })).toEqual(refusal)
+    expect(await counts()).toEqual(before)
+  })
 
   it('[SES-7] a user whom the operator has made signs in from any domain with a verified address', async () => {
     const { email } = await createAccount()
@@ -197,6 +198,18 @@ describe('an address that a user has', () => {
       'the e-mail address is not verified: verify it at the identity provider, then sign in again',
     )
     expect(await identitiesOf(account.userId)).toEqual([])
+  })
+
+  it('[SES-8] is not for an address that merely looks like it', async () => {
+    const email = `kim.sato-${crypto.randomUUID()}@example.com`
+    const { body: user } = await admin().post('/admin/v1/users', { email })
+    for (const [what, other] of lookAlikesOf(email)) {
+      const { status } = await asSession(await provider.token({ email: other }), PATH)
+      expect([200, 403], what).toContain(status)
+      expect(await identitiesOf(user.id), what).toEqual([])
+    }
+    expect((await asSession(await provider.token({ email: email.toUpperCase() }), PATH)).status).toBe(200)
+    expect(await identitiesOf(user.id)).toHaveLength(1)
   })
 
   it('[SES-8] is not when the provider has given it to somebody else since', async () => {

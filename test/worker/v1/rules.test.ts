@@ -4,27 +4,8 @@ import { auditOf } from '../../support/audited.ts'
 import { gpus } from '../../support/gpus.ts'
 import { type Account, api, createAccount, createEndpoint, createKey, describe, expect, it } from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
-import { v1 } from '../../support/v1.ts'
+import { V1_BODIES as BODIES, v1BodyOf as bodyOf, V1_IMAGE as IMAGE, V1_KINDS as KINDS, v1 } from '../../support/v1.ts'
 import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
-
-const IMAGE = 'acme/idle:1'
-/** Kinds of v1, with the paths of v2 that hold the same things. */
-const KINDS: Readonly<Record<string, string>> = {
-  pods: '/v2/pods/',
-  endpoints: '/v2/serverless/',
-  templates: '/v2/templates/',
-  networkvolumes: '/v2/network-volumes/',
-  containerregistryauth: '/v2/registries/',
-}
-const BODIES: Readonly<Record<string, object>> = {
-  '/pods': { computeType: 'CPU', imageName: IMAGE },
-  '/endpoints': { templateId: 'nosuchtemplate', gpuTypeIds: ['NVIDIA L4'] },
-  '/templates': { name: 't', imageName: IMAGE },
-  '/networkvolumes': { name: 'v', size: 10, dataCenterId: 'EU-RO-1' },
-  '/containerregistryauth': { name: 'r', username: 'u', password: 'p' },
-}
-const bodyOf = (method: string, path: string) =>
-  path.endsWith('/update') || method === 'PATCH' ? { name: 'n2' } : method === 'POST' ? BODIES[path] : undefined
 
 describe('who may call v1', () => {
   it('[LEG-4][AUT-3] nobody without a key, and no key without the scope, before the body is looked at', async () => {

@@ -8,14 +8,21 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 NAME = os.environ["RUNPOD_POD_ID"]
+SEEN = []
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
+    def parse_request(self):
+        SEEN.append(self.raw_requestline.decode("latin-1").strip())
+        return super().parse_request()
+
     def do_GET(self):
         path = self.path.split("?")[0]
+        if path == "/seen":
+            return self.answer("\n".join(SEEN).encode())
         if path == "/events":
             return self.events()
         if path == "/socket":
@@ -32,7 +39,9 @@ class Handler(BaseHTTPRequestHandler):
         return self.answer(("%s %s" % (NAME, self.headers.get("Authorization"))).encode())
 
     def do_POST(self):
-        """Echoes the body as it comes."""
+        """Echoes the body as it comes; one in chunks when it is there."""
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            return self.answer(b"".join(self.chunks()))
         length = int(self.headers["Content-Length"])
         self.send_response(200)
         self.send_header("Content-Length", str(length))
@@ -43,6 +52,12 @@ class Handler(BaseHTTPRequestHandler):
                 return
             self.wfile.write(part)
             length -= len(part)
+
+    def chunks(self):
+        while size := int(self.rfile.readline(), 16):
+            yield self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
 
     def events(self):
         self.send_response(200)
