@@ -56,6 +56,8 @@ export class TunnelConnection {
   }
 
   receive(socket: WebSocket, message: ArrayBuffer | string): void {
+    // What was under way when it was closed: an end for it would take the place of the one in use.
+    if (socket.readyState !== WebSocket.READY_STATE_OPEN) return
     try {
       if (typeof message === 'string') throw new Error('text')
       this.endOf(socket).receive(new Uint8Array(message))

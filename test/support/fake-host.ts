@@ -1,8 +1,8 @@
-import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { DesiredParts } from '../../src/host-agent/plane/desired-parts.ts'
 import { TAKE_AGAIN_HEADER } from '../../src/host-protocol/delivery.ts'
 import { type LogLine, LogsResponse } from '../../src/host-protocol/logs.ts'
-import type { Inventory, PlaneMessage, Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
+import type { EnrolRequest, Inventory, PlaneMessage, Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
 import type { Overlay, OverlayReport } from '../../src/host-protocol/overlays.ts'
 import type { VolumesRequest, VolumesResponse } from '../../src/host-protocol/volumes.ts'
 import { admin, expect, send } from './harness.ts'
@@ -82,13 +82,18 @@ export class FakeHost {
   /** Sends its enrolment once more, as an agent does that knows nothing of the answer. */
   enrolAgain: () => Promise<Response> = () => Promise.reject(new Error('it has not enrolled'))
 
-  /** The answer to an enrolment; `publicJwk` changes the key that is claimed, not the one that signs. */
-  static async askToEnrol(
+  /** The answer to an enrolment. */
+  static async askToEnrol(...what: Parameters<typeof FakeHost.enrolment>): Promise<Response> {
+    return postJson('/host/v1/enrol', await FakeHost.enrolment(...what))
+  }
+
+  /** What a machine says to enrol; `publicJwk` changes the key that is claimed, not the one that signs. */
+  static async enrolment(
     token: string,
     publicJwk: { x?: string } = {},
     inventory: Inventory = INVENTORY,
     keys?: Awaited<ReturnType<typeof generateKeyPair>>,
-  ): Promise<Response> {
+  ): Promise<EnrolRequest> {
     const { publicKey, privateKey } = keys ?? (await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true }))
     const jwk = await exportJWK(publicKey)
     const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
@@ -101,13 +106,7 @@ export class FakeHost {
       .setExpirationTime('60s')
       .setJti(crypto.randomUUID())
       .sign(privateKey)
-    return postJson('/host/v1/enrol', {
-      joinToken: token,
-      name: 'x',
-      publicKey: { kty: 'OKP', crv: 'Ed25519', x: jwk.x, ...publicJwk },
-      proof,
-      inventory,
-    })
+    return { joinToken: token, name: 'x', publicKey: { kty: 'OKP', crv: 'Ed25519', x: jwk.x ?? '', ...publicJwk }, proof, inventory }
   }
 
   /** Opens a link and waits until the plane has taken the host in. */
@@ -167,17 +166,11 @@ export class FakeHost {
     return beat
   }
 
-  /** An assertion of this host, as `HostKey` signs it; `skewMs` is how wrong its clock is. */
-  async assertion({ skewMs = 0, ...claims }: { skewMs?: number; epoch?: number; jti?: string } = {}): Promise<string> {
+  /** An assertion of this host, as `HostKey` signs it; `skewMs` is how wrong its clock is. A claim that is undefined is left out. */
+  async assertion({ skewMs = 0, ...claims }: { skewMs?: number; [claim: string]: unknown } = {}): Promise<string> {
     const now = Math.floor((Date.now() + skewMs) / 1000)
-    const jwt = new SignJWT({ iss: this.id, epoch: 1, jti: crypto.randomUUID(), ...claims })
-    return await jwt
-      .setProtectedHeader({ alg: 'EdDSA' })
-      .setAudience('podplane-host')
-      .setSubject(this.id)
-      .setIssuedAt(now)
-      .setExpirationTime(now + 60)
-      .sign(this.key)
+    const own = { iss: this.id, sub: this.id, aud: 'podplane-host', epoch: 1, iat: now, exp: now + 60, jti: crypto.randomUUID() }
+    return new SignJWT({ ...own, ...claims } as JWTPayload).setProtectedHeader({ alg: 'EdDSA' }).sign(this.key)
   }
 
   /** Asks for an access token; a good one is used from now on. */
@@ -186,6 +179,38 @@ export class FakeHost {
     const body = (await reply.json()) as { accessToken?: string }
     if (body.accessToken) this.accessToken = body.accessToken
     return reply.status
+  }
+
+  /** The answer to anything that is posted with the present access token. */
+  post(path: 'events' | 'logs' | 'volumes' | 'overlays', body: unknown): Promise<Response> {
+    return postJson(`/host/v1/${path}`, body, this.accessToken)
+  }
+
+  /**
+   * Says anything over a link of its own, behind a hello. Resolves with the type of what the plane answers, or with the code with which it closes
+   * the link.
+   */
+  async say(message: Record<string, unknown>): Promise<string | number> {
+    const { webSocket } = await this.openLink()
+    if (!webSocket) throw new Error('no socket')
+    const heard: (string | number)[] = []
+    let wake = () => {}
+    const hear = (what: string | number) => {
+      heard.push(what)
+      wake()
+    }
+    webSocket.addEventListener('message', ({ data }) => hear((JSON.parse(String(data)) as PlaneMessage).type))
+    webSocket.addEventListener('close', ({ code }) => hear(code))
+    webSocket.accept()
+    const answer = async (to: Record<string, unknown>) => {
+      webSocket.send(JSON.stringify({ inventory: this.inventory, workloads: [], takesParts: true, ...to }))
+      if (heard.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+      return heard.shift() ?? 0
+    }
+    expect(await answer({ type: 'hello' })).toBe('desired')
+    const last = await answer(message)
+    webSocket.close()
+    return last
   }
 
   /** The status of a callback with the present access token. */

@@ -1,6 +1,6 @@
-/** HOST-38: an assertion is good for a minute, and a minute more for a clock that is wrong; afterwards its age alone refuses it. */
-const REMEMBERED_MS = 120_000
-/** A host needs one an hour. One that asks for more than this in two minutes is refused rather than remembered. */
+/** HOST-38: an assertion is good for a minute, and a minute more at either end for a clock that is wrong; afterwards its age alone refuses it. */
+const REMEMBERED_MS = 180_000
+/** A host needs one an hour. One that asks for more than this in three minutes is refused rather than remembered. */
 const MAX_REMEMBERED = 100
 
 /** Marks an assertion of this host as used, if it is not and there are not too many. */

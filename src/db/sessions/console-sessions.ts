@@ -83,7 +83,10 @@ export async function revokeSessionsOf(
 /** Statements that end what came from a user as a listed operator, but links that are open: sessions by link, and keys of devices (DER-6). */
 export function endMadeAsOperator(db: Database, userId: string, nowMs: number): Statement[] {
   const keys = and(eq(apiKeys.parent, listedOperator(userId)), isNull(apiKeys.revokedAt))
-  return [endSessions(db, eq(consoleSessions.parent, listedOperator(userId)), nowMs), db.update(apiKeys).set({ revokedAt: nowMs }).where(keys)]
+  return [
+    endSessions(db, eq(consoleSessions.parent, listedOperator(userId)), nowMs),
+    db.update(apiKeys).set({ revokedAt: nowMs }).where(keys),
+  ]
 }
 
 /** The statement that ends open links that a user made as a listed operator. */

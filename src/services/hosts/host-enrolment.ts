@@ -96,9 +96,10 @@ async function lookUp<Found>(
 }
 
 async function spendAssertion(env: Env, host: Owned<'host'>, jti: string | undefined): Promise<void> {
-  const isId = jti !== undefined && jti !== '' && jti.length <= MAX_JTI_CHARS
+  // Claims are of any type, whatever their declaration says.
+  const isId = typeof jti === 'string' && jti !== '' && jti.length <= MAX_JTI_CHARS
   const outcome = isId ? await hostStub(env, host).spendAssertion(jti) : 'used'
-  if (outcome === 'too many') throw new Problem('rateLimited', { detail: 'too many tokens for this host; ask again in two minutes' })
+  if (outcome === 'too many') throw new Problem('rateLimited', { detail: 'too many tokens for this host; ask again in three minutes' })
   if (outcome === 'used')
     throw new Problem('invalidToken', { detail: 'the assertion was used before, or names no id of its own; sign a new one' })
 }
@@ -175,7 +176,8 @@ function faultOf(publicKeyX: string): string | null {
 
 function readIssuer(jwt: string): string | null {
   try {
-    return decodeJwt(jwt).iss ?? null
+    const { iss } = decodeJwt(jwt)
+    return typeof iss === 'string' ? iss : null
   } catch {
     return null
   }

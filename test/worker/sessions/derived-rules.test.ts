@@ -1,9 +1,11 @@
 import { writeParent } from '../../../src/domain/session/parent.ts'
 import { authenticate, forgetVerdicts, identifyOperator, isStillGood } from '../../../src/services/credentials/authenticate.ts'
+import { enrolHost } from '../../../src/services/hosts/host-enrolment.ts'
 import { signInWithLink } from '../../../src/services/sessions/sign-in-links.ts'
 import { auditRows } from '../../support/audited.ts'
 import { Browser } from '../../support/browser.ts'
 import { VISIT, where } from '../../support/derived/world.ts'
+import { FakeHost } from '../../support/fake-host.ts'
 import {
   type Account,
   admin,
@@ -233,4 +235,32 @@ describe('what a listed operator has made', () => {
       expect((await api(account.key).get('/v2/user')).status).toBe(200)
     },
   )
+})
+
+describe('what an operator key has made beside links', () => {
+  it('[S4] [DER-17] stays good after the rotation; the operator finds it in the audit log, and ends it', async () => {
+    const account = await createAccount()
+    const key = await createKey(account.userId)
+    const tokens = []
+    for (const name of ['joins', 'revoked']) tokens.push((await admin().post('/admin/v1/join-tokens', { name })).body)
+    const [joins, revoked] = tokens
+    const isGood = async () => (await authenticate(ROTATED, `Bearer ${key.key}`, Date.now(), VISIT)).ok
+    const join = async (token: string) => enrolHost(ROTATED, await FakeHost.enrolment(token), null, Date.now())
+
+    expect((await identifyOperator(ROTATED, `Bearer ${env.OPERATOR_KEY}`, Date.now(), VISIT)).ok).toBe(false)
+    forgetVerdicts()
+    expect(await isGood()).toBe(true)
+    const { hostId } = await join(joins.token)
+    const found = await auditRows(
+      "actor_kind = 'OPERATOR' AND user_id IS NULL AND action IN ('users.create', 'keys.create', 'join-tokens.create')",
+    )
+    expect(found.map(({ resourceId }) => resourceId)).toEqual(expect.arrayContaining([account.userId, key.id, joins.id, revoked.id]))
+
+    expect((await admin().delete(`/admin/v1/keys/${key.id}`)).status).toBe(204)
+    expect((await admin().delete(`/admin/v1/join-tokens/${revoked.id}`)).status).toBe(204)
+    expect((await admin().delete(`/admin/v1/hosts/${hostId}`)).status).toBe(204)
+    expect(await isGood()).toBe(false)
+    await expect(join(revoked.token)).rejects.toThrow()
+    await expect(join(joins.token)).rejects.toThrow()
+  })
 })
