@@ -1,14 +1,13 @@
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
-import { router } from '../../../src/console/app/router.tsx'
 import { waitUntil } from '../../support/time.ts'
 import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
+import { addressesOf, isRead, lead, PATIENCE_MS, ROUTES } from './support/walk.ts'
 
 // Every page of the router in its four faces, in one tab each, by the navigation of the console itself.
 
-const PATIENCE_MS = 5_000
 /** Longer than all tries of one request together. */
 const ALL_TRIES_MS = 5_000
 const IDLE_MS = 30_000
@@ -16,8 +15,6 @@ const IDLE_MS = 30_000
 const STEP_MS = 5_000
 const MOST_ASKED = 20
 const CALLS = /\/(v2|admin\/v1)\//
-/** As the router has them: nobody has to remember to name a new page here. Who is signed in is led away from the sign-in. */
-const ROUTES = Object.keys(router.routesByPath).filter((path) => path !== '/' && path !== '/console/sign-in')
 /** Whose address names nothing that must be there. */
 const NAMELESS = ROUTES.filter((path) => !path.includes('$'))
 const NAMING = ROUTES.filter((path) => path.includes('$'))
@@ -47,13 +44,6 @@ const EMPTY: Readonly<Record<string, string>> = {
 /** Loading, errors and what is old are drawn by one part for all pages; a few tell whether everybody can use them. */
 const isSample = (path: string) => ['/console', '/console/pods/new', '/console/operator/plane'].includes(path)
 
-/** Leads to an address as a link of the page does, without loading the page anew, until another page's heading is shown. */
-async function lead(page: Page, path: string): Promise<void> {
-  if (new URL(page.url()).pathname === path) return
-  await page.evaluate(`document.querySelector('h1')?.setAttribute('data-left', ''); history.pushState({}, '', ${JSON.stringify(path)})`)
-  await page.locator('h1:not([data-left])').waitFor()
-}
-
 /** Looks at every page, also when one is wrong, so that one run tells of all. */
 async function each(paths: readonly string[], look: (path: string) => Promise<void>): Promise<void> {
   const wrong: string[] = []
@@ -64,11 +54,6 @@ async function each(paths: readonly string[], look: (path: string) => Promise<vo
 
 async function heading(page: Page): Promise<string> {
   return await page.getByRole('heading', { level: 1 }).innerText()
-}
-
-/** Waits until a page shows what it has read. */
-async function isRead(page: Page, path: string): Promise<void> {
-  await waitUntil(`${path} has read what it shows`, async () => (await page.getByText('Loading').count()) === 0, PATIENCE_MS)
 }
 
 describe('[UI-7, UI-70] every page', () => {
@@ -254,21 +239,14 @@ async function fill(plane: TestPlane): Promise<string[]> {
     }),
   ])
   const [{ hosts }, { users }] = await Promise.all([operator.listHosts(), operator.listUsers()])
-  const ids: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
-    '/console/pods/$id': { id: pod.id },
-    '/console/clusters/$id': { id: cluster.id },
-    '/console/endpoints/$id': { id: endpoint.id },
-    '/console/endpoints/$id/jobs/$jobId': { id: endpoint.id, jobId: job.id },
-    '/console/endpoints/$id/workers/$workerId': { id: endpoint.id, workerId: workers[0]?.id },
-    '/console/templates/$id': { id: template.id },
-    '/console/operator/hosts/$id': { id: hosts[0]?.id },
-    '/console/operator/accounts/$id': { id: users[0]?.id },
-  }
-  return ROUTES.map((route) =>
-    route.replaceAll(/\$(\w+)/g, (_, name: string) => {
-      const id = ids[route]?.[name]
-      if (id === undefined) throw new Error(`make something for the page ${route} to show`)
-      return id
-    }),
-  )
+  return addressesOf({
+    pod: pod.id,
+    cluster: cluster.id,
+    endpoint: endpoint.id,
+    job: job.id,
+    worker: workers[0]?.id,
+    template: template.id,
+    host: hosts[0]?.id,
+    account: users[0]?.id,
+  })
 }
