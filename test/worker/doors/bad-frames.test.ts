@@ -39,7 +39,7 @@ const ENDING: Readonly<Record<string, Bad>> = {
   'a type behind the last': (s) => [raw(8, s)],
   'type 255': (s) => [raw(255, s)],
   'a stream that the agent opens': (s, _, workloadId) => {
-    const target = { kind: 'http', workloadId, window: HALF, port: 80, method: 'GET', path: '/', headers: [] } as const
+    const target = { kind: 'http' as const, workloadId, window: HALF, port: 80, method: 'GET', path: '/', headers: [] }
     return [frame({ type: 'open', stream: s + 1, target })]
   },
   'an open without a target': (s) => [raw(1, s + 1, '{}')],
