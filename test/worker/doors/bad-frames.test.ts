@@ -1,4 +1,4 @@
-import { encodeFrame, type Frame, MAX_DATA_BYTES, MAX_FRAME_BYTES } from '../../../src/host-protocol/tunnel/frames.ts'
+import { encodeFrame, type Frame, MAX_DATA_BYTES, MAX_FRAME_BYTES, type OpenTarget } from '../../../src/host-protocol/tunnel/frames.ts'
 import { FakeTunnel, reply, type Serve, type Served } from '../../support/fake-tunnel.ts'
 import { gpus } from '../../support/gpus.ts'
 import { afterEach, describe, expect, it, send } from '../../support/harness.ts'
@@ -39,7 +39,7 @@ const ENDING: Readonly<Record<string, Bad>> = {
   'a type behind the last': (s) => [raw(8, s)],
   'type 255': (s) => [raw(255, s)],
   'a stream that the agent opens': (s, _, workloadId) => {
-    const target = { kind: 'http' as const, workloadId, window: HALF, port: 80, method: 'GET', path: '/', headers: [] }
+    const target: OpenTarget = { kind: 'http', workloadId, window: HALF, port: 80, method: 'GET', path: '/', headers: [] }
     return [frame({ type: 'open', stream: s + 1, target })]
   },
   'an open without a target': (s) => [raw(1, s + 1, '{}')],
