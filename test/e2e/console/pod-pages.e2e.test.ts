@@ -34,7 +34,7 @@ const READS: Readonly<Record<string, string>> = {
   'a tab with the console': `const tab = open('/console'); await new Promise((end) => setTimeout(end, 1000))
     try { return tab.document.documentElement.outerHTML } finally { tab.close() }`,
 }
-/** The same, which gives nothing anywhere: the console lets no page frame or open it. */
+/** The same by way of other windows. A page of the plane itself gets nothing so: the console's policy lets it neither frame nor write scripts. */
 const REACHES: Readonly<Record<string, string>> = {
   'a frame with the console': "return (await frame({ src: '/console' })).contentDocument?.documentElement.outerHTML",
   'who opened it': "opener.location = '/console/keys'; return opener.document.documentElement.outerHTML",
@@ -82,7 +82,7 @@ const TOOLS = `
     await answer
   }`
 
-/** Runs them all beside one another; \`got\` tells what each has got. */
+/** Runs them all beside one another; `got` names those that have got something. */
 const scriptOf = (tries: Readonly<Record<string, string>>, { pod, key }: { pod: string; key: string }) => `
   const [pod, key] = ${JSON.stringify([pod, key])}
   ${TOOLS}
