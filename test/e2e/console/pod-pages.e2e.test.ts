@@ -31,7 +31,7 @@ const READS: Readonly<Record<string, string>> = {
   'a shared worker': "return new SharedWorker('/console/offline.js')",
   'a terminal': `const s = new WebSocket('ws://' + location.host + '/v2/pods/' + pod + '/exec?command=id', 'v5.channel.k8s.io')
     return await new Promise((end) => { s.onopen = end; s.onerror = () => end(null) })`,
-  'a tab with the console': `const tab = open('/console'); await new Promise((end) => setTimeout(end, 1000))
+  'a tab with the console': `const tab = open('/console'); await new Promise((end) => after(1000, end))
     try { return tab.document.documentElement.outerHTML } finally { tab.close() }`,
 }
 /** The same by way of other windows. A page of the plane itself gets nothing so: the console's policy lets it neither frame nor write scripts. */
@@ -55,6 +55,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   'signs out': "await fetch('/console/session', marked('DELETE'))",
 }
 const TOOLS = `
+  const after = (ms, end) => void setTimeout(end, ms)
   const TELL = 'let it = null; try { it = localStorage.length + 1 } catch {} parent.postMessage(it, "*")'
   const element = (name, members) => Object.assign(document.createElementNS('http://www.w3.org/1999/xhtml', name), members)
   const put = (one) => document.documentElement.appendChild(one)
@@ -88,7 +89,7 @@ const scriptOf = (tries: Readonly<Record<string, string>>, { pod, key }: { pod: 
   ${TOOLS}
   window.got = (async () => {
     const tries = { ${Object.entries(tries).map(([name, code]) => `${JSON.stringify(name)}: async () => { ${code} }`)} }
-    const late = new Promise((end) => setTimeout(end, ${GIVEN_UP_MS}))
+    const late = new Promise((end) => after(${GIVEN_UP_MS}, end))
     const names = await Promise.all(Object.entries(tries).map(async ([name, run]) => {
       const it = await Promise.race([run().catch(() => null), late])
       return it ? [name] : []
