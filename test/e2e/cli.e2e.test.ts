@@ -229,7 +229,7 @@ timeout = "60s"
     const unsure = (what: string) => ({
       code: 8,
       stdout: '',
-      stderr: expect.stringContaining(`nobody knows whether ${what} was carried out`),
+      stderr: expect.stringContaining(`it is unknown whether ${what} was carried out`),
     })
     const made = await behind('pods', 'create', '--image', 'builtin/idle', '--name', 'once', '--cpu', 'cpu3c', '-q')
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\w+\n$/) })
