@@ -14,13 +14,13 @@ const SECOND_TRIES = process.env.CI ? 1 : 0
 
 /**
  * Planes, agents and their workers as real processes, each with directories, ports and hosts of its own. They wait more than they compute,
- * so four files share a machine of two cores: with three, these idle a quarter of the time.
+ * so three files share a machine of two cores: with two, these idle two fifths of the time, and with four the whole takes longer.
  */
 const WHOLE_PROGRAMS = {
   globalSetup: ['test/e2e/support/require-docker.ts'],
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  maxWorkers: 4,
+  maxWorkers: 3,
   retry: SECOND_TRIES,
   sequence: { groupOrder: 1 },
   // Planes, agents and commands start hundreds of times: what the first of each has compiled is kept for the others.
