@@ -1,4 +1,4 @@
-/** HOST-38: an assertion is good for a minute, and a minute more at either end for a clock that is wrong; afterwards its age alone refuses it. */
+/** HOST-38: an assertion is good for a minute, and one more at either end for a clock that is wrong; afterwards its age refuses it. */
 const REMEMBERED_MS = 180_000
 /** A host needs one an hour. One that asks for more than this in three minutes is refused rather than remembered. */
 const MAX_REMEMBERED = 100

@@ -3,7 +3,7 @@ import { WorkloadState } from '../../../src/host-protocol/messages.ts'
 import { CLUSTERS, ClusterScene, networked } from '../../support/cluster-scene.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { afterAll, api, beforeAll, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { hostStub } from '../../support/stubs.ts'
+import { clusterStub, hostStub } from '../../support/stubs.ts'
 import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
 
 // A machine that has joined as every other has, runs nothing, and speaks of what other machines run.
@@ -36,12 +36,15 @@ let forger: FakeHost
 let cluster: ClusterScene
 const victims: Victim[] = []
 
-/** All that lasts of the victims, and what the objects of all hosts hold of workloads. */
+/** All that lasts of the victims, what the objects of all hosts hold of workloads, and what the cluster's was told of who reaches whom. */
 async function everything(): Promise<unknown> {
   const hosts = (await env.DB.prepare('SELECT id FROM hosts ORDER BY id').all<{ id: string }>()).results
   const held = (id: string) =>
     runInDurableObject(hostStub(env, id), (_, { storage: { sql } }) => sql.exec('SELECT * FROM workloads ORDER BY id').toArray())
-  return [await Promise.all(victims.map(snapshot)), await Promise.all(hosts.map(({ id }) => held(id)))]
+  const told = await runInDurableObject(clusterStub(env, about.cluster), (_, { storage: { sql } }) =>
+    sql.exec('SELECT * FROM reports ORDER BY host_id').toArray(),
+  )
+  return [await Promise.all(victims.map(snapshot)), await Promise.all(hosts.map(({ id }) => held(id))), told]
 }
 
 /** What `send` answers to each message, and that nothing of the victims has changed after all of them. */
@@ -271,7 +274,7 @@ describe('of what other hosts run, a host changes nothing', () => {
   })
 
   it('[PP-190] and the same words of their own hosts change each of them', async () => {
-    const now = async () => (await everything()) as [unknown[], unknown[]]
+    const now = async () => (await everything()) as [unknown[], ...unknown[]]
     const before = await now()
     for (const id of [`${about.pod}-1`, about.worker]) {
       const hostId = await hostOf(id === about.worker ? id : about.pod)
