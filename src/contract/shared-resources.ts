@@ -262,6 +262,13 @@ export const SHARED_RESOURCES = {
     at: ['src/host-agent/pulls/pull-pace.ts#PullPace', 'src/host-agent/pulls/turns.ts#Turns'],
     rules: ['SHR-36', 'HOST-97'],
   },
+  'disk of machines': {
+    charged: 'person',
+    share: 'as much as it leaves to others (adr/0051), or the part that it rents of the vCPUs',
+    reserve: 'a quarter, while one other account is there',
+    at: ['src/domain/host/disk-share.ts#diskRoom', 'src/db/hosts/disk-share.ts#withinDiskShare'],
+    rules: ['SHR-41'],
+  },
   'host ports': {
     charged: 'person',
     share: 'as many as it leaves to others (adr/0051)',

@@ -121,6 +121,11 @@ export const SECOND_FINDING_MUTANTS: readonly Mutant[] = [
     find: 'this.deps.isShared() ? fairCount(IMAGES_MAX, IMAGES_KEPT, others.size) : IMAGES_MAX',
     replace: 'IMAGES_MAX',
   }),
+  finding('SHR-41', 'one person keeps all disks of machines by stopped pods', ['worker', 'worker/pods/disk-share'], {
+    file: 'src/db/pods/pods.ts',
+    find: '\n      AND ${withinDiskShare(pod.teamId, pod.hostId, { id: pod.id, diskGb, vcpus })}',
+    replace: '',
+  }),
   finding('S6', 'any host is believed about any volume', ['worker', 'worker/hosts/volume-hosts'], {
     file: 'src/db/resources/volume-hosts.ts',
     find: 'held.host_id = ${hostId} AND held.mounted_at IS NOT NULL)`',

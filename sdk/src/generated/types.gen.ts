@@ -6283,6 +6283,10 @@ export type UpdatePodRefusals = {
      */
     401: ErrorResponse;
     /**
+     * The spend limit of the account leaves no room for it.
+     */
+    402: ErrorResponse;
+    /**
      * The key lacks the scope.
      */
     403: ErrorResponse;

@@ -5,6 +5,7 @@ import { isActive } from '../accounts/suspension.ts'
 import { type SpendDemand, withinSpend } from '../billing/spend.ts'
 import type { Records, Statement } from '../client.ts'
 import { recomputeHosts } from '../hosts/capacity.ts'
+import { withinDiskShare } from '../hosts/disk-share.ts'
 import { takesAccount } from '../hosts/tenancy.ts'
 import type { PodResources, PodRow } from '../pods/pods.ts'
 import { sealPodSpec } from '../pods/sealed-pod.ts'
@@ -57,7 +58,8 @@ function insertRow(
   const { id, teamId } = cluster
   const gpus = (each.gpu?.count ?? 0) * members.length
   const may = sql`${isActive(teamId)} AND ${withinBudget(teamId, 'clusters', 1)} AND ${withinBudget(teamId, 'pods', members.length)}
-    AND ${withinBudget(teamId, 'gpus', gpus)} AND ${withinSpend(teamId, spend)} AND ${withinBytes(teamId, members)}`
+    AND ${withinBudget(teamId, 'gpus', gpus)} AND ${withinSpend(teamId, spend)} AND ${withinBytes(teamId, members)}
+    AND ${withinShares(teamId, members, each)}`
   // A refusal has to fail the batch: the column takes no NULL.
   return db.insert(clusters).values({ ...cluster, id: sql<string>`(SELECT CASE WHEN ${may} THEN ${id} END)` })
 }
@@ -70,6 +72,14 @@ function withinBytes(teamId: string, members: readonly PodRow[]): SQL {
   const used = specBytesOn(teamId, sql`json_extract(added.value, '$.hostId')`)
   return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(added)}) added
     WHERE ${used} + json_extract(added.value, '$.bytes') > ${boundOf(teamId, 'specBytesPerHost')})`
+}
+
+// Of each host's disk, for all members that it is to take.
+function withinShares(teamId: string, members: readonly PodRow[], { diskGb, vcpus }: PodResources): SQL {
+  const seats = [...Map.groupBy(members, ({ hostId }) => hostId)].map(([hostId, { length }]) => ({ hostId, length }))
+  const [hostId, length] = [sql`json_extract(seat.value, '$.hostId')`, sql`json_extract(seat.value, '$.length')`]
+  const want = { id: '', diskGb: sql`(${diskGb} * ${length})`, vcpus: sql`(${vcpus} * ${length})` }
+  return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(seats)}) seat WHERE NOT ${withinDiskShare(teamId, hostId, want)})`
 }
 
 // The smallest slot that no other network has; none is NULL, which the column does not take. Its first question is asked with it.

@@ -13,6 +13,7 @@ import { isCheckFailure } from '../refusals.ts'
 import { noteMount } from '../resources/volume-hosts.ts'
 import { allocations, hostGpus, hosts } from '../tables/hosts/hosts.ts'
 import { pods } from '../tables/workloads/pods.ts'
+import { selectDiskUse } from './disk-share.ts'
 import { selectHolders, takesAccount } from './tenancy.ts'
 
 /** Of a host whose agent does not say. */
@@ -50,14 +51,19 @@ export function listPlacementHosts(db: Database, statuses: readonly HostStatus[]
   return readPlacementHosts(db, inArray(hosts.status, statuses))
 }
 
+/** Hosts that are online, with what pods of this team's person hold of their disks (SHR-41). */
+export function listPodHosts(db: Database, teamId: string): Promise<PlacementHost[]> {
+  return readPlacementHosts(db, eq(hosts.status, 'ONLINE'), teamId)
+}
+
 /** One of them, read by its key however many others there are; null: it is not online, or there is none. */
 export async function findPlacementHost(db: Database, hostId: string): Promise<PlacementHost | null> {
   const [host] = await readPlacementHosts(db, and(eq(hosts.id, hostId), eq(hosts.status, 'ONLINE')))
   return host ?? null
 }
 
-async function readPlacementHosts(db: Database, which: SQL | undefined): Promise<PlacementHost[]> {
-  const [rows, gpus, holders, requirements] = await db.batch([
+async function readPlacementHosts(db: Database, which: SQL | undefined, podsOf?: string): Promise<PlacementHost[]> {
+  const [rows, gpus, holders, requirements, diskUses = []] = await db.batch([
     db.select().from(hosts).where(which),
     db
       .select({
@@ -72,9 +78,11 @@ async function readPlacementHosts(db: Database, which: SQL | undefined): Promise
       .where(which),
     selectHolders(db, which),
     selectRequirements(db),
+    ...(podsOf === undefined ? [] : [selectDiskUse(db, podsOf, which)]),
   ])
   const requiredClasses = new Map(requirements.map(({ teamId, runtimeClass }) => [teamId, runtimeClass ?? DEFAULT_CLASS]))
   const gpusOf = Map.groupBy(gpus, ({ hostId }) => hostId)
+  const diskUseOf = new Map(diskUses.map(({ hostId, ...diskUse }) => [hostId, { diskUse }]))
   const holdersOf = Map.groupBy(holders, ({ hostId }) => hostId)
   return rows.map((row) => ({
     id: row.id,
@@ -95,6 +103,7 @@ async function readPlacementHosts(db: Database, which: SQL | undefined): Promise
     memoryMbTotal: row.memoryMbTotal,
     memoryMbFree: row.memoryMbFree,
     diskGbFree: row.diskGbFree,
+    ...diskUseOf.get(row.id),
     gpus: gpusOf.get(row.id) ?? [],
   }))
 }

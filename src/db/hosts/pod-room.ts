@@ -1,6 +1,9 @@
 import { and, eq } from 'drizzle-orm'
+import { diskRoom } from '../../domain/host/disk-share.ts'
 import type { Database } from '../client.ts'
+import type { PodRow } from '../pods/sealed-pod.ts'
 import { allocations, hostGpus, hosts } from '../schema.ts'
+import { selectDiskUse } from './disk-share.ts'
 
 /** What a pod could have of its host: what nobody holds, and what it holds itself. */
 export interface PodRoom {
@@ -8,17 +11,24 @@ export interface PodRoom {
   vcpus: number
   memoryMb: number
   diskGb: number
+  /** Of its disk what the account may hold beside others (SHR-41). */
+  diskShareGb: number
 }
 
 /** Null for a pod that holds nothing, and on a host that is removed. */
-export async function readPodRoom(db: Database, podId: string, hostId: string, gpuTypeId: string | null): Promise<PodRoom | null> {
-  const [[host], [held], [gpus]] = await db.batch([
+export async function readPodRoom(
+  db: Database,
+  { id, teamId, hostId }: Pick<PodRow, 'id' | 'teamId' | 'hostId'>,
+  gpuTypeId: string | null,
+): Promise<PodRoom | null> {
+  const [[host], [held], [gpus], [use]] = await db.batch([
     db.select().from(hosts).where(eq(hosts.id, hostId)),
-    db.select().from(allocations).where(eq(allocations.id, podId)),
+    db.select().from(allocations).where(eq(allocations.id, id)),
     db
       .select({ free: hostGpus.free })
       .from(hostGpus)
       .where(and(eq(hostGpus.hostId, hostId), eq(hostGpus.gpuTypeId, gpuTypeId ?? ''))),
+    selectDiskUse(db, teamId, eq(hosts.id, hostId)),
   ])
   if (!host || !held || host.status === 'REMOVED') return null
   return {
@@ -26,5 +36,6 @@ export async function readPodRoom(db: Database, podId: string, hostId: string, g
     vcpus: host.vcpuFree + held.vcpu,
     memoryMb: host.memoryMbFree + held.memoryMb,
     diskGb: host.diskGbFree + held.diskGb,
+    diskShareGb: use ? held.diskGb + diskRoom(use, 0, host.vcpuTotal) : Number.POSITIVE_INFINITY,
   }
 }

@@ -10,6 +10,7 @@ import { NO_DEMAND, type SpendDemand, withinSpend } from '../billing/spend.ts'
 import { insertClosed } from '../billing/usage.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { recomputeHost } from '../hosts/capacity.ts'
+import { withinDiskShare } from '../hosts/disk-share.ts'
 import { takesAccount } from '../hosts/tenancy.ts'
 import { isCheckFailure, isNullFailure } from '../refusals.ts'
 import { allocations, pods } from '../schema.ts'
@@ -45,6 +46,7 @@ export async function insertPod(
       AND ${takesAccount(pod.hostId, pod.teamId)}) AND ${isActive(pod.teamId)}
       AND ${withinBudget(pod.teamId, 'pods', 1)} AND ${withinBudget(pod.teamId, 'gpus', gpu?.count ?? 0)}
       AND ${withinBudget(pod.teamId, 'specBytesPerHost', specBytes(pod), specBytesOn(pod.teamId, pod.hostId))}
+      AND ${withinDiskShare(pod.teamId, pod.hostId, { id: pod.id, diskGb, vcpus })}
       AND ${withinSpend(pod.teamId, spend)}`)
   // A refusal that is no CHECK has to fail the batch too: the pod's row needs its allocation.
   const needsAllocation = sql<string>`(SELECT CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${pod.id}) THEN ${pod.id} END)`
@@ -97,14 +99,15 @@ export async function updatePodTakingCompute(
 }
 
 /**
- * A change that takes another amount of disk on the pod's own host: 'noRoom' when there is too little left (MNT-4). With `growsOnly` it keeps
+ * A change that takes another amount of disk on the pod's own host: 'noRoom' when there is too little left (MNT-4), or of the account's share of it
+ * (SHR-41) or its spend limit. With `growsOnly` it keeps
  * what it has if that is more.
  */
 export async function updatePodResizing(
   db: Records,
   before: PodRow,
   after: PodRow,
-  together: { usage: UsageInterval | null; note?: Statement | null },
+  together: { usage: UsageInterval | null; note?: Statement | null; spend: SpendDemand },
   { diskGb, growsOnly }: { diskGb: number; growsOnly: boolean },
 ): Promise<'done' | 'lost' | 'noRoom'> {
   return updateWithAllocation(db, before, after, together, { diskGb: growsOnly ? sql`MAX(disk_gb, ${diskGb})` : diskGb })
@@ -124,7 +127,13 @@ async function updateWithAllocation(
     : sql``
   const others = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE ${isShared(before.teamId)} AND id <> ${before.id})`
   const hasBudget = held.gpuCount ? sql` AND ${withinBudget(before.teamId, 'gpus', Number(held.gpuCount), others)}` : sql``
-  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED')${hasGpus}${hasBudget}
+  // Less than it holds is never too much.
+  const { id, teamId, hostId } = before
+  const hasShare =
+    held.vcpu === undefined
+      ? sql` AND (${held.diskGb} <= a.disk_gb OR ${withinDiskShare(teamId, hostId, { id, diskGb: held.diskGb, vcpus: sql`a.vcpu` })})`
+      : sql``
+  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED'${hasShare})${hasGpus}${hasBudget}
     AND ${isActive(before.teamId)} AND ${withinSpend(before.teamId, spend)}`
   const allocate = db
     .update(allocations)

@@ -36,6 +36,11 @@ export function runningNanos({ pricePerHour, diskNanosPerHour }: PodPrice): numb
   return nanosOfUsd(pricePerHour) + diskNanosPerHour
 }
 
+/** What a change of a pod's disks adds to what it costs an hour as it is; negative when it saves. */
+export function growthNanos(before: PodPrice, after: PodPrice, runs: boolean): number {
+  return runs ? after.diskNanosPerHour - before.diskNanosPerHour : after.stoppedDiskNanosPerHour - before.stoppedDiskNanosPerHour
+}
+
 /** What starting a stopped pod adds to that. */
 export function startNanos(pod: PodPrice): number {
   return runningNanos(pod) - pod.stoppedDiskNanosPerHour

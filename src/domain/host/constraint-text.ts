@@ -40,6 +40,8 @@ const TEXTS: Readonly<Record<string, (wanted: string, type: string) => string>> 
   memoryMb: (wanted) => `needs ${inGb(wanted)} GB of free memory`,
   memoryMbPerGpu: (wanted) => `needs ${inGb(wanted)} GB of memory for each GPU`,
   diskGb: (wanted) => `needs ${wanted} GB of free disk`,
+  diskShare: (wanted) =>
+    `needs ${wanted} GB of disk, more than pods of this account, stopped ones too, may hold there beside other accounts`,
   gpu: (wanted, type) => `needs ${wanted} free ${type}`,
   cuda: (wanted) => `needs CUDA ${wanted.replaceAll('|', ' or ')}`,
   networkVolumes: () => 'needs a host with network volumes',

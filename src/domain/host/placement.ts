@@ -1,5 +1,6 @@
 import type { Cloud } from '../../contract/enums.ts'
 import { compareVersions } from '../text/versions.ts'
+import { type DiskUse, diskRoom } from './disk-share.ts'
 
 /** Which host runs a workload: filter by every constraint, then score. Pure. */
 
@@ -36,6 +37,8 @@ export interface PlacementHost {
   memoryMbTotal: number
   memoryMbFree: number
   diskGbFree: number
+  /** Of the person who asks for a place for a pod (SHR-41). Absent: no share is to be looked at. */
+  diskUse?: DiskUse
   gpus: readonly { typeId: string; total: number; free: number; cudaVersion: string | null }[]
 }
 
@@ -144,6 +147,8 @@ export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, 
   if (shape.vcpus > host.vcpuFree) failed.push(`vcpu: ${shape.vcpus} > ${host.vcpuFree}`)
   if (shape.memoryMb > host.memoryMbFree) failed.push(`memoryMb: ${shape.memoryMb} > ${host.memoryMbFree}`)
   if (request.diskGb > host.diskGbFree) failed.push(`diskGb: ${request.diskGb} > ${host.diskGbFree}`)
+  const share = host.diskUse ? diskRoom(host.diskUse, shape.vcpus, host.vcpuTotal) : Number.POSITIVE_INFINITY
+  if (request.diskGb > share) failed.push(`diskShare: ${request.diskGb} > ${share}`)
   return failed
 }
 

@@ -1,6 +1,6 @@
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import { type ClusterRow, insertCluster } from '../../db/clusters/insert-cluster.ts'
-import { listPlacementHosts } from '../../db/hosts/capacity.ts'
+import { listPodHosts } from '../../db/hosts/capacity.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { runningNanos } from '../../domain/billing/pod-rates.ts'
 import { type Gang, placeGang } from '../../domain/cluster/gang.ts'
@@ -40,7 +40,7 @@ export async function rankGang(
   { teamId, spec, podCount }: { teamId: string; spec: PodSpec; podCount: number },
   busy: ReadonlySet<string> = new Set(),
 ): Promise<RankedGang> {
-  const hosts = (await listPlacementHosts(openDatabase(env.DB))).filter(({ id }) => !busy.has(id))
+  const hosts = (await listPodHosts(openDatabase(env.DB), teamId)).filter(({ id }) => !busy.has(id))
   const gang = placeGang(teamId, spec, podCount, hosts, readSettings(env).placementStrategy)
   return { hosts, gang, missingVolumes: findMissingVolumes(spec, hosts) }
 }

@@ -1,5 +1,5 @@
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
-import { listPlacementHosts } from '../../db/hosts/capacity.ts'
+import { listPodHosts } from '../../db/hosts/capacity.ts'
 import { insertPod, type PodResources, type PodRow } from '../../db/pods/pods.ts'
 import { runningNanos } from '../../domain/billing/pod-rates.ts'
 import type { PlacementHost, UnfitHost } from '../../domain/host/placement.ts'
@@ -35,7 +35,7 @@ export async function rankPod(
   spec: PodSpec,
   accepts: (host: PlacementHost) => boolean = () => true,
 ): Promise<PodRanking> {
-  const hosts = (await listPlacementHosts(openDatabase(env.DB))).filter(accepts)
+  const hosts = (await listPodHosts(openDatabase(env.DB), teamId)).filter(accepts)
   return {
     hosts,
     ...rankHostsForPod(teamId, spec, hosts, readSettings(env).placementStrategy),

@@ -1,6 +1,6 @@
 import { openRecords } from '../../db/client.ts'
 import { type PodRow, updatePod, updatePodResizing, updatePodTakingCompute } from '../../db/pods/pods.ts'
-import { startNanos } from '../../domain/billing/pod-rates.ts'
+import { growthNanos, startNanos } from '../../domain/billing/pod-rates.ts'
 import { noteOfTransition } from '../../domain/pod/note.ts'
 import { podDiskGb } from '../../domain/pod/place/placement.ts'
 import { cutAtSilence, isToRun, type PodChange } from '../../domain/pod/pod.ts'
@@ -36,7 +36,10 @@ async function writeTransition(env: Env, before: PodRow, { pod, usage }: PodChan
   const diskGb = podDiskGb(pod.spec)
   // A smaller disk of a stopped pod is given back when it starts: until then the former container is there.
   const isResized = isToRun(pod) ? diskGb !== podDiskGb(before.spec) : diskGb > podDiskGb(before.spec)
-  if (isResized) return updatePodResizing(db, before, pod, { usage, note }, { diskGb, growsOnly: !isToRun(pod) })
+  if (isResized) {
+    const spend = spendDemand(env, growthNanos(before, pod, isToRun(pod)))
+    return updatePodResizing(db, before, pod, { usage, note, spend }, { diskGb, growsOnly: !isToRun(pod) })
+  }
   return (await updatePod(db, before, pod, usage, note)) ? 'done' : 'lost'
 }
 

@@ -3,10 +3,11 @@ import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHostState } from '../../db/hosts/host-views.ts'
+import { readPodRoom } from '../../db/hosts/pod-room.ts'
 import { isAddressTaken } from '../../db/overlays/account-overlay.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { podCapability } from '../../domain/access.ts'
-import { podDiskRates, startNanos } from '../../domain/billing/pod-rates.ts'
+import { growthNanos, podDiskRates, startNanos } from '../../domain/billing/pod-rates.ts'
 import { withDiskRates } from '../../domain/pod/disk-charge.ts'
 import { podDiskGb } from '../../domain/pod/place/placement.ts'
 import { refuseStart } from '../../domain/pod/place/refusal.ts'
@@ -114,7 +115,9 @@ export async function decideUpdate(
   const change = plan.needsNewContainer
     ? decideRecreate(after, Date.now())
     : { pod: { ...after, version: before.version + 1 }, usage: null }
-  return withDiskRates(before, change, await diskRatesOf(ctx, before, after), Date.now())
+  const charged = withDiskRates(before, change, await diskRatesOf(ctx, before, after), Date.now())
+  await requireSpend(ctx, growthNanos(before, charged.pod, isToRun(charged.pod)))
+  return charged
 }
 
 /** Disks of another size are charged at the prices of today, others as before (BIL-7). */
@@ -162,10 +165,17 @@ async function change(
   })
 }
 
+const DISK_TAKEN = 'There is not enough free disk on the host machine of this pod.'
+const DISK_SHARE_TAKEN =
+  'Pods of this account, stopped ones too, may hold no more disk of the host machine of this pod beside other accounts. Terminate one that is not needed.'
+
 /** Why a pod that has no room for a change has none. */
 export async function noRoom(ctx: VerbContext, before: PodRow, after: PodRow): Promise<Problem> {
   if (podDiskGb(after.spec) !== podDiskGb(before.spec)) {
-    return new Problem('badRequest', { detail: 'There is not enough free disk on the host machine of this pod.', code: 'NO_CAPACITY' })
+    await requireSpend(ctx, growthNanos(before, after, isToRun(after)))
+    const room = await readPodRoom(openDatabase(ctx.env.DB), before, null)
+    const isShare = room !== null && podDiskGb(after.spec) <= room.diskGb && podDiskGb(after.spec) > room.diskShareGb
+    return new Problem('badRequest', { detail: isShare ? DISK_SHARE_TAKEN : DISK_TAKEN, code: 'NO_CAPACITY' })
   }
   const { compute } = after.spec
   if (compute.kind === 'gpu') await requireBudget(ctx.env, before.teamId, { gpus: compute.count })

@@ -69,7 +69,8 @@ async function isTooMuch({ env }: VerbContext, before: PodRow, after: PodRow): P
   const isStart = isToRun(after) && !isToRun(before)
   if (!isStart && (after.status === 'TERMINATED' || podDiskGb(after.spec) <= podDiskGb(before.spec))) return false
   const gpu = gpuOf(after)
-  const free = await readPodRoom(openDatabase(env.DB), before.id, before.hostId, gpu?.typeId ?? null)
+  const free = await readPodRoom(openDatabase(env.DB), before, gpu?.typeId ?? null)
   if (!free || podDiskGb(after.spec) > free.diskGb) return true
-  return isStart && ((gpu?.count ?? 0) > free.gpus || after.vcpus > free.vcpus || after.memoryMb > free.memoryMb)
+  if (!isStart) return podDiskGb(after.spec) > free.diskShareGb
+  return (gpu?.count ?? 0) > free.gpus || after.vcpus > free.vcpus || after.memoryMb > free.memoryMb
 }

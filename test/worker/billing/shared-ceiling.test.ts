@@ -91,6 +91,26 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     scene.leave()
   })
 
+  it.each(['running', 'stopped'])('[BIL-22] is refused to a disk that grows, of a pod that is %s, also in a plan', async (state) => {
+    const scene = await podScene({ ...gpus(1), diskGb: 8_000 })
+    await setCeilings(scene.account, { perHour: 0.5 })
+    const grown = (size: number) => ({ mounts: { persistent: { path: '/workspace', size } } })
+    const { id } = await scene.create(grown(10))
+    await scene.run(id)
+    if (state === 'stopped') {
+      await scene.act(id, 'stop')
+      await scene.host.report(`${id}-1`, { state: 'exited' })
+    }
+    const disk = async () => (await env.DB.prepare('SELECT disk_gb FROM allocations WHERE id = ?').bind(id).first())?.disk_gb
+    const before = [await scene.get(id), await disk()]
+    const said = { code: 'SPEND_LIMIT', detail: expect.stringMatching(/^spend limit: 0\.\d+ of 0\.50 USD per hour/) }
+    expect(await scene.call.patch(`${PODS}/${id}?dryRun=true`, grown(2_000))).toMatchObject({ status: 200, body: { refusal: said } })
+    expect(await scene.call.patch(`${PODS}/${id}`, grown(2_000))).toMatchObject({ status: 402, body: said })
+    expect([await scene.get(id), await disk()]).toEqual(before)
+    expect((await scene.call.patch(`${PODS}/${id}`, grown(100))).status).toBe(200)
+    scene.leave()
+  })
+
   it('is the default one where the operator has set none, and what one account takes the others lack', async () => {
     const { scene, all } = await sceneWith(2)
     const [first, second] = all as [Organization, Organization]

@@ -92,7 +92,7 @@ const updateRoute = createRoute({
   request: { params: Params, query: DryRunQuery, body: json(UpdatePodRequest), headers: IfMatchHeaders },
   responses: {
     200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)),
-    ...problemResponses([400, 401, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
+    ...problemResponses([400, 401, 402, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
 

@@ -1,0 +1,150 @@
+import { sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { openDatabase } from '../../../src/db/client.ts'
+import { selectDiskUse, withinDiskShare } from '../../../src/db/hosts/disk-share.ts'
+import { diskRoom } from '../../../src/domain/host/disk-share.ts'
+import { FakeHost } from '../../support/fake-host.ts'
+import { gpus } from '../../support/gpus.ts'
+import { api, createAccount, createKeyIn, createOrganization, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+import { cpuPodBody, PODS, PodScene, podBody } from '../../support/pod-scene.ts'
+
+const TYPE = 'NVIDIA RTX 2000 Ada Generation'
+const MACHINE = { ...gpus(8, TYPE), diskGb: 400, vcpus: 64, memoryMb: 512_000 }
+const SHARE = /more than pods of this account, stopped ones too, may hold there beside other accounts/
+const big = (disk: number) => podBody({ gpu: { id: TYPE }, disk })
+
+async function held(hostId: string): Promise<number> {
+  const row = await env.DB.prepare('SELECT SUM(disk_gb) AS gb FROM allocations WHERE host_id = ?').bind(hostId).first<{ gb: number }>()
+  return row?.gb ?? 0
+}
+
+async function stopped(scene: PodScene, body: Record<string, unknown>): Promise<string> {
+  const { id } = await scene.create(body)
+  await scene.run(id)
+  expect((await scene.act(id, 'stop')).status).toBe(200)
+  await scene.host.report(`${id}-1`, { state: 'exited' })
+  return id
+}
+
+// It comes first: a later test makes others.
+it('[SHR-41] a plane with one person leaves nothing to others', async () => {
+  const host = await FakeHost.join(MACHINE)
+  const scene = new PodScene(host, await createAccount())
+  expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM teams WHERE kind = 'PERSONAL'").first()).toEqual({ n: 1 })
+  const { id } = await scene.create(big(400))
+  await scene.run(id)
+  await scene.end(id)
+  scene.leave()
+})
+
+describe('[SHR-41] disk that pods of a person hold of a machine', () => {
+  it('stopped pods of all accounts of a person take their share, and others find room', async () => {
+    const scene = new PodScene(await FakeHost.join(MACHINE), await createAccount())
+    const victim = api((await createAccount()).key)
+    const own = await stopped(scene, { gpu: { id: TYPE }, disk: 200 })
+    const organization = await createOrganization(scene.account.key)
+    const theirs = api((await createKeyIn(organization, scene.account)).key)
+    const before = await held(scene.host.id)
+    const refused = await theirs.post(`${PODS}?dryRun=true`, big(150))
+    expect(JSON.stringify(refused.body)).toMatch(SHARE)
+    expect(await theirs.post(PODS, big(150))).toMatchObject({ status: 400, body: { code: 'NO_CAPACITY' } })
+    expect((await api(scene.account.key).post(PODS, big(150))).status).toBe(400)
+    expect(await held(scene.host.id)).toBe(before)
+
+    const found = await victim.post(PODS, big(100))
+    expect(found.status).toBe(201)
+    expect(await held(scene.host.id)).toBe(before + 100)
+    // What it holds already it starts with.
+    expect((await scene.act(own, 'start')).status).toBe(200)
+    scene.leave()
+  })
+
+  it('creates at once do not pass it together', async () => {
+    const scene = new PodScene(await FakeHost.join(MACHINE), await createAccount())
+    await createAccount()
+    const replies = await Promise.all([scene.call.post(PODS, big(160)), scene.call.post(PODS, big(160))])
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 400])
+    expect(await held(scene.host.id)).toBe(160)
+    scene.leave()
+  })
+
+  it('a disk that grows does not pass it, also not in a plan, and the refusal says so', async () => {
+    const scene = new PodScene(await FakeHost.join(MACHINE), await createAccount())
+    await createAccount()
+    const id = await stopped(scene, { gpu: { id: TYPE }, disk: 200 })
+    const grow = { disk: 301 }
+    const said = { code: 'NO_CAPACITY', detail: expect.stringMatching(/may hold no more disk of the host machine/) }
+    expect(await scene.call.patch(`${PODS}/${id}?dryRun=true`, grow)).toMatchObject({ status: 200, body: { refusal: said } })
+    expect(await scene.call.patch(`${PODS}/${id}`, grow)).toMatchObject({ status: 400, body: said })
+    expect(await held(scene.host.id)).toBe(200)
+    expect((await scene.call.patch(`${PODS}/${id}`, { disk: 300 })).status).toBe(200)
+    expect((await scene.call.patch(`${PODS}/${id}`, { disk: 401 })).body.detail).toMatch(/not enough free disk/)
+    scene.leave()
+  })
+
+  it('nor do the members of a cluster together', async () => {
+    const scene = new PodScene(
+      await FakeHost.join({ ...MACHINE, overlay: { address: '192.0.2.9', reason: null, encryption: 'none' } }),
+      await createAccount(),
+    )
+    await createAccount()
+    const cluster = (disk: number) => ({
+      name: 'c',
+      image: 'acme/idle:1',
+      compute: { gpuTypeId: TYPE, gpuCountPerPod: 1, podCount: 2 },
+      type: 'TRAINING',
+      disk,
+    })
+    const refused = await scene.call.post('/v2/clusters', cluster(160))
+    expect(refused).toMatchObject({ status: 400, body: { code: 'NO_CAPACITY' } })
+    expect(await held(scene.host.id)).toBe(0)
+    expect((await scene.call.post('/v2/clusters', cluster(150))).status).toBe(201)
+    expect(await held(scene.host.id)).toBe(300)
+    scene.leave()
+  })
+
+  it('who rents the whole machine has its whole disk', async () => {
+    const scene = new PodScene(await FakeHost.join({ gpus: [], vcpus: 32, memoryMb: 256_000, diskGb: 320 }), await createAccount())
+    await createAccount()
+    expect((await scene.call.post(PODS, cpuPodBody({ cpu: { id: 'cpu3c', vcpuCount: 32 }, disk: 320 }))).status).toBe(201)
+    scene.leave()
+  })
+})
+
+it('[SHR-41] the statement that takes disk judges as placement does', async () => {
+  const host = await FakeHost.join({ ...MACHINE, ...gpus(1, 'NVIDIA RTX 4000 Ada Generation') })
+  const [mine, other] = await Promise.all([createAccount(), createAccount()])
+  const [teamId, otherId] = await Promise.all([teamOf(mine), teamOf(other)])
+  const db = openDatabase(env.DB)
+  const [gb, cores] = [fc.nat(400), fc.nat(64)]
+  const insert = (id: string, team: string, kind: string, vcpu: number, diskGb: number) =>
+    env.DB.prepare('INSERT INTO allocations SELECT ?, ?, ?, ?, ?, NULL, 0, ?, 0, ?, 0, NULL, 0, 0, 0').bind(
+      id,
+      team,
+      host.id,
+      kind,
+      id,
+      vcpu,
+      diskGb,
+    )
+  let [allowed, refused] = [0, 0]
+  await fc.assert(
+    fc.asyncProperty(gb, gb, gb, gb, cores, cores, async (own, worker, others, more, vcpusHeld, vcpus) => {
+      await env.DB.batch([
+        env.DB.prepare('DELETE FROM allocations WHERE host_id = ?').bind(host.id),
+        insert('a', teamId, 'pod', vcpusHeld, own),
+        insert('b', teamId, 'worker', 0, worker),
+        insert('c', otherId, 'pod', 0, others),
+      ])
+      const use = (await selectDiskUse(db, teamId, undefined)).find(({ hostId }) => hostId === host.id)
+      const [row] = await db.values<[number]>(sql`SELECT ${withinDiskShare(teamId, host.id, { id: '', diskGb: more, vcpus })}`)
+      const isAllowed = Number(row?.[0]) === 1
+      expect(use !== undefined && more <= diskRoom(use, vcpus, MACHINE.vcpus)).toBe(isAllowed)
+      isAllowed ? allowed++ : refused++
+    }),
+    { numRuns: 200 },
+  )
+  expect(Math.min(allowed, refused)).toBeGreaterThan(20)
+  await env.DB.prepare('DELETE FROM allocations WHERE host_id = ?').bind(host.id).run()
+  host.leave()
+})
