@@ -7,6 +7,7 @@ export const PULL_REASONS = {
   refused: 'the registry refused the credential',
   unreachable: 'the registry cannot be reached, or does not answer as one',
   tooSlow: 'the registry sends too slowly',
+  tooLong: 'the image did not come in time',
   notAllowed: 'the registry is not allowed on this host; its operator can allow it with --registry-allow',
   foreignLogin: 'the credential belongs to another registry than the image',
   unusable: 'the image is not one that this host can run',
@@ -52,6 +53,16 @@ export function tooMany(images: number, maxImages: number): PullError {
     'overShare',
     `the account has ${images} images of ${maxImages}`,
     `: with it they are ${images} of at most ${maxImages}`,
+  )
+}
+
+/** Not all came in the time that a start may wait, other pulls of the account before it counted (SHR-36). */
+export function tooLong(maxMs: number): PullError {
+  const hours = maxMs / 3_600_000
+  return new PullError(
+    'tooLong',
+    `not all of it came within ${hours} h`,
+    `: a start waits ${hours} h for it, turns of other pulls of this account counted`,
   )
 }
 

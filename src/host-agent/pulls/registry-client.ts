@@ -72,7 +72,12 @@ export class RegistryClient {
     throw new PullError('unreachable', `${this.origin.host} cannot go on in the middle of a blob`)
   }
 
-  private async ask(path: string, call: Omit<Call, 'signal' | 'registry'>): Promise<Answer> {
+  // A registry that answers no question holds a start as one that sends nothing does.
+  private ask(path: string, call: Omit<Call, 'signal' | 'registry'>): Promise<Answer> {
+    return this.pace.during(() => this.answerTo(path, call))
+  }
+
+  private async answerTo(path: string, call: Omit<Call, 'signal' | 'registry'>): Promise<Answer> {
     const url = new URL(`/v2/${this.deps.reference.repository}/${path}`, this.origin)
     const first = await this.send(url, call)
     // Also later on: a token may end before a large image has come.

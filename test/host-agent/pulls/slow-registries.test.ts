@@ -20,6 +20,10 @@ async function registry(): Promise<FakeRegistry> {
 }
 
 function host(...registries: FakeRegistry[]) {
+  return hostWith({}, ...registries)
+}
+
+function hostWith(deps: { pullMaxMs?: number }, ...registries: FakeRegistry[]) {
   const clock = { nowMs: 1e12 }
   const images = new ContainerImages({
     engine: new ImageStore().engine,
@@ -34,6 +38,7 @@ function host(...registries: FakeRegistry[]) {
     log: silentLog(),
     stateDir: tempDir('slow'),
     now: () => clock.nowMs,
+    ...deps,
   })
   onTestFinished(() => images.close())
   const provide = (image: string, account: string) =>
@@ -91,6 +96,30 @@ describe('a registry that drips', () => {
     const name = slow.push('a/b:1', image)
     drip(slow, '/manifests/1', image.manifest, DRIP)
     expect(await provide(name, 'eve')).toMatch(/^the registry sends too slowly: of /)
+  })
+
+  test('[S11] [SHR-36] does so by a question about a layer that is here already', async () => {
+    const slow = await registry()
+    const { provide } = host(slow)
+    const image = imageOf([layerOf('one')])
+    expect(await provide(slow.push('a/b:1', image), 'ada')).toMatch(/^sha256:/)
+    const again = slow.push('c/d:1', image)
+    const before = slow.override
+    slow.override = (request, response) => request.method === 'HEAD' || before(request, response)
+    expect(await provide(again, 'eve')).toMatch(/^the registry sends too slowly: of /)
+  })
+
+  test('[S11] [HOST-97] holds a start no longer than a pull may take, the wait for a turn counted', async () => {
+    const slow = await registry()
+    const { provide } = hostWith({ pullMaxMs: 1_500 }, slow)
+    const startedAt = performance.now()
+    const steady = { bytes: 100, everyMs: 50 }
+    const pulls = await Promise.all(['1', '2', '3', '4', '5', '6', '7', '8'].map((name) => provide(slowImage(slow, name, steady), 'eve')))
+    const hours = 1_500 / 3_600_000
+    expect(new Set(pulls)).toEqual(
+      new Set([`the image did not come in time: a start waits ${hours} h for it, turns of other pulls of this account counted`]),
+    )
+    expect(performance.now() - startedAt).toBeLessThan(2_800)
   })
 
   test('[SHR-36] that sends the least is waited for, however long it takes', async () => {

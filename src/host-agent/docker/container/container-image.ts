@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts'
 import type { AllowedRegistries } from '../../pulls/allowed-registries.ts'
 import { Egress } from '../../pulls/egress.ts'
 import { digestOfName, PULLED_REPOSITORY, pulledName } from '../../pulls/names.ts'
-import { PullError } from '../../pulls/pull-error.ts'
+import { PullError, tooLong } from '../../pulls/pull-error.ts'
 import { type FoundImage, fetchImage, findImage, requireLayers } from '../../pulls/pull-image.ts'
 import { type LeastSpeed, PullPace } from '../../pulls/pull-pace.ts'
 import { parseReference, type Reference } from '../../pulls/reference.ts'
@@ -28,7 +28,7 @@ const RESERVED: readonly string[] = [DISK_REPOSITORY, PULLED_REPOSITORY]
 /** Pulls of one account at a time: what it waits for takes nothing from others. */
 const PULLS_PER_ACCOUNT = 4
 
-/** Whatever has not come by then does not come: a registry that trickles takes disk and a place. */
+/** From the question on, waiting for a turn counted: a pull that has not come by then holds the GPUs of its start no longer. */
 const PULL_MAX_MS = 2 * 3_600_000
 
 /** What the operator says about images. */
@@ -53,6 +53,8 @@ export interface ContainerImagesDeps {
   stateDir: string
   egress?: Egress
   now?: () => number
+  /** Instead of `PULL_MAX_MS`. */
+  pullMaxMs?: number
 }
 
 /** Who asks for an image. */
@@ -117,16 +119,24 @@ export class ContainerImages {
 
   private pullInTurn(workload: Workload, hooks: StartHooks): Promise<string> {
     hooks.onState('pulling')
-    return this.ofAccounts.with(payerOf(workload), hooks.signal, () => this.pull(workload, hooks))
+    const maxMs = this.deps.pullMaxMs ?? PULL_MAX_MS
+    const deadline = AbortSignal.timeout(maxMs)
+    const signal = AbortSignal.any([hooks.signal, deadline])
+    return this.ofAccounts
+      .with(payerOf(workload), signal, () => this.pull(workload, signal))
+      .catch((error: unknown) => {
+        // An abort shows as whatever was broken off by it.
+        throw deadline.aborted && !hooks.signal.aborted ? tooLong(maxMs) : error
+      })
   }
 
-  private async pull(workload: Workload, hooks: StartHooks): Promise<string> {
+  private async pull(workload: Workload, inTime: AbortSignal): Promise<string> {
     const { image, registryAuth: login } = workload
     const reference = parseReference(image)
     const [account, { host }] = [payerOf(workload), reference]
     this.stalls.check(account, host)
     const pace = new PullPace(host, this.deps.images.leastSpeed)
-    const signal = AbortSignal.any([hooks.signal, AbortSignal.timeout(PULL_MAX_MS), pace.signal])
+    const signal = AbortSignal.any([inTime, pace.signal])
     this.deps.log.info('pulling an image', { image })
     const client = new RegistryClient({ egress: this.egress, reference, login, pace, signal })
     try {
@@ -230,8 +240,5 @@ function useOf(images: readonly ImageFacts[]): ImageUse {
 
 function asPullError(error: unknown): PullError {
   if (error instanceof PullError) return error
-  if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return new PullError('unreachable', `not all of it came within ${PULL_MAX_MS / 3_600_000} h`)
-  }
   return new PullError('notStored', engineText(error))
 }
