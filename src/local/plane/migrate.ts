@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { convertV4MiniflareOptions } from 'miniflare'
+import { convertV4MiniflareOptions, type Miniflare } from 'miniflare'
 import { OperatorError } from '../../node/fail.ts'
 import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
 import { PROJECT_ROOT } from '../paths.ts'
 import type { WorkerSettings } from './bundle.ts'
-import { applyMigrations, listApplied, listMigrations, SELECT_APPLIED } from './migrations.ts'
+import { applyMigrations, listApplied, listMigrations, type MigrationDatabase, SELECT_APPLIED } from './migrations.ts'
 import { runtimeOptions, startRuntime } from './runtime.ts'
 
 /** Says that the database of a storage directory has had its tables once. */
@@ -46,10 +46,43 @@ function isUpToDate(storage: string, directory: string): boolean {
   }
 }
 
+/** Runs the statements of one request in one transaction, beside the database: Miniflare's proxy would block this thread for each of them. */
+const MIGRATOR = `export default { async fetch(request, env) {
+  const bound = ({ sql, values }) => env.DB.prepare(sql).bind(...values)
+  try {
+    const results = await env.DB.batch((await request.json()).map(bound))
+    return Response.json(results.map((one) => one.results))
+  } catch (error) {
+    return new Response(error.message, { status: 500 })
+  }
+} }`
+
+interface BoundStatement {
+  sql: string
+  values: unknown[]
+}
+
+/** The database of a runtime that runs `MIGRATOR`. */
+function databaseOf(miniflare: Miniflare): MigrationDatabase<BoundStatement> {
+  const batch = async (statements: BoundStatement[]) => {
+    const reply = await miniflare.dispatchFetch('http://migrations/', { method: 'POST', body: JSON.stringify(statements) })
+    if (!reply.ok) throw new Error(await reply.text())
+    return (await reply.json()) as unknown[][]
+  }
+  const prepare = (sql: string) => {
+    const statement = { sql, values: [] }
+    return {
+      ...statement,
+      bind: (...values: unknown[]) => ({ sql, values }),
+      all: async <Row>() => ({ results: ((await batch([statement]))[0] ?? []) as Row[] }),
+    }
+  }
+  return { prepare, batch: (statements) => batch(statements.map(({ sql, values }) => ({ sql, values }))) }
+}
+
 /**
- * Brings the database of a storage directory up to date, in a runtime of its own without a public socket (PLC-1). Miniflare's
- * database proxy blocks this thread until the runtime has answered. With clients on its socket, the runtime would log meanwhile
- * and could wait for this thread: neither would go on.
+ * Brings the database of a storage directory up to date, in a runtime of its own without a public socket: no client is served by a plane whose
+ * database is older than its code (PLC-1).
  */
 export async function migrateStorage(storage: string, settings: WorkerSettings, onLog: (line: string) => void): Promise<string[]> {
   const directory = join(PROJECT_ROOT, 'migrations')
@@ -61,14 +94,14 @@ export async function migrateStorage(storage: string, settings: WorkerSettings, 
         {
           name: 'migrations',
           compatibilityDate: settings.compatibilityDate,
-          modules: [{ type: 'ESModule', path: 'worker.js', contents: 'export default {}' }],
+          modules: [{ type: 'ESModule', path: 'worker.js', contents: MIGRATOR }],
           d1Databases: { DB: 'DB' },
         },
       ],
     }),
   )
   try {
-    const database = await miniflare.getD1Database('DB')
+    const database = databaseOf(miniflare)
     checkTables(storage, (await listApplied(database)).length)
     const applied = await applyMigrations(database, directory)
     writeJsonFile(join(storage, MARK), { hasTables: true })
