@@ -1,6 +1,7 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { HostStatus } from '../../contract/enums.ts'
 import type { Rates } from '../../domain/billing/money.ts'
+import type { DiskUse } from '../../domain/host/disk-share.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import { withinBudget } from '../accounts/budgets.ts'
@@ -13,7 +14,7 @@ import { isCheckFailure } from '../refusals.ts'
 import { noteMount } from '../resources/volume-hosts.ts'
 import { allocations, hostGpus, hosts } from '../tables/hosts/hosts.ts'
 import { pods } from '../tables/workloads/pods.ts'
-import { selectDiskUse } from './disk-share.ts'
+import { diskUses, selectHasOthers, selectOwnDisk } from './disk-share.ts'
 import { selectHolders, takesAccount } from './tenancy.ts'
 
 /** Of a host whose agent does not say. */
@@ -63,7 +64,7 @@ export async function findPlacementHost(db: Database, hostId: string): Promise<P
 }
 
 async function readPlacementHosts(db: Database, which: SQL | undefined, podsOf?: string): Promise<PlacementHost[]> {
-  const [rows, gpus, holders, requirements, diskUses = []] = await db.batch([
+  const [rows, gpus, holders, requirements, shared = [], own = []] = await db.batch([
     db.select().from(hosts).where(which),
     db
       .select({
@@ -78,11 +79,11 @@ async function readPlacementHosts(db: Database, which: SQL | undefined, podsOf?:
       .where(which),
     selectHolders(db, which),
     selectRequirements(db),
-    ...(podsOf === undefined ? [] : [selectDiskUse(db, podsOf, which)]),
+    ...(podsOf === undefined ? [] : ([selectHasOthers(db, podsOf), selectOwnDisk(db, podsOf)] as const)),
   ])
   const requiredClasses = new Map(requirements.map(({ teamId, runtimeClass }) => [teamId, runtimeClass ?? DEFAULT_CLASS]))
   const gpusOf = Map.groupBy(gpus, ({ hostId }) => hostId)
-  const diskUseOf = new Map(diskUses.map(({ hostId, ...diskUse }) => [hostId, { diskUse }]))
+  const diskUseOf = diskUses(shared, own, rows)
   const holdersOf = Map.groupBy(holders, ({ hostId }) => hostId)
   return rows.map((row) => ({
     id: row.id,
@@ -103,10 +104,12 @@ async function readPlacementHosts(db: Database, which: SQL | undefined, podsOf?:
     memoryMbTotal: row.memoryMbTotal,
     memoryMbFree: row.memoryMbFree,
     diskGbFree: row.diskGbFree,
-    ...diskUseOf.get(row.id),
+    ...withUse(diskUseOf.get(row.id)),
     gpus: gpusOf.get(row.id) ?? [],
   }))
 }
+
+const withUse = (diskUse: DiskUse | undefined) => (diskUse ? { diskUse } : {})
 
 function overlayOf({ overlay }: Inventory): 'none' | 'local' | 'routed' {
   if (!overlay) return 'none'

@@ -1,8 +1,8 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { DiskUse } from '../../domain/host/disk-share.ts'
-import { payerOf } from '../accounts/budgets.ts'
+import { isShared, payerOf } from '../accounts/budgets.ts'
 import type { Database } from '../client.ts'
-import { allocations, hosts } from '../tables/hosts/hosts.ts'
+import { allocations } from '../tables/hosts/hosts.ts'
 
 /** More than one person may use the machines: with one alone nothing has to be left to others. */
 const hasOthers = (teamId: string) =>
@@ -10,7 +10,7 @@ const hasOthers = (teamId: string) =>
 
 // Of an allocation and the team `owner` that has it: a pod that the person behind a team pays for. It costs no row more with more organizations.
 const isOwnPod = (teamId: string) =>
-  sql`(allocations.kind = 'pod' AND ${payerOf(teamId)} IN (owner.id, CASE WHEN owner.plan IS NULL THEN owner.maker_team_id END))`
+  sql`(allocations.kind = 'pod' AND ${payerOf(teamId)} = CASE WHEN owner.plan IS NULL THEN COALESCE(owner.maker_team_id, owner.id) ELSE owner.id END)`
 const sumOf = (what: SQL, condition: SQL) => sql<number>`COALESCE(SUM(CASE WHEN ${condition} THEN ${what} END), 0)`
 
 /** What a pod is to hold of a machine. */
@@ -35,20 +35,39 @@ export function withinDiskShare(teamId: string, hostId: string | SQL, { id, disk
     WHERE held + ${diskGb} <= MAX(${fair}, CAST(total * MIN(1.0, (vcpus + ${vcpus}) * 1.0 / cores) AS INTEGER))))`
 }
 
-/** What pods hold of some hosts' disks, for the person behind a team; none while no other person uses the plane. A statement of a batch. */
-export function selectDiskUse(db: Database, teamId: string, which: SQL | undefined) {
-  const own = isOwnPod(teamId)
+/** Whether anybody but the person behind a team uses the plane. A statement of a batch. */
+export function selectHasOthers(db: Database, teamId: string) {
+  return db.select({ hasOthers: sql<number>`${hasOthers(teamId)}`.as('has_others') }).from(sql`(SELECT 1)`)
+}
+
+/** What the pods of the person behind a team hold of each host's disk and vCPUs: as many rows as that person has pods. A statement of a batch. */
+export function selectOwnDisk(db: Database, teamId: string) {
+  const { hostId, diskGb, vcpu, kind } = allocations
   return db
-    .select({
-      hostId: hosts.id,
-      totalGb: hosts.diskGbTotal,
-      heldGb: sumOf(sql`${allocations.diskGb}`, own),
-      othersGb: sumOf(sql`${allocations.diskGb}`, sql`NOT ${own}`),
-      vcpusHeld: sumOf(sql`${allocations.vcpu}`, own),
-    })
-    .from(hosts)
-    .leftJoin(allocations, eq(allocations.hostId, hosts.id))
-    .leftJoin(sql`teams owner`, sql`owner.id = ${allocations.teamId}`)
-    .where(and(which, hasOthers(teamId)))
-    .groupBy(hosts.id) satisfies PromiseLike<(DiskUse & { hostId: string })[]>
+    .select({ hostId, heldGb: sql<number>`SUM(${diskGb})`.as('held_gb'), vcpusHeld: sql<number>`SUM(${vcpu})`.as('vcpus_held') })
+    .from(allocations)
+    .where(and(eq(kind, 'pod'), isShared(teamId, sql`${allocations.teamId}`)))
+    .groupBy(hostId)
+}
+
+interface Disk {
+  id: string
+  diskGbTotal: number
+  diskGbFree: number
+}
+
+/** The use of each host's disk from both; none while no other person uses the plane. */
+export function diskUses(
+  shared: readonly { hasOthers: number }[],
+  own: readonly { hostId: string; heldGb: number; vcpusHeld: number }[],
+  disks: readonly Disk[],
+): Map<string, DiskUse> {
+  if (!shared[0]?.hasOthers) return new Map()
+  const byHost = new Map(own.map(({ hostId, ...held }) => [hostId, held]))
+  return new Map(
+    disks.map(({ id, diskGbTotal, diskGbFree }) => {
+      const { heldGb, vcpusHeld } = byHost.get(id) ?? { heldGb: 0, vcpusHeld: 0 }
+      return [id, { totalGb: diskGbTotal, heldGb, othersGb: diskGbTotal - diskGbFree - heldGb, vcpusHeld }]
+    }),
+  )
 }

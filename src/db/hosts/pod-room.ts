@@ -3,7 +3,7 @@ import { diskRoom } from '../../domain/host/disk-share.ts'
 import type { Database } from '../client.ts'
 import type { PodRow } from '../pods/sealed-pod.ts'
 import { allocations, hostGpus, hosts } from '../schema.ts'
-import { selectDiskUse } from './disk-share.ts'
+import { diskUses, selectHasOthers, selectOwnDisk } from './disk-share.ts'
 
 /** What a pod could have of its host: what nobody holds, and what it holds itself. */
 export interface PodRoom {
@@ -21,16 +21,18 @@ export async function readPodRoom(
   { id, teamId, hostId }: Pick<PodRow, 'id' | 'teamId' | 'hostId'>,
   gpuTypeId: string | null,
 ): Promise<PodRoom | null> {
-  const [[host], [held], [gpus], [use]] = await db.batch([
+  const [[host], [held], [gpus], shared, own] = await db.batch([
     db.select().from(hosts).where(eq(hosts.id, hostId)),
     db.select().from(allocations).where(eq(allocations.id, id)),
     db
       .select({ free: hostGpus.free })
       .from(hostGpus)
       .where(and(eq(hostGpus.hostId, hostId), eq(hostGpus.gpuTypeId, gpuTypeId ?? ''))),
-    selectDiskUse(db, teamId, eq(hosts.id, hostId)),
+    selectHasOthers(db, teamId),
+    selectOwnDisk(db, teamId),
   ])
   if (!host || !held || host.status === 'REMOVED') return null
+  const use = diskUses(shared, own, [host]).get(hostId)
   return {
     gpus: (gpus?.free ?? 0) + held.gpuCount,
     vcpus: host.vcpuFree + held.vcpu,

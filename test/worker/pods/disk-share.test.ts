@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { openDatabase } from '../../../src/db/client.ts'
-import { selectDiskUse, withinDiskShare } from '../../../src/db/hosts/disk-share.ts'
+import { listPodHosts, recomputeHost } from '../../../src/db/hosts/capacity.ts'
+import { withinDiskShare } from '../../../src/db/hosts/disk-share.ts'
 import { diskRoom } from '../../../src/domain/host/disk-share.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
@@ -136,7 +137,8 @@ it('[SHR-41] the statement that takes disk judges as placement does', async () =
         insert('b', teamId, 'worker', 0, worker),
         insert('c', otherId, 'pod', 0, others),
       ])
-      const use = (await selectDiskUse(db, teamId, undefined)).find(({ hostId }) => hostId === host.id)
+      await db.batch([...recomputeHost(db, host.id, 'lenient')])
+      const use = (await listPodHosts(db, teamId)).find(({ id }) => id === host.id)?.diskUse
       const [row] = await db.values<[number]>(sql`SELECT ${withinDiskShare(teamId, host.id, { id: '', diskGb: more, vcpus })}`)
       const isAllowed = Number(row?.[0]) === 1
       expect(use !== undefined && more <= diskRoom(use, vcpus, MACHINE.vcpus)).toBe(isAllowed)
