@@ -1,0 +1,41 @@
+import { setUp, startWorker } from '../../support/balancer-scene.ts'
+import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
+import { expect, it, send } from '../../support/harness.ts'
+import { podScene } from '../../support/pod-scene.ts'
+
+// What no frame of a tunnel holds is refused to who sent it, and the tunnel of all goes on (NET-53).
+
+const serve: Serve = async ({ stream }) => {
+  stream.accept()
+  await reply(stream, 200, 'x')
+}
+const many = Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`x-h${i}`, 'v']))
+const long = 'p'.repeat(17 * 1_024)
+
+type Ask = (path: string, init?: RequestInit) => Promise<Response>
+
+const DOORS: Record<string, () => Promise<{ ask: Ask; leave(): void }>> = {
+  'a pod': async () => {
+    const scene = await podScene()
+    await FakeTunnel.open(scene.host, serve)
+    const { id } = await scene.create({ ports: ['8888/http'] })
+    await scene.run(id)
+    return { ask: (path, init) => send(`/proxy/${id}/8888${path}`, init), leave: () => scene.leave() }
+  },
+  'an endpoint': async () => {
+    const scene = await setUp({ workers: { min: 1, max: 1 } }, serve)
+    await startWorker(scene)
+    return { ask: (path, init) => scene.ask(path, init), leave: () => {} }
+  },
+}
+
+it.each(Object.entries(DOORS))('[NET-53] too many headers and too long a path to %s are 400, and its machine serves on', async (_, open) => {
+  const { ask, leave } = await open()
+  const refused = [await ask('/', { headers: many }), await ask(`/${long}`)]
+  for (const answer of refused) {
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ title: 'Bad Request', detail: expect.stringMatching(/headers|path/) })
+  }
+  expect((await ask('/')).status).toBe(200)
+  leave()
+})
