@@ -29,13 +29,16 @@ const DOORS: Record<string, () => Promise<{ ask: Ask; leave(): void }>> = {
   },
 }
 
-it.each(Object.entries(DOORS))('[NET-53] too many headers and too long a path to %s are 400, and its machine serves on', async (_, open) => {
-  const { ask, leave } = await open()
-  const refused = [await ask('/', { headers: many }), await ask(`/${long}`)]
-  for (const answer of refused) {
-    expect(answer.status).toBe(400)
-    expect(await answer.json()).toMatchObject({ title: 'Bad Request', detail: expect.stringMatching(/headers|path/) })
-  }
-  expect((await ask('/')).status).toBe(200)
-  leave()
-})
+it.each(Object.entries(DOORS))(
+  '[NET-53] too many headers and too long a path to %s are 400, and its machine serves on',
+  async (_, open) => {
+    const { ask, leave } = await open()
+    const refused = [await ask('/', { headers: many }), await ask(`/${long}`)]
+    for (const answer of refused) {
+      expect(answer.status).toBe(400)
+      expect(await answer.json()).toMatchObject({ title: 'Bad Request', detail: expect.stringMatching(/headers|path/) })
+    }
+    expect((await ask('/')).status).toBe(200)
+    leave()
+  },
+)
