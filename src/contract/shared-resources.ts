@@ -264,7 +264,7 @@ export const SHARED_RESOURCES = {
   },
   'disk of machines': {
     charged: 'person',
-    share: 'as much as it leaves to others (adr/0051), or the part that it rents of the vCPUs',
+    share: 'as much as it leaves to others (adr/0051)',
     reserve: 'a quarter, while one other account is there',
     at: ['src/domain/host/disk-share.ts#diskRoom', 'src/db/hosts/disk-share.ts#withinDiskShare'],
     rules: ['SHR-41'],

@@ -108,7 +108,7 @@ export const POD_WORKER_MUTANTS: readonly Mutant[] = [
   { id: 'a lost claim still writes', file: KEYS, find: 'SELECT ${mine},', replace: 'SELECT ${name.teamId},' },
   { id: 'a running claim is taken over', file: KEYS, find: 'nowMs - CLAIM_TTL_MS', replace: 'nowMs + 1' },
   { id: 'a refused key stays claimed', file: 'src/services/idempotency.ts', find: '    await releaseKey(db, name, claim)\n', replace: '' },
-  { id: 'disk grows unreserved', file: TRANSIT, find: 'if (isResized) {', replace: 'if (false) {' },
+  { id: 'disk grows unreserved', file: TRANSIT, find: 'if (isResized || growth > 0) {', replace: 'if (false) {' },
   {
     id: 'If-Match is not looked at',
     file: CHANGE,

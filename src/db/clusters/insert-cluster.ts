@@ -75,10 +75,10 @@ function withinBytes(teamId: string, members: readonly PodRow[]): SQL {
 }
 
 // Of each host's disk, for all members that it is to take.
-function withinShares(teamId: string, members: readonly PodRow[], { diskGb, vcpus }: PodResources): SQL {
+function withinShares(teamId: string, members: readonly PodRow[], { diskGb }: PodResources): SQL {
   const seats = [...Map.groupBy(members, ({ hostId }) => hostId)].map(([hostId, { length }]) => ({ hostId, length }))
   const [hostId, length] = [sql`json_extract(seat.value, '$.hostId')`, sql`json_extract(seat.value, '$.length')`]
-  const want = { id: '', diskGb: sql`(${diskGb} * ${length})`, vcpus: sql`(${vcpus} * ${length})` }
+  const want = { id: '', diskGb: sql`(${diskGb} * ${length})` }
   return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(seats)}) seat WHERE NOT ${withinDiskShare(teamId, hostId, want)})`
 }
 

@@ -1,52 +1,55 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { DiskUse } from '../../domain/host/disk-share.ts'
+import type { Inventory } from '../../host-protocol/messages.ts'
 import { isShared, payerOf } from '../accounts/budgets.ts'
 import type { Database } from '../client.ts'
 import { allocations } from '../tables/hosts/hosts.ts'
+import { SHARES_DISK, sharesDisk } from './tenancy.ts'
+
+/** Of a team `owner`: the account that pays for it, as `payerOf` says it. */
+const OWNERS_PAYER = sql`CASE WHEN owner.plan IS NULL THEN COALESCE(owner.maker_team_id, owner.id) ELSE owner.id END`
 
 /** More than one person may use the machines: with one alone nothing has to be left to others. */
 const hasOthers = (teamId: string) =>
-  sql`EXISTS (SELECT 1 FROM teams other WHERE other.kind = 'PERSONAL' AND other.deleted_at IS NULL AND other.id <> ${payerOf(teamId)})`
-
-// Of an allocation and the team `owner` that has it: a pod that the person behind a team pays for. It costs no row more with more organizations.
-const isOwnPod = (teamId: string) =>
-  sql`(allocations.kind = 'pod' AND ${payerOf(teamId)} = CASE WHEN owner.plan IS NULL THEN COALESCE(owner.maker_team_id, owner.id) ELSE owner.id END)`
-const sumOf = (what: SQL, condition: SQL) => sql<number>`COALESCE(SUM(CASE WHEN ${condition} THEN ${what} END), 0)`
+  sql`EXISTS (SELECT 1 FROM teams owner WHERE owner.deleted_at IS NULL AND ${OWNERS_PAYER} <> ${payerOf(teamId)})`
 
 /** What a pod is to hold of a machine. */
 interface Wanted {
   id: string | SQL
   diskGb: number | SQL
-  vcpus: number | SQL
 }
 
 /**
  * A condition for the statement that takes disk for pods, so that requests at once cannot pass a share together (SHR-41): as `diskRoom` says it.
- * What a pod of this id holds already counts as given back.
+ * What a pod of this id holds already counts as given back. It reads what the host holds, however much the plane does.
  */
-export function withinDiskShare(teamId: string, hostId: string | SQL, { id, diskGb, vcpus }: Wanted): SQL {
-  const own = sql`own = 1 AND held_id <> ${id}`
+export function withinDiskShare(teamId: string, hostId: string | SQL, { id, diskGb }: Wanted): SQL {
+  const sumOf = (condition: SQL) => sql`COALESCE(SUM(CASE WHEN ${condition} THEN disk_gb END), 0)`
   const fair = sql`CASE WHEN others <= 0 THEN total - (total + 3) / 4 ELSE MAX(0, (total - others) / 2) END`
-  return sql`(NOT ${hasOthers(teamId)} OR EXISTS (SELECT 1 FROM (SELECT h.disk_gb_total AS total, h.vcpu_total AS cores,
-      ${sumOf(sql`disk_gb`, own)} AS held, ${sumOf(sql`vcpu`, own)} AS vcpus, ${sumOf(sql`disk_gb`, sql`own = 0`)} AS others
-      FROM hosts h LEFT JOIN (SELECT allocations.id AS held_id, host_id, disk_gb, vcpu, ${isOwnPod(teamId)} AS own
-        FROM allocations JOIN teams owner ON owner.id = allocations.team_id) held ON held.host_id = h.id
-      WHERE h.id = ${hostId} GROUP BY h.id)
-    WHERE held + ${diskGb} <= MAX(${fair}, CAST(total * MIN(1.0, (vcpus + ${vcpus}) * 1.0 / cores) AS INTEGER))))`
+  return sql`(NOT ${hasOthers(teamId)} OR NOT EXISTS (SELECT 1 FROM (
+      SELECT (SELECT disk_gb_total FROM hosts WHERE id = ${hostId} AND ${SHARES_DISK}) AS total,
+        ${sumOf(sql`own AND kind = 'pod' AND id <> ${id}`)} AS held, ${sumOf(sql`NOT own`)} AS others
+      FROM (SELECT allocations.id AS id, allocations.kind AS kind, disk_gb, ${OWNERS_PAYER} = ${payerOf(teamId)} AS own
+        FROM allocations JOIN teams owner ON owner.id = allocations.team_id WHERE allocations.host_id = ${hostId}))
+    WHERE total IS NOT NULL AND held + ${diskGb} > ${fair}))`
 }
 
-/** Whether anybody but the person behind a team uses the plane. A statement of a batch. */
+/** Whether a person other than the one behind a team uses the plane. A statement of a batch. */
 export function selectHasOthers(db: Database, teamId: string) {
   return db.select({ hasOthers: sql<number>`${hasOthers(teamId)}`.as('has_others') }).from(sql`(SELECT 1)`)
 }
 
-/** What the pods of the person behind a team hold of each host's disk and vCPUs: as many rows as that person has pods. A statement of a batch. */
+/** What the person behind a team holds of each host's disk: as many rows as that person holds places. A statement of a batch. */
 export function selectOwnDisk(db: Database, teamId: string) {
-  const { hostId, diskGb, vcpu, kind } = allocations
+  const { hostId, diskGb, kind } = allocations
   return db
-    .select({ hostId, heldGb: sql<number>`SUM(${diskGb})`.as('held_gb'), vcpusHeld: sql<number>`SUM(${vcpu})`.as('vcpus_held') })
+    .select({
+      hostId,
+      podsGb: sql<number>`SUM(CASE WHEN ${eq(kind, 'pod')} THEN ${diskGb} ELSE 0 END)`.as('pods_gb'),
+      allGb: sql<number>`SUM(${diskGb})`.as('all_gb'),
+    })
     .from(allocations)
-    .where(and(eq(kind, 'pod'), isShared(teamId, sql`${allocations.teamId}`)))
+    .where(isShared(teamId, sql`${allocations.teamId}`))
     .groupBy(hostId)
 }
 
@@ -54,20 +57,23 @@ interface Disk {
   id: string
   diskGbTotal: number
   diskGbFree: number
+  inventory: Inventory
 }
 
-/** The use of each host's disk from both; none while no other person uses the plane. */
+/** The use of the disks that accounts share, by host, from both; none while no other person uses the plane. */
 export function diskUses(
   shared: readonly { hasOthers: number }[],
-  own: readonly { hostId: string; heldGb: number; vcpusHeld: number }[],
+  own: readonly { hostId: string; podsGb: number; allGb: number }[],
   disks: readonly Disk[],
 ): Map<string, DiskUse> {
   if (!shared[0]?.hasOthers) return new Map()
   const byHost = new Map(own.map(({ hostId, ...held }) => [hostId, held]))
   return new Map(
-    disks.map(({ id, diskGbTotal, diskGbFree }) => {
-      const { heldGb, vcpusHeld } = byHost.get(id) ?? { heldGb: 0, vcpusHeld: 0 }
-      return [id, { totalGb: diskGbTotal, heldGb, othersGb: diskGbTotal - diskGbFree - heldGb, vcpusHeld }]
-    }),
+    disks
+      .filter(({ inventory }) => sharesDisk(inventory))
+      .map(({ id, diskGbTotal, diskGbFree }) => {
+        const { podsGb, allGb } = byHost.get(id) ?? { podsGb: 0, allGb: 0 }
+        return [id, { totalGb: diskGbTotal, heldGb: podsGb, othersGb: diskGbTotal - diskGbFree - allGb }]
+      }),
   )
 }

@@ -38,6 +38,6 @@ export async function readPodRoom(
     vcpus: host.vcpuFree + held.vcpu,
     memoryMb: host.memoryMbFree + held.memoryMb,
     diskGb: host.diskGbFree + held.diskGb,
-    diskShareGb: use ? held.diskGb + diskRoom(use, 0, host.vcpuTotal) : Number.POSITIVE_INFINITY,
+    diskShareGb: use ? held.diskGb + diskRoom(use) : Number.POSITIVE_INFINITY,
   }
 }

@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { Inventory } from '../../host-protocol/messages.ts'
 import type { Database } from '../client.ts'
 import { allocations, hosts } from '../tables/hosts/hosts.ts'
 
@@ -8,6 +9,14 @@ import { allocations, hosts } from '../tables/hosts/hosts.ts'
  */
 const TAKES_SEVERAL = sql`(json_extract(hosts.inventory, '$.runtimes') NOT LIKE '%docker%'
   OR json_extract(hosts.inventory, '$.isolation.network') = 1 OR json_extract(hosts.inventory, '$.isolation.trustedTenants') = 1)`
+
+/** For a query of the table `hosts`: accounts that do not trust one another share its disk (SHR-41). One at a time, or friends, leave nothing to others. */
+export const SHARES_DISK = sql`(${TAKES_SEVERAL} AND COALESCE(json_extract(hosts.inventory, '$.isolation.trustedTenants'), 0) = 0)`
+
+/** The same of an inventory. */
+export function sharesDisk({ runtimes, isolation }: Inventory): boolean {
+  return isolation?.trustedTenants !== true && (!runtimes.includes('docker') || isolation?.network === true)
+}
 
 /** For a query of the table `hosts`: the host may be given work of this account. */
 export function takesAccount(hostId: string | SQL, teamId: string): SQL {

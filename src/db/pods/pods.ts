@@ -46,7 +46,7 @@ export async function insertPod(
       AND ${takesAccount(pod.hostId, pod.teamId)}) AND ${isActive(pod.teamId)}
       AND ${withinBudget(pod.teamId, 'pods', 1)} AND ${withinBudget(pod.teamId, 'gpus', gpu?.count ?? 0)}
       AND ${withinBudget(pod.teamId, 'specBytesPerHost', specBytes(pod), specBytesOn(pod.teamId, pod.hostId))}
-      AND ${withinDiskShare(pod.teamId, pod.hostId, { id: pod.id, diskGb, vcpus })}
+      AND ${withinDiskShare(pod.teamId, pod.hostId, { id: pod.id, diskGb })}
       AND ${withinSpend(pod.teamId, spend)}`)
   // A refusal that is no CHECK has to fail the batch too: the pod's row needs its allocation.
   const needsAllocation = sql<string>`(SELECT CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${pod.id}) THEN ${pod.id} END)`
@@ -131,7 +131,7 @@ async function updateWithAllocation(
   const { id, teamId, hostId } = before
   const hasShare =
     held.vcpu === undefined
-      ? sql` AND (${held.diskGb} <= a.disk_gb OR ${withinDiskShare(teamId, hostId, { id, diskGb: held.diskGb, vcpus: sql`a.vcpu` })})`
+      ? sql` AND (${held.diskGb} <= a.disk_gb OR ${withinDiskShare(teamId, hostId, { id, diskGb: held.diskGb })})`
       : sql``
   const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED'${hasShare})${hasGpus}${hasBudget}
     AND ${isActive(before.teamId)} AND ${withinSpend(before.teamId, spend)}`

@@ -2,7 +2,6 @@ import type { Level } from '../../contract/catalog/catalog.ts'
 import { MIN_MEMBERS } from '../../contract/clusters/clusters.ts'
 import type { Cloud } from '../../contract/enums.ts'
 import { DEFAULT_WORKER_DISK_GB } from '../endpoint/config.ts'
-import { withPod } from '../host/disk-share.ts'
 import { type ComputeShape, type PlacementHost, rankHosts } from '../host/placement.ts'
 import { podDiskGb, rankHostsForPod } from '../pod/place/placement.ts'
 import type { PodSpec } from '../pod/record.ts'
@@ -116,7 +115,7 @@ export function without(host: PlacementHost, { shape, diskGb }: Taken): Placemen
     vcpuFree: host.vcpuFree - vcpus,
     memoryMbFree: host.memoryMbFree - memoryMb,
     diskGbFree: host.diskGbFree - diskGb,
-    ...(host.diskUse && { diskUse: withPod(host.diskUse, { diskGb, vcpus }) }),
+    ...(host.diskUse && { diskUse: { ...host.diskUse, heldGb: host.diskUse.heldGb + diskGb } }),
     gpus: host.gpus.map((one) => (one.typeId === gpu?.typeId ? { ...one, free: one.free - gpu.count } : one)),
   }
 }

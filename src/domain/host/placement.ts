@@ -147,7 +147,7 @@ export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, 
   if (shape.vcpus > host.vcpuFree) failed.push(`vcpu: ${shape.vcpus} > ${host.vcpuFree}`)
   if (shape.memoryMb > host.memoryMbFree) failed.push(`memoryMb: ${shape.memoryMb} > ${host.memoryMbFree}`)
   if (request.diskGb > host.diskGbFree) failed.push(`diskGb: ${request.diskGb} > ${host.diskGbFree}`)
-  const share = host.diskUse ? diskRoom(host.diskUse, shape.vcpus, host.vcpuTotal) : Number.POSITIVE_INFINITY
+  const share = host.diskUse ? diskRoom(host.diskUse) : Number.POSITIVE_INFINITY
   if (request.diskGb > share) failed.push(`diskShare: ${request.diskGb} > ${share}`)
   return failed
 }

@@ -1,5 +1,5 @@
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
-import { listPodHosts } from '../../db/hosts/capacity.ts'
+import { listPlacementHosts, listPodHosts } from '../../db/hosts/capacity.ts'
 import { insertPod, type PodResources, type PodRow } from '../../db/pods/pods.ts'
 import { runningNanos } from '../../domain/billing/pod-rates.ts'
 import type { PlacementHost, UnfitHost } from '../../domain/host/placement.ts'
@@ -28,14 +28,22 @@ interface PodRanking {
   missingVolumes: MissingVolumes | null
 }
 
-/** Where a pod would go now, best first, and what every other host lacks (`?dryRun=true`). */
-export async function rankPod(
+/** Where a new pod would go now, best first, and what every other host lacks (`?dryRun=true`). */
+export async function rankPod(env: Env, teamId: string, spec: PodSpec): Promise<PodRanking> {
+  return rankOn(env, teamId, spec, await listPodHosts(openDatabase(env.DB), teamId))
+}
+
+/** Where a pod that has a place already would go on: a share of the disk keeps none where its machine is lost (SHR-41). */
+export async function rankMove(
   env: Env,
   teamId: string,
   spec: PodSpec,
   accepts: (host: PlacementHost) => boolean = () => true,
 ): Promise<PodRanking> {
-  const hosts = (await listPodHosts(openDatabase(env.DB), teamId)).filter(accepts)
+  return rankOn(env, teamId, spec, (await listPlacementHosts(openDatabase(env.DB))).filter(accepts))
+}
+
+function rankOn(env: Env, teamId: string, spec: PodSpec, hosts: PlacementHost[]): PodRanking {
   return {
     hosts,
     ...rankHostsForPod(teamId, spec, hosts, readSettings(env).placementStrategy),

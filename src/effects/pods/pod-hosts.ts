@@ -24,7 +24,7 @@ import { logEvent } from '../../platform/log.ts'
 import { podStatement } from '../audit.ts'
 import { tellCluster } from '../clusters/tell-cluster.ts'
 import { type PodHost, podHost, withMarkedPod } from './marked-pod.ts'
-import { grantedBy, rankPod } from './place-pod.ts'
+import { grantedBy, rankMove } from './place-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { applyPodReport, changePodRow, formerAllocationId, isDown } from './pod-reports.ts'
 
@@ -127,7 +127,7 @@ export function isReplaceable({ spec, clusterId }: Pick<PodRow, 'spec' | 'cluste
 }
 
 async function replacePod(env: Env, here: PodHost, pod: PodRow, lastHeardMs: number, statusReason: string): Promise<boolean> {
-  const { candidates } = await rankPod(env, pod.teamId, pod.spec)
+  const { candidates } = await rankMove(env, pod.teamId, pod.spec)
   for (const candidate of candidates.filter(({ hostId }) => hostId !== pod.hostId).slice(0, MAX_TRIES)) {
     const change = decideReplacement(pod, lastHeardMs, Date.now())
     if (!change) return true
@@ -157,7 +157,7 @@ export async function moveMemberPod(
 ): Promise<boolean> {
   const pod = await findPodForHost(openRecords(env), podId)
   if (!pod || pod.status === 'TERMINATED' || pod.hostId !== decidedFor.from || pod.generation !== decidedFor.generation) return true
-  const { candidates } = await rankPod(env, pod.teamId, { ...pod.spec, dataCenterIds: [pod.dataCenterId] }, accepts)
+  const { candidates } = await rankMove(env, pod.teamId, { ...pod.spec, dataCenterIds: [pod.dataCenterId] }, accepts)
   const roomy = candidates.filter(({ shape }) => shape.vcpus >= pod.vcpus && shape.memoryMb >= pod.memoryMb)
   for (const candidate of roomy.slice(0, MAX_TRIES)) {
     const { vcpus, memoryMb } = pod

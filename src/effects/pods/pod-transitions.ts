@@ -36,8 +36,10 @@ async function writeTransition(env: Env, before: PodRow, { pod, usage }: PodChan
   const diskGb = podDiskGb(pod.spec)
   // A smaller disk of a stopped pod is given back when it starts: until then the former container is there.
   const isResized = isToRun(pod) ? diskGb !== podDiskGb(before.spec) : diskGb > podDiskGb(before.spec)
-  if (isResized) {
-    const spend = spendDemand(env, growthNanos(before, pod, isToRun(pod)))
+  // Of the same size it may cost more: more of it persistent, or at the prices of today.
+  const growth = growthNanos(before, pod, isToRun(pod))
+  if (isResized || growth > 0) {
+    const spend = spendDemand(env, growth)
     return updatePodResizing(db, before, pod, { usage, note, spend }, { diskGb, growsOnly: !isToRun(pod) })
   }
   return (await updatePod(db, before, pod, usage, note)) ? 'done' : 'lost'

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -46,8 +47,12 @@ function isUpToDate(storage: string, directory: string): boolean {
   }
 }
 
-/** Runs the statements of one request in one transaction, beside the database: Miniflare's proxy would block this thread for each of them. */
+/**
+ * Runs the statements of one request in one transaction, beside the database: Miniflare's proxy would block this thread for each of them. It listens
+ * on a port of its own for a moment, so it asks for a secret: any program on the machine, and any web page, can reach that.
+ */
 const MIGRATOR = `export default { async fetch(request, env) {
+  if (request.headers.get('Authorization') !== env.SECRET) return new Response('', { status: 403 })
   const bound = ({ sql, values }) => env.DB.prepare(sql).bind(...values)
   try {
     const results = await env.DB.batch((await request.json()).map(bound))
@@ -63,9 +68,13 @@ interface BoundStatement {
 }
 
 /** The database of a runtime that runs `MIGRATOR`. */
-function databaseOf(miniflare: Miniflare): MigrationDatabase<BoundStatement> {
+function databaseOf(miniflare: Miniflare, secret: string): MigrationDatabase<BoundStatement> {
   const batch = async (statements: BoundStatement[]) => {
-    const reply = await miniflare.dispatchFetch('http://migrations/', { method: 'POST', body: JSON.stringify(statements) })
+    const reply = await miniflare.dispatchFetch('http://migrations/', {
+      method: 'POST',
+      headers: { Authorization: secret },
+      body: JSON.stringify(statements),
+    })
     if (!reply.ok) throw new Error(await reply.text())
     return (await reply.json()) as unknown[][]
   }
@@ -87,6 +96,7 @@ function databaseOf(miniflare: Miniflare): MigrationDatabase<BoundStatement> {
 export async function migrateStorage(storage: string, settings: WorkerSettings, onLog: (line: string) => void): Promise<string[]> {
   const directory = join(PROJECT_ROOT, 'migrations')
   if (!settings.d1Databases.includes('DB') || isUpToDate(storage, directory)) return []
+  const secret = randomUUID()
   const { miniflare } = await startRuntime(
     convertV4MiniflareOptions({
       ...runtimeOptions(storage, onLog),
@@ -95,13 +105,14 @@ export async function migrateStorage(storage: string, settings: WorkerSettings, 
           name: 'migrations',
           compatibilityDate: settings.compatibilityDate,
           modules: [{ type: 'ESModule', path: 'worker.js', contents: MIGRATOR }],
+          bindings: { SECRET: secret },
           d1Databases: { DB: 'DB' },
         },
       ],
     }),
   )
   try {
-    const database = databaseOf(miniflare)
+    const database = databaseOf(miniflare, secret)
     checkTables(storage, (await listApplied(database)).length)
     const applied = await applyMigrations(database, directory)
     writeJsonFile(join(storage, MARK), { hasTables: true })

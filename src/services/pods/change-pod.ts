@@ -83,7 +83,7 @@ function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
   return { pod: { ...pod, spec: { ...spec, container: { ...spec.container, args: '', env: {} } } }, usage }
 }
 
-/** Changes a pod in place (POD-13, MNT-4). Throws 400, 403, 404, 409, 412, 413 and 422. */
+/** Changes a pod in place (POD-13, MNT-4). Throws 400, 402, 403, 404, 409, 412, 413 and 422. */
 export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodRequest, ifMatch: string | undefined): Promise<TaggedPod> {
   requirePatchScope(ctx, body)
   return showPod(ctx, await change(ctx, id, ifMatch, 'update', (before) => decideUpdate(ctx, before, body, PROVIDED)))
@@ -167,11 +167,11 @@ async function change(
 
 const DISK_TAKEN = 'There is not enough free disk on the host machine of this pod.'
 const DISK_SHARE_TAKEN =
-  'Pods of this account, stopped ones too, may hold no more disk of the host machine of this pod beside other accounts. Terminate one that is not needed.'
+  'Pods of this account, stopped ones too, may hold no more disk of the host machine of this pod beside other accounts. Terminate another one there that is not needed, or create a larger one elsewhere.'
 
 /** Why a pod that has no room for a change has none. */
 export async function noRoom(ctx: VerbContext, before: PodRow, after: PodRow): Promise<Problem> {
-  if (podDiskGb(after.spec) !== podDiskGb(before.spec)) {
+  if (isToRun(before) || !isToRun(after)) {
     await requireSpend(ctx, growthNanos(before, after, isToRun(after)))
     const room = await readPodRoom(openDatabase(ctx.env.DB), before, null)
     const isShare = room !== null && podDiskGb(after.spec) <= room.diskGb && podDiskGb(after.spec) > room.diskShareGb

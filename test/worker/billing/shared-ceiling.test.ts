@@ -111,6 +111,27 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     scene.leave()
   })
 
+  it('[BIL-22] holds for changes at once that make disks dearer and no larger', async () => {
+    const scene = await podScene({ ...gpus(2), diskGb: 8_000 })
+    const disks = (container: number, persistent: number) => ({
+      disk: container,
+      mounts: { persistent: { path: '/workspace', size: persistent } },
+    })
+    const ids: string[] = []
+    for (let i = 0; i < 2; i += 1) {
+      const { id } = await scene.create(disks(100, 10))
+      await scene.run(id)
+      await scene.act(id, 'stop')
+      await scene.host.report(`${id}-1`, { state: 'exited' })
+      ids.push(id)
+    }
+    // Stopped, 90 GB more of persistent disk cost 0.0247 USD an hour more.
+    await setCeilings(scene.account, { perHour: 0.04 })
+    const replies = await Promise.all(ids.map((id) => scene.call.patch(`${PODS}/${id}`, disks(10, 100))))
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 402])
+    scene.leave()
+  })
+
   it('is the default one where the operator has set none, and what one account takes the others lack', async () => {
     const { scene, all } = await sceneWith(2)
     const [first, second] = all as [Organization, Organization]
