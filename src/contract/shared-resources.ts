@@ -221,11 +221,11 @@ export const SHARED_RESOURCES = {
     rules: ['NET-1'],
   },
   'bytes that no client reads': {
-    charged: 'account',
-    share: '64 MiB of a workload, 32 MiB of one connection',
-    reserve: OWN,
+    charged: 'person',
+    share: 'as many as it leaves to others (adr/0051), 24 MiB of one connection',
+    reserve: 'a quarter, while one other account is there',
     at: ['src/domain/door/unheard.ts#Unheard'],
-    rules: ['NET-51'],
+    rules: ['NET-51', 'SHR-43'],
   },
   'commands in containers': {
     charged: 'account',

@@ -33,6 +33,12 @@ export const DOOR_WORKER_MUTANTS: readonly Mutant[] = [
     replace: 'if (gone === undefined) close(this.socket',
   },
   {
+    id: 'many pods of one account are told without end',
+    file: 'src/domain/door/unheard.ts',
+    find: 'if (own > room) return',
+    replace: 'if (own < 0) return',
+  },
+  {
     id: 'a word of a client does not count',
     file: 'durable-objects/tunnel/carry-socket.ts',
     find: '    ear.hear()\n',
