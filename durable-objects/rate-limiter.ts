@@ -14,11 +14,13 @@ const SWEEP_ABOVE = 1_000
 /**
  * Counts the REST requests of one user, or of all pods of one account, exactly: every request of theirs meets the same object (RATE-1, RATE-5,
  * CAP-2). Counts are in memory and written within a second, because a write for each request would cost more than most requests (RATE-9).
- * The share of each pod is in memory alone: an object that starts again knows what they have spent together.
+ * The share of each pod, and of each key and session in the reserve (SHR-44), is in memory alone: an object that starts again knows what they
+ * have spent together.
  */
 export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
   private readonly counts = emptyCounts()
   private readonly pods = new Map<string, RateCounts>()
+  private readonly reserves = new Map<string, number>()
   private isWriting = false
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -27,12 +29,12 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
     this.load()
   }
 
-  take(minute: number, hour: number, day: number, nowMs = Date.now(), ends = false, podId = ''): RateOutcome {
+  take(minute: number, hour: number, day: number, nowMs = Date.now(), ends = false, podId = '', credential = ''): RateOutcome {
     const quota = { minute, hour, day }
     const together = { counts: this.counts, quota: quotaOfPods(quota) }
     const outcome =
       podId === ''
-        ? spendOne(this.counts, quota, nowMs, ends)
+        ? spendOne(this.counts, quota, nowMs, ends, { credential, used: this.reserves })
         : spendAll([{ counts: this.countsOf(podId, nowMs), quota }, together], nowMs, ends)
     // What was refused has changed no count: a flood of it writes nothing.
     if (isAllowed(outcome)) this.keep()

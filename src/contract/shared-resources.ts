@@ -35,6 +35,13 @@ export const SHARED_RESOURCES = {
     rules: ['RATE-1', 'SHR-3'],
     tables: ['teams', 'overlays', 'volume_tombstones', 'volume_hosts', 'host/pod_marks'],
   },
+  'calls that end something': {
+    charged: 'person',
+    share: 'a tenth of a minute for each key and session; beyond ten of them, as many as they leave to others (adr/0051)',
+    reserve: 'one a minute for each of 256 keys and sessions',
+    at: ['src/domain/rate-limit.ts#spendAll'],
+    rules: ['CAP-3', 'SHR-44'],
+  },
   'rows of the audit log': {
     charged: 'person',
     share: 'as many as requests: none is written without one',

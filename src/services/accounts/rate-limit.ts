@@ -32,7 +32,8 @@ async function spendRequest(env: Env, caller: Caller, nowMs: number, ends: boole
   const { podId } = spenderOf(caller)
   const counter = podId === undefined ? rateLimiterStub(env, ownUser(caller)) : podLimiterStub(env, ownTeam(caller))
   try {
-    return verdictOf(quota, await counter.take(minute, hour, day, undefined, ends, podId), ends)
+    const outcome = await counter.take(minute, hour, day, undefined, ends, podId, ends ? caller.credentialId : undefined)
+    return verdictOf(quota, outcome, ends)
   } catch (error) {
     logEvent('error', 'a request could not be counted', { userId: caller.userId, error })
     return null

@@ -151,6 +151,33 @@ describe('the reserve', () => {
     scene.leave()
   })
 
+  it('[CAP-3] [SHR-44] of a stolen key is not that of another key or of the console, which list keys, stop and revoke', async () => {
+    const scene = await podScene(gpus(2))
+    const { account } = scene
+    const [a, b] = [(await scene.create()).id, (await scene.create()).id]
+    const stolen = await createKey(account.userId)
+    const console = await Browser.signedIn(account.key)
+    await setQuota(account.userId, { minute: 60, hour: 1 })
+    const thief = api(stolen.key)
+    expect((await thief.get(PODS)).status).toBe(200)
+    const flood = async () => {
+      const replies = await Promise.all(Array.from({ length: 20 }, () => thief.delete(`${PODS}/nosuch00000000`)))
+      return replies.filter(({ status }) => status !== 429).length
+    }
+    expect([await flood(), await flood()]).toEqual([6, 0])
+    expect((await api(account.key).get(PODS)).status).toBe(429)
+    const listed = await api(account.key).get(KEYS)
+    expect(listed.body.keys.map(({ id }: { id: string }) => id)).toContain(stolen.id)
+    expect((await api(account.key).post(`${PODS}/${a}/action`, { action: 'stop' })).status).toBe(200)
+    expect((await console.page('DELETE', `${PODS}/${b}`)).status).toBe(204)
+    expect(await flood()).toBe(0)
+    expect((await console.page('DELETE', `${KEYS}/${stolen.id}`)).status).toBe(204)
+    expect((await thief.delete(`${PODS}/${a}`)).status).toBe(401)
+    await setQuota(account.userId, { exempt: true })
+    expect(await scene.get(a)).toMatchObject({ id: a })
+    scene.leave()
+  })
+
   it('[CAP-3] is not spent by what would end something, by documents that do more, or by actions that start', async () => {
     const scene = await podScene(gpus(1))
     const { account } = scene
@@ -216,7 +243,7 @@ describe('every route', () => {
     for (const { method, path, id = '', body } of words) {
       const call = client[method as keyof typeof client]
       const to = path.replaceAll(/\{\w+\}/g, 'nosuch00000000')
-      const hasReserve = method === 'delete' || ENDS.test(id)
+      const hasReserve = method === 'delete' || ENDS.test(id) || id === 'listAccountKeys'
       expect((await call(to, body)).status !== 429, `${id} ${method} ${path}`).toBe(hasReserve)
     }
     for (const action of ['start', 'stop', 'restart', 'terminate']) {
