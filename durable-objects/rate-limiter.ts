@@ -1,4 +1,13 @@
-import { emptyCounts, isAllowed, quotaOfPods, type RateCounts, type RateOutcome, spendAll, spendOne } from '../src/domain/rate-limit.ts'
+import {
+  emptyCounts,
+  isAllowed,
+  quotaOfPods,
+  type RateCounts,
+  type RateOutcome,
+  type RateQuota,
+  spendAll,
+  spendOne,
+} from '../src/domain/rate-limit.ts'
 import type { Env } from '../src/env.ts'
 import type { RateLimiterRpc } from '../src/objects/rate-limiter.ts'
 import { PlaneObject } from './plane-object.ts'
@@ -12,7 +21,7 @@ const WRITE_WITHIN_MS = 1_000
 const SWEEP_ABOVE = 1_000
 
 /**
- * Counts the REST requests of one user, or of all pods of one account, exactly: every request of theirs meets the same object (RATE-1, RATE-5,
+ * Counts the REST requests of one user, or of all pods that one account pays for, exactly: every request of theirs meets the same object (RATE-1, RATE-5,
  * CAP-2). Counts are in memory and written within a second, because a write for each request would cost more than most requests (RATE-9).
  * The share of each pod, and of each key and session in the reserve (SHR-44), is in memory alone: an object that starts again knows what they
  * have spent together.
@@ -29,9 +38,18 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
     this.load()
   }
 
-  take(minute: number, hour: number, day: number, nowMs = Date.now(), ends = false, podId = '', credential = ''): RateOutcome {
+  take(
+    minute: number,
+    hour: number,
+    day: number,
+    nowMs = Date.now(),
+    ends = false,
+    podId = '',
+    credential = '',
+    ofPayer: RateQuota = { minute, hour, day },
+  ): RateOutcome {
     const quota = { minute, hour, day }
-    const together = { counts: this.counts, quota: quotaOfPods(quota) }
+    const together = { counts: this.counts, quota: quotaOfPods(ofPayer) }
     const outcome =
       podId === ''
         ? spendOne(this.counts, quota, nowMs, ends, { credential, used: this.reserves })

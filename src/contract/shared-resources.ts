@@ -42,6 +42,13 @@ export const SHARED_RESOURCES = {
     at: ['src/domain/rate-limit.ts#spendAll'],
     rules: ['CAP-3', 'SHR-44'],
   },
+  "requests of pods' keys": {
+    charged: 'person',
+    share: 'ten times those of a user for all pods together, a tenth of it for one',
+    reserve: OWN,
+    at: ['src/services/accounts/rate-limit.ts#countRequest'],
+    rules: ['CAP-2', 'SHR-45'],
+  },
   'rows of the audit log': {
     charged: 'person',
     share: 'as many as requests: none is written without one',
@@ -67,11 +74,11 @@ export const SHARED_RESOURCES = {
     tables: ['device_logins'],
   },
   'SSH logins': {
-    charged: 'account',
+    charged: 'person',
     share: 'windows as wide as those of a user',
     reserve: OWN,
     at: ['src/services/pods/doors/ssh.ts#admitSsh'],
-    rules: ['SHR-4'],
+    rules: ['SHR-4', 'SHR-45'],
   },
   'SSH connections': {
     charged: 'address',

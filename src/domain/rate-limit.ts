@@ -14,7 +14,7 @@ export type RateQuota = Record<RateWindowName, number>
 
 export const DEFAULT_QUOTA: RateQuota = { minute: 60, hour: 3000, day: 50_000 }
 
-/** All pods of an account together may send as much as so many of them (CAP-2): more pods are not more requests without end. */
+/** All pods that a person pays for may send as much as so many of them (CAP-2): more pods or organizations are not more requests without end. */
 const PODS_AT_ONCE = 10
 /** Of a minute's quota, what calls that end something may use beyond used-up windows, and the least of it (CAP-3). */
 const RESERVED_PART = 10
@@ -24,7 +24,7 @@ const RESERVES_AT_ONCE = 10
 /** Behind that, one call a minute for each that has made none: more than all keys and sessions of one account. */
 const KEPT_FOR_OTHERS = 256
 
-/** Whose windows a request spends: those of a person, or of a pod and with it those that all pods of its account share. */
+/** Whose windows a request spends: those of a person, or of a pod and with it those that all pods of the person who pays share. */
 export type Spender = { userId: string; podId?: never } | { podId: string; teamId: string; userId?: never }
 
 /** Whose windows a caller spends (CAP-1): a key inside a pod never spends those of a person, and a person's never depend on a pod. */
@@ -37,7 +37,7 @@ export function spenderName(spender: Spender): string {
   return spender.userId ?? `pod ${spender.podId}`
 }
 
-/** What all pods of an account may send together, by what each of them may (CAP-2). */
+/** What all pods that an account pays for may send together, by the quota of that account (CAP-2). */
 export function quotaOfPods({ minute, hour, day }: RateQuota): RateQuota {
   return { minute: PODS_AT_ONCE * minute, hour: PODS_AT_ONCE * hour, day: PODS_AT_ONCE * day }
 }

@@ -14,6 +14,7 @@ import {
   createKey,
   createKeyIn,
   createOrganization,
+  createPlan,
   describe,
   env,
   expect,
@@ -21,7 +22,7 @@ import {
   joinTeam,
 } from '../../support/harness.ts'
 import { DOCUMENTED } from '../../support/operations.ts'
-import { PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
+import { PODS, PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 import { podLimiterStub, rateLimiterStub } from '../../support/stubs.ts'
 import { realTime } from '../../support/time.ts'
 import { v1 } from '../../support/v1.ts'
@@ -121,6 +122,37 @@ describe('the key of a pod', () => {
     for (let n = 0; n < 5; n += 1) expect((await take(10, true))[1]).toBe(1)
     expect((await take(10, true))[1]).toBe(0)
     expect((await stub.take(5, 1000, 1000, noon + MINUTE_MS, false, 'pod10'))[1]).toBe(1)
+  })
+})
+
+describe('the keys of pods in organizations that one person has made', () => {
+  it('[CAP-2] [SHR-45] share the windows of that person, and one with a plan has its own; another person goes on', async () => {
+    const scene = await podScene(gpus(5))
+    const victim = (await scene.create()).id
+    const keyOfVictim = await keyInside(scene, victim)
+    const seen = async () => (await api(keyOfVictim).get(`${PODS}/${victim}`)).status
+    expect(await seen()).toBe(200)
+    const maker = await createAccount()
+    const podIn = async (organization: string) => {
+      const { key } = await createKeyIn(organization, maker)
+      const own = new PodScene(scene.host, { ...maker, key })
+      const { id } = await own.create()
+      return { id, key: await keyInside(own, id) }
+    }
+    const planned = await createOrganization(maker.key)
+    const plan = await createPlan({})
+    expect((await admin().put(`/admin/v1/organizations/${planned}/plan`, { plan })).status).toBe(200)
+    const one = await podIn(await createOrganization(maker.key))
+    const other = await podIn(await createOrganization(maker.key))
+    const alone = await podIn(planned)
+    await setQuota(maker.userId, { minute: 3 })
+    const served = async ({ id, key }: { id: string; key: string }) => {
+      const replies = await Promise.all(Array.from({ length: 40 }, () => api(key).get(`${PODS}/${id}`)))
+      return replies.filter(({ status }) => status === 200).length
+    }
+    expect([await served(one), await served(other), await served(alone)]).toEqual([30, 0, 40])
+    expect(await seen()).toBe(200)
+    scene.leave()
   })
 })
 
