@@ -35,8 +35,8 @@ export const DOOR_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'many pods of one account are told without end',
     file: 'src/domain/door/unheard.ts',
-    find: 'if (own > room) return',
-    replace: 'if (own < 0) return',
+    find: 'const over = this.whatIsOver(told)',
+    replace: 'const over = null as keyof Listener | null',
   },
   {
     id: 'a word of a client does not count',
