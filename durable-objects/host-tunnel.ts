@@ -12,6 +12,7 @@ import { OpenSlots } from './tunnel/open-slots.ts'
 
 /** A request without a byte either way for this long gives its place to a newer one, where its account has no other (SHR-33). */
 const SILENT_MS = 60_000
+const UNREAD = 'others of its account have to read first what they were told; close them or try again later'
 
 /** The tunnel into one machine: requests to its workloads, each a stream of the WebSocket that its agent has opened. Stores nothing. */
 export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
@@ -58,7 +59,7 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
     request.signal.addEventListener('abort', leave, { once: true })
     return target.kind === 'http'
       ? carryHttp(this.timers, stream, wanted, request.body)
-      : carrySocket(this.timers, stream, wanted, this.unheard)
+      : carrySocket(this.timers, stream, wanted, this.unheard, () => this.now())
   }
 
   private open({ target, needs, beside, account }: TunnelRequest): TunnelStream | TunnelFailure {
@@ -69,6 +70,9 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
       return { code: 'outdated', detail: `${host} runs an agent that is too old for this: its operator has to upgrade it` }
     }
     const { workloadId } = target
+    if (target.kind === 'websocket' && !this.unheard.mayListen({ workloadId, account }, this.now())) {
+      return { code: 'unreachable', detail: `${host} takes no WebSocket for now: ${UNREAD}` }
+    }
     if (beside !== null && end.streamsOf(workloadId) >= beside && !end.giveWay({ workloadId }, SILENT_MS)) {
       return { code: 'unreachable', detail: `${beside} connections to this pod are open already, the most at a time` }
     }

@@ -1,4 +1,13 @@
-import { emptyCounts, isAllowed, quotaOfPods, type RateCounts, type RateOutcome, spendAll, spendOne } from '../src/domain/rate-limit.ts'
+import {
+  emptyCounts,
+  isAllowed,
+  quotaOfPods,
+  type RateCounts,
+  type RateOutcome,
+  type RateQuota,
+  spendAll,
+  spendOne,
+} from '../src/domain/rate-limit.ts'
 import type { Env } from '../src/env.ts'
 import type { RateLimiterRpc } from '../src/objects/rate-limiter.ts'
 import { PlaneObject } from './plane-object.ts'
@@ -12,13 +21,15 @@ const WRITE_WITHIN_MS = 1_000
 const SWEEP_ABOVE = 1_000
 
 /**
- * Counts the REST requests of one user, or of all pods of one account, exactly: every request of theirs meets the same object (RATE-1, RATE-5,
+ * Counts the REST requests of one user, or of all pods that one account pays for, exactly: every request of theirs meets the same object (RATE-1, RATE-5,
  * CAP-2). Counts are in memory and written within a second, because a write for each request would cost more than most requests (RATE-9).
- * The share of each pod is in memory alone: an object that starts again knows what they have spent together.
+ * The share of each pod, and of each key and session in the reserve (SHR-44), is in memory alone: an object that starts again knows what they
+ * have spent together.
  */
 export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
   private readonly counts = emptyCounts()
   private readonly pods = new Map<string, RateCounts>()
+  private readonly reserves = new Map<string, number>()
   private isWriting = false
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -27,12 +38,21 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
     this.load()
   }
 
-  take(minute: number, hour: number, day: number, nowMs = Date.now(), ends = false, podId = ''): RateOutcome {
+  take(
+    minute: number,
+    hour: number,
+    day: number,
+    nowMs = Date.now(),
+    ends = false,
+    podId = '',
+    credential = '',
+    ofPayer: RateQuota = { minute, hour, day },
+  ): RateOutcome {
     const quota = { minute, hour, day }
-    const together = { counts: this.counts, quota: quotaOfPods(quota) }
+    const together = { counts: this.counts, quota: quotaOfPods(ofPayer) }
     const outcome =
       podId === ''
-        ? spendOne(this.counts, quota, nowMs, ends)
+        ? spendOne(this.counts, quota, nowMs, ends, { credential, used: this.reserves })
         : spendAll([{ counts: this.countsOf(podId, nowMs), quota }, together], nowMs, ends)
     // What was refused has changed no count: a flood of it writes nothing.
     if (isAllowed(outcome)) this.keep()

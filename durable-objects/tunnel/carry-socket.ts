@@ -1,5 +1,5 @@
 import { headersForClient } from '../../src/domain/balancer/headers.ts'
-import type { Unheard } from '../../src/domain/door/unheard.ts'
+import type { Listener, Unheard } from '../../src/domain/door/unheard.ts'
 import { encodeRecord, RecordReader, type SocketRecord } from '../../src/host-protocol/tunnel/socket-records.ts'
 import type { TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
 import type { TunnelRequest } from '../../src/objects/tunnel/host-tunnel.ts'
@@ -26,15 +26,17 @@ export async function carrySocket(
   stream: TunnelStream,
   request: TunnelRequest,
   unheard: Unheard<WebSocket>,
+  now: () => number,
 ): Promise<Response> {
   try {
     await stream.accepted
     const head = await stream.head
     if (head.status !== SWITCHING) return answer(timers, stream, request, head)
+    const listener = { workloadId: request.target.workloadId, account: request.account }
     const pair = new WebSocketPair()
     pair[1].binaryType = 'arraybuffer'
     pair[1].accept()
-    const ear = new Ear(pair[1], request.target.workloadId, unheard)
+    const ear = new Ear(pair[1], listener, unheard, now)
     passUp(timers, stream, pair[1], ear)
     void passDown(stream, pair[1], ear)
     return new Response(null, { status: SWITCHING, webSocket: pair[0], headers: headersForClient(head.headers, request.isOwnOrigin) })
@@ -47,27 +49,29 @@ export async function carrySocket(
 /** What is known of whether a client reads what it is told (NET-51). */
 class Ear {
   private readonly socket: WebSocket
-  private readonly workloadId: string
+  private readonly listener: Listener
   private readonly unheard: Unheard<WebSocket>
+  private readonly now: () => number
 
-  constructor(socket: WebSocket, workloadId: string, unheard: Unheard<WebSocket>) {
+  constructor(socket: WebSocket, listener: Listener, unheard: Unheard<WebSocket>, now: () => number) {
     this.socket = socket
-    this.workloadId = workloadId
+    this.listener = listener
     this.unheard = unheard
+    this.now = now
   }
 
-  /** Closes who was told too much without a word, this client or another one of the workload. */
+  /** Closes who was told too much without a word, this client or another one of the same account (SHR-43). */
   tell(bytes: number): void {
-    const gone = this.unheard.tell(this.workloadId, this.socket, bytes, Date.now())
+    const gone = this.unheard.tell(this.listener, this.socket, bytes, this.now())
     if (gone !== null) close(gone, TRY_LATER, UNHEARD)
   }
 
   hear(): void {
-    this.unheard.hear(this.workloadId, this.socket)
+    this.unheard.hear(this.socket)
   }
 
   leave(): void {
-    this.unheard.leave(this.workloadId, this.socket)
+    this.unheard.leave(this.socket)
   }
 }
 
@@ -114,11 +118,9 @@ async function passDown(stream: TunnelStream, socket: WebSocket, ear: Ear): Prom
     for (let bytes = await stream.read(); bytes !== null; bytes = await stream.read()) {
       for (const record of reader.push(bytes)) {
         if (record.kind === 'close') close(socket, record.code, record.reason)
-        else {
-          socket.send(record.kind === 'text' ? record.text : record.bytes)
-          ear.tell(record.kind === 'text' ? record.text.length : record.bytes.length)
-        }
+        else socket.send(record.kind === 'text' ? record.text : record.bytes)
       }
+      ear.tell(bytes.length)
     }
     close(socket, NORMAL, '')
     stream.end()

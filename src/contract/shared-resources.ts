@@ -35,6 +35,20 @@ export const SHARED_RESOURCES = {
     rules: ['RATE-1', 'SHR-3'],
     tables: ['teams', 'overlays', 'volume_tombstones', 'volume_hosts', 'host/pod_marks'],
   },
+  'calls that end something': {
+    charged: 'person',
+    share: 'a tenth of a minute for each key and session; beyond ten of them, as many as they leave to others (adr/0051)',
+    reserve: 'one a minute for each of 256 keys and sessions',
+    at: ['src/domain/rate-limit.ts#spendAll'],
+    rules: ['CAP-3', 'SHR-44'],
+  },
+  "requests of pods' keys": {
+    charged: 'person',
+    share: 'ten times those of a user for all pods together, a tenth of it for one',
+    reserve: OWN,
+    at: ['src/services/accounts/rate-limit.ts#countRequest'],
+    rules: ['CAP-2', 'SHR-45'],
+  },
   'rows of the audit log': {
     charged: 'person',
     share: 'as many as requests: none is written without one',
@@ -60,11 +74,11 @@ export const SHARED_RESOURCES = {
     tables: ['device_logins'],
   },
   'SSH logins': {
-    charged: 'account',
+    charged: 'person',
     share: 'windows as wide as those of a user',
     reserve: OWN,
     at: ['src/services/pods/doors/ssh.ts#admitSsh'],
-    rules: ['SHR-4'],
+    rules: ['SHR-4', 'SHR-45'],
   },
   'SSH connections': {
     charged: 'address',
@@ -221,11 +235,11 @@ export const SHARED_RESOURCES = {
     rules: ['NET-1'],
   },
   'bytes that no client reads': {
-    charged: 'account',
-    share: '64 MiB of a workload, 32 MiB of one connection',
-    reserve: OWN,
+    charged: 'person',
+    share: 'as many as it leaves to others (adr/0051), 24 MiB of one connection',
+    reserve: 'a quarter, while one other account is there',
     at: ['src/domain/door/unheard.ts#Unheard'],
-    rules: ['NET-51'],
+    rules: ['NET-51', 'SHR-43'],
   },
   'commands in containers': {
     charged: 'account',

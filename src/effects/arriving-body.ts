@@ -20,6 +20,11 @@ export interface Arrival {
    * another object would be several uncaught errors in the log, each time.
    */
   isJson?: boolean
+  /**
+   * Its reader stands in another object and takes anything: aborted when the body will not come whole, it has to end the request that carries the
+   * stream on. To such a reader a stream that fails looks like one that ends, and a part would be taken for the whole (LB-1).
+   */
+  breaks?: AbortController
 }
 
 /** A control character ends no JSON text, inside a string or out of it. */
@@ -33,7 +38,8 @@ export function noRoomForBody(used: number, bytes: number, bound: number): Probl
 
 /**
  * A body without an announced length, counted by the bytes that have been read of it (RST-20). `stream` is the body to read in its place. Where
- * the account has no room for the next step, the rest is passed over, `refusal` says so, and the stream fails, or ends in what is no JSON.
+ * the account has no room for the next step, the rest is passed over and `refusal` says so. A stream that does not come whole, because of that or
+ * because its sender has gone, fails, ends in what is no JSON, or has no end.
  */
 export class ArrivingBody {
   readonly stream: ReadableStream<Uint8Array>
@@ -53,21 +59,37 @@ export class ArrivingBody {
     const reader = source.getReader()
     this.stream = new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        const piece = waiting.shift() ?? (await reader.read()).value
-        if (piece === undefined) {
-          if (this.counted !== null) this.counted.bytes = Math.min(this.arrivedBytes, arrival.maxCountedBytes)
-          return controller.close()
+        try {
+          const piece = waiting.shift() ?? (await reader.read()).value
+          if (piece === undefined) {
+            if (this.counted !== null) this.counted.bytes = Math.min(this.arrivedBytes, arrival.maxCountedBytes)
+            return controller.close()
+          }
+          this.refusal = await this.refuse(piece.byteLength)
+          if (this.refusal === null) return controller.enqueue(piece)
+          reader.releaseLock()
+          await drainRefused(source, arrival.teamId, arrival.maxDrainedBytes, Date.now())
+        } catch (error) {
+          return this.breakOff(controller, error)
         }
-        this.refusal = await this.refuse(piece.byteLength)
-        if (this.refusal === null) return controller.enqueue(piece)
-        reader.releaseLock()
-        await drainRefused(source, arrival.teamId, arrival.maxDrainedBytes, Date.now())
-        if (arrival.isJson !== true) return controller.error(this.refusal)
-        controller.enqueue(NO_JSON)
-        controller.close()
+        return this.breakOff(controller, this.refusal)
       },
-      cancel: (reason) => reader.cancel(reason),
+      // One that is broken or was refused has nothing left to cancel.
+      cancel: (reason) => reader.cancel(reason).catch(() => undefined),
     })
+  }
+
+  private breakOff(controller: ReadableStreamDefaultController<Uint8Array>, why: unknown): Promise<void> {
+    const { isJson, breaks } = this.arrival
+    if (breaks) {
+      breaks.abort()
+      return new Promise(() => undefined)
+    }
+    if (isJson === true) {
+      controller.enqueue(NO_JSON)
+      controller.close()
+    } else controller.error(why)
+    return Promise.resolve()
   }
 
   private async refuse(bytes: number): Promise<Problem | null> {

@@ -9,7 +9,7 @@ const MAX_PAYERS = 10_000
 
 const payers = new ExpiringCache<string>(TTL_MS, MAX_PAYERS)
 
-/** The account whose share of a machine a team's connections, images, pulls and ports take: its own, or its maker's while it is an organization without a plan (SHR-30, PLN-7). */
+/** The account whose share a team's connections, images, pulls and ports of a machine take, and requests of its pods: its own, or its maker's while it is an organization without a plan (SHR-30, SHR-45, PLN-7). */
 export async function payerOf(env: Env, teamId: string, nowMs: number): Promise<string> {
   const known = payers.get(teamId, nowMs)
   if (known !== undefined) return known

@@ -51,7 +51,7 @@ export function rateLimiterStub(env: Env, { id }: Owned<'user'>): DurableObjectS
   return env.RATE_LIMITER.get(knownId(limiterIds, env.RATE_LIMITER, id))
 }
 
-/** The object that counts the requests of all pods of one team (CAP-2). */
+/** The object that counts the requests of all pods that one team pays for (CAP-2). */
 export function podLimiterStub(env: Env, { id }: Owned<'team'>): DurableObjectStub<RateLimiterRpc> {
   return env.RATE_LIMITER.get(knownId(limiterIds, env.RATE_LIMITER, `pods:${id}`))
 }

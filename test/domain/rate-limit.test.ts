@@ -97,6 +97,45 @@ describe('what ends something', () => {
   })
 })
 
+describe('the reserve of each key and session of a user', () => {
+  const quota = { minute: 60, hour: 1, day: 1 }
+
+  /** Calls that end something, of one credential in one minute, until one is refused. */
+  function reserves() {
+    const [counts, used] = [emptyCounts(), new Map<string, number>()]
+    spendOne(counts, quota, NOON)
+    return (credential: string, nowMs = NOON) => {
+      let served = 0
+      while (isAllowed(spendOne(counts, quota, nowMs, true, { credential, used }))) served += 1
+      return served
+    }
+  }
+
+  it('[SHR-44] is not spent by another one', () => {
+    const served = reserves()
+    expect([served('stolen'), served('stolen'), served('own'), served('session')]).toEqual([6, 0, 6, 6])
+    expect([served('stolen', NOON + 60_000), served('own', NOON + 60_000)]).toEqual([6, 6])
+  })
+
+  it('[SHR-44] has a bound for all of them together, within which one that has used none still has one', () => {
+    const served = reserves()
+    const all = Array.from({ length: 250 }, (_, at) => served(`stolen ${at}`))
+    expect(all.reduce((sum, one) => sum + one, 0)).toBeLessThan(10 * 6 + 256)
+    expect(Math.min(...all)).toBe(1)
+    expect(served('own')).toBe(1)
+    for (let more = 0; more < 100; more += 1) served(`further ${more}`)
+    expect(served('last')).toBe(0)
+    expect(served('last', NOON + 60_000)).toBe(6)
+  })
+
+  it('[SHR-44] of an object that has begun anew remembers what all have spent', () => {
+    const counts = emptyCounts()
+    counts.day = { startMs: Date.UTC(2026, 5, 1), count: 1 }
+    counts.reserve = { startMs: NOON, count: 10 * 6 + 256 }
+    expect(isAllowed(spendOne(counts, quota, NOON, true, { credential: 'own', used: new Map() }))).toBe(false)
+  })
+})
+
 describe('pods', () => {
   it('[CAP-1] spend what is theirs, people what is theirs', () => {
     const caller = { credentialId: 'c', userId: 'u', teamId: 't' }

@@ -33,6 +33,12 @@ export const DOOR_WORKER_MUTANTS: readonly Mutant[] = [
     replace: 'if (gone === undefined) close(this.socket',
   },
   {
+    id: 'many pods of one account are told without end',
+    file: 'src/domain/door/unheard.ts',
+    find: 'const over = this.whatIsOver(told)',
+    replace: 'const over = null as keyof Listener | null',
+  },
+  {
     id: 'a word of a client does not count',
     file: 'durable-objects/tunnel/carry-socket.ts',
     find: '    ear.hear()\n',

@@ -146,6 +146,12 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     replace: 'counts.minute.count <= quota.minute',
   },
   {
+    id: 'a stolen key spends the reserve of all keys',
+    file: 'src/services/accounts/rate-limit.ts',
+    find: 'ends ? caller.credentialId : undefined',
+    replace: 'undefined',
+  },
+  {
     id: 'members of an account share their limit',
     file: 'src/services/accounts/rate-limit.ts',
     find: 'rateLimiterStub(env, ownUser(caller))',

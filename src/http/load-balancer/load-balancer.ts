@@ -54,11 +54,13 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
   const endpoint = await ownQueue(env, principal, call.endpointId, Date.now(), boundedFor(principal))
   if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
   requirePath(call.path)
-  const arriving = await admitBody(incoming, principal.teamId)
+  const breaks = new AbortController()
+  const arriving = await admitBody(incoming, principal.teamId, breaks)
   const headers = workerHeaders(incoming, call)
   const body = arriving?.stream ?? (await holdSmall(request))
   const caller = { userId: spenderName(spenderOf(principal)), exempt: await isExempt(env, principal.teamId, Date.now()) }
   const account = await payerOf(env, principal.teamId, Date.now())
+  const signal = arriving === null ? request.signal : AbortSignal.any([request.signal, breaks.signal])
   for (let tries = 1; ; tries++) {
     const { slot, port, timeoutMs } = await takeSlot(env, endpoint, caller, request.signal)
     const { hostId, ...ref } = slot
@@ -72,7 +74,9 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
       timeoutMs,
       isOwnOrigin: call.prefix === null,
       body,
-      signal: request.signal,
+      signal,
+    }).catch((error: unknown) => {
+      throw breaks.signal.aborted ? (arriving?.refusal ?? brokenOff()) : error
     })
     if (arriving?.refusal) throw arriving.refusal
     const failure = failureOf(answer)
@@ -89,8 +93,8 @@ async function callerOf({ request, env, ctx }: Incoming): Promise<Principal> {
   return authentication.principal
 }
 
-/** Counts the body of a call; one without an announced length as it comes, in its place. */
-async function admitBody({ request, env }: Incoming, teamId: string): Promise<ArrivingBody | null> {
+/** Counts the body of a call; one without an announced length as it comes, in its place, and `breaks` where it does not come whole. */
+async function admitBody({ request, env }: Incoming, teamId: string, breaks: AbortController): Promise<ArrivingBody | null> {
   if (request.body === null) return null
   const announced = announcedBytes(request.headers)
   if ((announced ?? 0) > MAX_SERVED_BODY_BYTES) {
@@ -101,10 +105,16 @@ async function admitBody({ request, env }: Incoming, teamId: string): Promise<Ar
   const { used, bound } = await inFlightUse(env, teamId, nowMs)
   if (used + bytes > bound) throw noRoomForBody(used, bytes, bound)
   if (announced === null) {
-    return new ArrivingBody(request.body, { env, teamId, maxCountedBytes: MAX_COUNTED_BYTES, maxDrainedBytes: MAX_COUNTED_BYTES })
+    const bounds = { maxCountedBytes: MAX_COUNTED_BYTES, maxDrainedBytes: MAX_COUNTED_BYTES }
+    return new ArrivingBody(request.body, { env, teamId, ...bounds, breaks })
   }
   enterInFlight(teamId, bytes, nowMs)
   return null
+}
+
+/** What a client hears that has closed its half of the connection in the middle of its body (LB-1). */
+function brokenOff(): Problem {
+  return new Problem('badRequest', { detail: 'the request body broke off before its end' })
 }
 
 async function holdSmall(request: Request): Promise<ReadableStream | ArrayBuffer | null> {

@@ -1,7 +1,15 @@
 import { Problem } from '../../contract/problems.ts'
 import { findQuota, type QuotaRow } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
-import { type RateLimitHeaders, type RateVerdict, rateLimitHeaders, spenderOf, verdictOf } from '../../domain/rate-limit.ts'
+import {
+  type RateLimitHeaders,
+  type RateOutcome,
+  type RateVerdict,
+  rateLimitHeaders,
+  spenderOf,
+  verdictOf,
+} from '../../domain/rate-limit.ts'
+import { payerOf } from '../../effects/payer.ts'
 import type { Env } from '../../env.ts'
 import { type Counted, countedAsRequest } from '../../objects/counted.ts'
 import { ownTeam, ownUser } from '../../objects/ownership/own.ts'
@@ -30,13 +38,24 @@ async function spendRequest(env: Env, caller: Caller, nowMs: number, ends: boole
   if (quota.exempt) return null
   const { minute, hour, day } = quota
   const { podId } = spenderOf(caller)
-  const counter = podId === undefined ? rateLimiterStub(env, ownUser(caller)) : podLimiterStub(env, ownTeam(caller))
   try {
-    return verdictOf(quota, await counter.take(minute, hour, day, undefined, ends, podId), ends)
+    const outcome =
+      podId === undefined
+        ? await rateLimiterStub(env, ownUser(caller)).take(minute, hour, day, undefined, ends, '', ends ? caller.credentialId : undefined)
+        : await spendOfPod(env, caller, quota, nowMs, ends, podId)
+    return verdictOf(quota, outcome, ends)
   } catch (error) {
     logEvent('error', 'a request could not be counted', { userId: caller.userId, error })
     return null
   }
+}
+
+/** All pods that a person pays for, in whatever organization, are counted together, by the quota of that person (CAP-2, SHR-45). */
+async function spendOfPod(env: Env, caller: Person, quota: QuotaRow, nowMs: number, ends: boolean, podId: string): Promise<RateOutcome> {
+  const payer = await payerOf(env, caller.teamId, nowMs)
+  const together = payer === caller.teamId ? quota : await quotaOf(env, payer, nowMs)
+  const counter = podLimiterStub(env, ownTeam({ ...caller, teamId: payer }))
+  return counter.take(quota.minute, quota.hour, quota.day, undefined, ends, podId, undefined, together)
 }
 
 /** The same, with the proof that its caller may write (SHR-3); none for a request that is one too many. */

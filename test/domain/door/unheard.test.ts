@@ -1,47 +1,113 @@
 import { describe, expect, it } from 'vitest'
-import { FORGOTTEN_BYTES_PER_SECOND, MAX_UNHEARD_BYTES, MAX_UNHEARD_OF_WORKLOAD_BYTES, Unheard } from '../../../src/domain/door/unheard.ts'
+import {
+  FORGOTTEN_BYTES_PER_SECOND,
+  FORGOTTEN_OF_ACCOUNT_PER_SECOND,
+  MAX_UNHEARD_BYTES,
+  MAX_UNHEARD_OF_HOST_BYTES,
+  SPARED_BYTES,
+  Unheard,
+} from '../../../src/domain/door/unheard.ts'
+import { fairRoom } from '../../../src/host-protocol/fair-room.ts'
 
 const NOW = Date.UTC(2026, 5, 1)
 const HALF = MAX_UNHEARD_BYTES / 2
+const ALONE = fairRoom(MAX_UNHEARD_OF_HOST_BYTES, 0)
+const POD = { workloadId: 'pod', account: 'account' }
+
+interface Client {
+  name: string
+}
+
+const named = (count: number): Client[] => Array.from({ length: count }, (_, at) => ({ name: `client ${at}` }))
 
 describe('what clients of WebSockets were told since they said anything', () => {
   it('[NET-51] is bounded for each; a word of it begins anew', () => {
-    const unheard = new Unheard<{ name: string }>()
+    const unheard = new Unheard<Client>()
     const [one, other] = [{ name: 'one' }, { name: 'other' }]
-    expect([HALF, HALF].map((bytes) => unheard.tell('pod', one, bytes, NOW))).toEqual([null, null])
-    unheard.hear('pod', one)
-    expect([HALF, HALF, 1].map((bytes) => unheard.tell('pod', one, bytes, NOW))).toEqual([null, null, one])
-    expect(unheard.tell('pod', other, HALF, NOW)).toBeNull()
+    expect([HALF, HALF].map((bytes) => unheard.tell(POD, one, bytes, NOW))).toEqual([null, null])
+    unheard.hear(one)
+    expect([HALF, HALF, 1].map((bytes) => unheard.tell(POD, one, bytes, NOW))).toEqual([null, null, one])
+    unheard.leave(one)
+    expect(unheard.tell(POD, other, HALF, NOW)).toBeNull()
   })
 
-  it('[NET-51] is bounded for all of a workload: who was told most goes, and counts until it has left; another workload has its own', () => {
-    const unheard = new Unheard<{ name: string }>()
-    const clients = Array.from({ length: 5 }, (_, number) => ({ name: `client ${number}` }))
-    for (const client of clients) unheard.tell('pod', client, MAX_UNHEARD_OF_WORKLOAD_BYTES / 5 - 1, NOW)
-    expect(unheard.tell('pod', clients[1] as { name: string }, 3, NOW)).toBeNull()
-    expect(unheard.tell('pod', clients[2] as { name: string }, 5, NOW)).toBe(clients[2])
-    expect(unheard.tell('pod', clients[0] as { name: string }, 1, NOW)).toBe(clients[2])
-    expect(unheard.tell('another', clients[0] as { name: string }, 1, NOW)).toBeNull()
-    unheard.leave('pod', clients[2] as { name: string })
-    expect(unheard.tell('pod', clients[0] as { name: string }, 1, NOW)).toBeNull()
+  it('[NET-51] is bounded for all of a workload: who was told most goes, and counts until it has left, whatever it says', () => {
+    const unheard = new Unheard<Client>()
+    const [a, b, c] = named(3) as [Client, Client, Client]
+    const room = fairRoom(ALONE, 0)
+    for (const client of [a, b, c]) expect(unheard.tell(POD, client, room / 3 - 1, NOW)).toBeNull()
+    expect(unheard.tell(POD, b, 3, NOW)).toBeNull()
+    expect(unheard.tell(POD, a, 1, NOW)).toBe(b)
+    unheard.hear(b)
+    expect(unheard.tell(POD, a, 1, NOW)).toBe(a)
+    expect(unheard.tell(POD, c, 1, NOW)).toBe(c)
+    expect([unheard.mayListen(POD, NOW), unheard.mayListen({ ...POD, workloadId: 'another' }, NOW)]).toEqual([false, true])
+    expect(unheard.tell({ ...POD, workloadId: 'another' }, { name: 'd' }, 2 ** 20, NOW)).toBeNull()
+    for (const client of [a, b]) unheard.leave(client)
+    expect(unheard.mayListen(POD, NOW)).toBe(true)
+    expect(unheard.tell(POD, { name: 'e' }, 2 ** 20, NOW)).toBeNull()
+  })
+
+  it('[SHR-43] is shared by accounts: many workloads have no more than what one account leaves, and a newcomer has some', () => {
+    const unheard = new Unheard<Client>()
+    const victim = { workloadId: 'victim', account: 'other' }
+    const [reader, late] = [{ name: 'reader' }, { name: 'late' }]
+    expect(unheard.tell(victim, reader, 2 ** 20, NOW)).toBeNull()
+    // Clients that never take their end: what they were told stays in memory.
+    let told = 0
+    for (const [at, client] of named(1_000).entries()) {
+      const listener = { workloadId: `pod ${at % 50}`, account: 'attacker' }
+      let isOpen = unheard.mayListen(listener, NOW)
+      while (isOpen) {
+        told += 2 ** 18
+        isOpen = unheard.tell(listener, client, 2 ** 18, NOW) === null
+      }
+    }
+    expect(told).toBeGreaterThan(16 * 2 ** 20)
+    expect(told).toBeLessThan(MAX_UNHEARD_OF_HOST_BYTES / 2)
+    expect(unheard.mayListen({ workloadId: 'pod 1000', account: 'attacker' }, NOW)).toBe(false)
+    expect(unheard.mayListen(victim, NOW)).toBe(true)
+    expect(unheard.tell(victim, reader, 8 * 2 ** 20, NOW)).toBeNull()
+    expect(unheard.tell({ workloadId: 'new', account: 'newcomer' }, late, 2 ** 20, NOW)).toBeNull()
+  })
+
+  it('[SHR-43] closes no client for the sake of others that was told little', () => {
+    const unheard = new Unheard<Client>()
+    const [full, small] = [{ name: 'full' }, { name: 'small' }]
+    expect(unheard.tell(POD, full, MAX_UNHEARD_BYTES + 1, NOW)).toBe(full)
+    for (const other of named(3)) unheard.tell(POD, other, HALF, NOW)
+    expect(unheard.tell(POD, small, SPARED_BYTES, NOW)).not.toBe(small)
+    for (let more = 0; more < 3; more += 1) expect(unheard.tell(POD, small, 0, NOW)).not.toBe(small)
+    expect(unheard.tell(POD, small, 1, NOW)).toBe(small)
   })
 
   it('[NET-51] is forgotten little by little: who is only shown something slowly may say nothing for hours', () => {
-    const unheard = new Unheard<{ name: string }>()
+    const unheard = new Unheard<Client>()
     const one = { name: 'one' }
     const seconds = Array.from({ length: 3600 }, (_, second) => second)
-    const slowly = seconds.map((second) => unheard.tell('pod', one, FORGOTTEN_BYTES_PER_SECOND, NOW + second * 1000))
+    const slowly = seconds.map((second) => unheard.tell(POD, one, FORGOTTEN_BYTES_PER_SECOND, NOW + second * 1000))
     expect(slowly.filter((gone) => gone !== null)).toEqual([])
-    const twice = seconds.map((second) => unheard.tell('pod', one, 2 * FORGOTTEN_BYTES_PER_SECOND, NOW + (3600 + second) * 1000))
-    // A quarter of a MiB a second too much: 32 MiB of it are there after 128 seconds.
-    expect(twice.indexOf(one)).toBe(127)
+    const twice = seconds.map((second) => unheard.tell(POD, one, 2 * FORGOTTEN_BYTES_PER_SECOND, NOW + (3600 + second) * 1000))
+    // A quarter of a MiB a second too much: 24 MiB of it are there after 96 seconds.
+    expect(twice.indexOf(one)).toBe(95)
+  })
+
+  it('[SHR-43] is forgotten no faster for many clients of one account than for four', () => {
+    const unheard = new Unheard<Client>()
+    const clients = named(64)
+    const pace = (2 * FORGOTTEN_OF_ACCOUNT_PER_SECOND) / clients.length
+    const gone = (second: number) =>
+      clients.filter((client, at) => unheard.tell({ workloadId: `pod ${at}`, account: 'one' }, client, pace, NOW + second * 1000) !== null)
+    const first = Array.from({ length: 120 }, (_, second) => second).find((second) => gone(second).length > 0)
+    // One MiB a second too much, of what an account has alone: its last workloads find a small part of it.
+    expect(first).toBe(ALONE / 2 ** 20 - 2)
   })
 
   it('[NET-51] a client that has left is not remembered by what it says', () => {
-    const unheard = new Unheard<{ name: string }>()
+    const unheard = new Unheard<Client>()
     const one = { name: 'one' }
-    unheard.leave('pod', one)
-    unheard.hear('pod', one)
-    expect(unheard.tell('pod', one, MAX_UNHEARD_BYTES, NOW)).toBeNull()
+    unheard.leave(one)
+    unheard.hear(one)
+    expect(unheard.tell(POD, one, MAX_UNHEARD_BYTES, NOW)).toBeNull()
   })
 })

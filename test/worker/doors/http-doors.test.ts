@@ -137,8 +137,8 @@ describe('an HTTP port of a pod', () => {
       code: 1013,
       reason: 'the client has to say something from time to time: too much was told it since it did',
     })
-    // 32 MiB, and what is forgotten while a slow machine tells them.
-    expect(silent.taken).toBeGreaterThanOrEqual(33)
+    // 24 MiB, and what is forgotten while a slow machine tells them.
+    expect(silent.taken).toBeGreaterThanOrEqual(24)
     expect(silent.taken).toBeLessThan(60)
     expect(await visit(true)).toEqual({ end: 'all of it', taken: 40 })
   })

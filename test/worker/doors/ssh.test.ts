@@ -3,8 +3,8 @@ import { DOOR_CHECKS } from '../../../src/http/pod-doors/watched-socket.ts'
 import { auditRows } from '../../support/audited.ts'
 import { ChannelSocket, PlayedCommand } from '../../support/channel-socket.ts'
 import { FakeTunnel } from '../../support/fake-tunnel.ts'
-import { admin, afterEach, describe, env, expect, it, send } from '../../support/harness.ts'
-import { type PodScene, podScene } from '../../support/pod-scene.ts'
+import { admin, afterEach, createAccount, createKeyIn, createOrganization, describe, env, expect, it, send } from '../../support/harness.ts'
+import { PodScene, podScene } from '../../support/pod-scene.ts'
 import { until } from '../../support/time.ts'
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHR3b3RoaXJ0eXR3b3RoaXJ0eXR3b3RoaXJ0eXR3'
@@ -68,6 +68,28 @@ describe('[NET-21] the SSH proxy is told whether a key gets into a pod', () => {
     expect((await scene.call.get('/v2/user')).status).toBe(200)
     // Only who comes in is counted.
     expect((await admit({ user })).status).toBe(204)
+  })
+
+  it('[S10] [SHR-45] logins into pods of organizations that one user made are counted together; those of another go on', async () => {
+    const victim = await runPod()
+    expect((await admit({ user: victim.user, connect: true })).status).toBe(204)
+    const maker = await createAccount()
+    const users: string[] = []
+    for (let number = 0; number < 2; number += 1) {
+      const { key } = await createKeyIn(await createOrganization(maker.key), maker)
+      const own = new PodScene(scene.host, { ...maker, key })
+      expect((await own.call.put('/v2/account/ssh-keys', { keys: [`${KEY} me@laptop`] })).status).toBe(200)
+      const { id } = await own.createCpu({ startSsh: true })
+      await own.run(id)
+      const row = await env.DB.prepare('SELECT ssh_suffix FROM pods WHERE id = ?').bind(id).first<{ ssh_suffix: string }>()
+      users.push(`${id}-${row?.ssh_suffix}`)
+    }
+    const quota = { minute: 2, hour: 2, day: 2, exempt: false }
+    expect((await admin().put(`/admin/v1/users/${maker.userId}/quotas`, quota)).status).toBe(200)
+    const statuses: number[] = []
+    for (const user of [...users, ...users]) statuses.push((await admit({ user, connect: true })).status)
+    expect(statuses).toEqual([204, 204, 429, 429])
+    expect((await admit({ user: victim.user, connect: true })).status).toBe(204)
   })
 
   it('[NET-20] by its own key alone', async () => {

@@ -14,6 +14,7 @@ import {
   createKey,
   createKeyIn,
   createOrganization,
+  createPlan,
   describe,
   env,
   expect,
@@ -21,7 +22,7 @@ import {
   joinTeam,
 } from '../../support/harness.ts'
 import { DOCUMENTED } from '../../support/operations.ts'
-import { PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
+import { PODS, PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 import { podLimiterStub, rateLimiterStub } from '../../support/stubs.ts'
 import { realTime } from '../../support/time.ts'
 import { v1 } from '../../support/v1.ts'
@@ -124,6 +125,37 @@ describe('the key of a pod', () => {
   })
 })
 
+describe('the keys of pods in organizations that one person has made', () => {
+  it('[CAP-2] [SHR-45] share the windows of that person, and one with a plan has its own; another person goes on', async () => {
+    const scene = await podScene(gpus(5))
+    const victim = (await scene.create()).id
+    const keyOfVictim = await keyInside(scene, victim)
+    const seen = async () => (await api(keyOfVictim).get(`${PODS}/${victim}`)).status
+    expect(await seen()).toBe(200)
+    const maker = await createAccount()
+    const podIn = async (organization: string) => {
+      const { key } = await createKeyIn(organization, maker)
+      const own = new PodScene(scene.host, { ...maker, key })
+      const { id } = await own.create()
+      return { id, key: await keyInside(own, id) }
+    }
+    const planned = await createOrganization(maker.key)
+    const plan = await createPlan({})
+    expect((await admin().put(`/admin/v1/organizations/${planned}/plan`, { plan })).status).toBe(200)
+    const one = await podIn(await createOrganization(maker.key))
+    const other = await podIn(await createOrganization(maker.key))
+    const alone = await podIn(planned)
+    await setQuota(maker.userId, { minute: 3 })
+    const served = async ({ id, key }: { id: string; key: string }) => {
+      const replies = await Promise.all(Array.from({ length: 40 }, () => api(key).get(`${PODS}/${id}`)))
+      return replies.filter(({ status }) => status === 200).length
+    }
+    expect([await served(one), await served(other), await served(alone)]).toEqual([30, 0, 40])
+    expect(await seen()).toBe(200)
+    scene.leave()
+  })
+})
+
 describe('the reserve', () => {
   it('[S15] [CAP-3] lets a user who has used up a window stop, delete and revoke, exactly so often', async () => {
     const scene = await podScene(gpus(3))
@@ -148,6 +180,33 @@ describe('the reserve', () => {
     expect(await scene.get(ids[0] ?? '')).toMatchObject({ id: ids[0] })
     expect((await api(account.key).get(`${PODS}/${ids[1]}`)).status).toBe(404)
     expect((await api(account.key).get(`${PODS}/${ids[2]}`)).status).toBe(404)
+    scene.leave()
+  })
+
+  it('[CAP-3] [SHR-44] of a stolen key is not that of another key or of the console, which list keys, stop and revoke', async () => {
+    const scene = await podScene(gpus(2))
+    const { account } = scene
+    const [a, b] = [(await scene.create()).id, (await scene.create()).id]
+    const stolen = await createKey(account.userId)
+    const console = await Browser.signedIn(account.key)
+    await setQuota(account.userId, { minute: 60, hour: 1 })
+    const thief = api(stolen.key)
+    expect((await thief.get(PODS)).status).toBe(200)
+    const flood = async () => {
+      const replies = await Promise.all(Array.from({ length: 20 }, () => thief.delete(`${PODS}/nosuch00000000`)))
+      return replies.filter(({ status }) => status !== 429).length
+    }
+    expect([await flood(), await flood()]).toEqual([6, 0])
+    expect((await api(account.key).get(PODS)).status).toBe(429)
+    const listed = await api(account.key).get(KEYS)
+    expect(listed.body.keys.map(({ id }: { id: string }) => id)).toContain(stolen.id)
+    expect((await api(account.key).post(`${PODS}/${a}/action`, { action: 'stop' })).status).toBe(200)
+    expect((await console.page('DELETE', `${PODS}/${b}`)).status).toBe(204)
+    expect(await flood()).toBe(0)
+    expect((await console.page('DELETE', `${KEYS}/${stolen.id}`)).status).toBe(204)
+    expect((await thief.delete(`${PODS}/${a}`)).status).toBe(401)
+    await setQuota(account.userId, { exempt: true })
+    expect(await scene.get(a)).toMatchObject({ id: a })
     scene.leave()
   })
 
@@ -216,7 +275,7 @@ describe('every route', () => {
     for (const { method, path, id = '', body } of words) {
       const call = client[method as keyof typeof client]
       const to = path.replaceAll(/\{\w+\}/g, 'nosuch00000000')
-      const hasReserve = method === 'delete' || ENDS.test(id)
+      const hasReserve = method === 'delete' || ENDS.test(id) || id === 'listAccountKeys'
       expect((await call(to, body)).status !== 429, `${id} ${method} ${path}`).toBe(hasReserve)
     }
     for (const action of ['start', 'stop', 'restart', 'terminate']) {

@@ -6,6 +6,7 @@ import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import { planRevokeOwnKey, planRotateOwnKey } from '../../../services/accounts/dry-runs/plan-keys.ts'
 import * as keys from '../../../services/accounts/own-keys.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
+import { ENDS } from '../../middleware/ending.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
 import { BEARER, json, ok, PLANNED, plannedOrMade, RATE_HEADERS } from '../../openapi/rest-components.ts'
@@ -24,6 +25,8 @@ const listRoute = createRoute({
   operationId: 'listAccountKeys',
   summary: 'API keys of the account, or one’s own',
   description: 'A caller without `account:write` sees only its own keys. Secrets are not shown again.',
+  // It ends nothing itself: without it the key that somebody has stolen is not found (SHR-44).
+  middleware: [ENDS] as const,
   responses: { 200: ok('The keys, newest first.', ListAccountKeysResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
 

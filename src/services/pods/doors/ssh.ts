@@ -3,6 +3,7 @@ import { openDatabase } from '../../../db/client.ts'
 import { findSshDoor, type PodDoor } from '../../../db/pods/pod-doors.ts'
 import { bareKey, parseSshUser } from '../../../domain/pod/ssh-login.ts'
 import { auditStatement } from '../../../effects/audit.ts'
+import { payerOf } from '../../../effects/payer.ts'
 import type { Env } from '../../../env.ts'
 import type { SshAdmit, SshLogin, SshOpen } from '../../../host-protocol/ssh-proxy.ts'
 import { byCaller } from '../../../objects/cause.ts'
@@ -42,15 +43,16 @@ export async function admitSsh({ env, nowMs, requestId }: OperatorContext, admit
 }
 
 /**
- * Logins of an account have windows of their own, as wide as those of a user (SHR-4): each writes a row, and no login keeps a user from the API.
- * Throws 429.
+ * Logins have windows of their own, as wide as those of a user, for all accounts that one person pays for together (SHR-4, SHR-45): each writes a
+ * row, and no login keeps a user from the API. Throws 429.
  */
 async function countLogin(env: Env, { id, teamId }: PodDoor, nowMs: number): Promise<Counted> {
-  const principal = { via: 'KEY' as const, credentialId: id, userId: `ssh ${teamId}`, teamId, scopes: new Set<string>() }
+  const payer = await payerOf(env, teamId, nowMs)
+  const principal = { via: 'KEY' as const, credentialId: id, userId: `ssh ${payer}`, teamId: payer, scopes: new Set<string>() }
   const { verdict, counted } = await countRequest(env, principal, nowMs)
   if (counted) return counted
   const seconds = verdict?.allowed === false ? verdict.retryAfterSeconds : 1
-  const detail = `the account has let too many SSH logins in; try again in ${seconds} seconds`
+  const detail = `its owner has let too many SSH logins in; try again in ${seconds} seconds`
   throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(seconds) } })
 }
 

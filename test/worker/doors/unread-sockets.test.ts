@@ -1,0 +1,81 @@
+import { encodeRecord } from '../../../src/host-protocol/tunnel/socket-records.ts'
+import { FakeTunnel, type Serve } from '../../support/fake-tunnel.ts'
+import {
+  afterEach,
+  createAccount,
+  createKeyIn,
+  createOrganization,
+  describe,
+  env,
+  expect,
+  it,
+  runInDurableObject,
+  send,
+} from '../../support/harness.ts'
+import { PodScene, podScene } from '../../support/pod-scene.ts'
+import { hostTunnelStub } from '../../support/stubs.ts'
+
+// One machine, and what clients of several accounts' WebSockets have not read.
+
+let scene: PodScene
+afterEach(() => scene.leave())
+
+const MIB = 2 ** 20
+
+/** Tells as many MiB as the path says, then stays open. */
+const tell: Serve = async ({ stream, target }) => {
+  stream.accept()
+  stream.sendHead({ status: 101, headers: [] })
+  const record = encodeRecord({ kind: 'binary', bytes: new Uint8Array(MIB) })
+  for (let told = 0; told < Number(target.path.slice(1)) && record !== null; told += 1) await stream.write(record)
+}
+
+async function openPod(owner: PodScene): Promise<string> {
+  const { id } = await owner.createCpu({ ports: ['80/http'] })
+  await owner.run(id)
+  return id
+}
+
+/** A client that says nothing: how its WebSocket ends, or that it was told all. */
+async function listen(pod: string, mib: number): Promise<{ end: string; socket: WebSocket | null }> {
+  const { webSocket: socket, status } = await send(`/proxy/${pod}/80/${mib}`, { headers: { Upgrade: 'websocket' } })
+  if (!socket) return { end: String(status), socket: null }
+  let taken = 0
+  const end = await new Promise<string>((resolve) => {
+    socket.addEventListener('close', ({ code }) => resolve(String(code)))
+    socket.addEventListener('message', () => {
+      taken += 1
+      if (taken === mib) resolve('open')
+    })
+    socket.accept()
+  })
+  return { end, socket }
+}
+
+describe('clients of WebSockets of one machine that say nothing', () => {
+  it('[SHR-43] of many pods of a person and of an organization that it made are told no more together than they leave to others', async () => {
+    scene = await podScene({})
+    await FakeTunnel.open(scene.host, tell)
+    // Nothing is forgotten meanwhile, however slow a machine is.
+    const nowMs = Date.now()
+    await runInDurableObject(hostTunnelStub(env, scene.host.id), (object) => {
+      object.now = () => nowMs
+    })
+    const victim = await openPod(scene)
+    const before = await listen(victim, 1)
+    expect(before.end).toBe('open')
+
+    const account = await createAccount()
+    const made = await createKeyIn(await createOrganization(account.key), account)
+    const attackers = [account, { ...account, key: made.key }].map((one) => new PodScene(scene.host, one))
+    const ends: string[] = []
+    for (const attacker of attackers) {
+      for (let number = 0; number < 2; number += 1) ends.push((await listen(await openPod(attacker), 14)).end)
+    }
+    expect(ends[0]).toBe('open')
+    expect(ends.slice(1)).toContain('1013')
+
+    expect(before.socket?.readyState).toBe(WebSocket.OPEN)
+    expect((await listen(victim, 2)).end).toBe('open')
+  }, 60_000)
+})
