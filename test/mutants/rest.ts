@@ -96,6 +96,12 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
+    id: 'a token of before links an identity again that the operator has forgotten',
+    file: 'src/services/sessions/sign-in.ts',
+    find: 'if (!isIssuedAfter(who.claims, user.identitiesForgottenAt)) return OUTDATED',
+    replace: '',
+  },
+  {
     id: 'each unknown key is asked for',
     file: 'src/services/sessions/provider-keys.ts',
     find: 'if (!mayFetchKeys(set.triedAtMs, nowMs)) return',
