@@ -233,6 +233,12 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     find: 'return sql`${invitations.email} = (SELECT',
     replace: 'return sql`1 OR ${invitations.email} = (SELECT',
   },
+  {
+    id: 'an invitation outlives the key that made it',
+    file: 'src/services/organizations/invitations.ts',
+    find: 'if (found && (await endedParents(ctx, [found.invitation])).size === 0) return found',
+    replace: 'if (found) return found',
+  },
   { id: 'an invitation outlives what its maker may give', file: INVITATIONS, find: 'AND (maker.role =', replace: 'AND (1 OR maker.role =' },
   {
     id: 'a key that is handed on grows',
