@@ -2475,6 +2475,25 @@ export type SshKeys = {
      * Public keys as they were registered.
      */
     keys: Array<string>;
+    /**
+     * Who added each of them, in the same order.
+     */
+    makers: Array<SshKeyMaker>;
+};
+
+export type SshKeyMaker = {
+    /**
+     * The user who added it; null: nobody knows, and it lets in.
+     */
+    userId: string | null;
+    /**
+     * When; null: nobody knows.
+     */
+    addedAt: string | null;
+    /**
+     * Why it lets nobody in any more; null: it does.
+     */
+    endedBecause: string | null;
 };
 
 export type SshKeysOrChangePlan = SshKeys | ChangePlan;

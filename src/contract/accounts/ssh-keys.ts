@@ -10,10 +10,23 @@ const NO_CONTROL = form(/^[^\u0000-\u0008\u000a-\u001f\u007f]*$/, 'one line with
 
 const SshPublicKey = z.string().regex(SSH_PUBLIC_KEY).regex(NO_CONTROL)
 const EXAMPLE = { keys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0b7Yt2mJk1c9vV5m4wq8n3x6z0s2d4f6g8h0j2k4l6 me@example.com'] }
+const EXAMPLE_MAKER = { userId: 'u7h2k9m4p1q8s5v3', addedAt: '2026-07-01T09:30:00.000Z', endedBecause: null }
+
+/** Who added a key (DER-34). */
+const SshKeyMaker = z
+  .object({
+    userId: z.string().nullable().meta({ description: 'The user who added it; null: nobody knows, and it lets in.' }),
+    addedAt: z.string().nullable().meta({ description: 'When; null: nobody knows.' }),
+    endedBecause: z.string().nullable().meta({ description: 'Why it lets nobody in any more; null: it does.' }),
+  })
+  .meta({ id: 'SshKeyMaker', example: EXAMPLE_MAKER })
 
 export const SshKeys = z
-  .object({ keys: z.array(z.string()).meta({ description: 'Public keys as they were registered.' }) })
-  .meta({ id: 'SshKeys', example: EXAMPLE })
+  .object({
+    keys: z.array(z.string()).meta({ description: 'Public keys as they were registered.' }),
+    makers: z.array(SshKeyMaker).meta({ description: 'Who added each of them, in the same order.' }),
+  })
+  .meta({ id: 'SshKeys', example: { ...EXAMPLE, makers: [EXAMPLE_MAKER] } })
 export type SshKeys = z.infer<typeof SshKeys>
 
 export const UpdateSshKeysRequest = z
