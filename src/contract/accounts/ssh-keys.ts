@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
+import { LINE_TEXT } from '../fields.ts'
 import { form } from '../forms.ts'
 
 /** One line of an `authorized_keys` file (ACC-1). */
 const SSH_PUBLIC_KEY = form(/^(ssh|ecdsa|sk)-[^\s]+ [^\s]+([ \t][^\n\r]*)?$/, 'a line such as ssh-ed25519 AAAA… me@example.com')
-/** The keys go into an environment variable and a file, so of all control characters only the tab may stand in one (GEN-6). */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-const NO_CONTROL = form(/^[^\u0000-\u0008\u000a-\u001f\u007f]*$/, 'one line without control characters but the tab')
-
-const SshPublicKey = z.string().regex(SSH_PUBLIC_KEY).regex(NO_CONTROL)
+/** The keys go into an environment variable and a file, and their comments are shown to all members (GEN-6, EDG-20). */
+const SshPublicKey = z.string().regex(SSH_PUBLIC_KEY).regex(LINE_TEXT)
 const EXAMPLE = { keys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0b7Yt2mJk1c9vV5m4wq8n3x6z0s2d4f6g8h0j2k4l6 me@example.com'] }
 const EXAMPLE_MAKER = { userId: 'u7h2k9m4p1q8s5v3', addedAt: '2026-07-01T09:30:00.000Z', endedBecause: null }
 

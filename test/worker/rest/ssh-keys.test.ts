@@ -16,7 +16,7 @@ import { statusesWith } from '../../support/resources.ts'
 
 const PATH = '/v2/account/ssh-keys'
 const LINE = '$.keys[0]: does not match pattern: want a line such as ssh-ed25519 AAAA… me@example.com'
-const NO_CONTROL = '$.keys[0]: does not match pattern: want one line without control characters but the tab'
+const LINE_TEXT = '$.keys[0]: does not match pattern: want one line without control characters and marks of direction; tabs may stand in it'
 const ED25519 = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0b7Yt2 me@example.com'
 
 describe('SSH keys', () => {
@@ -119,9 +119,11 @@ describe('SSH keys', () => {
       { keys: [ED25519, 'AAAA'] },
       ['$.keys[1]: does not match pattern: want a line such as ssh-ed25519 AAAA… me@example.com'],
     ],
-    ['[ACC-1] two keys in one text', { keys: [`${ED25519}\n${ED25519}`] }, [LINE, NO_CONTROL]],
-    ['[GEN-6][RES-6] NUL in a comment', { keys: [`${ED25519}\u0000`] }, [NO_CONTROL]],
-    ['[GEN-6][RES-6] an escape in a comment', { keys: [`${ED25519} \u001b[2J`] }, [NO_CONTROL]],
+    ['[ACC-1] two keys in one text', { keys: [`${ED25519}\n${ED25519}`] }, [LINE, LINE_TEXT]],
+    ['[GEN-6][RES-6] NUL in a comment', { keys: [`${ED25519}\u0000`] }, [LINE_TEXT]],
+    ['[GEN-6][RES-6] an escape in a comment', { keys: [`${ED25519} \u001b[2J`] }, [LINE_TEXT]],
+    ['[EDG-20] a control character of the second set in a comment', { keys: [`${ED25519} \u009b2J`] }, [LINE_TEXT]],
+    ['[EDG-20] a mark that turns text around in a comment', { keys: [`${ED25519} \u202egpj.exe`] }, [LINE_TEXT]],
     ['[STRICT-1] an unknown member', { keys: [], bogus: 1 }, ["$: additional properties 'bogus' not allowed"]],
     ['[STRICT-1] __proto__', '{"keys":[],"__proto__":{}}', ["$: additional properties '__proto__' not allowed"]],
     ['[STRICT-2] null', { keys: null }, ['$.keys: got null, want array']],
