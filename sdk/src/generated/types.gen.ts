@@ -2483,15 +2483,15 @@ export type SshKeys = {
 
 export type SshKeyMaker = {
     /**
-     * The user who added it; null: nobody knows, and it lets in.
+     * The user who added it; null: the plane does not know, and the key counts.
      */
     userId: string | null;
     /**
-     * When; null: nobody knows.
+     * When; null: the plane does not know.
      */
     addedAt: string | null;
     /**
-     * Why it lets nobody in any more; null: it does.
+     * Why the key does not count any more; null: it does.
      */
     endedBecause: string | null;
 };

@@ -13,9 +13,9 @@ const EXAMPLE_MAKER = { userId: 'u7h2k9m4p1q8s5v3', addedAt: '2026-07-01T09:30:0
 /** Who added a key (DER-34). */
 const SshKeyMaker = z
   .object({
-    userId: z.string().nullable().meta({ description: 'The user who added it; null: nobody knows, and it lets in.' }),
-    addedAt: z.string().nullable().meta({ description: 'When; null: nobody knows.' }),
-    endedBecause: z.string().nullable().meta({ description: 'Why it lets nobody in any more; null: it does.' }),
+    userId: z.string().nullable().meta({ description: 'The user who added it; null: the plane does not know, and the key counts.' }),
+    addedAt: z.string().nullable().meta({ description: 'When; null: the plane does not know.' }),
+    endedBecause: z.string().nullable().meta({ description: 'Why the key does not count any more; null: it does.' }),
   })
   .meta({ id: 'SshKeyMaker', example: EXAMPLE_MAKER })
 
