@@ -34,8 +34,10 @@ export async function startDeviceLogin(url: string, name: string, options: WaitO
  */
 export async function waitForDeviceKey(url: string, login: DeviceLogin, options: WaitOptions = {}): Promise<DeviceKey> {
   let intervalSeconds = login.interval
+  let askedToWaitMs = 0
   for (;;) {
-    await (options.pause ?? pause)(intervalSeconds * 1000, options.signal)
+    await (options.pause ?? pause)(Math.max(intervalSeconds * 1000, askedToWaitMs), options.signal)
+    askedToWaitMs = 0
     const response = await post(url, TOKEN, { device_code: login.device_code }, options).catch((error: unknown) => {
       if (error instanceof ConnectionError) return null
       throw error
@@ -48,7 +50,7 @@ export async function waitForDeviceKey(url: string, login: DeviceLogin, options:
     if (response.ok) return JSON.parse(text) as DeviceKey
     const error = new ApiError(`POST ${TOKEN}`, response, text)
     if (error.code === 'slow_down') intervalSeconds += SLOW_DOWN_SECONDS
-    else if (error.retryable) intervalSeconds = Math.max(intervalSeconds, (error.retryAfterMs ?? 0) / 1000)
+    else if (error.retryable) askedToWaitMs = error.retryAfterMs ?? 0
     else if (error.code !== 'authorization_pending') throw error
   }
 }

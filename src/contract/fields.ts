@@ -10,6 +10,12 @@ export const PLAIN_TEXT = form(
   /^[^\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]*$/,
   'text without control characters and marks of direction',
 )
+/** The same with tabs: what stands on one line of a file (EDG-20). */
+export const LINE_TEXT = form(
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  /^[^\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]*$/,
+  'one line without control characters and marks of direction; tabs may stand in it',
+)
 /** The same over several lines, with tabs: what people read as a whole (EDG-20). */
 export const LINES_TEXT = form(
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused

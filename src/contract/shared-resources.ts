@@ -67,10 +67,14 @@ export const SHARED_RESOURCES = {
   },
   'device codes': {
     charged: 'address',
-    share: '30 a minute; one that waits has no row, and deciding about one costs the user a request',
+    share: '30 a minute, and 600 polls; one that waits has no row, and deciding about one costs the user a request',
     reserve: OWN,
-    at: ['src/http/console/device-routes.ts#MAX_STARTS', 'src/domain/session/device-login.ts'],
-    rules: ['CS-18', 'DER-9'],
+    at: [
+      'src/http/console/device-routes.ts#MAX_STARTS',
+      'src/http/console/device-routes.ts#MAX_POLLS',
+      'src/domain/session/device-login.ts',
+    ],
+    rules: ['CS-18', 'DER-9', 'DER-35'],
     tables: ['device_logins'],
   },
   'SSH logins': {

@@ -2,7 +2,7 @@ import { answerFault, type Given } from '../support/openapi/answers.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const RATE = { RateLimit: '"minute";r=59;t=30', 'RateLimit-Policy': '"minute";q=60;w=60' }
-const KEYS = { keys: ['ssh-ed25519 AAAA'] }
+const KEYS = { keys: ['ssh-ed25519 AAAA'], makers: [{ userId: null, addedAt: null, endedBecause: null }] }
 
 function given(change: Partial<Omit<Given, 'headers'>> & { headers?: Record<string, string>; body?: unknown }): Given {
   const { body = KEYS, headers = {}, ...rest } = change
@@ -39,8 +39,8 @@ describe('[PP-262] an answer is held against its document', () => {
     'a status that is not documented': [given(problem(418)), 'GET /v2/account/ssh-keys 418: this status is not documented'],
     'a type that is not documented': [given({ headers: { 'content-type': 'text/html' } }), 'content type text/html'],
     'a member that no schema names': [given({ body: { ...KEYS, more: 1 } }), '"additionalProperty":"more"'],
-    'a member that is missing': [given({ body: {} }), "must have required property 'keys'"],
-    'a member of another type': [given({ body: { keys: [1] } }), '/keys/0 must be string'],
+    'a member that is missing': [given({ body: { makers: [] } }), "must have required property 'keys'"],
+    'a member of another type': [given({ body: { ...KEYS, keys: [1] } }), '/keys/0 must be string'],
     'a problem that lacks a member': [given({ ...problem(403), body: { title: 'x', status: 403 } }), "required property 'detail'"],
     'one of the two headers': [given({ headers: { RateLimit: RATE.RateLimit } }), 'one of the two rate limit headers is missing'],
     'a 429 that does not say when': [given(problem(429)), 'the header Retry-After is missing'],

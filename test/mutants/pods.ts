@@ -21,6 +21,13 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
   { id: 'stopAfter of a stopped pod stays', file: DEADLINES, find: '{ ...pod, stopAfterMs: null, version', replace: '{ ...pod, version' },
   { id: 'idleStop stops a locked pod', file: IDLE_STOP, find: "status !== 'RUNNING' || locked", replace: "status !== 'RUNNING'" },
   { id: 'a restart does not count anew for idleStop', file: IDLE_STOP, find: 'idleSinceMs, startedAtMs ?? 0,', replace: 'idleSinceMs,' },
+  {
+    id: 'an SSH key outlives the membership of who added it',
+    file: 'src/domain/resources/ssh-key.ts',
+    find: "if (member === undefined) return 'the user who added it is no longer a member of the account'",
+    replace: 'if (member === undefined) return null',
+    tests: ['test/worker/rest/ssh-keys.test.ts', 'test/worker/rest/derived-standing.test.ts'],
+  },
   { id: 'PUBLIC_KEY without keys', file: REQUEST, find: 'wantsSsh && sshKeys.length > 0 ?', replace: 'wantsSsh ?' },
   {
     id: "the user's key is overwritten",

@@ -96,6 +96,12 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
+    id: 'a token of before links an identity again that the operator has forgotten',
+    file: 'src/services/sessions/sign-in.ts',
+    find: 'if (!isIssuedAfter(who.claims, user.identitiesForgottenAt)) return OUTDATED',
+    replace: '',
+  },
+  {
     id: 'each unknown key is asked for',
     file: 'src/services/sessions/provider-keys.ts',
     find: 'if (!mayFetchKeys(set.triedAtMs, nowMs)) return',
@@ -232,6 +238,12 @@ export const REST_WORKER_MUTANTS: readonly Mutant[] = [
     file: INVITATIONS,
     find: 'return sql`${invitations.email} = (SELECT',
     replace: 'return sql`1 OR ${invitations.email} = (SELECT',
+  },
+  {
+    id: 'an invitation outlives the key that made it',
+    file: 'src/services/organizations/invitations.ts',
+    find: 'if (found && (await endedParents(ctx, [found.invitation])).size === 0) return found',
+    replace: 'if (found) return found',
   },
   { id: 'an invitation outlives what its maker may give', file: INVITATIONS, find: 'AND (maker.role =', replace: 'AND (1 OR maker.role =' },
   {

@@ -4,6 +4,7 @@ import { pullWith } from '../../src/effects/registry-login.ts'
 import { keyedDigest } from '../../src/platform/crypto.ts'
 import { authenticate, isStillGood } from '../../src/services/credentials/authenticate.ts'
 import { isStillRunning } from '../../src/services/pods/doors/pod-door.ts'
+import { admitSsh } from '../../src/services/pods/doors/ssh.ts'
 import { AWS_VARS, FakeAws } from './fake-aws.ts'
 import { FakeHost } from './fake-host.ts'
 import { gpus } from './gpus.ts'
@@ -58,8 +59,8 @@ async function keyOf({ teamId }: Standing, account: Account): Promise<string> {
   return (await createKeyIn(teamId, account)).key
 }
 
-async function runningPod(scene: Standing, key: string) {
-  const reply = await api(key).post(PODS, podBody({ gpu: { id: scene.machine.gpu } }))
+async function runningPod(scene: Standing, key: string, changes: object = {}) {
+  const reply = await api(key).post(PODS, podBody({ gpu: { id: scene.machine.gpu }, ...changes }))
   expect(reply.status).toBe(201)
   const workload = await scene.machine.host.waitFor(({ id }) => id === `${reply.body.id}-1`)
   await scene.machine.host.report(workload.id, { state: 'running' })
@@ -125,6 +126,24 @@ export const DERIVED_KINDS = {
         expect([start.reason, aws.calls.length]).toEqual([expect.stringContaining('has ended: the user who delegated'), asked])
         return false
       },
+    }
+  },
+  sshKey: async (scene: Standing): Promise<Derived> => {
+    const line = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHR3b3RoaXJ0eXR3b3RoaXJ0eXR3b3RoaXJ0eXR3 me@laptop'
+    const put = await api(await keyOf(scene, scene.maker)).put('/v2/account/ssh-keys', { keys: [line] })
+    expect([put.status, put.body.makers]).toEqual([200, [expect.objectContaining({ userId: scene.maker.userId, endedBecause: null })]])
+    const { podId } = await runningPod(scene, await keyOf(scene, scene.boss), { startSsh: true })
+    const { suffix } = (await env.DB.prepare('SELECT ssh_suffix AS suffix FROM pods WHERE id = ?').bind(podId).first()) as {
+      suffix: string
+    }
+    const login = { user: `${podId}-${suffix}`, key: line, connect: false, address: '192.0.2.7' }
+    return {
+      podId,
+      isGood: () =>
+        admitSsh({ env, nowMs: Date.now(), requestId: 'test' }, login).then(
+          () => true,
+          () => false,
+        ),
     }
   },
   podKey: async (scene: Standing): Promise<Derived> => {

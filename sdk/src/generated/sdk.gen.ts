@@ -1065,7 +1065,7 @@ export class Operations extends HeyApiClient {
     /**
      * Read the account's SSH public keys
      *
-     * Pods that are created with `startSsh` get them.
+     * Pods that are created with `startSsh` get those that count: a key ends with the membership of who added it, or with a role that may not change the account.
      */
     public getSshKeys<ThrowOnError extends boolean = true>(options?: Options<GetSshKeysData, ThrowOnError>): RequestResult<GetSshKeysAnswers, GetSshKeysRefusals, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<GetSshKeysAnswers, GetSshKeysRefusals, ThrowOnError, 'data'>({
@@ -1079,7 +1079,7 @@ export class Operations extends HeyApiClient {
     /**
      * Replace the whole set of SSH public keys; running pods keep theirs
      *
-     * An empty list clears it. Each line is one key in the form of `authorized_keys`, without options.
+     * An empty list clears it. Each line is one key in the form of `authorized_keys`, without options. A key that was there before stays the one of who added it: to have another user answer for it, take it away first.
      */
     public putSshKeys<ThrowOnError extends boolean = true>(options: Options<PutSshKeysData, ThrowOnError>): RequestResult<PutSshKeysAnswers, PutSshKeysRefusals, ThrowOnError, 'data'> {
         return (options.client ?? this.client).put<PutSshKeysAnswers, PutSshKeysRefusals, ThrowOnError, 'data'>({

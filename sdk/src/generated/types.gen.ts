@@ -2475,6 +2475,25 @@ export type SshKeys = {
      * Public keys as they were registered.
      */
     keys: Array<string>;
+    /**
+     * Who added each of them, in the same order.
+     */
+    makers: Array<SshKeyMaker>;
+};
+
+export type SshKeyMaker = {
+    /**
+     * The user who added it; null: the plane does not know, and the key counts.
+     */
+    userId: string | null;
+    /**
+     * When; null: the plane does not know.
+     */
+    addedAt: string | null;
+    /**
+     * Why the key does not count any more; null: it does.
+     */
+    endedBecause: string | null;
 };
 
 export type SshKeysOrChangePlan = SshKeys | ChangePlan;

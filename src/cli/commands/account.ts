@@ -69,9 +69,12 @@ function addSshKeys(program: Command): void {
   const keys = noun(program, 'ssh-keys', ['ssh-key'], 'public keys that open pods')
   act(keys.command('list').alias('ls').description('list them'), async (session) => {
     const answer = await session.api.getSshKeys()
-    const rows = answer.keys.map((line) => ({ line }))
+    const rows = answer.keys.map((line, at) => {
+      const maker = answer.makers?.[at]
+      return { line, addedBy: maker?.userId ?? null, endedBecause: maker?.endedBecause ?? null }
+    })
     session.out.list(answer, rows, {
-      columns: columns<{ line: string }>('line'),
+      columns: columns<(typeof rows)[number]>('line', 'addedBy', 'endedBecause'),
       idOf: ({ line }) => line,
       empty: 'none; podplane ssh-keys add ~/.ssh/id_ed25519.pub',
     })

@@ -1,19 +1,30 @@
 import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
+import { LINE_TEXT } from '../fields.ts'
 import { form } from '../forms.ts'
 
 /** One line of an `authorized_keys` file (ACC-1). */
 const SSH_PUBLIC_KEY = form(/^(ssh|ecdsa|sk)-[^\s]+ [^\s]+([ \t][^\n\r]*)?$/, 'a line such as ssh-ed25519 AAAA… me@example.com')
-/** The keys go into an environment variable and a file, so of all control characters only the tab may stand in one (GEN-6). */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-const NO_CONTROL = form(/^[^\u0000-\u0008\u000a-\u001f\u007f]*$/, 'one line without control characters but the tab')
-
-const SshPublicKey = z.string().regex(SSH_PUBLIC_KEY).regex(NO_CONTROL)
+/** The keys go into an environment variable and a file, and their comments are shown to all members (GEN-6, EDG-20). */
+const SshPublicKey = z.string().regex(SSH_PUBLIC_KEY).regex(LINE_TEXT)
 const EXAMPLE = { keys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0b7Yt2mJk1c9vV5m4wq8n3x6z0s2d4f6g8h0j2k4l6 me@example.com'] }
+const EXAMPLE_MAKER = { userId: 'u7h2k9m4p1q8s5v3', addedAt: '2026-07-01T09:30:00.000Z', endedBecause: null }
+
+/** Who added a key (DER-34). */
+const SshKeyMaker = z
+  .object({
+    userId: z.string().nullable().meta({ description: 'The user who added it; null: the plane does not know, and the key counts.' }),
+    addedAt: z.string().nullable().meta({ description: 'When; null: the plane does not know.' }),
+    endedBecause: z.string().nullable().meta({ description: 'Why the key does not count any more; null: it does.' }),
+  })
+  .meta({ id: 'SshKeyMaker', example: EXAMPLE_MAKER })
 
 export const SshKeys = z
-  .object({ keys: z.array(z.string()).meta({ description: 'Public keys as they were registered.' }) })
-  .meta({ id: 'SshKeys', example: EXAMPLE })
+  .object({
+    keys: z.array(z.string()).meta({ description: 'Public keys as they were registered.' }),
+    makers: z.array(SshKeyMaker).meta({ description: 'Who added each of them, in the same order.' }),
+  })
+  .meta({ id: 'SshKeys', example: { ...EXAMPLE, makers: [EXAMPLE_MAKER] } })
 export type SshKeys = z.infer<typeof SshKeys>
 
 export const UpdateSshKeysRequest = z

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import { MAX_OPEN_INVITATIONS } from '../../domain/team/invitation.ts'
 import { MAX_MEMBERS } from '../../domain/team/members.ts'
 import { isActive, isUserActive, suspendedSince } from '../accounts/suspension.ts'
@@ -55,15 +55,20 @@ export async function lookAround(
   return { isMember: row[0] === 1, isInvited: row[1] === 1, open: Number(row[2]), members: Number(row[3]) }
 }
 
+/** Takes away what was derived from that: the audit log has it. */
+export async function deleteInvitationsOf(db: Database, teamId: string, parents: readonly string[]): Promise<void> {
+  await db.delete(invitations).where(and(eq(invitations.teamId, teamId), inArray(invitations.parent, [...parents])))
+}
+
 /**
  * Stores an invitation; false when something that was decided on has changed. Those that have ended go: the audit log has them. `together` is
  * for statements that look at whether it was stored.
  */
 export async function insertInvitation(db: Database, row: InvitationRow, actor: Actor, together: readonly Statement[]): Promise<boolean> {
-  const { id, teamId, email, role, tokenHash, invitedBy, createdAt: nowMs, expiresAt } = row
+  const { id, teamId, email, role, tokenHash, invitedBy, createdAt: nowMs, expiresAt, parent } = row
   const hasRoom = sql`NOT ${isMemberAt(teamId, email)} AND NOT ${isInvitedAt(teamId, email, nowMs)}
     AND ${openIn(teamId, nowMs)} < ${MAX_OPEN_INVITATIONS} AND ${membersOf(teamId)} < ${MAX_MEMBERS}`
-  const values = sql`${id}, ${teamId}, ${email}, ${role}, ${tokenHash}, ${invitedBy}, ${nowMs}, ${expiresAt}, NULL, NULL`
+  const values = sql`${id}, ${teamId}, ${email}, ${role}, ${tokenHash}, ${invitedBy}, ${nowMs}, ${expiresAt}, NULL, NULL, ${parent}`
   const [, result] = await db.batch([
     db.delete(invitations).where(and(eq(invitations.teamId, teamId), sql`NOT ${isOpen(nowMs)}`)),
     db.insert(invitations).select(sql`SELECT ${values} WHERE ${isStill(teamId, actor)} AND ${hasRoom}`),

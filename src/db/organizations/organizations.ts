@@ -130,7 +130,8 @@ export async function deleteOrganization(
   const [result] = await db.batch([
     db
       .update(teams)
-      .set({ deletedAt: nowMs, plan: null })
+      // What one with a plan has spent stays its own: without the plan it would count for the account of its maker (SHR-1).
+      .set({ deletedAt: nowMs, plan: null, makerTeamId: sql`CASE WHEN ${teams.plan} IS NULL THEN ${teams.makerTeamId} END` })
       .where(and(isNamed(before), isStill(id, actor), ...isEmpty)),
     note,
     db

@@ -1,4 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
+import { JUDGED_KEYS, judgeSshKeys } from '../accounts/ssh-keys.ts'
 import { suspendedSince } from '../accounts/suspension.ts'
 import type { Database } from '../client.ts'
 import { pods, sshKeys, teams } from '../schema.ts'
@@ -36,16 +37,17 @@ export async function findPodDoor(db: Database, id: string): Promise<PodDoor | n
   return row === undefined ? null : doorOf(row)
 }
 
-/** The same with the SSH keys of its account, in one query whatever there is. */
+/** The same with those SSH keys of its account that count (DER-33), in one query whatever there is. */
 export async function findSshDoor(db: Database, id: string): Promise<{ door: PodDoor; keys: string[] } | null> {
   const row = await db
-    .select({ ...DOOR, keys: sshKeys.keys })
+    .select({ ...DOOR, ...JUDGED_KEYS })
     .from(pods)
     .innerJoin(teams, eq(teams.id, pods.teamId))
     .leftJoin(sshKeys, eq(sshKeys.teamId, pods.teamId))
     .where(eq(pods.id, id))
     .get()
-  return row === undefined ? null : { door: doorOf(row), keys: row.keys ?? [] }
+  if (row === undefined) return null
+  return { door: doorOf(row), keys: judgeSshKeys(row).flatMap(({ line, endedBecause }) => (endedBecause === null ? [line] : [])) }
 }
 
 type DoorRow = Omit<PodDoor, 'ports' | 'startSsh' | 'isBlocked'> & { ports: string | null; startSsh: number | null; blocked: number }

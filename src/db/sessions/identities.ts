@@ -43,11 +43,12 @@ export function listIdentities(db: Database, userId: string): Promise<Pick<Ident
   return db.select({ issuer, subject }).from(identities).where(eq(identities.userId, userId)).orderBy(issuer, subject)
 }
 
-/** Forgets it (SES-15), and ends what was opened with it, as an operator too (CS-17). */
+/** Forgets it (SES-15), notes when (DER-31), and ends what was opened with it, as an operator too (CS-17). */
 export async function deleteIdentities(db: Database, userId: string, nowMs: number, note: Statement): Promise<void> {
   const forget = db.delete(identities).where(eq(identities.userId, userId))
+  const noteWhen = db.update(users).set({ identitiesForgottenAt: nowMs }).where(eq(users.id, userId))
   const asOperator = [...endMadeAsOperator(db, userId, nowMs), endLinksMadeAsOperator(db, userId)]
-  await db.batch([forget, note, endProviderSessions(db, userId, nowMs), ...asOperator])
+  await db.batch([forget, note, noteWhen, endProviderSessions(db, userId, nowMs), ...asOperator])
 }
 
 /** Whether a user has signed in at a provider, as whomever. */
@@ -61,13 +62,21 @@ export async function hasIdentityAt(db: Database, issuer: string, userId: string
   return row !== undefined
 }
 
-/** Says that an identity is a user who is there, unless either has changed meanwhile. */
-export async function linkIdentity(db: Database, identity: IdentityRow, note: Note): Promise<void> {
-  await db.batch([insertIdentity(db, identity), noteSignIn(db, 'users.link', identity, note)])
+/**
+ * Says that an identity is a user who is there, unless either has changed meanwhile. `forgottenAt` is the time of the forgetting that the
+ * token was judged by: a newer one wins (DER-31).
+ */
+export async function linkIdentity(db: Database, identity: IdentityRow, forgottenAt: number | null, note: Note): Promise<void> {
+  await db.batch([insertIdentity(db, identity, forgottenAt), noteSignIn(db, 'users.link', identity, note)])
 }
 
 /** Makes a user with the personal team and an identity, all of it or nothing: nothing when the address or the identity is taken by then. */
-export async function signUp(db: Database, user: Omit<UserRow, 'deletedAt'>, identity: IdentityRow, note: Note): Promise<void> {
+export async function signUp(
+  db: Database,
+  user: Omit<UserRow, 'deletedAt' | 'identitiesForgottenAt'>,
+  identity: IdentityRow,
+  note: Note,
+): Promise<void> {
   const { id, email, personalTeamId, createdAt } = user
   const isFree = sql`NOT EXISTS (SELECT 1 FROM users WHERE email = ${email})
     AND NOT EXISTS (SELECT 1 FROM identities WHERE issuer = ${identity.issuer} AND subject = ${identity.subject})`
@@ -77,16 +86,16 @@ export async function signUp(db: Database, user: Omit<UserRow, 'deletedAt'>, ide
     db
       .insert(teams)
       .select(sql`SELECT ${personalTeamId}, ${email}, 'PERSONAL', ${createdAt}, NULL, NULL, NULL, NULL, NULL WHERE ${isFree}`),
-    db.insert(users).select(sql`SELECT ${id}, ${email}, ${personalTeamId}, ${createdAt}, NULL WHERE ${isMade}`),
+    db.insert(users).select(sql`SELECT ${id}, ${email}, ${personalTeamId}, ${createdAt}, NULL, NULL WHERE ${isMade}`),
     db.insert(memberships).select(sql`SELECT ${personalTeamId}, ${id}, 'OWNER', ${createdAt} WHERE ${isMade}`),
-    insertIdentity(db, identity),
+    insertIdentity(db, identity, null),
     noteSignIn(db, 'users.create', identity, note),
   ])
 }
 
 /** Of one user, a provider knows one identity: an address that it gives to somebody else does not bring them the account (SES-8). */
-function insertIdentity(db: Database, { issuer, subject, userId, createdAt }: IdentityRow): Statement {
-  const isThere = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND deleted_at IS NULL)`
+function insertIdentity(db: Database, { issuer, subject, userId, createdAt }: IdentityRow, forgottenAt: number | null): Statement {
+  const isThere = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND deleted_at IS NULL AND identities_forgotten_at IS ${forgottenAt})`
   const isFirst = sql`NOT EXISTS (SELECT 1 FROM identities WHERE user_id = ${userId} AND issuer = ${issuer})`
   const isNew = sql`NOT EXISTS (SELECT 1 FROM identities WHERE issuer = ${issuer} AND subject = ${subject})`
   return db

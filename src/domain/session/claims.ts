@@ -33,6 +33,14 @@ export function subjectOf(claims: Claims): Subject | string {
 }
 
 /**
+ * Whether the provider has issued a token after the operator has forgotten the identities of a user (DER-31). A clock that is ahead as far as
+ * it may makes no earlier token later, and a token without a time proves nothing.
+ */
+export function isIssuedAfter({ iat }: Claims, forgottenAtMs: number | null): boolean {
+  return forgottenAtMs === null || (typeof iat === 'number' && (iat - CLOCK_TOLERANCE_SECONDS) * 1000 > forgottenAtMs)
+}
+
+/**
  * The address with which somebody signs in for the first time, and why nobody new may; null: anybody may. Or why nobody may with this token
  * (SES-6, SES-7).
  */

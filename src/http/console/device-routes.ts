@@ -33,10 +33,21 @@ const PATH = '/console/device'
 const WINDOW_MS = 60_000
 /** Devices that begin from one address in a minute. */
 export const MAX_STARTS = 30
+/**
+ * Polls of one address in a minute: of fifty devices that wait at once, each every five seconds (CS-20). A code that is made up is opened and
+ * compared as well, so what is asked with does not matter.
+ */
+export const MAX_POLLS = 600
 const MAX_SOURCES = 10_000
 const MAX_SAID_CHARS = 191
 
-const starts = new ExpiringCache<{ count: number }>(WINDOW_MS, MAX_SOURCES)
+interface Window {
+  count: number
+  endsAtMs: number
+}
+
+const starts = new ExpiringCache<Window>(WINDOW_MS, MAX_SOURCES)
+const polls = new ExpiringCache<Window>(WINDOW_MS, MAX_SOURCES)
 
 const WORDS: Readonly<Record<DeviceRefusal, string>> = {
   authorization_pending: 'no user has approved the device yet',
@@ -142,7 +153,7 @@ const denyRoute = createRoute({
 /** Registers `/console/device` (CS-18 to CS-21). */
 export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
   app.openapi(startRoute, async (c) => {
-    countStart(c.req.raw, Date.now())
+    countIn(starts, c.req.raw, MAX_STARTS, `more than ${MAX_STARTS} devices have begun from this address in a minute`)
     const { name } = c.req.valid('json')
     const { deviceCode, userCode, nameProof, expiresInSeconds, intervalSeconds } = devices.startDeviceLogin(where(c), name)
     const page = publicUrl(c.req.raw, PATH, readSettings(c.env).baseUrl)
@@ -157,6 +168,7 @@ export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
     return c.json(body, 200)
   })
   app.openapi(tokenRoute, async (c) => {
+    countIn(polls, c.req.raw, MAX_POLLS, `devices of this address have asked more than ${MAX_POLLS} times in a minute`)
     const told = await devices.pollDevice(where(c), c.req.valid('json').device_code)
     return 'refusal' in told ? c.json(errorOf(told), 400) : c.json(told, 200)
   })
@@ -188,17 +200,17 @@ function errorOf({ refusal, intervalSeconds }: { refusal: DeviceRefusal; interva
   return { error: refusal, error_description: WORDS[refusal], code: refusal, interval: intervalSeconds }
 }
 
-function countStart(request: Request, nowMs: number): void {
+/** Counts a request of an address that has no key (DER-35). Throws 429, and says when the window is over. */
+function countIn(windows: ExpiringCache<Window>, request: Request, most: number, detail: string): void {
   const source = clientSource(request)
   if (source === null) return
-  const known = starts.get(source, nowMs)
-  if (!known) starts.set(source, { count: 1 }, nowMs)
-  else known.count += 1
-  if (!known || known.count <= MAX_STARTS) return
-  throw new Problem('rateLimited', {
-    detail: `more than ${MAX_STARTS} devices have begun from this address in a minute`,
-    headers: { 'Retry-After': String(WINDOW_MS / 1000) },
-  })
+  const nowMs = Date.now()
+  const window = windows.get(source, nowMs) ?? { count: 0, endsAtMs: nowMs + WINDOW_MS }
+  window.count += 1
+  if (window.count === 1) windows.set(source, window, nowMs)
+  if (window.count <= most) return
+  const waitSeconds = Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000))
+  throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(waitSeconds) } })
 }
 
 function where(c: AppContext) {

@@ -18,7 +18,8 @@ const MAX_LISTED_USERS = 1000
 /** Creates a user with a personal team. Addresses are one whatever their case. Throws 409 when the address is taken. */
 export async function createUser(ctx: OperatorContext, email: string): Promise<User> {
   const { env, nowMs } = ctx
-  const user = { id: newResourceId(), email: oneCase(email), personalTeamId: newResourceId(), createdAt: nowMs, deletedAt: null }
+  const ids = { id: newResourceId(), personalTeamId: newResourceId() }
+  const user = { ...ids, email: oneCase(email), createdAt: nowMs, deletedAt: null, identitiesForgottenAt: null }
   const after = { email: user.email }
   const note = noteByOperator(ctx, user.personalTeamId, {
     action: 'users.create',

@@ -1,5 +1,8 @@
+import type { SshKeys } from '../../contract/accounts/ssh-keys.ts'
+import { formatTime } from '../../contract/timestamps.ts'
 import { findSshKeys, replaceSshKeys } from '../../db/accounts/ssh-keys.ts'
 import { openDatabase } from '../../db/client.ts'
+import { type JudgedSshKey, makersOf } from '../../domain/resources/ssh-key.ts'
 import type { Env } from '../../env.ts'
 import { noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
@@ -7,37 +10,48 @@ import { decideAgain } from '../decide-again.ts'
 import { contentTag, requireMatch, tellTag } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 
-/** The account's SSH public keys (ACC-1). Throws 403. */
-export async function getSshKeys(ctx: VerbContext): Promise<string[]> {
+/** The account's SSH public keys (ACC-1), with who added each (DER-34). Throws 403. */
+export async function getSshKeys(ctx: VerbContext): Promise<SshKeys> {
   requireScope(ctx.principal, 'account:read')
-  const keys = await sshKeysOf(ctx.env, ctx.principal.teamId)
-  tellTag(ctx, tagOfSshKeys(ctx, keys))
-  return keys
+  return shown(ctx, await findSshKeys(openDatabase(ctx.env.DB), ctx.principal.teamId))
 }
 
-/** Replaces the whole set; running pods keep the keys they got (ACC-1). Throws 403, and 409 when others kept changing it. */
-export async function putSshKeys(ctx: VerbContext, keys: string[]): Promise<string[]> {
+/**
+ * Replaces the whole set; running pods keep the keys they got (ACC-1). What is new in it is the caller's (DER-33). Throws 403, and 409 when
+ * others kept changing it.
+ */
+export async function putSshKeys(ctx: VerbContext, keys: string[]): Promise<SshKeys> {
   requireScope(ctx.principal, 'account:write')
   const db = openDatabase(ctx.env.DB)
-  const { teamId } = ctx.principal
+  const { teamId, userId } = ctx.principal
   return decideAgain('set of SSH keys', async () => {
     const before = await findSshKeys(db, teamId)
     requireMatch(ctx, tagOfSshKeys(ctx, before))
-    const states = { before: { keys: before }, after: { keys } }
+    const states = { before: { keys: before.map(({ line }) => line) }, after: { keys } }
     const note = noteChange(ctx, { action: 'ssh-keys.replace', resourceKind: 'ssh-keys', resourceId: teamId, ...states })
-    const [replaced] = await db.batch([replaceSshKeys(db, teamId, before, keys, ctx.nowMs), note])
-    if (replaced.meta.changes === 0) return null
-    tellTag(ctx, tagOfSshKeys(ctx, keys))
-    return keys
+    const makers = makersOf(before, keys, { userId, addedAtMs: ctx.nowMs })
+    const [replaced] = await db.batch([replaceSshKeys(db, teamId, before, makers, keys, ctx.nowMs), note])
+    return replaced.meta.changes === 0 ? null : shown(ctx, await findSshKeys(db, teamId))
   })
 }
 
-/** The tag of an account's keys: of all of them. */
-export function tagOfSshKeys({ env, principal }: VerbContext, keys: readonly string[]): string {
+/** The tag of an account's keys: of all that is shown of them. */
+export function tagOfSshKeys({ env, principal }: VerbContext, keys: readonly JudgedSshKey[]): string {
   return contentTag(env, 'ssh-keys', principal.teamId, keys)
 }
 
-/** A team's SSH public keys, for the pods that it starts (POD-20). */
-export function sshKeysOf(env: Env, teamId: string): Promise<string[]> {
-  return findSshKeys(openDatabase(env.DB), teamId)
+/** Those of a team's SSH public keys that count, for the pods that it starts (POD-20, DER-33). */
+export async function sshKeysOf(env: Env, teamId: string): Promise<string[]> {
+  const keys = await findSshKeys(openDatabase(env.DB), teamId)
+  return keys.flatMap(({ line, endedBecause }) => (endedBecause === null ? [line] : []))
+}
+
+function shown(ctx: VerbContext, keys: readonly JudgedSshKey[]): SshKeys {
+  tellTag(ctx, tagOfSshKeys(ctx, keys))
+  const makers = keys.map(({ maker, endedBecause }) => ({
+    userId: maker?.userId ?? null,
+    addedAt: maker && formatTime(maker.addedAtMs),
+    endedBecause,
+  }))
+  return { keys: keys.map(({ line }) => line), makers }
 }

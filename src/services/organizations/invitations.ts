@@ -10,6 +10,7 @@ import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase, type Statement } from '../../db/client.ts'
 import * as table from '../../db/organizations/invitations.ts'
 import { countOwned } from '../../db/organizations/organizations.ts'
+import { readParent, writeParent } from '../../domain/session/parent.ts'
 import { refuseInvitation } from '../../domain/team/invitation.ts'
 import { refuseGift, refuseManaging, refuseOwning } from '../../domain/team/members.ts'
 import { oneCase } from '../../domain/text/letter-case.ts'
@@ -18,6 +19,7 @@ import { newInvitationToken, newResourceId } from '../../platform/ids.ts'
 import { type Change, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { forgetVerdicts } from '../credentials/authenticate.ts'
+import { isParentGood } from '../credentials/parents.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { assertAllowed, noteFor, requireOrganization, requireOwnAccount } from './caller.ts'
@@ -48,14 +50,17 @@ async function write(
   store: StoreAnswer<CreatedInvitation>,
 ): Promise<CreatedInvitation> {
   const db = openDatabase(ctx.env.DB)
-  const { userId } = ctx.principal
+  const { userId, via, credentialId } = ctx.principal
+  const parent = via === 'KEY' ? writeParent({ kind: 'KEY', id: credentialId }) : null
   const token = newInvitationToken()
   const expiresAt = ctx.nowMs + (body.expiresInDays ?? INVITATION_DAYS) * DAY_MS
   const place = { id: newResourceId(), teamId, email: oneCase(body.email), role: body.role, invitedBy: userId }
-  const times = { createdAt: ctx.nowMs, expiresAt, outcome: null, endedAt: null }
+  const times = { createdAt: ctx.nowMs, expiresAt, outcome: null, endedAt: null, parent }
   const row = { ...place, ...times, tokenHash: await hashOf(ctx, token) }
   const answer = { ...toInvitation(row), token }
   const together = [...store(answer), noteOf(ctx, row, { action: 'invitations.create', before: null, after: stateOf(row) })]
+  // One that has ended neither keeps its address from another nor takes a place (DER-32).
+  await table.deleteInvitationsOf(db, teamId, [...(await endedParents(ctx, await table.listInvitations(db, teamId, ctx.nowMs)))])
   return decideAgain(NOUN, async () => {
     const { role } = await requireOrganization(ctx, 'account:write', teamId)
     const around = await table.lookAround(db, teamId, row.email, ctx.nowMs)
@@ -64,10 +69,12 @@ async function write(
   })
 }
 
-/** The open invitations of an organization, oldest first (TEAM-7). Throws 403 and 404. */
+/** The open invitations of an organization, oldest first (TEAM-7), without those whose key has ended (DER-32). Throws 403 and 404. */
 export async function listInvitations(ctx: VerbContext, id: string): Promise<Invitation[]> {
   assertAllowed(refuseManaging((await requireOrganization(ctx, 'organizations:read', id)).role))
-  return (await table.listInvitations(openDatabase(ctx.env.DB), id, ctx.nowMs)).map(toInvitation)
+  const rows = await table.listInvitations(openDatabase(ctx.env.DB), id, ctx.nowMs)
+  const ended = await endedParents(ctx, rows)
+  return rows.filter(({ parent }) => parent === null || !ended.has(parent)).map(toInvitation)
 }
 
 /** Takes an open invitation back (TEAM-5). Throws 403 and 404. */
@@ -116,10 +123,17 @@ export async function declineInvitation(ctx: VerbContext, token: string): Promis
 /** One answer for a token that is wrong, spent, expired, revoked, without its maker or for another user: none of it can be told apart (TEAM-8). */
 async function requireInvitation(ctx: VerbContext, token: string) {
   const found = await table.findInvitationOf(openDatabase(ctx.env.DB), ctx.principal.userId, await hashOf(ctx, token), ctx.nowMs)
-  if (found) return found
+  if (found && (await endedParents(ctx, [found.invitation])).size === 0) return found
   const detail =
-    'no open invitation for your address has this token: it was used, has expired or was revoked, is for another address, or the member who made it may no longer invite with its role: ask for a new one'
+    'no open invitation for your address has this token: it was used, has expired or was revoked, is for another address, the key that made it has ended, or the member who made it may no longer invite with its role: ask for a new one'
   throw new Problem('notFound', { detail })
+}
+
+/** Which of the keys that made invitations have ended, with what these are derived from (DER-32). */
+async function endedParents({ env, nowMs }: VerbContext, rows: readonly table.InvitationRow[]): Promise<ReadonlySet<string>> {
+  const parents = [...new Set(rows.flatMap(({ parent }) => parent ?? []))]
+  const good = await Promise.all(parents.map((parent) => isParentGood(env, readParent(parent), nowMs)))
+  return new Set(parents.filter((_parent, at) => !good[at]))
 }
 
 // With the pepper of the keys, which no rotation changes: an invitation lives for weeks.

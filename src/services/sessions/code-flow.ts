@@ -23,7 +23,7 @@ import { lookUpFor } from '../credentials/lookups.ts'
 import { type Opened, openSession } from './console-sessions.ts'
 import { endpointsOf } from './provider-endpoints.ts'
 import { CREDENTIAL_CHARS } from './session-callers.ts'
-import { NO_ACCOUNT, signIn } from './sign-in.ts'
+import { NO_ACCOUNT, OUTDATED, signIn } from './sign-in.ts'
 import { verifyToken } from './verify-token.ts'
 
 const PLACE = ['console sign-in'] as const
@@ -95,6 +95,7 @@ async function enter(
   if ('failure' in claims) return { failure: claims.failure as SignInFailure }
   const credentialId = (await sha256Hex(`${back.attempt.state} ${back.code}`)).slice(0, CREDENTIAL_CHARS)
   const found = await signIn(env, client.provider, { subject: String(claims.sub), claims, credentialId }, nowMs)
+  if (found === OUTDATED) return { failure: 'expired' }
   if ('refusal' in found) return { failure: NO_ACCOUNT.includes(found) ? 'account' : 'email' }
   const { userId, accounts } = found
   if (accounts.all.get(accounts.own)?.isSuspended !== false) return { failure: 'suspended' }

@@ -6,7 +6,7 @@ import type { Principal } from '../context.ts'
 import { type Authentication, INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
 import { Verdicts } from '../credentials/verdicts.ts'
 import type { Later } from './provider-keys.ts'
-import { signIn } from './sign-in.ts'
+import { OUTDATED, signIn } from './sign-in.ts'
 import { verifyToken } from './verify-token.ts'
 
 /** Who is signed in with a token, and where they may act: the one look serves every team that they ask for. */
@@ -69,7 +69,9 @@ async function openSession(env: Env, token: string, digest: string, nowMs: numbe
   const { subject, claims, expiresAtMs } = verified
   const found = await signIn(env, provider, { subject, claims, credentialId }, nowMs)
   if ('refusal' in found) {
-    const refused: Refused = { ok: false, problem: 'accessDenied', detail: found.refusal }
+    const { refusal } = found
+    const refused: Refused =
+      found === OUTDATED ? { ...INVALID, errors: [refusal] } : { ok: false, problem: 'accessDenied', detail: refusal }
     sessions.keepBad(digest, refused, nowMs, mark)
     return refused
   }

@@ -1,7 +1,7 @@
 import { findUserByEmail } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findSignedIn, hasIdentityAt, linkIdentity, type SignedIn, signUp } from '../../db/sessions/identities.ts'
-import { type Claims, judgeFirstSight } from '../../domain/session/claims.ts'
+import { type Claims, isIssuedAfter, judgeFirstSight } from '../../domain/session/claims.ts'
 import type { Provider } from '../../domain/session/settings.ts'
 import type { Env } from '../../env.ts'
 import { newAuditId, newResourceId } from '../../platform/ids.ts'
@@ -17,6 +17,8 @@ const DELETED = { refusal: 'this account was deleted: ask the operator of the pl
 const TAKEN = {
   refusal: 'the account of this e-mail address belongs to another identity at the provider: ask the operator of the plane',
 }
+/** The token is worth nothing here any more; a newer one of the same user is (DER-31). */
+export const OUTDATED = { refusal: 'the operator has ended the sign-ins of this user since: sign in at the identity provider again' }
 /** Refusals that are about the account and not about the address. */
 export const NO_ACCOUNT: readonly { refusal: string }[] = [DELETED, TAKEN]
 /** Whoever loses a race for an address or an identity finds the winner's the next time. */
@@ -45,7 +47,8 @@ async function enter(env: Env, provider: Provider, who: Newcomer, nowMs: number)
   if (user) {
     if (user.deletedAt !== null) return DELETED
     if (await hasIdentityAt(db, provider.issuer, user.id)) return TAKEN
-    await linkIdentity(db, { ...identity, userId: user.id }, { ...note, teamId: user.personalTeamId })
+    if (!isIssuedAfter(who.claims, user.identitiesForgottenAt)) return OUTDATED
+    await linkIdentity(db, { ...identity, userId: user.id }, user.identitiesForgottenAt, { ...note, teamId: user.personalTeamId })
     return null
   }
   if (newcomerRefusal !== null) return { refusal: newcomerRefusal }

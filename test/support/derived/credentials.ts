@@ -6,7 +6,7 @@ import { consoleSessionId } from '../../../src/services/sessions/console-callers
 import { type Opened, openSession, signInWithKey } from '../../../src/services/sessions/console-sessions.ts'
 import { approveDevice, pollDevice, startDeviceLogin } from '../../../src/services/sessions/device-logins.ts'
 import { createSignInLink, signInWithLink } from '../../../src/services/sessions/sign-in-links.ts'
-import { env } from '../harness.ts'
+import { api, createAccount, env, expect } from '../harness.ts'
 import { VISIT, type World, where } from './world.ts'
 
 /** What a credential does now: all that it did, less, or nothing. */
@@ -110,6 +110,27 @@ const keyOfDevice = (open: (world: World) => Promise<string>) => async (world: W
 const ownSession = (world: World) => byProvider(world, world.user.userId)
 const operatorsSession = (world: World) => byLink(world, 'KEY', true)
 
+/** An invitation by a key: it is LESS where the list of the organization says otherwise than its token. */
+const invitationBy = (keyOf: (world: World) => Promise<string>) => async (world: World) => {
+  const [key, path] = [await keyOf(world), `/v2/organizations/${world.org}/invitations`]
+  return twice(
+    async () => {
+      const guest = await createAccount()
+      const { status, body } = await api(key).post(path, { email: guest.email, role: 'DEV' })
+      expect(status).toBe(201)
+      return { guest, id: body.id as string, token: body.token as string }
+    },
+    async ({ guest, id, token }) => {
+      const listed = await api(world.ownerKey).get(path)
+      const isListed = listed.status === 200 && listed.body.invitations.some((one: { id: string }) => one.id === id)
+      const { status } = await api(guest.key).post('/v2/organizations/invitations/accept', { token })
+      expect([200, 404]).toContain(status)
+      if (isListed !== (status === 200)) return 'LESS'
+      return isListed ? 'WORKS' : 'REFUSED'
+    },
+  )
+}
+
 /** Every kind of credential that is derived from another, and how one is made. */
 export const DERIVED = {
   'session by key': session(useInOrg, byKey),
@@ -130,6 +151,8 @@ export const DERIVED = {
   'device’s key by a session by key': keyOfDevice(byKey),
   'device’s key by a session by provider': keyOfDevice(ownSession),
   'device’s key by an operator’s session by link': keyOfDevice(operatorsSession),
+  'invitation by a key': invitationBy(async ({ key }) => key.key),
+  'invitation by a device’s key': invitationBy(async (world) => handedOut(world, await byKey(world))),
   'session by a device’s key': session(useInOrg, async (world) => byKey(world, await handedOut(world, await byKey(world)))),
 } as const satisfies Record<string, (world: World) => Promise<Use>>
 

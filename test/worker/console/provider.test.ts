@@ -160,6 +160,15 @@ describe('signing in at the provider', () => {
     expect((await admin().delete(`/admin/v1/users/${id}/identities`)).status).toBe(204)
     expect((await stateOf(browser)).signedIn).toBe(false)
   })
+
+  it('[DER-31] is sent back with a token of before that', async () => {
+    const claims = { sub: crypto.randomUUID(), email: `${crypto.randomUUID()}@example.com` }
+    const { id } = (await stateOf((await signIn(claims)).browser)).user
+    expect((await admin().delete(`/admin/v1/users/${id}/identities`)).status).toBe(204)
+    await expectFailed(() => signIn(claims), 'expired')
+    const { browser } = await signIn({ ...claims, iat: Math.floor(Date.now() / 1000) + 60 })
+    expect((await stateOf(browser)).user.id).toBe(id)
+  })
 })
 
 describe('a user who signs in often', () => {

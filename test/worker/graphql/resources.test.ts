@@ -266,7 +266,7 @@ describe('the account', () => {
     expect(await run(update, { input: { pubKey: `${KEYS[0]} \n\n\n${KEYS[1]}\n` } })).toEqual({
       updateUserSettings: { id: account.userId, pubKey: text },
     })
-    expect((await api(account.key).get('/v2/account/ssh-keys')).body).toEqual({ keys: KEYS })
+    expect((await api(account.key).get('/v2/account/ssh-keys')).body).toMatchObject({ keys: KEYS })
     expect(await run('{ myself { id pubKey email } }')).toEqual({ myself: { id: account.userId, pubKey: text, email: account.email } })
     expect(await run(update, { input: {} })).toEqual({ updateUserSettings: { id: account.userId, pubKey: text } })
     expect(await run(update, { input: { pubKey: '' } })).toEqual({ updateUserSettings: { id: account.userId, pubKey: '' } })

@@ -62,6 +62,20 @@ const MATRIX: Record<DerivedKind, Record<ParentEnd, Cell>> = {
     workerGone: MACHINES,
     hostRemoved: MACHINES,
   },
+  sshKey: {
+    userSuspended: 'ENDS',
+    accountSuspended: 'ENDS',
+    memberRemoved: 'ENDS',
+    memberLeft: 'ENDS',
+    roleDemoted: 'ENDS',
+    handedOver: 'STAYS: an administrator may add keys',
+    organizationDeleted: KEPT,
+    userDeleted: 'ENDS',
+    podTerminated: OTHERS,
+    endpointDeleted: OTHERS,
+    workerGone: OTHERS,
+    hostRemoved: USED,
+  },
   podKey: {
     userSuspended: 'ENDS',
     accountSuspended: 'ENDS',
@@ -173,11 +187,11 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('[DER-29] what is derived ends with its parent', () => {
-  it('108 cells: 46 end, 10 stay for a reason, 52 have no such parent', () => {
+describe('[DER-29] [DER-33] what is derived ends with its parent', () => {
+  it('120 cells: 52 end, 11 stay for a reason, 57 have no such parent', () => {
     const counted = { ENDS: 0, STAYS: 0, NONE: 0 }
     for (const { cell } of CELLS) counted[cell.replace(/:.*$/, '') as keyof typeof counted] += 1
-    expect([CELLS.length, counted]).toEqual([108, { ENDS: 46, STAYS: 10, NONE: 52 }])
+    expect([CELLS.length, counted]).toEqual([120, { ENDS: 52, STAYS: 11, NONE: 57 }])
   })
 
   it.each(CELLS.filter(({ cell }) => !cell.startsWith('NONE')))('$kind × $end: $cell', async ({ kind, end, cell }) => {
@@ -208,6 +222,7 @@ const TABLES: Record<string, DerivedKind | `ELSEWHERE: ${string}`> = {
   api_keys: 'apiKey',
   invitations: 'invitation',
   delegations: 'delegation',
+  ssh_keys: 'sshKey',
   console_sessions: SIGN_INS,
   device_logins: SIGN_INS,
   sign_in_links: SIGN_INS,
@@ -222,4 +237,4 @@ describe('[DER-30] what hands out a credential is in a matrix', () => {
   })
 })
 
-const CREDENTIAL = /hash$|^expiresAt|^delegator/i
+const CREDENTIAL = /hash$|^expiresAt|^delegator|^makers$/i

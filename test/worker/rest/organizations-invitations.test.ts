@@ -159,6 +159,28 @@ describe('an invitation', () => {
     expect(guest.userId in (await rolesNow())).toBe(isGood)
   })
 
+  it('[DER-32] ends with the key that made it, is listed no more, and leaves its address to another', async () => {
+    const key = await createKey(owner.userId)
+    const { id: ended, token } = await invite({}, { ...owner, key: key.key })
+    expect((await open()).map((one) => one.id)).toEqual([ended])
+    expect((await admin().delete(`/admin/v1/keys/${key.id}`)).status).toBe(204)
+    expect(await open()).toEqual([])
+    const refused = await accept(token)
+    expect([refused.status, refused.body.detail]).toEqual([404, expect.stringContaining('the key that made it has ended')])
+    expect((await api(guest.key).post(DECLINE, { token })).status).toBe(404)
+    expect(await rolesNow()).toEqual({ [owner.userId]: 'OWNER' })
+    const { id: next, token: good } = await invite()
+    expect((await open()).map((one) => one.id)).toEqual([next])
+    expect((await accept(good)).status).toBe(200)
+  })
+
+  it('[DER-32] of before, whose key nobody knows, goes on', async () => {
+    const { token } = await invite()
+    await env.DB.prepare('UPDATE invitations SET parent = NULL WHERE team_id = ?').bind(id).run()
+    expect(await open()).toHaveLength(1)
+    expect((await accept(token)).status).toBe(200)
+  })
+
   it('[TEAM-9] for an owner dies with the ownership of its maker', async () => {
     const maker = await createAccount()
     await joinTeam(id, maker, 'OWNER')

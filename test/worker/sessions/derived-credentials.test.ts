@@ -40,6 +40,8 @@ const ENDED_BY: Readonly<Record<DerivedKind, readonly [ends: readonly EndingName
   'device’s key by a session by key': [[...KEY, ...MEMBER], 'LESS'],
   'device’s key by a session by provider': [MEMBER, 'LESS'],
   'device’s key by an operator’s session by link': [[...OPERATOR_KEY, ...MEMBER], 'LESS'],
+  'invitation by a key': [[...KEY, ...MEMBER], 'REFUSED'],
+  'invitation by a device’s key': [[...KEY, ...MEMBER], 'REFUSED'],
   'session by a device’s key': [[...KEY, ...MEMBER, ...SIGNED_OUT], 'LESS'],
 }
 const KINDS = Object.keys(DERIVED) as DerivedKind[]
@@ -76,12 +78,12 @@ afterEach(() => {
 })
 
 describe('what is derived', () => {
-  it('[DER-1] is a table of 19 kinds and 15 endings: 285 cells', () => {
+  it('[DER-1] is a table of 21 kinds and 15 endings: 315 cells', () => {
     const cells = KINDS.flatMap((kind) => ENDING_NAMES.map((name) => [kind, name]))
-    expect([KINDS.length, ENDING_NAMES.length, cells.length]).toEqual([19, 15, 285])
+    expect([KINDS.length, ENDING_NAMES.length, cells.length]).toEqual([21, 15, 315])
   })
 
-  it.each(ENDING_NAMES)('[S4] [S5] [DER-1] [DER-2] [DER-3] [DER-5] [DER-7] [DER-8] works, and is judged when %s', async (name) => {
+  it.each(ENDING_NAMES)('[S4] [S5] [DER-1] [DER-2] [DER-3] [DER-5] [DER-7] [DER-8] [DER-32] works, and is judged when %s', async (name) => {
     const world = await makeWorld()
     const uses = await makeAll(world)
     expect(await useAll(uses, null)).toEqual(Object.fromEntries(KINDS.map((kind) => [kind, 'WORKS'])))

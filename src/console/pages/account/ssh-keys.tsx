@@ -52,15 +52,17 @@ export function SshKeysPage() {
         {(data) => (
           <Table
             caption="SSH keys"
-            rows={data.keys}
-            keyOf={(key) => key}
+            rows={data.keys.map((key, at) => ({ key, maker: data.makers[at] }))}
+            keyOf={({ key }) => key}
             columns={[
-              { title: 'Kind', show: (key) => partsOf(key).kind },
-              { title: 'Ends with', show: (key) => <code>…{partsOf(key).end}</code> },
-              { title: 'Comment', show: (key) => partsOf(key).comment || '–' },
+              { title: 'Kind', show: ({ key }) => partsOf(key).kind },
+              { title: 'Ends with', show: ({ key }) => <code>…{partsOf(key).end}</code> },
+              { title: 'Comment', show: ({ key }) => partsOf(key).comment || '–' },
+              { title: 'Added by', show: ({ maker }) => maker?.userId ?? 'unknown' },
+              { title: 'Lets in', show: ({ maker }) => (maker?.endedBecause ? `No: ${maker.endedBecause}` : 'Yes') },
               {
                 title: 'Actions',
-                show: (key) => (
+                show: ({ key }) => (
                   <Button
                     kind="danger"
                     disabledReason={off}

@@ -45,6 +45,8 @@ export const users = sqliteTable(
     createdAt: integer('created_at').notNull(),
     /** Deleted since then; its address is free again. Null: it lives. */
     deletedAt: integer('deleted_at'),
+    /** Since when the operator has forgotten its identities (SES-15): tokens of before link none (DER-31). Null: never. */
+    identitiesForgottenAt: integer('identities_forgotten_at'),
   },
   (t) => [uniqueIndex('users_email').on(t.email)],
 )

@@ -21,6 +21,8 @@ export const invitations = sqliteTable(
     /** How it ended; null: it is open until it expires. */
     outcome: text('outcome', { enum: ['ACCEPTED', 'DECLINED', 'REVOKED'] }),
     endedAt: integer('ended_at'),
+    /** The API key that made it and with which it ends (DER-32); null: none, or nobody knows of it. */
+    parent: text('parent'),
   },
   (t) => [
     uniqueIndex('invitations_token').on(t.tokenHash),

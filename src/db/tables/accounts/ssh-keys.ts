@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { SshKeyMaker } from '../../../domain/resources/ssh-key.ts'
 import { teams } from './accounts.ts'
 
 /** SSH public keys of an account, replaced as a whole (ACC-1). */
@@ -8,4 +9,6 @@ export const sshKeys = sqliteTable('ssh_keys', {
     .references(() => teams.id),
   keys: text('keys', { mode: 'json' }).$type<string[]>().notNull(),
   updatedAt: integer('updated_at').notNull(),
+  /** By line, who added it (DER-33); null, or without a line: nobody knows. */
+  makers: text('makers', { mode: 'json' }).$type<Record<string, SshKeyMaker>>(),
 })

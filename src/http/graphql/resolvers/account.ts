@@ -30,7 +30,7 @@ export const ACCOUNT_RESOLVERS: Resolvers = {
   Query: { myself: (_source, _args, call) => (call.isKnown ? userOf(call) : null) },
   User: {
     email: async (_source, _args, call) => (await once(call, 'user', () => getUser(call.ctx))).email,
-    pubKey: async ({ pubKey }: UserSource, _args, { ctx }) => pubKey ?? (await getSshKeys(ctx)).join(BETWEEN_KEYS),
+    pubKey: async ({ pubKey }: UserSource, _args, { ctx }) => pubKey ?? (await getSshKeys(ctx)).keys.join(BETWEEN_KEYS),
     pods: (_source, _args, call) =>
       inTurns(
         call,
@@ -66,7 +66,7 @@ export const ACCOUNT_RESOLVERS: Resolvers = {
       const { pubKey } = needed(input)
       if (typeof pubKey !== 'string') return userOf(call)
       const { keys } = checked(UpdateSshKeysRequest, { keys: keysOf(pubKey) })
-      return { ...userOf(call), pubKey: (await putSshKeys(call.ctx, keys)).join(BETWEEN_KEYS) }
+      return { ...userOf(call), pubKey: (await putSshKeys(call.ctx, keys)).keys.join(BETWEEN_KEYS) }
     },
     saveRegistryAuth: (_, { input }, { ctx, key }) =>
       registries.createRegistry(ctx, checked(CreateRegistryRequest, withoutNulls(input)), key),

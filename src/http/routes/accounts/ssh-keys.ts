@@ -17,7 +17,8 @@ const getRoute = createRoute({
   operationId: 'getSshKeys',
   etagOf: 'set of keys',
   summary: "Read the account's SSH public keys",
-  description: 'Pods that are created with `startSsh` get them.',
+  description:
+    'Pods that are created with `startSsh` get those that count: a key ends with the membership of who added it, or with a role that may not change the account.',
   ...scoped('account:read', []),
   responses: { 200: ok('The keys.', SshKeys), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -28,7 +29,8 @@ const putRoute = createRoute({
   operationId: 'putSshKeys',
   etagOf: 'set of keys',
   summary: 'Replace the whole set of SSH public keys; running pods keep theirs',
-  description: 'An empty list clears it. Each line is one key in the form of `authorized_keys`, without options.',
+  description:
+    'An empty list clears it. Each line is one key in the form of `authorized_keys`, without options. A key that was there before stays the one of who added it: to have another user answer for it, take it away first.',
   ...scoped('account:write', [strictJson]),
   request: { query: DryRunQuery, body: json(UpdateSshKeysRequest) },
   responses: {
@@ -39,10 +41,10 @@ const putRoute = createRoute({
 
 /** Registers `/v2/account/ssh-keys` (ACC-1). */
 export function registerSshKeys(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(getRoute, async (c) => c.json({ keys: await getSshKeys(verbContext(c)) }, 200))
+  app.openapi(getRoute, async (c) => c.json(await getSshKeys(verbContext(c)), 200))
   app.openapi(putRoute, async (c) => {
     const { keys } = c.req.valid('json')
     if (c.req.valid('query').dryRun) return c.json(await planPutSshKeys(verbContext(c), keys), 200)
-    return c.json({ keys: await putSshKeys(verbContext(c), keys) }, 200)
+    return c.json(await putSshKeys(verbContext(c), keys), 200)
   })
 }

@@ -14,7 +14,7 @@ const freeIdentitiesRoute = createRoute({
   operationId: 'freeIdentities',
   summary: 'Forget as whom a user has signed in; the next verified sign-in with the address of the user is linked',
   description:
-    'For a provider that knows its users anew, or has given an address to another person. Keys go on; sessions end within 60 seconds. End the former identity at the provider first: until its token expires it could sign in again.',
+    'For a provider that knows its users anew, or has given an address to another person. Keys go on; sessions end within 60 seconds. Tokens that the provider issued before, or within 30 seconds after, sign no user in: the user signs in at the provider again. Who has a session there gets new tokens, so end the former identity at the provider as well.',
   request: {
     params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user.' }) }),
     query: DryRunQuery,

@@ -49,6 +49,11 @@ export async function planPutSshKeys(ctx: VerbContext, keys: readonly string[]):
   return planChange('ssh-keys.replace', account, async () => {
     const before = await findSshKeys(db, teamId)
     requireMatch(ctx, tagOfSshKeys(ctx, before))
-    return planSshKeys(account, before, keys, await countRunningPods(db, teamId))
+    return planSshKeys(
+      account,
+      before.map(({ line }) => line),
+      keys,
+      await countRunningPods(db, teamId),
+    )
   })
 }

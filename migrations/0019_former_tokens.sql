@@ -1,0 +1,1 @@
+ALTER TABLE `users` ADD `identities_forgotten_at` integer;

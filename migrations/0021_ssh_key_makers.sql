@@ -1,0 +1,1 @@
+ALTER TABLE `ssh_keys` ADD `makers` text;

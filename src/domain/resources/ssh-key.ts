@@ -1,0 +1,38 @@
+import { type Role, scopesOfRole } from '../access.ts'
+
+/** Which user put a public key into the list of an account, and when. */
+export interface SshKeyMaker {
+  userId: string
+  addedAtMs: number
+}
+
+/** What a member of the account is at this moment. */
+export interface SshKeyMember {
+  role: Role
+  joinedAtMs: number
+  isSuspended: boolean
+}
+
+/** A line of the list with its maker; `endedBecause` null: it counts (DER-33). */
+export interface JudgedSshKey {
+  line: string
+  maker: SshKeyMaker | null
+  endedBecause: string | null
+}
+
+/** Why a key of an account lets nobody in any more; null: it does (DER-33). A key whose maker nobody knows does. */
+export function endOfSshKey(maker: SshKeyMaker | null, member: SshKeyMember | undefined): string | null {
+  if (maker === null) return null
+  if (member === undefined) return 'the user who added it is no longer a member of the account'
+  if (member.joinedAtMs > maker.addedAtMs) return 'the user who added it has left the account since, and is a member anew'
+  if (member.isSuspended) return 'the user who added it is suspended by the operator'
+  if (!scopesOfRole(member.role).has('account:write'))
+    return `the user who added it has the role ${member.role} now, which may not add keys`
+  return null
+}
+
+/** Who added each line of a new list: whoever did before, and this user what is new in it. Repeating a line makes nobody else its maker. */
+export function makersOf(before: readonly JudgedSshKey[], lines: readonly string[], caller: SshKeyMaker): Map<string, SshKeyMaker | null> {
+  const former = new Map(before.map(({ line, maker }) => [line, maker]))
+  return new Map(lines.map((line) => [line, former.has(line) ? (former.get(line) ?? null) : caller]))
+}
