@@ -22,7 +22,7 @@ import { boundedFor } from '../callers/bounded-look.ts'
 import { clientAddress } from '../callers/client-address.ts'
 import { visitOf } from '../callers/session-headers.ts'
 import { watchedSocket } from '../watched/watched-socket.ts'
-import { watchedByKey } from '../watched/watched-stream.ts'
+import { answerWatchedByKey, watchedByKey } from '../watched/watched-stream.ts'
 import { isPreflight, METHODS, preflightAnswer, readableAnywhere } from './preflight.ts'
 import type { ServedCall } from './served-call.ts'
 
@@ -144,12 +144,12 @@ function targetOf(
   return { kind: isSocket ? 'websocket' : 'http', method: request.method, path, headers }
 }
 
-// PP-215: events and messages go on for as long as the key that asked for them is good.
+// PP-215: events, messages and answers go on for as long as the key that asked for them is good.
 function shown(answer: Response, { env, request }: Incoming, principal: Principal): Response {
   const authorization = request.headers.get('authorization')
   if (answer.webSocket) return watchedSocket(answer, env, authorization, principal)
   const isEvents = answer.headers.get('content-type')?.startsWith('text/event-stream')
-  return isEvents ? watchedByKey(answer, env, authorization, principal) : answer
+  return (isEvents ? watchedByKey : answerWatchedByKey)(answer, env, authorization, principal)
 }
 
 function problemOf({ code, detail }: TunnelFailure): Problem {

@@ -20,9 +20,36 @@ export function watchedByKey(response: Response, env: Env, shown: Shown, princip
   return new Response(streamWhile(response.body, isGood, STREAM_CHECKS.everyMs), response)
 }
 
+/** What ends sooner than anybody could look: the answer goes on as it is, which costs no JavaScript for each piece of it. */
+const MAX_UNWATCHED_BYTES = 1_048_576
+
+/**
+ * The same of an answer of a workload, which a client reads to its end: one that lasts breaks off, so that it does not look complete (PP-215). Its
+ * bytes and its length stay as the workload gave them.
+ */
+export function answerWatchedByKey(response: Response, env: Env, shown: Shown, principal: Principal): Response {
+  const length = response.headers.get('content-length')
+  if (!response.body || (length !== null && Number(length) <= MAX_UNWATCHED_BYTES)) return response
+  const isGood = () => isStillGood(env, shown, principal, Date.now(), STREAM_CHECKS.maxAgeMs)
+  const through = length === null ? new IdentityTransformStream() : new FixedLengthStream(Number(length))
+  const body = streamWhile(response.body, isGood, STREAM_CHECKS.everyMs, { through, breaksOff: true })
+  const { status, statusText, headers } = response
+  return new Response(body, { status, statusText, headers, encodeBody: 'manual' })
+}
+
+interface Ending {
+  through: { readable: ReadableStream; writable: WritableStream }
+  /** Whether a stream that may not go on shows as broken, not as complete. */
+  breaksOff: boolean
+}
+
 /** A stream that ends when its source does, or when `isGood` says no. A check that fails changes nothing: the next one comes. */
-export function streamWhile(source: ReadableStream, isGood: () => Promise<boolean>, everyMs: number): ReadableStream {
-  const { readable, writable } = new IdentityTransformStream()
+export function streamWhile(
+  source: ReadableStream,
+  isGood: () => Promise<boolean>,
+  everyMs: number,
+  { through: { readable, writable }, breaksOff }: Ending = { through: new IdentityTransformStream(), breaksOff: false },
+): ReadableStream {
   const ending = new AbortController()
   const timer = setInterval(() => {
     isGood().then(
@@ -32,12 +59,9 @@ export function streamWhile(source: ReadableStream, isGood: () => Promise<boolea
   }, everyMs)
   source
     .pipeTo(writable, { signal: ending.signal, preventAbort: true })
-    .catch((error: unknown) => endStream(writable, ending.signal, error))
+    .catch((error: unknown) => (breaksOff || !ending.signal.aborted ? writable.abort(error) : writable.close()))
+    // A reader that has left has closed it already.
+    .catch(() => undefined)
     .finally(() => clearInterval(timer))
   return readable
-}
-
-// A reader that has left has closed it already.
-async function endStream(writable: WritableStream, ended: AbortSignal, error: unknown): Promise<void> {
-  await (ended.aborted ? writable.close() : writable.abort(error)).catch(() => undefined)
 }

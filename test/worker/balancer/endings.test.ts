@@ -69,6 +69,37 @@ describe('a WebSocket to a worker', () => {
   })
 })
 
+describe('an answer of a worker that lasts', () => {
+  const LONG = 2 * 1_048_576
+  it.each([
+    ['of no known length', []],
+    ['of a length', [['Content-Length', String(LONG)]]],
+  ] as const)('[LB-22, PP-215] %s breaks off once its key is revoked, on both sides; that of another key goes on', async (_what, given) => {
+    const headers = given.map(([name, value]): [string, string] => [name, value])
+    const serve: Serve = async ({ stream }) => {
+      stream.accept()
+      stream.sendHead({ status: 200, headers: [['Content-Type', 'application/octet-stream'], ...headers] })
+      await stream.write(new Uint8Array([1, 2, 3]))
+    }
+    const scene = await setUp({ workers: { min: 1, max: 1 } }, serve)
+    await startWorker(scene)
+    const doomed = await createKey(scene.account.userId)
+    const open = async (key: string) => {
+      const answer = await send(`/lb/${scene.endpointId}/`, { headers: { Authorization: `Bearer ${key}` } })
+      expect(answer.status).toBe(200)
+      const reader = answer.body?.getReader()
+      expect((await reader?.read())?.value).toEqual(new Uint8Array([1, 2, 3]))
+      return reader
+    }
+    const [first, second] = [await open(doomed.key), await open(scene.account.key)]
+    expect((await admin().delete(`/admin/v1/keys/${doomed.id}`)).status).toBe(204)
+    await expect(first?.read()).rejects.toThrow()
+    await until(async () => (await openRequests(scene)).inFlight === 1)
+    await second?.cancel()
+    await until(async () => (await openRequests(scene)).inFlight === 0)
+  })
+})
+
 describe('[LB-21] a suspended account', () => {
   it('has no requests to workers: those that wait are refused, the worker goes at once, new ones are 403', async () => {
     const scene = await setUp({ workers: { min: 1, max: 1 }, scaling: { type: 'REQUEST_COUNT', requestCount: 1 } }, ({ stream }) =>
