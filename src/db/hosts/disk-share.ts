@@ -22,15 +22,15 @@ interface Wanted {
 
 /**
  * A condition for the statement that takes disk for pods, so that requests at once cannot pass a share together (SHR-41): as `diskRoom` says it.
- * What a pod of this id holds already counts as given back.
+ * What a pod of this id holds already counts as given back. The machine stands inside the join too: SQLite would make all allocations first.
  */
 export function withinDiskShare(teamId: string, hostId: string | SQL, { id, diskGb, vcpus }: Wanted): SQL {
   const own = sql`own = 1 AND held_id <> ${id}`
   const fair = sql`CASE WHEN others <= 0 THEN total - (total + 3) / 4 ELSE MAX(0, (total - others) / 2) END`
   return sql`(NOT ${hasOthers(teamId)} OR EXISTS (SELECT 1 FROM (SELECT h.disk_gb_total AS total, h.vcpu_total AS cores,
       ${sumOf(sql`disk_gb`, own)} AS held, ${sumOf(sql`vcpu`, own)} AS vcpus, ${sumOf(sql`disk_gb`, sql`own = 0`)} AS others
-      FROM hosts h LEFT JOIN (SELECT allocations.id AS held_id, host_id, disk_gb, vcpu, ${isOwnPod(teamId)} AS own
-        FROM allocations JOIN teams owner ON owner.id = allocations.team_id) held ON held.host_id = h.id
+      FROM hosts h LEFT JOIN (SELECT allocations.id AS held_id, disk_gb, vcpu, ${isOwnPod(teamId)} AS own
+        FROM allocations JOIN teams owner ON owner.id = allocations.team_id WHERE allocations.host_id = ${hostId}) held ON TRUE
       WHERE h.id = ${hostId} GROUP BY h.id)
     WHERE held + ${diskGb} <= MAX(${fair}, CAST(total * MIN(1.0, (vcpus + ${vcpus}) * 1.0 / cores) AS INTEGER))))`
 }
