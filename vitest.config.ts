@@ -4,6 +4,7 @@ import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
 import { LongFirst } from './test/support/long-first.ts'
 import { keepStorageInMemory } from './test/support/memory-disk.ts'
 import { inOneModule } from './test/support/one-module.ts'
+import { answerPlans } from './test/support/plans/collect.ts'
 import { answerOutside } from './test/support/webhook-receivers.ts'
 
 /** Test values of the secrets; nothing outside the tests knows them. */
@@ -55,6 +56,8 @@ function inRuntime(name: string, include: string[], exclude: string[]): TestProj
           r2Buckets: ['LOGS'],
           // Nothing leaves the machine: whatever the plane calls is answered here.
           outboundService: answerOutside,
+          // Where each file says which statements were made in it (GRW-3).
+          serviceBindings: { STATEMENTS: answerPlans },
         },
       })),
     ],
@@ -66,7 +69,7 @@ function inRuntime(name: string, include: string[], exclude: string[]): TestProj
       testTimeout: SLOW_MACHINE_MS,
       include,
       exclude,
-      setupFiles: ['test/support/apply-migrations.ts'],
+      setupFiles: ['test/support/apply-migrations.ts', 'test/support/plans/record.ts'],
     },
   }
 }

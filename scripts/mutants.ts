@@ -19,13 +19,14 @@ import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../test/mutants/pods.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
 import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../test/mutants/resources.ts'
 import { REST_DOMAIN_MUTANTS, REST_WORKER_MUTANTS } from '../test/mutants/rest.ts'
+import { STATEMENT_MUTANTS } from '../test/mutants/statements.ts'
 import { STRANGER_MUTANTS } from '../test/mutants/strangers.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
 import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/table.ts'
 
 // Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
 // has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
-// `-- engine`, `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- clusters`, `-- gangs`, `-- agent`, `-- strangers`, `-- findings` or `-- objects` for a part, and a second word for the bugs whose name holds it.
+// `-- engine`, `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- clusters`, `-- gangs`, `-- agent`, `-- strangers`, `-- statements`, `-- findings` or `-- objects` for a part, and a second word for the bugs whose name holds it.
 
 const COPIED = [
   'src',
@@ -197,6 +198,7 @@ const SUITES: Record<string, Suite> = {
       ['--project', 'worker', '--bail', '1', ...STRANGER_TESTS],
     ],
   },
+  statements: { mutants: STATEMENT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/statements']] },
   findings: { mutants: FINDING_MUTANTS, stages: FINDING_STAGES },
   engine: {
     mutants: ENGINE_MUTANTS,

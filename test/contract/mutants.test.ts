@@ -15,6 +15,7 @@ import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../mutants/pods.ts'
 import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../mutants/queue.ts'
 import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../mutants/resources.ts'
 import { REST_DOMAIN_MUTANTS, REST_WORKER_MUTANTS } from '../mutants/rest.ts'
+import { STATEMENT_MUTANTS } from '../mutants/statements.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../mutants/submissions.ts'
 import { DOMAIN_MUTANTS, OBJECT_MUTANTS } from '../mutants/table.ts'
 
@@ -50,6 +51,7 @@ const ALL = [
   ...ENGINE_MUTANTS,
   ...ENDPOINT_MUTANTS,
   ...POD_WORKER_MUTANTS,
+  ...STATEMENT_MUTANTS,
 ]
 
 test.each(ALL)('planted bug "$id" still has its place in the sources', ({ file, find }) => {

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { build } from 'esbuild'
 import type { Plugin } from 'vite'
+import { watched } from './plans/sites.ts'
 
 // Each test file begins with modules of its own, which its runtime asks for one by one. They are about a thousand, so most files would
 // load longer than they test. Here they travel as one module. `SOURCES=1` loads them one by one: lines in traces are those of the sources.
@@ -82,6 +84,16 @@ async function bundle(root: string, files: string[]): Promise<string> {
     keepNames: true,
     minifyWhitespace: true,
     logLevel: 'error',
+    plugins: [
+      {
+        name: 'podplane:statements',
+        setup: (esbuild) =>
+          esbuild.onLoad({ filter: /\/(src\/db|durable-objects)\/.*\.ts$/ }, async ({ path }) => ({
+            contents: watched(root, path, await readFile(path, 'utf8')),
+            loader: 'ts',
+          })),
+      },
+    ],
   })
   return outputFiles[0]?.text ?? ''
 }

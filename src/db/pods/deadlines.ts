@@ -21,10 +21,10 @@ export function listTimedPodsOfHost(db: Database, hostId: string, limit: number)
     ORDER BY dueMs, id LIMIT ${limit}`)
 }
 
-/** Pods anywhere whose time came before `beforeMs`, by index. */
+/** Pods anywhere whose time came before `beforeMs`, by index: for a UNION without ALL SQLite would read every pod in the order of its id. */
 export function listOverduePods(db: Database, beforeMs: number, limit: number): Promise<TimedPodRef[]> {
   return db.all<TimedPodRef>(sql`SELECT id, host_id AS hostId, ${DUE} AS dueMs FROM pods WHERE id IN (
       SELECT id FROM pods WHERE stop_after < ${beforeMs} AND locked = 0 AND status <> 'TERMINATED'
-      UNION SELECT id FROM pods WHERE terminate_after < ${beforeMs} AND status <> 'TERMINATED')
+      UNION ALL SELECT id FROM pods WHERE terminate_after < ${beforeMs} AND status <> 'TERMINATED')
     ORDER BY dueMs, id LIMIT ${limit}`)
 }

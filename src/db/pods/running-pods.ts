@@ -1,4 +1,4 @@
-import { and, count, eq } from 'drizzle-orm'
+import { and, count, eq, sql } from 'drizzle-orm'
 import { IS_POD_TO_RUN } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
 import { pods } from '../schema.ts'
@@ -8,7 +8,8 @@ export async function countRunningPods(db: Database, teamId: string): Promise<nu
   const row = await db
     .select({ running: count() })
     .from(pods)
-    .where(and(eq(pods.teamId, teamId), IS_POD_TO_RUN))
+    // What the index of live pods asks for, word for word.
+    .where(and(eq(pods.teamId, teamId), sql`${pods.status} <> 'TERMINATED'`, IS_POD_TO_RUN))
     .get()
   return row?.running ?? 0
 }

@@ -31,7 +31,11 @@ export const teams = sqliteTable(
     /** Of an organization the account of its maker, whose budgets it shares while it has no plan (PLN-7); of any other null. */
     makerTeamId: text('maker_team_id').references((): AnySQLiteColumn => teams.id),
   },
-  (t) => [index('teams_plan').on(t.plan), index('teams_maker').on(t.makerTeamId)],
+  (t) => [
+    index('teams_plan').on(t.plan),
+    index('teams_maker').on(t.makerTeamId),
+    index('teams_runtime_class').on(t.runtimeClass).where(sql`${t.runtimeClass} IS NOT NULL`),
+  ],
 )
 
 export const users = sqliteTable(
@@ -121,5 +125,9 @@ export const apiKeys = sqliteTable(
     /** What it is derived from and ends with (DER-8); null: from nothing but the membership of its maker. */
     parent: text('parent'),
   },
-  (t) => [index('api_keys_team').on(t.teamId), index('api_keys_user').on(t.userId)],
+  (t) => [
+    index('api_keys_team').on(t.teamId),
+    index('api_keys_user').on(t.userId),
+    index('api_keys_parent').on(t.parent).where(sql`${t.parent} IS NOT NULL`),
+  ],
 )

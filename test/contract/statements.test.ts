@@ -1,0 +1,134 @@
+import { resolve } from 'node:path'
+import { readPlans } from '../support/plans/files.ts'
+import { faultsOf, type Planned, parseGolden, printGolden, stepsOf, unreasoned } from '../support/plans/golden.ts'
+import { ELSEWHERE, keyOfMade, merged, replanned, staleOf, unknownOf } from '../support/plans/merge.ts'
+import { normal } from '../support/plans/normal.ts'
+import type { Made } from '../support/plans/record.ts'
+import { sitesOf, watched } from '../support/plans/sites.ts'
+import { describe, expect, it } from '../support/unit.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+/** Their tests stand in test/plans/not-tried.list. */
+const NOT_TRIED = 'npm run plans has not tried its tests yet'
+/** Functions with places that no test passes, each with the reason. */
+const NOT_PASSED: Readonly<Record<string, string>> = {
+  'durable-objects/pod-log/segment-store.ts SegmentStore.remove': NOT_TRIED,
+  'durable-objects/webhook/delivery-store.ts DeliveryStore.move': NOT_TRIED,
+  'src/db/accounts/accounts.ts findEndpointUser': NOT_TRIED,
+  'src/db/accounts/accounts.ts findTeamUser': NOT_TRIED,
+  'src/db/accounts/plans.ts findBudgetsTeam': NOT_TRIED,
+  'src/db/catalog/users.ts countNetworkVolumes': NOT_TRIED,
+  'src/db/clusters/clusters.ts publishCheck': NOT_TRIED,
+  'src/db/endpoints/endpoints.ts claimEndpoint': NOT_TRIED,
+  'src/db/hosts/holders.ts findWorkerEndpoint': NOT_TRIED,
+  'src/db/hosts/host-cordon.ts findGpuProblems': NOT_TRIED,
+  'src/db/hosts/host-cordon.ts saveGpuProblems': NOT_TRIED,
+  'src/db/logs/log-archives.ts findOldestLog': NOT_TRIED,
+  'src/db/reseal.ts STEPS': NOT_TRIED,
+  'src/db/reseal.ts resealRegistries': NOT_TRIED,
+  'src/db/resources/volume-tombstones.ts wipeByHand': NOT_TRIED,
+}
+
+describe('places that make statements', () => {
+  const sections = Object.values(readPlans()).flat()
+
+  it('[GRW-3] each of them has made one that stands in test/plans', () => {
+    const missed = sitesOf(ROOT).flatMap(({ name, places }) => {
+      const passed = new Set(sections.filter(({ site }) => site === name).flatMap((section) => section.places))
+      const left = Array.from({ length: places }, (_, i) => i + 1).filter((place) => !passed.has(place))
+      return left.length > 0 && !(name in NOT_PASSED) ? [`${name}: statement ${left.join(', ')} of ${places}`] : []
+    })
+    expect(missed, 'no test makes them; write one, then `npm run plans -- <its file>`').toEqual([])
+  })
+
+  it('[GRW-3] each function that stands in test/plans is there', () => {
+    const names = new Map(sitesOf(ROOT).map(({ name, places }) => [name, places]))
+    const gone = sections.filter(({ site, places }) => site !== ELSEWHERE && places.some((place) => place > (names.get(site) ?? 0)))
+    expect(
+      gone.map(({ site }) => site),
+      'take them out, or `npm run plans`',
+    ).toEqual([])
+  })
+
+  it('finds them in the sources, and tells of each', () => {
+    const source = `class Store {
+      read(id: string) { return this.sql.exec('SELECT 1').one() }
+    }
+    export const find = (db: Database) => db.select().from(pods).where(inArray(pods.id, db.select().from(other))).get()
+    const later = cache.delete('key')`
+    const path = resolve(ROOT, 'src/db/example.ts')
+    expect(watched(ROOT, path, source).replaceAll('globalThis.statementPlans.', '')).toBe(`class Store {
+      read(id: string) { return exec("src/db/example.ts Store.read", 1, this.sql).exec('SELECT 1').one() }
+    }
+    export const find = (db: Database) => builder("src/db/example.ts find", 1, db.select().from(pods).where(inArray(pods.id, builder("src/db/example.ts find", 2, db.select().from(other))))).get()
+    const later = cache.delete('key')`)
+    expect(watched(ROOT, resolve(ROOT, 'src/http/app.ts'), source)).toBe(source)
+  })
+})
+
+describe('plans of statements', () => {
+  const statement = (text: string, ...steps: [detail: string, reason?: string][]): Planned => ({
+    text,
+    values: [],
+    steps: steps.map(([detail, reason = null]) => ({ detail, reason })),
+    seldom: null,
+  })
+  const made = (text: string): Made => ({ store: 'd1', site: 'src/db/a.ts find', place: 1, text, values: [] })
+
+  it('[GRW-2] a scan or a sort needs a reason, and what a statement makes itself needs none', () => {
+    const whole = statement('SELECT 1 FROM jobs', ['SCAN jobs'], ['USE TEMP B-TREE FOR ORDER BY'], ['SEARCH jobs USING INDEX a'])
+    expect(unreasoned(whole)).toEqual(['SCAN jobs', 'USE TEMP B-TREE FOR ORDER BY'])
+    expect(
+      unreasoned(statement('SELECT 1 FROM jobs', ['SCAN jobs USING COVERING INDEX a'], ['USE TEMP B-TREE FOR DISTINCT', 'ten rows'])),
+    ).toEqual(['SCAN jobs USING COVERING INDEX a'])
+    const own = 'WITH made AS (SELECT 1) SELECT * FROM made, json_each(?) AS one'
+    expect(unreasoned(statement(own, ['SCAN made'], ['SCAN one VIRTUAL TABLE INDEX 1:'], ['SCAN (subquery-2)']))).toEqual([])
+  })
+
+  it('[GRW-2] keeps the steps that read or sort, each once', () => {
+    expect(stepsOf(['SCAN CONSTANT ROW', 'SCALAR SUBQUERY 1', 'SCAN jobs', 'SCAN jobs', 'UNION ALL'])).toEqual(['SCAN jobs'])
+  })
+
+  it('[GRW-2] another plan than the one that is written down is a fault', () => {
+    const one = statement('SELECT 1 FROM pods WHERE id = ?', ['SEARCH pods USING INDEX a'])
+    expect(faultsOf(one, ['SEARCH pods USING INDEX a'])).toEqual([])
+    expect(faultsOf(one, ['SCAN pods'])).toHaveLength(1)
+  })
+
+  it('[GRW-3] finds what is new and what is no more', () => {
+    const plans = { d1: [{ site: 'src/db/a.ts find', places: [1], statements: [statement('SELECT 1'), statement('SELECT 2')] }] }
+    expect(unknownOf(plans, [made('SELECT 1'), made('SELECT 3')]).map(({ text }) => text)).toEqual(['SELECT 3'])
+    expect(staleOf(plans, new Set([keyOfMade(made('SELECT 1'))]))).toEqual(['test/plans/d1.txt: src/db/a.ts find: SELECT 2'])
+  })
+
+  it('[GRW-3] an update keeps reasons, gives none by itself, and drops what no test of all makes', () => {
+    const known = statement('SELECT 1 FROM pods', ['SCAN pods', 'ten at most'])
+    const plans = { d1: [{ site: 'src/db/a.ts find', places: [1], statements: [known, statement('SELECT 2')] }] }
+    const sites = new Set(['src/db/a.ts find'])
+    const textsOf = (isAll: boolean) => merged(plans, [made(known.text)], sites, isAll).d1?.[0]?.statements.map(({ text }) => text)
+    expect([textsOf(false), textsOf(true)]).toEqual([['SELECT 1 FROM pods', 'SELECT 2'], ['SELECT 1 FROM pods']])
+    expect(merged(plans, [], new Set(), false)).toEqual({})
+    const again = replanned(known, ['SCAN pods', 'USE TEMP B-TREE FOR ORDER BY'], null)
+    expect(again.steps.map(({ reason }) => reason)).toEqual(['ten at most', null])
+    expect(unreasoned(again)).toEqual(['USE TEMP B-TREE FOR ORDER BY'])
+  })
+
+  it('are read as they are written', () => {
+    const one = { ...statement('SELECT ?', ['SCAN pods', 'ten at most'], ['SEARCH a']), values: ['RUNNING', 'x', 1], seldom: 'a race' }
+    const sections = [{ site: 'src/db/a.ts find', places: [1, 2], statements: [one] }]
+    expect(parseGolden(printGolden('d1', sections))).toEqual(sections)
+  })
+
+  it('have one statement for lists of any length', () => {
+    const of = (count: number) => Array.from({ length: count }, () => '?').join(', ')
+    const text = (count: number) => `select 1 from a\n  where b = ? and c in (${of(count)}) and d = ?`
+    const short = { text: 'select 1 from a where b = ? and c in (?, ?) and d = ?', values: ['x', 'RUNNING', 'STOPPED', 0] }
+    expect(normal(text(3), ['any', 'RUNNING', 'STOPPED', 'DELETED', 0])).toEqual(short)
+    expect(normal(text(1), ['any', 'RUNNING', false])).toEqual({ ...short, values: ['x', 'RUNNING', 'RUNNING', 0] })
+    expect(normal('insert into a values (?, f(?)), (?, f(?)) returning b', [1, 2, 3, 4])).toEqual({
+      text: 'insert into a values (?, f(?)) returning b',
+      values: [1, 'x'],
+    })
+  })
+})

@@ -1,0 +1,134 @@
+import { env } from 'cloudflare:workers'
+import { afterAll, expect } from 'vitest'
+import { normal, type SampleValue } from './normal.ts'
+import { storeOfFile } from './stores.ts'
+
+// Beside each test file: notes every statement that the plane makes (the build of the tests tells of it, test/support/plans/sites.ts), and asks at
+// the end of the file whether the plans in test/plans have it.
+
+/** A statement that was made, and where. */
+export interface Made {
+  store: string
+  site: string
+  /** Which of the places of its function has made it; null is one that is not known. */
+  place: number | null
+  text: string
+  values: SampleValue[]
+}
+
+interface Recorder {
+  builder: <Builder>(site: string, place: number, builder: Builder) => Builder
+  exec: (site: string, place: number, sql: SqlStorage) => Pick<SqlStorage, 'exec'>
+  binding: (binding: D1Database) => D1Database
+  /** What was noted since the last file. */
+  take: () => Made[]
+}
+
+/** These ask for what chance says, which no list of statements has. */
+const BY_CHANCE = /generated-requests|documented-bounds|fuzz/
+const scope = globalThis as unknown as { statementPlans?: Recorder }
+scope.statementPlans ??= recorder()
+const { statementPlans } = scope
+// What a file before this one has left is not this one's.
+statementPlans.take()
+
+afterAll(async () => {
+  const made = statementPlans.take()
+  const file = String(expect.getState().testPath)
+  const { STATEMENTS } = env as unknown as { STATEMENTS: Fetcher }
+  const answer = await STATEMENTS.fetch('http://statements/', {
+    method: 'POST',
+    body: JSON.stringify({ file, made, byChance: BY_CHANCE.test(file) }),
+  })
+  const faults = (await answer.json()) as string[]
+  expect(faults, faults.join('\n')).toEqual([])
+})
+
+function recorder(): Recorder {
+  const placesOf = new Map<string, Map<string, Set<number>>>()
+  const known = new Set<string>()
+  let made: Made[] = []
+  /** Stores by their databases, as soon as a statement of a file of their own has said it. */
+  const storeOf = new WeakMap<SqlStorage, string>()
+  let ofShared: { one: Made; sql: SqlStorage }[] = []
+  const note = (store: string, site: string, place: number | null, raw: string, values: readonly unknown[]): Made | null => {
+    const key = `${store}\n${site}\n${place}\n${raw}`
+    if (known.has(key)) return null
+    known.add(key)
+    const one = { store, site, place, ...normal(raw, values) }
+    made.push(one)
+    return one
+  }
+  return {
+    builder: (site, place, builder) => {
+      const text = textOf(builder as Built)
+      const sites = placesOf.get(text) ?? new Map<string, Set<number>>()
+      placesOf.set(text, sites)
+      sites.set(site, (sites.get(site) ?? new Set()).add(place))
+      const key = `${site}\n${place}`
+      if (!known.has(key)) {
+        known.add(key)
+        made.push({ store: '', site, place, text: '', values: [] })
+      }
+      return builder
+    },
+    exec: (site, place, sql) => ({
+      exec: (text: string, ...values: unknown[]) => {
+        const own = storeOfFile(site)
+        if (own) storeOf.set(sql, own)
+        if (/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(text)) {
+          const one = note(own ?? storeOf.get(sql) ?? '', site, place, text, values)
+          if (one && one.store === '') ofShared.push({ one, sql })
+        } else note(own ?? '', site, place, '', [])
+        return sql.exec(text, ...values)
+      },
+    }),
+    binding: (binding) =>
+      new Proxy(binding, {
+        get(target, name) {
+          const value = Reflect.get(target, name, target) as unknown
+          if (name !== 'prepare') return typeof value === 'function' ? value.bind(target) : value
+          return (text: string) => {
+            const statement = target.prepare(text)
+            return new Proxy(statement, {
+              get(one, called) {
+                if (called !== 'bind') return Reflect.get(one, called, one) as unknown
+                return (...values: unknown[]) => {
+                  const sites = [...(placesOf.get(text) ?? new Map([['?', new Set([null])]]))]
+                  for (const [site, places] of sites) for (const place of places) note('d1', site, place, text, values)
+                  return one.bind(...values)
+                }
+              },
+            })
+          }
+        },
+      }),
+    take: () => {
+      for (const { one, sql } of ofShared) one.store = storeOf.get(sql) ?? ''
+      ofShared = []
+      const taken = made
+      made = []
+      return taken
+    },
+  }
+}
+
+/** What drizzle has of a statement, by the method that began it. */
+interface Built {
+  toSQL?: () => { sql: string }
+  getQuery?: () => { sql: string }
+  session?: { dialect: { sqlToQuery: (sql: unknown) => { sql: string } } }
+  sql?: unknown
+}
+
+/** The text of a statement as far as it is built. */
+function textOf(builder: Built): string {
+  try {
+    if (builder.toSQL) return builder.toSQL().sql
+    if (builder.getQuery) return builder.getQuery().sql
+    return builder.session?.dialect.sqlToQuery(builder.sql).sql ?? ''
+  } catch {
+    // A part of a statement that means nothing alone.
+    return ''
+  }
+}
