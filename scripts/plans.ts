@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import type { FileReport } from '../test/support/plans/collect.ts'
-import { readNotTried, readPlans, writeNotTried, writePlans } from '../test/support/plans/files.ts'
+import { readPlans, writePlans } from '../test/support/plans/files.ts'
 import { unreasoned } from '../test/support/plans/golden.ts'
 import { merged, replanned } from '../test/support/plans/merge.ts'
 import { sitesOf } from '../test/support/plans/sites.ts'
@@ -52,8 +52,6 @@ function update(): number {
         return faults.length > 0 ? [] : [planned]
       })
   writePlans(plans)
-  const tried = new Set(reports.map(({ file }) => relative(PROJECT_ROOT, file)))
-  writeNotTried(isAll ? [] : readNotTried().filter((file) => !tried.has(file)))
   return refused.length === 0
     ? 0
     : refuse(`left out, because they scan or sort and say no reason (\`--bounded <reason>\`):\n${refused.join('\n')}`)

@@ -17,8 +17,8 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a pod that is made reads what is held of every machine',
     file: 'src/db/hosts/disk-share.ts',
-    find: ' WHERE allocations.host_id = ${hostId}) held ON TRUE',
-    replace: ') held ON TRUE',
+    find: 'ON owner.id = allocations.team_id WHERE allocations.host_id = ${hostId}))',
+    replace: 'ON owner.id = allocations.team_id))',
     tests: ['--project', 'worker', 'test/worker/pods/lifecycle.test.ts'],
   },
 ]

@@ -84,16 +84,18 @@ async function bundle(root: string, files: string[]): Promise<string> {
     keepNames: true,
     minifyWhitespace: true,
     logLevel: 'error',
-    plugins: [
-      {
-        name: 'podplane:statements',
-        setup: (esbuild) =>
-          esbuild.onLoad({ filter: /\/(src\/db|durable-objects)\/.*\.ts$/ }, async ({ path }) => ({
-            contents: watched(root, path, await readFile(path, 'utf8')),
-            loader: 'ts',
-          })),
-      },
-    ],
+    plugins: process.env.PLANS_RECORDED
+      ? [
+          {
+            name: 'podplane:statements',
+            setup: (esbuild) =>
+              esbuild.onLoad({ filter: /\/(src\/db|durable-objects)\/.*\.ts$/ }, async ({ path }) => ({
+                contents: watched(root, path, await readFile(path, 'utf8')),
+                loader: 'ts',
+              })),
+          },
+        ]
+      : [],
   })
   return outputFiles[0]?.text ?? ''
 }

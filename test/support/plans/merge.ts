@@ -6,35 +6,14 @@ import { storeOfFile } from './stores.ts'
 /** The site of statements that none of the known places has made. */
 export const ELSEWHERE = '? elsewhere'
 
-export function storeOf({ site, store }: Pick<Made, 'site' | 'store'>): string {
+function storeOf({ site, store }: Pick<Made, 'site' | 'store'>): string {
   return storeOfFile(site) ?? (store || 'every-object')
 }
 
 const siteOf = ({ site }: Pick<Made, 'site'>) => (site === '?' ? ELSEWHERE : site)
 const keyOf = (store: string, site: string, text: string) => `${store}\n${site}\n${text}`
 
-/** What was made and stands in no plan, by a key of `store`, `site` and `text`. */
-export function unknownOf(plans: Plans, made: readonly Made[]): Made[] {
-  const known = new Set(keysOf(plans).map(({ key }) => key))
-  return made.filter((one) => one.text !== '' && !known.has(keyOfMade(one)))
-}
-
-/** What stands in the plans and was not made, although everything was tried. */
-export function staleOf(plans: Plans, made: ReadonlySet<string>): string[] {
-  return keysOf(plans)
-    .filter(({ key, statement }) => statement.seldom === null && !made.has(key))
-    .map(({ store, site, statement }) => `test/plans/${store}.txt: ${site}: ${statement.text}`)
-}
-
-export const keyOfMade = (made: Made) => keyOf(storeOf(made), siteOf(made), made.text)
-
-function keysOf(plans: Plans) {
-  return Object.entries(plans).flatMap(([store, sections]) =>
-    sections.flatMap(({ site, statements }) =>
-      statements.map((statement) => ({ store, site, statement, key: keyOf(store, site, statement.text) })),
-    ),
-  )
-}
+const keyOfMade = (made: Made) => keyOf(storeOf(made), siteOf(made), made.text)
 
 /**
  * The plans with what was made beside what they had.

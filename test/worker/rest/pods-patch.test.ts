@@ -160,7 +160,8 @@ describe('PATCH', () => {
   })
 
   it('[PP-95] a disk that grows is reserved with the change; too little left is 400 and changes nothing', async () => {
-    const scene = await podScene({ ...gpus(1), diskGb: 100 })
+    // Without a share for others (SHR-41).
+    const scene = await podScene({ ...gpus(1), diskGb: 100, isolation: { network: true, trustedTenants: true } })
     const { id } = await scene.create({ disk: 40, mounts: { persistent: { size: 20, path: '/a' } } })
     await scene.run(id)
     expect(await held(id)).toMatchObject({ disk_gb: 60 })

@@ -52,7 +52,7 @@ export const users = sqliteTable(
     /** Since when the operator has forgotten its identities (SES-15): tokens of before link none (DER-31). Null: never. */
     identitiesForgottenAt: integer('identities_forgotten_at'),
   },
-  (t) => [uniqueIndex('users_email').on(t.email)],
+  (t) => [uniqueIndex('users_email').on(t.email), index('users_personal_team').on(t.personalTeamId)],
 )
 
 /** Who a user is at an identity provider: one row for each subject that has signed in. */
