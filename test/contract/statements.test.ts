@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { readPlans } from '../support/plans/files.ts'
 import { faultsOf, type Planned, parseGolden, printGolden, stepsOf, unreasoned } from '../support/plans/golden.ts'
+import type { Made } from '../support/plans/made.ts'
 import { ELSEWHERE, merged, replanned } from '../support/plans/merge.ts'
 import { normal } from '../support/plans/normal.ts'
-import type { Made } from '../support/plans/record.ts'
 import { sitesOf, watched } from '../support/plans/sites.ts'
 import { describe, expect, it } from '../support/unit.ts'
 

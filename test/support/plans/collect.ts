@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Request, Response } from 'miniflare'
 import { readPlans } from './files.ts'
-import type { Made } from './record.ts'
+import type { Made } from './made.ts'
 
 /** What one test file says at its end. */
 export interface FileReport {

@@ -1,6 +1,6 @@
 import type { Plans } from './files.ts'
 import { isBoundedByItself, type Planned, type Section } from './golden.ts'
-import type { Made } from './record.ts'
+import type { Made } from './made.ts'
 import { storeOfFile } from './stores.ts'
 
 /** The site of statements that none of the known places has made. */

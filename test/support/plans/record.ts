@@ -1,20 +1,11 @@
 import { env } from 'cloudflare:workers'
 import { afterAll, expect } from 'vitest'
-import { normal, type SampleValue } from './normal.ts'
+import type { Made } from './made.ts'
+import { normal } from './normal.ts'
 import { storeOfFile } from './stores.ts'
 
 // Beside each test file, for `npm run plans` alone: notes every statement that the plane makes (the build of the tests tells of it,
 // test/support/plans/sites.ts).
-
-/** A statement that was made, and where. */
-export interface Made {
-  store: string
-  site: string
-  /** Which of the places of its function has made it; null is one that is not known. */
-  place: number | null
-  text: string
-  values: SampleValue[]
-}
 
 interface Recorder {
   builder: <Builder>(site: string, place: number, builder: Builder) => Builder
