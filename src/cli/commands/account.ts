@@ -70,6 +70,7 @@ function addSshKeys(program: Command): void {
   act(keys.command('list').alias('ls').description('list them'), async (session) => {
     const answer = await session.api.getSshKeys()
     const rows = answer.keys.map((line, at) => {
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- a plane of a former release says nothing of it
       const maker = answer.makers?.[at]
       return { line, addedBy: maker?.userId ?? null, endedBecause: maker?.endedBecause ?? null }
     })
