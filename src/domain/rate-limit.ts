@@ -60,7 +60,7 @@ export type RateCounts = Record<RateWindowName | 'reserve', { startMs: number; c
 export interface RateLevel {
   counts: RateCounts
   quota: RateQuota
-  /** Absent: whoever spends it has one reserve. */
+  /** Absent: the caller has one reserve. */
   share?: ReserveShare
 }
 

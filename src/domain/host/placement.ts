@@ -37,7 +37,7 @@ export interface PlacementHost {
   memoryMbTotal: number
   memoryMbFree: number
   diskGbFree: number
-  /** Of the person who asks for a place for a pod (SHR-41). Absent: no share is to be looked at. */
+  /** Of the person who asks for a place for a pod (SHR-41). Absent: no share applies. */
   diskUse?: DiskUse
   gpus: readonly { typeId: string; total: number; free: number; cudaVersion: string | null }[]
 }

@@ -20,7 +20,7 @@ export interface JudgedSshKey {
   endedBecause: string | null
 }
 
-/** Why a key of an account lets nobody in any more; null: it does (DER-33). A key whose maker nobody knows does. */
+/** Why a key of an account is refused now; null: it is accepted (DER-33). A key without a recorded maker is accepted. */
 export function endOfSshKey(maker: SshKeyMaker | null, member: SshKeyMember | undefined): string | null {
   if (maker === null) return null
   if (member === undefined) return 'the user who added it is no longer a member of the account'
@@ -31,7 +31,7 @@ export function endOfSshKey(maker: SshKeyMaker | null, member: SshKeyMember | un
   return null
 }
 
-/** Who added each line of a new list: whoever did before, and this user what is new in it. Repeating a line makes nobody else its maker. */
+/** Who added each line of a new list: the recorded user of a line that was there, this user of a new one. Repeating a line does not change its maker. */
 export function makersOf(before: readonly JudgedSshKey[], lines: readonly string[], caller: SshKeyMaker): Map<string, SshKeyMaker | null> {
   const former = new Map(before.map(({ line, maker }) => [line, maker]))
   return new Map(lines.map((line) => [line, former.has(line) ? (former.get(line) ?? null) : caller]))

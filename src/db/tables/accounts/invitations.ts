@@ -21,7 +21,7 @@ export const invitations = sqliteTable(
     /** How it ended; null: it is open until it expires. */
     outcome: text('outcome', { enum: ['ACCEPTED', 'DECLINED', 'REVOKED'] }),
     endedAt: integer('ended_at'),
-    /** The API key that made it and with which it ends (DER-32); null: none, or nobody knows of it. */
+    /** The API key that made it and with which it ends (DER-32); null: none, or it is not recorded. */
     parent: text('parent'),
   },
   (t) => [
