@@ -45,6 +45,7 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 120_000,
           maxConcurrency: 32,
+          retry: SECOND_TRIES,
           maxWorkers: 6,
           sequence: { groupOrder: 0 },
         },

@@ -5,6 +5,7 @@ import type { TestProject } from 'vitest/node'
 import { loadSecrets, openDataDir } from '../../../src/local/data-dir.ts'
 import { startPlane } from '../../../src/local/plane/plane.ts'
 import { claimPort } from '../../../src/local/port.ts'
+import { slowness } from '../../support/machine.ts'
 
 /** The deployment that is checked. */
 export interface Target {
@@ -20,8 +21,9 @@ declare module 'vitest' {
   }
 }
 
-/** The smallest ping interval there is: all deadlines of workers are multiples of it. */
-const PING_INTERVAL_MS = '1000'
+/** The smallest ping interval there is, for a machine at half its speed or more: all deadlines of workers are multiples of it. */
+const PING_INTERVAL_MS = 1_000
+const HALF_SPEED = 2
 /** Where the suite's own webhook receiver listens. */
 const WEBHOOK_ALLOW = '127.0.0.0/8,::1,localhost'
 
@@ -39,7 +41,7 @@ export default async function provideTarget(project: TestProject): Promise<(() =
   const plane = await startPlane({
     storage: dataDir.storage,
     port: await claimPort(0),
-    vars: { ...secrets, LOG_LEVEL: 'error', WORKER_PING_INTERVAL_MS: PING_INTERVAL_MS, WEBHOOK_ALLOW },
+    vars: { ...secrets, LOG_LEVEL: 'error', WORKER_PING_INTERVAL_MS: String(Math.round(PING_INTERVAL_MS * Math.max(1, slowness() / HALF_SPEED))), WEBHOOK_ALLOW },
     onLog: (line) => process.stderr.write(`${line}\n`),
   })
   project.provide('target', { url: plane.url, operatorKey: secrets.OPERATOR_KEY, temporary: true })

@@ -12,6 +12,7 @@ let hosts: FakeHost[] = []
 afterEach(() => {
   for (const host of hosts) host.leave()
   hosts = []
+  vi.useRealTimers()
   vi.restoreAllMocks()
 })
 
@@ -221,6 +222,8 @@ describe('[WHY-9] what an explanation costs', () => {
   it('asks the database a bounded number of times, and while it is polled less than a page of pods does', async () => {
     const { scene, id } = await stoppedWithoutRoom('EU-RO-1')
     await scene.get(id)
+    // As long as a slow machine takes for a call, an answer is remembered.
+    vi.useFakeTimers({ toFake: ['Date'] })
     forgetWhy()
     const calls = watchDatabase()
     const statementsOf = async (path: string) => {
