@@ -41,7 +41,12 @@ export default async function provideTarget(project: TestProject): Promise<(() =
   const plane = await startPlane({
     storage: dataDir.storage,
     port: await claimPort(0),
-    vars: { ...secrets, LOG_LEVEL: 'error', WORKER_PING_INTERVAL_MS: String(Math.round(PING_INTERVAL_MS * Math.max(1, slowness() / HALF_SPEED))), WEBHOOK_ALLOW },
+    vars: {
+      ...secrets,
+      LOG_LEVEL: 'error',
+      WORKER_PING_INTERVAL_MS: String(Math.round(PING_INTERVAL_MS * Math.max(1, slowness() / HALF_SPEED))),
+      WEBHOOK_ALLOW,
+    },
     onLog: (line) => process.stderr.write(`${line}\n`),
   })
   project.provide('target', { url: plane.url, operatorKey: secrets.OPERATOR_KEY, temporary: true })
