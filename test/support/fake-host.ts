@@ -148,6 +148,11 @@ export class FakeHost {
     this.socket?.addEventListener('close', (event) => call(event.code))
   }
 
+  /** From now on it beats only when a test wants it to. */
+  stopBeating(): void {
+    clearInterval(this.beats)
+  }
+
   /** One beat; resolves once the plane has acknowledged it. */
   async beat(change: Record<string, unknown> = {}): Promise<void> {
     const number = this.sendBeat(change)

@@ -94,6 +94,7 @@ describe('history of pods', () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
+    scene.host.stopBeating()
     const written = () =>
       runInDurableObject(hostStub(env, scene.host.id), (_, state) => {
         return state.storage.sql.exec<{ changes: number }>('SELECT total_changes() AS changes').one().changes
