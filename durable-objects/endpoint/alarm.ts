@@ -4,16 +4,10 @@ import type { MetaValues } from '../../src/queue/state.ts'
 export class Alarm {
   private readonly storage: Pick<DurableObjectStorage, 'setAlarm' | 'deleteAlarm'>
   private readonly meta: Pick<MetaValues, 'alarmAtMs' | 'setAlarmAtMs'>
-  private readonly pingIntervalMs: number
 
-  constructor(
-    storage: Pick<DurableObjectStorage, 'setAlarm' | 'deleteAlarm'>,
-    meta: Pick<MetaValues, 'alarmAtMs' | 'setAlarmAtMs'>,
-    pingIntervalMs: number,
-  ) {
+  constructor(storage: Pick<DurableObjectStorage, 'setAlarm' | 'deleteAlarm'>, meta: Pick<MetaValues, 'alarmAtMs' | 'setAlarmAtMs'>) {
     this.storage = storage
     this.meta = meta
-    this.pingIntervalMs = pingIntervalMs
   }
 
   /** Sets the alarm for the next deadline, or takes it away. Called at the end of every commit, so no change can leave it stale. */
@@ -26,9 +20,8 @@ export class Alarm {
       return
     }
     const atMs = Math.max(nowMs + 1, dueAtMs)
-    if (armed === atMs) return
-    // An alarm a little early costs one wake-up and no write; moving it with every ping would cost a write each.
-    if (armed !== null && armed > nowMs && armed < atMs && atMs - armed < this.pingIntervalMs) return
+    // An alarm that is early costs one wake-up; moving it with every ping would cost a write each (LSE-24).
+    if (armed !== null && armed > nowMs && armed <= atMs) return
     this.meta.setAlarmAtMs(atMs)
     void this.storage.setAlarm(atMs)
   }

@@ -18,8 +18,10 @@ export interface CommitFrame<End> {
   end(tx: Tx): End
   /** Once all of it is durable. */
   perform(effects: Effects, end: End): void
-  /** Rows were rolled back: what memory knows of them is read again. */
-  reload(): void
+  /** Where memory is before an operation. */
+  mark(): number
+  /** Rows were rolled back to where they were at a mark, and so is what memory knows. */
+  reload(mark: number): void
 }
 
 /**
@@ -57,7 +59,7 @@ export class GroupCommit<End> {
         return [ran, frame.end(frame.open(effects))] as const
       }) as [Outcome[], End]
     } catch (error) {
-      frame.reload()
+      frame.reload(0)
       for (const operation of operations) operation.reject(error)
       return
     }
@@ -71,12 +73,13 @@ export class GroupCommit<End> {
 
   private runOne(operation: PendingOperation, effects: Effects): Outcome {
     const own = new Effects()
+    const mark = this.frame.mark()
     try {
       const value = this.frame.storage.transactionSync(() => operation.run(this.frame.open(own)))
       effects.merge(own)
       return { ok: true, value }
     } catch (error) {
-      this.frame.reload()
+      this.frame.reload(mark)
       return { ok: false, value: error }
     }
   }

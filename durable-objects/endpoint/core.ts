@@ -92,11 +92,13 @@ export class EndpointCore {
       perform: (effects, end) => {
         this.planned = true
         this.stepMs = 0
+        this.open().state.keep()
         afterCommit(this, effects, end)
       },
-      reload: () => {
+      mark: () => this.open().state.mark,
+      reload: (mark) => {
         const { state, audit } = this.open()
-        state.reload()
+        state.reload(mark)
         audit.reload()
       },
     })
@@ -205,7 +207,7 @@ export class EndpointCore {
     notes.forget()
     state.begin(tx.nowMs)
     moveDeadlines(tx, this.planned ? this.stepMs : stepOverRestOf(tx))
-    beginCommit(tx)
+    beginCommit(tx, !this.planned)
     if (!this.planned) doubtRequests(tx, SLOT_LEASE_MS)
   }
 
@@ -219,6 +221,7 @@ export class EndpointCore {
     const bulkAtMs = state.bulks.hasRunning ? tx.nowMs : null
     const tellAtMs = earliest([outbox.dueAtMs(tx.nowMs), audit.dueAtMs(tx.nowMs)])
     alarm.arm(earliest([dueAtMs, this.scaleAtMs, tellAtMs, forgetAtMs, bulkAtMs]), tx.nowMs)
+    state.meta.end()
     return end
   }
 
@@ -247,6 +250,6 @@ export class EndpointCore {
     })
     const outbox = new Outbox({ env, state, now: () => this.now(), transact: (run) => this.transact(run) })
     const audit = new AuditOutbox({ env, sql: ctx.storage.sql, now: () => this.now() })
-    return { state, outbox, audit, alarm: new Alarm(ctx.storage, state.meta, pingIntervalMs), notes: new QueueNotes(state) }
+    return { state, outbox, audit, alarm: new Alarm(ctx.storage, state.meta), notes: new QueueNotes(state) }
   }
 }

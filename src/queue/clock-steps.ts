@@ -1,6 +1,8 @@
 import { stepOverRest } from '../domain/clock/step.ts'
 import { movedWorker } from '../domain/worker/moved.ts'
+import type { Worker } from '../domain/worker/worker.ts'
 import { isOutage } from './deadlines.ts'
+import { silenceLimitMs } from './transitions.ts'
 import type { Tx } from './tx.ts'
 
 /**
@@ -39,7 +41,15 @@ export function stepOverRestOf(tx: Tx): number {
   const seen = [...state.jobs.running().map((job) => job.startedAtMs), ...state.workers.all().map(lastSeenMs)].filter(
     (atMs) => atMs !== null,
   )
-  return stepOverRest(seen.length === 0 ? null : Math.max(...seen), nowMs, isOutage(tx))
+  if (seen.length === 0) return 0
+  return stepOverRest(Math.max(...seen, armedAfterMs(tx) ?? 0), nowMs, isOutage(tx))
+}
+
+// Rows do not have the latest pings (LSE-24). While a worker pings, no commit sets the alarm further ahead than its silence is waited for.
+function armedAfterMs({ state }: Tx): number | null {
+  const armed = state.meta.alarmAtMs()
+  const pings = (worker: Worker) => worker.phase === 'READY' && worker.lastSeenAtMs !== null && worker.excusedUntilMs === null
+  return armed !== null && state.workers.all().some(pings) ? armed - silenceLimitMs(state) : null
 }
 
 function lastSeenMs(worker: object): number | null {

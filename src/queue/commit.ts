@@ -1,14 +1,16 @@
 import { absorbOutage, earliest } from './deadlines.ts'
 import { dispatch, type TakeReply } from './dispatch.ts'
+import { excuseAfterLoad } from './loaded.ts'
 import type { Tx } from './tx.ts'
 import { tellRoomSeekers } from './workers/give-way.ts'
 import { planWorkers } from './workers/scale.ts'
 
 /** The frame of every commit. Operations come between its two ends. */
 
-/** Before the operations. */
-export function beginCommit(tx: Tx): void {
+/** Before the operations. `isFirst`: the queue has just been loaded from its rows. */
+export function beginCommit(tx: Tx, isFirst: boolean): void {
   absorbOutage(tx)
+  if (isFirst) excuseAfterLoad(tx)
 }
 
 /** What the operations of a commit lead to, beside their effects. */

@@ -119,6 +119,7 @@ function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
   let acked = false
   let missing = 0
   let machineSilent = false
+  let mayHaveShown = false
   let renewedTo = chapter.from.at + ACK_MS
   let idleFrom = Number.POSITIVE_INFINITY
   const silentAt = annals.silentAt(boot)
@@ -139,6 +140,10 @@ function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
     if (signs || lists) machineSilent = false
     // LSE-4 excepts LSE-3: once the boot has shown that it holds nothing, nothing extends the lease.
     if ((signs || lists) && idleFrom === Number.POSITIVE_INFINITY) renewedTo = Math.max(renewedTo, fact.at + LEASE_MS)
+    // LSE-24: it may have shown the job until the queue was loaded, unless it had not since the last time.
+    if (fact.kind === 'loaded' && mayHaveShown && idleFrom === Number.POSITIVE_INFINITY) renewedTo = Math.max(renewedTo, fact.at + LEASE_MS)
+    if (signs || lists) mayHaveShown = true
+    else if (fact.kind === 'loaded' || fact.kind === 'host silent') mayHaveShown = false
     // HOST-36: as long as it had run when its machine fell silent; one more lease when that is back.
     if (fact.kind === 'host silent' && idleFrom === Number.POSITIVE_INFINITY) {
       machineSilent = true

@@ -12,6 +12,8 @@ export type Happening =
   | { kind: 'cancelled'; job: string }
   | { kind: 'retried'; job: string }
   | { kind: 'purged' }
+  /** The queue was loaded anew, which forgets what its workers have shown since their rows were written. */
+  | { kind: 'loaded' }
   | { kind: 'booted'; boot: Boot }
   | { kind: 'pinged'; boot: Boot; listed: readonly string[] }
   | { kind: 'polled idle'; boot: Boot }

@@ -276,6 +276,7 @@ export class History {
     this.witness.say('restart')
     this.witness.open = []
     await this.queue.restart()
+    this.witness.oracle.note(this.witness.now(), { kind: 'loaded' })
   }
 
   /** Moves the clock from one deadline to the next, so that each is looked at when it has come. */

@@ -87,6 +87,7 @@ export class MemoryQueue implements QueueUnderTest {
     this.alarm = this.newAlarm()
     this.planned = false
     this.scaleAtMs = null
+    this.commit(() => undefined)
   }
 
   async submit({ low, sync, ttlMs, executionMs }: SubmitOptions): Promise<string> {
@@ -228,7 +229,7 @@ export class MemoryQueue implements QueueUnderTest {
   private commit<T>(run: (tx: Tx) => T): T {
     const effects = new Effects()
     const tx: Tx = { state: this.state, nowMs: this.nowMs, effects }
-    beginCommit(tx)
+    beginCommit(tx, !this.planned)
     const value = run(tx)
     const { taken, scaleAtMs } = endCommit(tx, !this.planned)
     this.planned = true
@@ -256,7 +257,7 @@ export class MemoryQueue implements QueueUnderTest {
 
   private newAlarm(): Alarm {
     const nowhere = { setAlarm: async () => undefined, deleteAlarm: async () => undefined }
-    return new Alarm(nowhere, this.state.meta, this.state.pingIntervalMs)
+    return new Alarm(nowhere, this.state.meta)
   }
 }
 

@@ -31,6 +31,7 @@ export class Chronicle implements Annals {
     if ('job' in fact) file(this.ofJob, fact.job, fact)
     if ('boot' in fact) file(this.ofBoot, fact.boot, fact)
     if (fact.kind === 'purged') this.purges.push(fact)
+    if (fact.kind === 'loaded') for (const facts of this.ofBoot.values()) facts.push(fact)
   }
 
   jobs(): string[] {
@@ -126,11 +127,15 @@ export class Chronicle implements Annals {
 
   /** The first instant at which a boot has not pinged for four intervals (LSE-7), counted from its first contact. */
   silentAt(boot: Boot): number {
-    let [seenAt, excusedTo] = [Number.POSITIVE_INFINITY, 0]
+    let [seenAt, excusedTo, mayHavePinged] = [Number.POSITIVE_INFINITY, 0, false]
     const silentAt = () => Math.max(seenAt + LEASE_MS, excusedTo)
     for (const fact of this.by(boot)) {
       if (fact.at >= silentAt()) return silentAt()
-      if (fact.kind === 'booted' || fact.kind === 'pinged') seenAt = fact.at
+      // LSE-24: it may have pinged until the queue was loaded, unless it had not since the last time.
+      if (fact.kind === 'booted' || fact.kind === 'pinged' || (fact.kind === 'loaded' && mayHavePinged)) {
+        seenAt = fact.at
+        mayHavePinged = fact.kind !== 'loaded'
+      }
       // HOST-36: it is waited for as long as any of its jobs.
       if (fact.kind === 'host silent') excusedTo = Math.max(excusedTo, ...waits(fact), fact.since + SILENCE_MIN_MS)
       if (fact.kind === 'host heard' && excusedTo > fact.at) excusedTo = fact.at + LEASE_MS

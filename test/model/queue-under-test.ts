@@ -38,7 +38,7 @@ export interface QueueUnderTest {
   moveTo(atMs: number): Promise<void>
   /** When the queue wants to be woken. */
   alarmAtMs(): Promise<number | null>
-  /** The queue's process ends and starts again; open connections break. */
+  /** The queue's process ends and starts again, and something is asked of it; open connections break. */
   restart(): Promise<void>
 
   submit(options: SubmitOptions): Promise<string>

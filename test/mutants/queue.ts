@@ -10,6 +10,30 @@ const DISPATCH = 'src/domain/job/dispatch.ts'
 /** Killed by the unit tests of the pure rules or by the model. */
 export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
+    id: 'a queue that is loaded gives its leases no time',
+    file: 'src/queue/loaded.ts',
+    find: 'if (loaded !== job) jobs.save(job, loaded)',
+    replace: '',
+  },
+  {
+    id: 'a queue that is loaded often waits for ever for a job',
+    file: 'src/domain/job/lease-memory.ts',
+    find: 'untilMs), leaseEndReason: LOADED }',
+    replace: 'untilMs) }',
+  },
+  {
+    id: 'a queue that is loaded often waits for ever for a worker',
+    file: 'src/queue/workers/worker-life.ts',
+    find: '|| worker.loadedAtMs !== null ? worker',
+    replace: '? worker',
+  },
+  {
+    id: 'a take is forgotten with the memory of its queue',
+    file: 'src/domain/worker/signs.ts',
+    find: 'Math.ceil(worker.lastTakeAtMs',
+    replace: 'Math.floor(worker.lastTakeAtMs',
+  },
+  {
     id: 'terminal does not absorb: a duplicate result is accepted',
     file: JOB,
     find: "isTerminal(job.state)) return 'duplicate'",
@@ -73,8 +97,8 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'silence one millisecond long',
     file: WORKER,
-    find: 'POSITIVE_INFINITY) + lostAfterMs',
-    replace: 'POSITIVE_INFINITY) + lostAfterMs + 1',
+    find: 'heardAtMs + lostAfterMs',
+    replace: 'heardAtMs + lostAfterMs + 1',
   },
   {
     id: 'silence does not end a ready worker',
@@ -210,7 +234,30 @@ export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'WHERE state = ${QUEUED} ORDER BY order_key LIMIT',
   },
   { id: 'due jobs one millisecond late', file: JOBS, find: 'WHERE due_at <= ?', replace: 'WHERE due_at < ?' },
-  { id: 'a restart forgets running jobs', file: JOBS, find: 'this.inProgress = max(', replace: 'this.inProgress = 0 * max(' },
+  {
+    id: 'a restart forgets running jobs',
+    file: JOBS,
+    find: 'new Leases(undo, this.select(',
+    replace: 'new Leases(undo, [] ?? this.select(',
+  },
+  {
+    id: 'a rollback forgets what was heard of leases',
+    file: 'durable-objects/endpoint/store/undo.ts',
+    find: 'this.steps.splice(mark)',
+    replace: 'this.steps.splice(0)',
+  },
+  {
+    id: 'a rollback leaves in memory what no row has',
+    file: 'durable-objects/endpoint/store/undo.ts',
+    find: 'takeBack()',
+    replace: 'void takeBack',
+  },
+  {
+    id: 'a ping writes a row',
+    file: JOBS,
+    find: 'if (!isRenewal(before, job)) this.writeLease(job)',
+    replace: 'this.writeLease(job)',
+  },
   { id: 'a restart forgets queued jobs', file: JOBS, find: 'this.queuedNormal = max(', replace: 'this.queuedNormal = 0 * max(' },
   {
     id: 'a restart loses the totals',

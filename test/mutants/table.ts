@@ -140,8 +140,8 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'ttl forgotten while running',
     file: JOB,
-    find: 'return Math.min(job.ttlAtMs, job.leaseUntilMs ?? job.ttlAtMs,',
-    replace: 'return Math.min(job.leaseUntilMs ?? job.ttlAtMs,',
+    find: 'return Math.min(job.ttlAtMs, (job.startedAtMs',
+    replace: 'return Math.min(Number.POSITIVE_INFINITY, (job.startedAtMs',
   },
   {
     id: 'ttl forgotten when finished',
@@ -162,8 +162,8 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'a listed job stays missed',
     file: JOB,
-    find: "leaseEndReason: 'the worker stopped sending pings',\n    missingPings: 0,",
-    replace: "leaseEndReason: 'the worker stopped sending pings',",
+    find: 'leaseEndReason: SILENT_WORKER,\n    missingPings: 0,',
+    replace: 'leaseEndReason: SILENT_WORKER,',
   },
   {
     id: 'idle grace extends a lease',
@@ -461,9 +461,9 @@ export const OBJECT_MUTANTS: readonly Mutant[] = [
   { id: 'stream errors dropped', file: READS, find: 'const error = done && job.error !== null', replace: 'const error = false' },
   {
     id: 'low priority leases count for scaling',
-    file: JOBS,
-    find: 'WHERE state = ${RUNNING} AND low = 0 GROUP BY',
-    replace: 'WHERE state = ${RUNNING} GROUP BY',
+    file: 'durable-objects/endpoint/store/jobs/leases.ts',
+    find: '.filter((job) => !job.lowPriority)',
+    replace: '',
   },
   { id: 'positions count the job itself', file: JOBS, find: 'AND low = ? AND order_key < ?`', replace: 'AND low = ? AND order_key <= ?`' },
   { id: 'every waiter is told', file: CAPACITY, find: 'const MAX_TOLD = 8', replace: 'const MAX_TOLD = 800' },

@@ -60,7 +60,7 @@ test('[CLK-4] what runs while the plane is away does not run out of its executio
   state.meta.setAlarmAtMs(SEEN_MS + 20_000)
   const nowMs = SEEN_MS + HOUR_MS
   moveDeadlines(tx(nowMs), stepOverRestOf(tx(nowMs)))
-  beginCommit(tx(nowMs))
+  beginCommit(tx(nowMs), false)
   settleDue(tx(nowMs + 28_000))
   expect(job()).toBe('IN_PROGRESS')
   settleDue(tx(nowMs + 30_000))

@@ -21,7 +21,7 @@ function queueWith(worker: Worker, pingIntervalMs: number) {
 
 /** One commit at an instant, as the alarm makes it. */
 function look(tx: Tx): void {
-  beginCommit(tx)
+  beginCommit(tx, false)
   settleDue(tx)
 }
 

@@ -14,6 +14,7 @@ const EVENTS: { [K in WorkerEvent['kind']]: Extract<WorkerEvent, { kind: K }> } 
   unwell: { kind: 'unwell', reason: 'answered 500' },
   take: { kind: 'take' },
   ping: { kind: 'ping' },
+  loaded: { kind: 'loaded' },
   busy: { kind: 'busy' },
   idle: { kind: 'idle' },
   excused: { kind: 'excused', untilMs: NOW + 35_000 },
@@ -51,6 +52,7 @@ const NEXT: Record<WorkerPhase, Partial<Record<WorkerEvent['kind'], WorkerPhase 
     unwell: 'STARTING',
     take: 'READY',
     ping: 'READY',
+    loaded: 'READY',
     busy: 'READY',
     idle: 'READY',
     excused: 'READY',
@@ -61,6 +63,7 @@ const NEXT: Record<WorkerPhase, Partial<Record<WorkerEvent['kind'], WorkerPhase 
   },
   DRAINING: {
     ping: 'DRAINING',
+    loaded: 'DRAINING',
     excused: 'DRAINING',
     'host heard': 'DRAINING',
     fail: 'FAILED',
@@ -109,6 +112,17 @@ describe('the life of a worker', () => {
     const ready = workerIn('READY', 'w', { lastSeenAtMs: 1, lastTakeAtMs: 2 })
     expect(nextWorker(ready, EVENTS.take, NOW)).toEqual({ ...ready, lastTakeAtMs: NOW })
     expect(nextWorker(ready, EVENTS.ping, NOW)).toEqual({ ...ready, lastSeenAtMs: NOW })
+  })
+
+  test('[LSE-24] a queue that is loaded is noted until the next ping, and only of a worker that pings', () => {
+    const ready = workerIn('READY', 'w', { lastSeenAtMs: 1 })
+    const loaded = nextWorker(ready, EVENTS.loaded, NOW)
+    expect(loaded).toEqual({ ...ready, loadedAtMs: NOW })
+    expect(loaded && nextWorker(loaded, EVENTS.loaded, NOW + 1)).toBe(loaded)
+    expect(loaded && nextWorker(loaded, EVENTS.ping, NOW + 2)).toEqual({ ...ready, lastSeenAtMs: NOW + 2 })
+    expect(loaded && nextWorker(loaded, EVENTS.drain, NOW)).toMatchObject({ phase: 'DRAINING', loadedAtMs: NOW })
+    const serves = workerIn('READY', 'w', { lastSeenAtMs: null })
+    expect(nextWorker(serves, EVENTS.loaded, NOW)).toBe(serves)
   })
 
   test('[PP-176] one that was given a job has worked, whatever becomes of it', () => {

@@ -2,7 +2,9 @@ import type { JobState } from '../../src/contract/enums.ts'
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
 import type { KeyRecord } from '../../src/domain/idempotency.ts'
 import { dueAtMs, type Job } from '../../src/domain/job/job.ts'
+import { isRenewal } from '../../src/domain/job/lease-memory.ts'
 import type { RoomSeeker } from '../../src/domain/worker/give-way.ts'
+import { isSign, takeInRow } from '../../src/domain/worker/signs.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
 import {
   type DecisionRows,
@@ -21,6 +23,9 @@ import {
 /** All that a queue keeps, as plain data: what survives a restart. */
 interface Kept {
   jobs: Map<number, Job>
+  /** As their rows have them, where memory knows better (LSE-24). */
+  renewed: Map<number, Job>
+  seen: Map<string, Worker>
   lastSequence: number
   workers: Map<string, Worker>
   stops: StopOrder[]
@@ -72,7 +77,10 @@ export class MemoryState implements QueueState {
 
   /** The same queue after its process has ended and started again. */
   restarted(takes: OpenTakes): MemoryState {
-    return new MemoryState(takes, structuredClone(this.kept))
+    const { renewed, seen, ...kept } = structuredClone(this.kept)
+    const jobs = new Map(Array.from(kept.jobs, ([seq, job]) => [seq, renewed.get(seq) ?? job]))
+    const workers = new Map(Array.from(kept.workers, ([id, worker]) => [id, asInRow(seen.get(id) ?? worker)]))
+    return new MemoryState(takes, { ...kept, jobs, workers, renewed: new Map(), seen: new Map() })
   }
 
   isFull(): boolean {
@@ -94,6 +102,10 @@ export class MemoryState implements QueueState {
   }
 }
 
+function asInRow(worker: Worker): Worker {
+  return worker.phase === 'READY' ? { ...worker, lastTakeAtMs: takeInRow(worker) } : worker
+}
+
 function nothingKept(): Kept {
   const totals = { completed: 0, failed: 0, retried: 0, superseded: 0 }
   const meta = {
@@ -106,7 +118,16 @@ function nothingKept(): Kept {
     seekers: [],
     alarmAtMs: null,
   }
-  const rows = { jobs: new Map(), workers: new Map(), stops: [], texts: new Map(), chunks: new Map(), keys: new Map() }
+  const rows = {
+    jobs: new Map(),
+    renewed: new Map(),
+    workers: new Map(),
+    seen: new Map(),
+    stops: [],
+    texts: new Map(),
+    chunks: new Map(),
+    keys: new Map(),
+  }
   return { ...rows, lastSequence: 0, meta, random: 0 }
 }
 
@@ -127,7 +148,11 @@ function jobRows(kept: Kept): JobRows {
     },
     nextSequence: () => ++kept.lastSequence,
     insert: (job) => void kept.jobs.set(job.seq, job),
-    save: (_, job) => void kept.jobs.set(job.seq, job),
+    save: (before, job) => {
+      kept.jobs.set(job.seq, job)
+      if (isRenewal(before, job)) kept.renewed.set(job.seq, kept.renewed.get(job.seq) ?? before)
+      else kept.renewed.delete(job.seq)
+    },
     remove: (job) => void kept.jobs.delete(job.seq),
     bySeq: (seq) => kept.jobs.get(seq) ?? null,
     queueHead: (limit) => queue().slice(0, limit),
@@ -156,7 +181,12 @@ function workerRows(kept: Kept): WorkerRows {
   return {
     all: () => [...kept.workers.values()],
     get: (id) => kept.workers.get(id) ?? null,
-    save: (worker) => void kept.workers.set(worker.id, worker),
+    save: (worker) => {
+      const before = kept.workers.get(worker.id)
+      kept.workers.set(worker.id, worker)
+      if (before && isSign(before, worker)) kept.seen.set(worker.id, kept.seen.get(worker.id) ?? before)
+      else kept.seen.delete(worker.id)
+    },
     remove: (id) => {
       kept.workers.delete(id)
       kept.stops = kept.stops.filter((stop) => stop.workerId !== id)

@@ -78,6 +78,7 @@ export class ObjectQueue implements QueueUnderTest {
     while (this.seen.openBoots.length > 0) await this.settled()
     await evictDurableObject(this.stub())
     await this.setClock()
+    await runInDurableObject(this.stub(), ({ core }) => core.transact(() => undefined))
     await this.settled()
   }
 

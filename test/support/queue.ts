@@ -106,6 +106,7 @@ export function undone(core: EndpointCore, run: () => void): void {
   const undo = new Error('undo')
   try {
     core.ctx.storage.transactionSync(() => {
+      core.state.begin(core.now())
       core.state.meta.setAlarmAtMs(null)
       run()
       throw undo

@@ -4,6 +4,7 @@ import { formerGrants } from '../../../src/domain/resources/secret-grants.ts'
 import type { RoomSeeker } from '../../../src/domain/worker/give-way.ts'
 import type { Place, Vault } from '../../../src/platform/seal.ts'
 import type { LaunchState, MetaValues, Totals } from '../../../src/queue/state.ts'
+import type { Undo } from './undo.ts'
 
 /** Seals what the object keeps, for this object alone. */
 export interface MetaSeal {
@@ -17,25 +18,33 @@ interface Entry {
   value: unknown
 }
 
-/** The small values of an endpoint object, kept parsed in memory (every call reads some) and written through. */
+/** The small values of an endpoint object, kept parsed in memory (every call reads some) and written once a commit. */
 export class MetaStore implements MetaValues {
   private readonly sql: SqlStorage
   private readonly cache = new Map<string, Entry>()
   private readonly seal: MetaSeal
+  private readonly undo: Undo
   private openConfig: EndpointConfig | null = null
+  /** Keys that the commit under way has changed; null: none is, so a value is written at once. */
+  private changed: Set<string> | null = null
 
-  constructor(sql: SqlStorage, seal: MetaSeal) {
+  constructor(sql: SqlStorage, seal: MetaSeal, undo: Undo) {
     this.sql = sql
     this.seal = seal
-    this.reload()
+    this.undo = undo
+    for (const row of sql.exec('SELECT key, value FROM meta /* plan: a dozen rows, read once */').toArray())
+      this.keep(String(row.key), String(row.value))
   }
 
-  /** After a transaction that was rolled back. */
-  reload(): void {
-    this.cache.clear()
-    this.openConfig = null
-    for (const row of this.sql.exec('SELECT key, value FROM meta /* plan: a dozen rows, read once */').toArray())
-      this.keep(String(row.key), String(row.value))
+  /** At the start of every commit. */
+  begin(): void {
+    this.changed ??= new Set()
+  }
+
+  /** At the very end of every commit. */
+  end(): void {
+    for (const key of this.changed ?? []) this.store(key)
+    this.changed = null
   }
 
   config(): EndpointConfig | null {
@@ -137,9 +146,23 @@ export class MetaStore implements MetaValues {
 
   private write(key: string, value: unknown): void {
     const text = JSON.stringify(value)
-    if (this.cache.get(key)?.text === text) return
-    this.sql.exec('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)', key, text)
+    const before = this.cache.get(key)
+    if (before?.text === text) return
+    this.undo.note(() => this.takeBack(key, before))
     this.keep(key, text)
+    if (this.changed) this.changed.add(key)
+    else this.store(key)
+  }
+
+  private takeBack(key: string, before: Entry | undefined): void {
+    this.openConfig = null
+    if (before) this.cache.set(key, before)
+    else this.cache.delete(key)
+  }
+
+  private store(key: string): void {
+    const text = this.cache.get(key)?.text
+    if (text !== undefined) this.sql.exec('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)', key, text)
   }
 
   // Parsed again rather than kept as given, so that nobody else holds a reference to what is cached.

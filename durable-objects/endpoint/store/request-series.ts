@@ -1,19 +1,32 @@
 import { MINUTE_MS, type RequestCounts, type RequestSample, SERIES_MINUTES } from '../../../src/domain/job/request-series.ts'
+import { sameBut } from '../../../src/domain/same-but.ts'
+
+const NONE: ReadonlySet<string> = new Set()
 
 /**
- * The totals of an endpoint over time: one row a minute in which anything was committed, so that counting costs no write per job and
- * a restart loses nothing.
+ * The totals of an endpoint over time: one row a minute in which they changed, so that counting costs no write per job and a restart
+ * loses nothing.
  */
 export class RequestSeries {
   private readonly sql: SqlStorage
   private lastMinute: number | null = null
+  private before: RequestCounts | null = null
 
   constructor(sql: SqlStorage) {
     this.sql = sql
   }
 
   /** At the start of every commit, before anything of it counts. */
-  sample(nowMs: number, totals: RequestCounts): void {
+  begin(totals: RequestCounts): void {
+    this.before = totals
+  }
+
+  /** At the end of every commit. */
+  end(nowMs: number, totals: RequestCounts): void {
+    if (this.before && !sameBut(this.before, totals, NONE)) this.sample(nowMs, this.before)
+  }
+
+  private sample(nowMs: number, totals: RequestCounts): void {
     const minute = Math.floor(nowMs / MINUTE_MS)
     if (minute === this.lastMinute) return
     const values = [minute, totals.completed, totals.failed, totals.retried]

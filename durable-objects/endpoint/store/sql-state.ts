@@ -13,6 +13,7 @@ import { OutboxStore } from './outbox-store.ts'
 import { RequestSeries } from './request-series.ts'
 import { ENDPOINT_SCHEMA } from './schema.ts'
 import { TimelineStore } from './timeline-store.ts'
+import { Undo } from './undo.ts'
 import { WorkerStore } from './workers/worker-store.ts'
 
 /** An object may hold 10 GB. The rest is for the results of what has been accepted. */
@@ -39,6 +40,7 @@ export class SqlState implements QueueState {
   maxStoredBytes = MAX_STORED_BYTES
   private readonly room: (chars: number) => boolean
   private readonly sql: SqlStorage
+  private readonly undo = new Undo()
   /** Asked of the database once a commit. */
   private full: boolean | null = null
 
@@ -48,12 +50,12 @@ export class SqlState implements QueueState {
   ) {
     applySchema(storage, ENDPOINT_SCHEMA)
     this.sql = storage.sql
-    this.jobs = new JobStore(this.sql)
+    this.jobs = new JobStore(this.sql, this.undo)
     this.lists = new JobLists(this.sql)
     this.payloads = new PayloadStore(this.sql)
     this.timeline = new TimelineStore(this.sql)
-    this.workers = new WorkerStore(this.sql, this.timeline)
-    this.meta = new MetaStore(this.sql, options.seal)
+    this.workers = new WorkerStore(this.sql, this.timeline, this.undo)
+    this.meta = new MetaStore(this.sql, options.seal, this.undo)
     this.keys = new IdempotencyStore(this.sql)
     this.attempts = new AttemptStore(this.sql)
     this.bulks = new BulkStore(this.sql)
@@ -69,12 +71,15 @@ export class SqlState implements QueueState {
   /** At the start of every commit. */
   begin(nowMs: number): void {
     this.full = null
+    this.undo.begin()
+    this.meta.begin()
     this.workers.begin(nowMs)
-    this.series.sample(nowMs, this.meta.totals())
+    this.series.begin(this.meta.totals())
   }
 
   /** At the end of every commit. */
   end(nowMs: number): void {
+    this.series.end(nowMs, this.meta.totals())
     const { queuedNormal, queuedLow, inProgress } = this.jobs
     this.timeline.note(countsOf(queuedNormal + queuedLow, inProgress, this.workers.all()), nowMs)
   }
@@ -92,10 +97,20 @@ export class SqlState implements QueueState {
     return crypto.getRandomValues(new Uint8Array(count))
   }
 
-  /** After a transaction that was rolled back: what memory knows is read again from the rows. */
-  reload(): void {
+  /** Where `reload` may go back to. */
+  get mark(): number {
+    return this.undo.mark
+  }
+
+  /** What has changed is durable. */
+  keep(): void {
+    this.undo.keep()
+  }
+
+  /** After a transaction that was rolled back, which began at `mark`: memory is taken back to that, or read again from the rows. */
+  reload(mark = 0): void {
     this.full = null
-    this.meta.reload()
+    this.undo.backTo(mark)
     this.jobs.reload()
     this.payloads.reload()
     this.workers.reload()

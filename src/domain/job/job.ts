@@ -69,6 +69,8 @@ const HOST_LOSS_LIMIT = 20
 /** LSE-3: time for a result in flight once a worker has shown that it holds no job. */
 const RESULT_GRACE_MS = 2_000
 
+/** A lease that was renewed, and ends because nothing renewed it again. */
+export const SILENT_WORKER = 'the worker stopped sending pings'
 const RESULT_LOST = 'result lost'
 const TAKE_DOUBTED = 'the worker never confirmed the job, and the answer that carried it may have been lost'
 const HOST_SILENT = 'its host fell silent, and the worker has not shown the job since'
@@ -149,7 +151,7 @@ export function renewLease(job: Job, nowMs: number, times: LeaseTimes): Job {
     acked: true,
     // A lease that waits for a silent host is not shortened by what still comes through (HOST-36).
     leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, nowMs + LEASE_INTERVALS * times.pingIntervalMs),
-    leaseEndReason: 'the worker stopped sending pings',
+    leaseEndReason: SILENT_WORKER,
     missingPings: 0,
   }
 }
@@ -294,10 +296,14 @@ export function judgePost(job: Job, from: Holder, final: boolean): Verdict {
 
 /** The next instant at which time alone changes this job. */
 export function dueAtMs(job: Job): number {
+  const dueMs = dueBesideLeaseMs(job)
+  return job.state === 'IN_PROGRESS' ? Math.min(dueMs, job.leaseUntilMs ?? dueMs) : dueMs
+}
+
+/** The same, whatever becomes of its lease. */
+export function dueBesideLeaseMs(job: Job): number {
   if (job.state === 'IN_QUEUE') return job.ttlAtMs
-  if (job.state === 'IN_PROGRESS') {
-    return Math.min(job.ttlAtMs, job.leaseUntilMs ?? job.ttlAtMs, (job.startedAtMs ?? job.createdAtMs) + job.executionTimeoutMs)
-  }
+  if (job.state === 'IN_PROGRESS') return Math.min(job.ttlAtMs, (job.startedAtMs ?? job.createdAtMs) + job.executionTimeoutMs)
   return Math.min(job.ttlAtMs, (job.finishedAtMs ?? job.createdAtMs) + job.retentionMs)
 }
 

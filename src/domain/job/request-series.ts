@@ -26,7 +26,7 @@ export const SERIES_MINUTES = INTERVALS.d.minutes * INTERVALS.d.buckets
 
 /**
  * PP-49: counts per minute, hour or day (UTC), oldest first, empty ones included; the last bucket is the running one. Whatever came
- * between two samples came in the minute of the first, because every change starts with a sample.
+ * between two samples came in the minute of the first, because every commit that changes them leaves a sample of what was before.
  */
 export function bucketRequests(
   samples: readonly RequestSample[],

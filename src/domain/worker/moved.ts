@@ -1,6 +1,15 @@
 import type { Worker } from './worker.ts'
 
-const MOVED = ['startedAtMs', 'nextAttemptAtMs', 'lastSeenAtMs', 'excusedUntilMs', 'lastTakeAtMs', 'idleSinceMs', 'forgetAtMs']
+const MOVED = [
+  'startedAtMs',
+  'nextAttemptAtMs',
+  'lastSeenAtMs',
+  'excusedUntilMs',
+  'loadedAtMs',
+  'lastTakeAtMs',
+  'idleSinceMs',
+  'forgetAtMs',
+]
 
 /** The same worker after the clock was set by `byMs`: all that it waits for is as far away as before (CLK-3, CLK-4). */
 export function movedWorker<W extends Worker>(worker: W, byMs: number): W {

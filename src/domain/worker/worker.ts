@@ -35,6 +35,8 @@ interface Watched<Seen> {
   lastSeenAtMs: Seen
   /** Its silence is that of its host: until then it proves nothing (HOST-36). */
   excusedUntilMs: number | null
+  /** When its queue was loaded anew, which does not know of later pings than its row has (LSE-24); null: it has pinged since. */
+  loadedAtMs: number | null
 }
 
 /** No host yet. */
@@ -164,7 +166,8 @@ export function isExcused(worker: Worker, nowMs: number): boolean {
 
 /** LSE-7: when a worker that does not ping any more counts as lost, `lostAfterMs` (4 × P) after its last ping, not before HOST-36 allows it. */
 export function silentAtMs(worker: Watched<number | null>, lostAfterMs: number): number {
-  return Math.max((worker.lastSeenAtMs ?? Number.POSITIVE_INFINITY) + lostAfterMs, worker.excusedUntilMs ?? 0)
+  const heardAtMs = Math.max(worker.lastSeenAtMs ?? Number.POSITIVE_INFINITY, worker.loadedAtMs ?? 0)
+  return Math.max(heardAtMs + lostAfterMs, worker.excusedUntilMs ?? 0)
 }
 
 /** The next instant at which time alone changes this worker, or null. `lostAfterMs` is 4 × P (LSE-7). */

@@ -31,6 +31,8 @@ export type WorkerEvent =
   /** It asked for work. */
   | { kind: 'take' }
   | { kind: 'ping' }
+  /** Its queue was loaded anew: pings that came after its row was written are not known (LSE-24). */
+  | { kind: 'loaded' }
   /** It was given a job. */
   | { kind: 'busy' }
   /** It holds no job any more. */
@@ -58,7 +60,7 @@ type Next = Worker | null
 type Step<P extends WorkerPhase, K extends WorkerEvent['kind']> = (worker: WorkerIn<P>, event: EventOf<K>, nowMs: number) => Next
 type Life = { readonly [P in WorkerPhase]: { readonly [K in WorkerEvent['kind']]?: Step<P, K> } }
 
-const NEVER_SEEN = { lastSeenAtMs: null, excusedUntilMs: null }
+const NEVER_SEEN = { lastSeenAtMs: null, excusedUntilMs: null, loadedAtMs: null }
 
 const LIFE: Life = {
   PLACING: {
@@ -90,6 +92,7 @@ const LIFE: Life = {
       lastTakeAtMs: nowMs,
       idleSinceMs: nowMs,
       excusedUntilMs: null,
+      loadedAtMs: null,
     }),
     healthy: (worker, _, nowMs) => ({
       ...worker,
@@ -110,6 +113,7 @@ const LIFE: Life = {
     // It gets no request until it is well again, and as much time for that as for its start.
     unwell: (worker, { reason }, nowMs) => ({ ...factsOf(worker), phase: 'STARTING', startedAtMs: nowMs, reason }),
     ping: seen,
+    loaded,
     busy: (worker) => ({ ...worker, idleSinceMs: null, worked: true }),
     idle: (worker, _, nowMs) => ({ ...worker, idleSinceMs: nowMs }),
     excused,
@@ -120,6 +124,7 @@ const LIFE: Life = {
   },
   DRAINING: {
     ping: seen,
+    loaded,
     excused,
     'host heard': hostHeard,
     fail,
@@ -143,7 +148,12 @@ export function nextWorker(worker: Worker, event: WorkerEvent, nowMs: number): W
 }
 
 function seen<W extends ReadyWorker | DrainingWorker>(worker: W, _: EventOf<'ping'>, nowMs: number): W {
-  return { ...worker, lastSeenAtMs: nowMs }
+  return { ...worker, lastSeenAtMs: nowMs, loadedAtMs: null }
+}
+
+// Once only until it pings again, or a queue that is loaded often would wait for ever for a worker that is gone.
+function loaded<W extends ReadyWorker | DrainingWorker>(worker: W, _: EventOf<'loaded'>, nowMs: number): W {
+  return worker.lastSeenAtMs === null || worker.loadedAtMs !== null ? worker : { ...worker, loadedAtMs: nowMs }
 }
 
 function excused<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'excused'>): W {
@@ -157,8 +167,8 @@ function hostHeard<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs 
 }
 
 function drain(worker: WorkerIn<'PLACING' | 'STARTING' | 'READY'>, { reason }: EventOf<'drain'>, nowMs: number): DrainingWorker {
-  const { lastSeenAtMs, excusedUntilMs } = worker.phase === 'READY' ? worker : NEVER_SEEN
-  return { ...factsOf(worker), phase: 'DRAINING', reason, nextAttemptAtMs: nowMs, attempts: 0, lastSeenAtMs, excusedUntilMs }
+  const { lastSeenAtMs, excusedUntilMs, loadedAtMs } = worker.phase === 'READY' ? worker : NEVER_SEEN
+  return { ...factsOf(worker), phase: 'DRAINING', reason, nextAttemptAtMs: nowMs, attempts: 0, lastSeenAtMs, excusedUntilMs, loadedAtMs }
 }
 
 function unseen(worker: FailedWorker): DrainingWorker {

@@ -1,9 +1,14 @@
+import type { EndpointCore } from '../../../durable-objects/endpoint/core.ts'
 import type { Bulk } from '../../../durable-objects/endpoint/store/jobs/bulk-store.ts'
+import { JobStore } from '../../../durable-objects/endpoint/store/jobs/job-store.ts'
+import { MetaStore } from '../../../durable-objects/endpoint/store/meta-store.ts'
 import { ENDPOINT_SCHEMA } from '../../../durable-objects/endpoint/store/schema.ts'
 import type { SqlState } from '../../../durable-objects/endpoint/store/sql-state.ts'
+import { Undo } from '../../../durable-objects/endpoint/store/undo.ts'
+import { WorkerStore } from '../../../durable-objects/endpoint/store/workers/worker-store.ts'
 import { applySchema } from '../../../durable-objects/sql-migrations.ts'
 import { JOB_STATES } from '../../../src/contract/enums.ts'
-import { submitJob } from '../../../src/domain/job/job.ts'
+import { addChunk, leaseJob, submitJob } from '../../../src/domain/job/job.ts'
 import { EVERY_JOB } from '../../../src/domain/job/job-filter.ts'
 import { INPUT } from '../../../src/queue/state.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
@@ -46,11 +51,15 @@ describe('statements of an endpoint object', () => {
   })
 })
 
-const STEPS = ['submit', 'status', 'take', 'ping', 'done', 'cancel', 'health'] as const
+const STEPS = ['submit', 'status', 'take', 'first ping', 'ping', 'done', 'cancel', 'health'] as const
+
+/** Rows that each step may write. */
+const WRITTEN = { submit: 4, status: 0, take: 4, 'first ping': 1, ping: 0, done: 7, cancel: 6, health: 0 }
 
 describe('rows of an endpoint object', () => {
   it('[JOB-20] each step of a job reads and writes as many with 1,000,000 queued jobs as with ten', { timeout: 120_000 }, async () => {
     const few = await rowsOfJob(10)
+    expect(Object.fromEntries(Object.entries(few).map(([step, { written }]) => [step, written]))).toEqual(WRITTEN)
     expect(await rowsOfJob(1_000_000)).toEqual(few)
   })
 })
@@ -121,6 +130,7 @@ async function rowsOfJob(waiting: number): Promise<Record<string, { read: number
   await step('status', () => queue.get(`/status/${last}`))
   const taken = await step('take', () => worker.take())
   expect(taken?.id).toBe(head)
+  await step('first ping', () => worker.ping([head]))
   await step('ping', () => worker.ping([head]))
   await step('done', () => worker.done(head, { output: 1 }))
   await step('cancel', () => queue.post(`/cancel/${last}`))
@@ -161,7 +171,7 @@ async function everyStatement(): Promise<Map<string, string[]>> {
           () =>
             check(core.state),
       ),
-      () => useStores(core.state),
+      () => useStores(core.state, core),
     ]) {
       const own = recordStatements(sql)
       undone(core, scene)
@@ -178,7 +188,11 @@ const NO_BULK: Bulk = {
 }
 
 /** What the tables do beyond the state of a queue: lists, histories, hand-overs. */
-function useStores(state: SqlState): void {
+function useStores(state: SqlState, core: EndpointCore): void {
+  const { sql } = core.ctx.storage
+  const loaded = [new JobStore(sql, new Undo()), new WorkerStore(sql, state.timeline, new Undo())]
+  const seal = { vault: core.vault, place: core.ctx.id.toString() }
+  expect([...loaded, new MetaStore(sql, seal, new Undo())]).toHaveLength(3)
   const times = { createdAtMs: 1, ttlAtMs: 2, executionTimeoutMs: 3, retentionMs: 4 }
   const job = submitJob({ seq: 1, id: 'a', lowPriority: false, webhook: null, hasS3Config: false, ...times })
   state.begin(1)
@@ -188,6 +202,9 @@ function useStores(state: SqlState): void {
   state.lists.countByState(JOB_STATES, EVERY_JOB)
   state.lists.firstSince(0)
   state.jobs.ahead(job)
+  const held = leaseJob(job, { workerId: 'w', boot: 'b' }, 1, { pingIntervalMs: 1 })
+  state.jobs.save(job, held)
+  state.jobs.save(held, addChunk(held, 1, { pingIntervalMs: 1 }))
   state.payloads.insert(1, INPUT, '1')
   state.payloads.getShort(1, INPUT, 1)
   state.payloads.beginning(1, INPUT, 1)
@@ -205,6 +222,8 @@ function useStores(state: SqlState): void {
   state.workers.recall('w')
   state.timeline.samples(0, 9)
   state.timeline.changes(0, 9, 9)
+  state.meta.add('completed')
+  state.series.end(1, state.meta.totals())
   state.series.samples()
   state.decisions.newest(1)
   state.bulks.get('b')

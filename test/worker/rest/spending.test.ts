@@ -1,7 +1,7 @@
 import { monthOf } from '../../../src/domain/billing/spend.ts'
 import { CLUSTERS, ClusterScene } from '../../support/cluster-scene.ts'
 import { gpus } from '../../support/gpus.ts'
-import { api, createAccount, describe, env, evictDurableObject, expect, it, runInDurableObject } from '../../support/harness.ts'
+import { api, createAccount, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { podScene, setPod } from '../../support/pod-scene.ts'
 import { run, runAndTake, setUpQueue } from '../../support/queue.ts'
 import { endpointStub } from '../../support/stubs.ts'
@@ -127,10 +127,11 @@ describe('GET /v2/spend', () => {
     const idle = { idleCount: 1, idlePerHour: expect.closeTo(1.1, 1), idleSince: expect.any(String), idleWaste: expect.any(Number) }
     await worker.done(jobId, { output: 1 })
     expect(await idleOf()).toEqual(idle)
-    await runInDurableObject(endpointStub(env, queue.endpointId), (_, state) => {
-      state.storage.sql.exec('UPDATE workers SET last_seen_at = last_seen_at - 61000')
+    await runInDurableObject(endpointStub(env, queue.endpointId), ({ core }) => {
+      const { workers } = core.state
+      for (const seen of workers.all())
+        if (seen.phase === 'READY') workers.save({ ...seen, lastSeenAtMs: (seen.lastSeenAtMs ?? 0) - 61_000 })
     })
-    await evictDurableObject(endpointStub(env, queue.endpointId))
     expect(await idleOf()).toEqual(none)
 
     const scene = await ClusterScene.open(3)

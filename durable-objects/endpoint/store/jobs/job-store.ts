@@ -1,6 +1,9 @@
-import { dueAtMs, type Job } from '../../../../src/domain/job/job.ts'
+import { dueBesideLeaseMs, type Job } from '../../../../src/domain/job/job.ts'
+import { isRenewal } from '../../../../src/domain/job/lease-memory.ts'
 import type { JobRows } from '../../../../src/queue/state.ts'
+import type { Undo } from '../undo.ts'
 import { STATE_CODES, toJob } from './job-row.ts'
+import { Leases } from './leases.ts'
 import { RecentJobs } from './recent-jobs.ts'
 
 const QUEUED = STATE_CODES.IN_QUEUE
@@ -13,15 +16,19 @@ export class JobStore implements JobRows {
   /** Queued jobs by priority, kept in memory because a count over a long queue is not free. */
   queuedNormal = 0
   queuedLow = 0
-  inProgress = 0
-  /** Leases by worker, kept until one begins or ends. */
-  private held: ReadonlyMap<string, number> | null = null
+  private readonly leases: Leases
   private readonly recent = new RecentJobs()
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, undo: Undo) {
     this.sql = sql
     this.nextKey = 0
+    this.leases = new Leases(undo, this.select(`SELECT * FROM jobs WHERE state = ${RUNNING}`))
     this.reload()
+  }
+
+  /** Jobs that run. */
+  get inProgress(): number {
+    return this.leases.size
   }
 
   /** Reads the counters again from the rows: at start, and after a transaction that was rolled back. */
@@ -35,8 +42,6 @@ export class JobStore implements JobRows {
     )
     this.queuedNormal = max(`SELECT COUNT(*) AS value FROM jobs WHERE state = ${QUEUED} AND low = 0`)
     this.queuedLow = max(`SELECT COUNT(*) AS value FROM jobs WHERE state = ${QUEUED} AND low = 1`)
-    this.held = null
-    this.inProgress = max(`SELECT COUNT(*) AS value FROM jobs WHERE state = ${RUNNING}`)
   }
 
   /** The next sequence number: used as rowid and as place in the queue. */
@@ -56,7 +61,7 @@ export class JobStore implements JobRows {
       job.ttlAtMs,
       job.executionTimeoutMs,
       job.retentionMs,
-      dueAtMs(job),
+      dueBesideLeaseMs(job),
       job.hasS3Config ? 1 : null,
       job.webhook,
     )
@@ -64,15 +69,43 @@ export class JobStore implements JobRows {
     this.recent.keep(job)
   }
 
-  /** Writes every column that a transition may change. `before` is what the caller read. */
+  /** Writes what a transition may change. `before` is what the caller read. */
   save(before: Job, job: Job): void {
+    if (isSameLease(before, job)) {
+      if (!isRenewal(before, job)) this.writeLease(job)
+      this.leases.keep(job)
+      return
+    }
+    this.write(job)
+    this.count(before, -1)
+    this.count(job, 1)
+    this.leases.keep(job)
+    this.recent.keep(job)
+  }
+
+  /** What a lease may change of its job: no column that an index has. */
+  private writeLease(job: Job): void {
+    this.sql.exec(
+      'UPDATE jobs SET acked = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, chunks = ?, delivery = ? WHERE seq = ?',
+      job.acked ? 1 : 0,
+      job.leaseUntilMs,
+      job.leaseEndReason,
+      job.missingPings,
+      job.chunks,
+      job.delivery,
+      job.seq,
+    )
+  }
+
+  /** Every column that a transition may change. */
+  private write(job: Job): void {
     this.sql.exec(
       `UPDATE jobs SET state = ?, order_key = ?, due_at = ?, attempt = ?, retries = ?, worker_id = ?, boot = ?, past_holders = ?, started_at = ?,
          acked = ?, unconfirmed = ?, host_losses = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ?,
          delivery = ? WHERE seq = ?`,
       STATE_CODES[job.state],
       job.orderKey,
-      dueAtMs(job),
+      dueBesideLeaseMs(job),
       job.attempt,
       job.retries,
       job.holder?.workerId ?? null,
@@ -92,21 +125,17 @@ export class JobStore implements JobRows {
       job.delivery,
       job.seq,
     )
-    this.count(before, -1)
-    this.count(job, 1)
-    if (before.state !== job.state) this.held = null
-    this.recent.keep(job)
   }
 
   remove(job: Job): void {
     this.sql.exec('DELETE FROM jobs WHERE seq = ?', job.seq)
     this.count(job, -1)
-    this.held = null
+    this.leases.forget(job.seq)
     this.recent.forget(job.seq)
   }
 
   bySeq(seq: number): Job | null {
-    const known = this.recent.get(seq)
+    const known = this.leases.get(seq) ?? this.recent.get(seq)
     if (known) return known
     const [job] = this.select('SELECT * FROM jobs WHERE seq = ?', seq)
     if (job) this.recent.keep(job)
@@ -119,22 +148,21 @@ export class JobStore implements JobRows {
   }
 
   running(): Job[] {
-    return this.select(`SELECT * FROM jobs WHERE state = ${RUNNING}`)
+    return this.leases.all()
   }
 
   heldBy(workerId: string): Job[] {
-    return this.select(`SELECT * FROM jobs WHERE state = ${RUNNING} AND worker_id = ?`, workerId)
+    return this.leases.heldBy(workerId)
   }
 
   /** Leases by worker id. */
   heldCounts(): ReadonlyMap<string, number> {
-    this.held ??= this.countByWorker(`SELECT worker_id AS id, COUNT(*) AS n FROM jobs WHERE state = ${RUNNING} GROUP BY worker_id`)
-    return this.held
+    return this.leases.counts()
   }
 
   /** Leases of jobs that are not low priority, by worker id. */
   heldNormalCounts(): ReadonlyMap<string, number> {
-    return this.countByWorker(`SELECT worker_id AS id, COUNT(*) AS n FROM jobs WHERE state = ${RUNNING} AND low = 0 GROUP BY worker_id`)
+    return this.leases.normalCounts()
   }
 
   /** When the first queued jobs that count for scaling were submitted. */
@@ -154,15 +182,20 @@ export class JobStore implements JobRows {
     return job.lowPriority ? { normal: this.queuedNormal, low: before } : { normal: before, low: 0 }
   }
 
-  /** Sequence numbers of jobs whose deadline has passed, earliest first. */
+  /** Sequence numbers of jobs whose deadline has passed, earliest first. Rows have all deadlines but those of leases. */
   due(nowMs: number, limit: number): number[] {
-    const rows = this.sql.exec('SELECT seq FROM jobs WHERE due_at <= ? ORDER BY due_at LIMIT ?', nowMs, limit).toArray()
-    return rows.map((row) => Number(row.seq))
+    const rows = this.sql.exec('SELECT seq, due_at FROM jobs WHERE due_at <= ? ORDER BY due_at LIMIT ?', nowMs, limit).toArray()
+    const leased = this.leases.due(nowMs)
+    const known = new Set(leased.map(({ seq }) => seq))
+    const others = rows.map((row) => ({ seq: Number(row.seq), atMs: Number(row.due_at) })).filter(({ seq }) => !known.has(seq))
+    const all = [...leased, ...others].sort((a, b) => a.atMs - b.atMs)
+    return all.slice(0, limit).map(({ seq }) => seq)
   }
 
   nextDueAtMs(): number | null {
     const value = this.sql.exec('SELECT MIN(due_at) AS value FROM jobs').one().value
-    return value === null ? null : Number(value)
+    const leased = this.leases.nextDueAtMs()
+    return value === null ? leased : Math.min(Number(value), leased ?? Number.POSITIVE_INFINITY)
   }
 
   queued(limit: number): Job[] {
@@ -176,15 +209,19 @@ export class JobStore implements JobRows {
       .map(toJob)
   }
 
-  private countByWorker(query: string): ReadonlyMap<string, number> {
-    const rows = this.sql.exec(query).toArray()
-    return new Map(rows.map((row) => [String(row.id), Number(row.n)]))
-  }
-
   private count(job: Job, by: number): void {
-    if (job.state === 'IN_PROGRESS') this.inProgress += by
     if (job.state !== 'IN_QUEUE') return
     if (job.lowPriority) this.queuedLow += by
     else this.queuedNormal += by
   }
+}
+
+/** Whether a job was and is with the same holder, in the same run. */
+function isSameLease(before: Job, after: Job): boolean {
+  return (
+    before.state === 'IN_PROGRESS' &&
+    after.state === 'IN_PROGRESS' &&
+    before.attempt === after.attempt &&
+    before.startedAtMs === after.startedAtMs
+  )
 }

@@ -1,6 +1,8 @@
+import { isSign, takeInRow } from '../../../../src/domain/worker/signs.ts'
 import type { ReadyWorker, Worker, WorkerPhase } from '../../../../src/domain/worker/worker.ts'
 import type { StopOrder, WorkerRows } from '../../../../src/queue/state.ts'
 import type { TimelineStore } from '../timeline-store.ts'
+import type { Undo } from '../undo.ts'
 import { FormerWorkers } from './former-workers.ts'
 import { WorkerLives } from './worker-lives.ts'
 
@@ -8,22 +10,26 @@ type Row = Record<string, SqlStorageValue>
 
 /**
  * Rows of `workers` and of the stop orders that they have still to hear. An endpoint has few workers and every commit looks at all of them
- * several times, so they are kept in memory until a row changes.
+ * several times, so they are kept in memory, with their latest signs of life, which no row has (LSE-24).
  */
 export class WorkerStore implements WorkerRows {
   private readonly sql: SqlStorage
   private readonly former: FormerWorkers
   private readonly timeline: TimelineStore
   readonly lives: WorkerLives
+  private readonly undo: Undo
   private nowMs = 0
-  private known: Map<string, Worker> | null = null
+  private known: Map<string, Worker>
   private stopped: string[] | null = null
 
-  constructor(sql: SqlStorage, timeline: TimelineStore) {
+  constructor(sql: SqlStorage, timeline: TimelineStore, undo: Undo) {
     this.sql = sql
     this.timeline = timeline
+    this.undo = undo
     this.former = new FormerWorkers(sql)
     this.lives = new WorkerLives(sql)
+    const rows = sql.exec('SELECT * FROM workers ORDER BY created_at, id /* plan: an endpoint has few, and this is read once */').toArray()
+    this.known = new Map(rows.map((row) => [String(row.id), toWorker(row)]))
   }
 
   /** At the start of every commit. */
@@ -33,12 +39,11 @@ export class WorkerStore implements WorkerRows {
 
   /** After a transaction that was rolled back. */
   reload(): void {
-    this.known = null
     this.stopped = null
   }
 
   all(): Worker[] {
-    return [...this.byId().values()]
+    return [...this.known.values()]
   }
 
   /** Workers that ask for work or do it. */
@@ -47,7 +52,7 @@ export class WorkerStore implements WorkerRows {
   }
 
   get(id: string): Worker | null {
-    return this.byId().get(id) ?? null
+    return this.known.get(id) ?? null
   }
 
   /** Whether a worker is here, or was (PP-194). */
@@ -58,19 +63,33 @@ export class WorkerStore implements WorkerRows {
 
   save(worker: Worker): void {
     const before = this.get(worker.id)
-    if (before && isStir(before, worker)) this.stir(worker)
-    else this.write(worker)
+    if (!before || !isSign(before, worker)) this.saveRow(before, worker)
     this.lives.note(before, worker, this.nowMs)
     this.timeline.workerChanged(before, worker, this.nowMs)
-    // A new one has its place in the order of the rows.
-    if (before) this.known?.set(worker.id, worker)
-    else this.known = null
+    this.keep(worker.id, worker)
+  }
+
+  private saveRow(before: Worker | null, worker: Worker): void {
+    if (before && isStir(before, worker)) this.stir(worker)
+    else this.write(worker)
+  }
+
+  private keep(id: string, worker: Worker | undefined): void {
+    const before = this.known
+    this.undo.note(() => {
+      this.known = before
+    })
+    // A copy, so that it can be taken back; a new one has its place in the order of the rows.
+    const known = new Map(before)
+    if (worker) known.set(id, worker)
+    else known.delete(id)
+    this.known = worker && !before.has(id) ? new Map([...known].sort(([, a], [, b]) => inOrder(a, b))) : known
   }
 
   /** The frequent write of a ping, a take or a job, without touching the rest of the row. */
-  private stir({ id, lastSeenAtMs, lastTakeAtMs, idleSinceMs }: ReadyWorker): void {
+  private stir(worker: ReadyWorker): void {
     const query = 'UPDATE workers SET last_seen_at = ?, last_take_at = ?, idle_since = ? WHERE id = ?'
-    this.sql.exec(query, lastSeenAtMs, lastTakeAtMs, idleSinceMs, id)
+    this.sql.exec(query, worker.lastSeenAtMs, takeInRow(worker), worker.idleSinceMs, worker.id)
   }
 
   private write(worker: Worker): void {
@@ -87,7 +106,8 @@ export class WorkerStore implements WorkerRows {
     this.former.add(id, this.nowMs)
     this.lives.leave(id, this.nowMs)
     this.sql.exec('DELETE FROM stops WHERE worker_id = ?', id)
-    this.reload()
+    this.stopped = null
+    this.keep(id, undefined)
   }
 
   /** Orders a stop; the kill time of the first order stands. */
@@ -124,22 +144,16 @@ export class WorkerStore implements WorkerRows {
     this.sql.exec('DELETE FROM stops WHERE worker_id = ? AND job_id = ?', workerId, jobId)
     this.stopped = null
   }
+}
 
-  private byId(): Map<string, Worker> {
-    this.known ??= new Map(
-      this.sql
-        .exec('SELECT * FROM workers ORDER BY created_at, id /* plan: an endpoint has few, and this is kept in memory */')
-        .toArray()
-        .map((row) => [String(row.id), toWorker(row)]),
-    )
-    return this.known
-  }
+function inOrder(a: Worker, b: Worker): number {
+  return a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1)
 }
 
 /** Whether nothing has changed but when a worker was last heard of and whether it is idle. */
 function isStir(before: Worker, after: Worker): after is ReadyWorker {
   if (before.phase !== 'READY' || after.phase !== 'READY') return false
-  return before.worked === after.worked && before.excusedUntilMs === after.excusedUntilMs
+  return before.worked === after.worked && before.excusedUntilMs === after.excusedUntilMs && before.loadedAtMs === after.loadedAtMs
 }
 
 /** Every column, so that nothing of an earlier phase stays behind. */
@@ -159,9 +173,10 @@ function toColumns(worker: Worker): Row {
     image: worker.image,
     gpu_count: worker.gpuCount,
     last_seen_at: 'lastSeenAtMs' in worker ? worker.lastSeenAtMs : null,
-    last_take_at: 'lastTakeAtMs' in worker ? worker.lastTakeAtMs : null,
+    last_take_at: takeInRow(worker),
     idle_since: 'idleSinceMs' in worker ? worker.idleSinceMs : null,
     excused_until: 'excusedUntilMs' in worker ? worker.excusedUntilMs : null,
+    loaded_at: 'loadedAtMs' in worker ? worker.loadedAtMs : null,
     next_attempt_at: 'nextAttemptAtMs' in worker ? worker.nextAttemptAtMs : 0,
     attempts: 'attempts' in worker ? worker.attempts : 0,
     forget_at: 'forgetAtMs' in worker ? worker.forgetAtMs : null,
@@ -185,7 +200,11 @@ function toWorker(row: Row): Worker {
     reason: textOrNull(row.reason),
   }
   const retried = { nextAttemptAtMs: Number(row.next_attempt_at), attempts: Number(row.attempts) }
-  const excusedUntilMs = numberOrNull(row.excused_until)
+  const watched = {
+    lastSeenAtMs: numberOrNull(row.last_seen_at),
+    excusedUntilMs: numberOrNull(row.excused_until),
+    loadedAtMs: numberOrNull(row.loaded_at),
+  }
   const phase = String(row.phase) as WorkerPhase
   switch (phase) {
     case 'PLACING':
@@ -195,14 +214,13 @@ function toWorker(row: Row): Worker {
     case 'READY':
       return {
         ...facts,
+        ...watched,
         phase,
-        lastSeenAtMs: numberOrNull(row.last_seen_at),
         lastTakeAtMs: row.last_seen_at === null ? null : Number(row.last_take_at ?? 0),
         idleSinceMs: numberOrNull(row.idle_since),
-        excusedUntilMs,
       }
     case 'DRAINING':
-      return { ...facts, ...retried, phase, lastSeenAtMs: numberOrNull(row.last_seen_at), excusedUntilMs }
+      return { ...facts, ...retried, ...watched, phase }
     case 'FAILED':
       return { ...facts, ...retried, phase, forgetAtMs: Number(row.forget_at), released: row.released === 1 }
     default:

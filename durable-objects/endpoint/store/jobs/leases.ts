@@ -1,0 +1,93 @@
+import { dueAtMs, type Job } from '../../../../src/domain/job/job.ts'
+import type { Undo } from '../undo.ts'
+
+/** The running jobs, as they are: their rows do not have the latest renewal of their leases (LSE-24). As many as the workers of one endpoint hold. */
+export class Leases {
+  private readonly bySeq = new Map<number, Job>()
+  private readonly byWorker = new Map<string, Map<number, Job>>()
+  private readonly undo: Undo
+  private known: ReadonlyMap<string, number> | null = null
+
+  constructor(undo: Undo, jobs: readonly Job[]) {
+    this.undo = undo
+    for (const job of jobs) this.write(job.seq, job)
+  }
+
+  get size(): number {
+    return this.bySeq.size
+  }
+
+  get(seq: number): Job | undefined {
+    return this.bySeq.get(seq)
+  }
+
+  all(): Job[] {
+    return [...this.bySeq.values()]
+  }
+
+  /** In the order of their submission. */
+  heldBy(workerId: string): Job[] {
+    return [...(this.byWorker.get(workerId)?.values() ?? [])].sort((a, b) => a.seq - b.seq)
+  }
+
+  /** Leases by worker id. */
+  counts(): ReadonlyMap<string, number> {
+    this.known ??= new Map(Array.from(this.byWorker, ([id, jobs]) => [id, jobs.size]))
+    return this.known
+  }
+
+  /** Those of jobs that are not low priority, by worker id. */
+  normalCounts(): ReadonlyMap<string, number> {
+    const counts = Array.from(this.byWorker, ([id, jobs]): [string, number] => [
+      id,
+      [...jobs.values()].filter((job) => !job.lowPriority).length,
+    ])
+    return new Map(counts.filter(([, count]) => count > 0))
+  }
+
+  /** Jobs whose deadline has passed, with it. */
+  due(nowMs: number): { seq: number; atMs: number }[] {
+    return this.all()
+      .map((job) => ({ seq: job.seq, atMs: dueAtMs(job) }))
+      .filter(({ atMs }) => atMs <= nowMs)
+  }
+
+  nextDueAtMs(): number | null {
+    let next: number | null = null
+    for (const job of this.bySeq.values()) next = Math.min(next ?? Number.POSITIVE_INFINITY, dueAtMs(job))
+    return next
+  }
+
+  /** A job as it is now: one that does not run is no lease any more. */
+  keep(job: Job): void {
+    if (job.state === 'IN_PROGRESS') this.change(job.seq, job)
+    else this.forget(job.seq)
+  }
+
+  forget(seq: number): void {
+    if (this.bySeq.has(seq)) this.change(seq, undefined)
+  }
+
+  private change(seq: number, job: Job | undefined): void {
+    const before = this.bySeq.get(seq)
+    this.undo.note(() => this.write(seq, before))
+    this.write(seq, job)
+  }
+
+  private write(seq: number, job: Job | undefined): void {
+    const before = this.bySeq.get(seq)
+    if (before?.holder?.workerId !== job?.holder?.workerId) this.known = null
+    if (before?.holder) this.drop(before.holder.workerId, seq)
+    if (job) this.bySeq.set(seq, job)
+    else this.bySeq.delete(seq)
+    if (!job?.holder) return
+    const { workerId } = job.holder
+    this.byWorker.set(workerId, (this.byWorker.get(workerId) ?? new Map<number, Job>()).set(seq, job))
+  }
+
+  private drop(workerId: string, seq: number): void {
+    const jobs = this.byWorker.get(workerId)
+    jobs?.delete(seq)
+    if (jobs?.size === 0) this.byWorker.delete(workerId)
+  }
+}

@@ -1,0 +1,18 @@
+import { loadLease } from '../domain/job/lease-memory.ts'
+import { silenceLimitMs } from './transitions.ts'
+import type { Tx } from './tx.ts'
+import { tellWorker } from './workers/worker-rows.ts'
+
+/**
+ * LSE-24: the first commit of a queue that was loaded from its rows, which do not say what its workers have shown since. Each gets the time of one
+ * more lease to ping; nothing is lost, and a worker that is gone is known as such that much later.
+ */
+export function excuseAfterLoad(tx: Tx): void {
+  const { jobs, workers } = tx.state
+  const untilMs = tx.nowMs + silenceLimitMs(tx.state)
+  for (const job of jobs.running()) {
+    const loaded = loadLease(job, untilMs)
+    if (loaded !== job) jobs.save(job, loaded)
+  }
+  for (const { id } of workers.all()) tellWorker(tx, id, { kind: 'loaded' })
+}
