@@ -14,5 +14,6 @@ export function excuseAfterLoad(tx: Tx): void {
     const loaded = loadLease(job, untilMs)
     if (loaded !== job) jobs.save(job, loaded)
   }
-  for (const { id } of workers.all()) tellWorker(tx, id, { kind: 'loaded' })
+  const held = jobs.heldCounts()
+  for (const { id } of workers.all()) tellWorker(tx, id, { kind: 'loaded', holdsJobs: held.has(id) })
 }

@@ -140,8 +140,8 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'ttl forgotten while running',
     file: JOB,
-    find: 'return Math.min(job.ttlAtMs, (job.startedAtMs',
-    replace: 'return Math.min(Number.POSITIVE_INFINITY, (job.startedAtMs',
+    find: 'return Math.min(job.ttlAtMs, job.leaseUntilMs ?? job.ttlAtMs,',
+    replace: 'return Math.min(job.leaseUntilMs ?? job.ttlAtMs,',
   },
   {
     id: 'ttl forgotten when finished',

@@ -14,7 +14,7 @@ const EVENTS: { [K in WorkerEvent['kind']]: Extract<WorkerEvent, { kind: K }> } 
   unwell: { kind: 'unwell', reason: 'answered 500' },
   take: { kind: 'take' },
   ping: { kind: 'ping' },
-  loaded: { kind: 'loaded' },
+  loaded: { kind: 'loaded', holdsJobs: false },
   busy: { kind: 'busy' },
   idle: { kind: 'idle' },
   excused: { kind: 'excused', untilMs: NOW + 35_000 },
@@ -117,9 +117,11 @@ describe('the life of a worker', () => {
   test('[LSE-24] a queue that is loaded is noted until the next ping, and only of a worker that pings', () => {
     const ready = workerIn('READY', 'w', { lastSeenAtMs: 1 })
     const loaded = nextWorker(ready, EVENTS.loaded, NOW)
-    expect(loaded).toEqual({ ...ready, loadedAtMs: NOW })
+    expect(loaded).toEqual({ ...ready, loadedAtMs: NOW, idleSinceMs: NOW })
+    expect(nextWorker(ready, { ...EVENTS.loaded, holdsJobs: true }, NOW)).toEqual({ ...ready, loadedAtMs: NOW })
+    expect(nextWorker({ ...ready, idleSinceMs: 7 }, EVENTS.loaded, NOW)).toMatchObject({ loadedAtMs: NOW, idleSinceMs: 7 })
     expect(loaded && nextWorker(loaded, EVENTS.loaded, NOW + 1)).toBe(loaded)
-    expect(loaded && nextWorker(loaded, EVENTS.ping, NOW + 2)).toEqual({ ...ready, lastSeenAtMs: NOW + 2 })
+    expect(loaded && nextWorker(loaded, EVENTS.ping, NOW + 2)).toEqual({ ...ready, lastSeenAtMs: NOW + 2, idleSinceMs: NOW })
     expect(loaded && nextWorker(loaded, EVENTS.drain, NOW)).toMatchObject({ phase: 'DRAINING', loadedAtMs: NOW })
     const serves = workerIn('READY', 'w', { lastSeenAtMs: null })
     expect(nextWorker(serves, EVENTS.loaded, NOW)).toBe(serves)

@@ -182,9 +182,9 @@ function workerRows(kept: Kept): WorkerRows {
     all: () => [...kept.workers.values()],
     get: (id) => kept.workers.get(id) ?? null,
     save: (worker) => {
-      const before = kept.workers.get(worker.id)
+      const inRow = kept.seen.get(worker.id) ?? kept.workers.get(worker.id)
       kept.workers.set(worker.id, worker)
-      if (before && isSign(before, worker)) kept.seen.set(worker.id, kept.seen.get(worker.id) ?? before)
+      if (inRow && isSign(inRow, worker)) kept.seen.set(worker.id, inRow)
       else kept.seen.delete(worker.id)
     },
     remove: (id) => {

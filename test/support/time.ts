@@ -26,7 +26,7 @@ type Maybe<T> = T | undefined | false | null
 export async function waitUntil<T>(
   what: string,
   probe: () => Maybe<T> | Promise<Maybe<T>>,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
   askAgainMs = ASK_AGAIN_MS,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs

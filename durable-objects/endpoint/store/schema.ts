@@ -133,7 +133,7 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
    CREATE INDEX jobs_retried ON jobs (state) WHERE state = 0 AND order_key <> seq;`,
   // Leases that a host, an agent or the plane lost (LSE-20).
   'ALTER TABLE jobs ADD COLUMN host_losses INTEGER NOT NULL DEFAULT 0;',
-  // LSE-24: renewals of leases are kept in memory. What is due by a row is what else ends its job.
+  // LSE-24: deadlines of running jobs are kept in memory. By its row such a job is due when its time to live ends.
   `ALTER TABLE workers ADD COLUMN loaded_at INTEGER;
-   UPDATE jobs SET due_at = MIN(ttl_at, COALESCE(started_at, created_at) + execution_timeout_ms) WHERE state = 1;`,
+   UPDATE jobs SET due_at = ttl_at WHERE state = 1;`,
 ]

@@ -296,14 +296,10 @@ export function judgePost(job: Job, from: Holder, final: boolean): Verdict {
 
 /** The next instant at which time alone changes this job. */
 export function dueAtMs(job: Job): number {
-  const dueMs = dueBesideLeaseMs(job)
-  return job.state === 'IN_PROGRESS' ? Math.min(dueMs, job.leaseUntilMs ?? dueMs) : dueMs
-}
-
-/** The same, whatever becomes of its lease. */
-export function dueBesideLeaseMs(job: Job): number {
   if (job.state === 'IN_QUEUE') return job.ttlAtMs
-  if (job.state === 'IN_PROGRESS') return Math.min(job.ttlAtMs, (job.startedAtMs ?? job.createdAtMs) + job.executionTimeoutMs)
+  if (job.state === 'IN_PROGRESS') {
+    return Math.min(job.ttlAtMs, job.leaseUntilMs ?? job.ttlAtMs, (job.startedAtMs ?? job.createdAtMs) + job.executionTimeoutMs)
+  }
   return Math.min(job.ttlAtMs, (job.finishedAtMs ?? job.createdAtMs) + job.retentionMs)
 }
 

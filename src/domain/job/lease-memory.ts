@@ -1,5 +1,5 @@
 import { sameBut } from '../same-but.ts'
-import { type Job, SILENT_WORKER } from './job.ts'
+import { dueAtMs, isTerminal, type Job, SILENT_WORKER } from './job.ts'
 
 /**
  * Renewals of leases that are kept in memory alone (LSE-24): the row of a job has its lease as it was when something else of the job changed
@@ -12,6 +12,11 @@ const LOADED = 'the worker sent no ping after its queue was loaded anew'
 /** Whether the holder has shown that it holds the job, and nothing else has changed: no row is written. */
 export function isRenewal(before: Job, after: Job): boolean {
   return after.state === 'IN_PROGRESS' && after.leaseEndReason === SILENT_WORKER && sameBut(before, after, RENEWED)
+}
+
+/** When a job is due by its row, which does not change while it runs: memory has all deadlines of running jobs. Milliseconds. */
+export function dueInRowMs(job: Job): number {
+  return isTerminal(job.state) ? dueAtMs(job) : job.ttlAtMs
 }
 
 /**

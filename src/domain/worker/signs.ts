@@ -1,16 +1,22 @@
 import { sameBut } from '../same-but.ts'
 import type { Worker } from './worker.ts'
 
-const SIGNS: ReadonlySet<string> = new Set(['lastSeenAtMs', 'lastTakeAtMs'])
+const SIGNS: ReadonlySet<string> = new Set(['lastSeenAtMs', 'lastTakeAtMs', 'idleSinceMs'])
 /** How exactly a row knows the last take of its worker. */
 const TAKE_GRAIN_MS = 60_000
 
 /**
- * Whether nothing has changed but when a worker was last heard of: its row stays as it is (LSE-24), but for one write a minute while it asks for
- * work.
+ * Whether the row of a worker may stay as it is (LSE-24): nothing has changed but when the worker was last heard of. It is written once a minute
+ * while the worker asks for work, and when it gets a job after a time without: a row without an idle time says that nobody knows it.
  */
-export function isSign(before: Worker, after: Worker): boolean {
-  return sameBut(before, after, SIGNS) && takeInRow(before) === takeInRow(after)
+export function isSign(inRow: Worker, worker: Worker): boolean {
+  return sameBut(inRow, worker, SIGNS) && takeInRow(inRow) === takeInRow(worker) && isIdleKnown(inRow, worker)
+}
+
+// One that serves requests does not ping. Whether it has any is in its row, because nothing else has it.
+function isIdleKnown(inRow: Worker, worker: Worker): boolean {
+  if (inRow.phase !== 'READY' || worker.phase !== 'READY') return true
+  return inRow.idleSinceMs === worker.idleSinceMs || (inRow.idleSinceMs === null && worker.lastSeenAtMs !== null)
 }
 
 /**

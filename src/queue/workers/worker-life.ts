@@ -32,7 +32,7 @@ export type WorkerEvent =
   | { kind: 'take' }
   | { kind: 'ping' }
   /** Its queue was loaded anew: pings that came after its row was written are not known (LSE-24). */
-  | { kind: 'loaded' }
+  | { kind: 'loaded'; holdsJobs: boolean }
   /** It was given a job. */
   | { kind: 'busy' }
   /** It holds no job any more. */
@@ -113,7 +113,12 @@ const LIFE: Life = {
     // It gets no request until it is well again, and as much time for that as for its start.
     unwell: (worker, { reason }, nowMs) => ({ ...factsOf(worker), phase: 'STARTING', startedAtMs: nowMs, reason }),
     ping: seen,
-    loaded,
+    loaded: (worker, event, nowMs) => {
+      const next = loaded(worker, event, nowMs)
+      // A row without an idle time does not say whether it has had one: it is idle from now on.
+      const isUnknown = worker.idleSinceMs === null && worker.lastSeenAtMs !== null && !event.holdsJobs
+      return isUnknown ? { ...next, idleSinceMs: nowMs } : next
+    },
     busy: (worker) => ({ ...worker, idleSinceMs: null, worked: true }),
     idle: (worker, _, nowMs) => ({ ...worker, idleSinceMs: nowMs }),
     excused,

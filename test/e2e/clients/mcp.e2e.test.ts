@@ -125,9 +125,10 @@ describe.concurrent('[PP-272] the tools of the MCP server', () => {
 
   test('read and replace SSH keys', async () => {
     const keys = ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMvS0Zt9Pi9h8xJzO0Vt4V8mTTVYoTxKxTnCbu2jFQxM ada']
-    expect(await mcp.call('update-ssh-keys', { body: { keys } })).toEqual({ keys })
-    expect(await mcp.call('get-ssh-keys')).toEqual({ keys })
-    expect(await mcp.call('update-ssh-keys', { body: { keys: [] } })).toEqual({ keys: [] })
+    const makers = [{ userId: expect.any(String), addedAt: expect.any(String), endedBecause: null }]
+    expect(await mcp.call('update-ssh-keys', { body: { keys } })).toEqual({ keys, makers })
+    expect(await mcp.call('get-ssh-keys')).toEqual({ keys, makers })
+    expect(await mcp.call('update-ssh-keys', { body: { keys: [] } })).toEqual({ keys: [], makers: [] })
   })
 
   test('make, read, list, change, stop and delete a pod, and read its log', async () => {

@@ -1,5 +1,5 @@
-import { dueBesideLeaseMs, type Job } from '../../../../src/domain/job/job.ts'
-import { isRenewal } from '../../../../src/domain/job/lease-memory.ts'
+import { isTerminal, type Job } from '../../../../src/domain/job/job.ts'
+import { dueInRowMs, isRenewal } from '../../../../src/domain/job/lease-memory.ts'
 import type { JobRows } from '../../../../src/queue/state.ts'
 import type { Undo } from '../undo.ts'
 import { STATE_CODES, toJob } from './job-row.ts'
@@ -61,7 +61,7 @@ export class JobStore implements JobRows {
       job.ttlAtMs,
       job.executionTimeoutMs,
       job.retentionMs,
-      dueBesideLeaseMs(job),
+      dueInRowMs(job),
       job.hasS3Config ? 1 : null,
       job.webhook,
     )
@@ -76,7 +76,8 @@ export class JobStore implements JobRows {
       this.leases.keep(job)
       return
     }
-    this.write(job)
+    if (isMove(before, job)) this.writeMove(job)
+    else this.write(job)
     this.count(before, -1)
     this.count(job, 1)
     this.leases.keep(job)
@@ -97,6 +98,30 @@ export class JobStore implements JobRows {
     )
   }
 
+  /** A job that begins to run, or waits again: its place in the queue and when its row is due stay, and with them two indexes. */
+  private writeMove(job: Job): void {
+    this.sql.exec(
+      `UPDATE jobs SET state = ?, attempt = ?, retries = ?, worker_id = ?, boot = ?, past_holders = ?, started_at = ?, acked = ?, unconfirmed = ?,
+         host_losses = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, error_detail = ?, delivery = ? WHERE seq = ?`,
+      STATE_CODES[job.state],
+      job.attempt,
+      job.retries,
+      job.holder?.workerId ?? null,
+      job.holder?.boot ?? null,
+      job.pastHolders.length > 0 ? job.pastHolders.join(' ') : null,
+      job.startedAtMs,
+      job.acked ? 1 : 0,
+      job.unconfirmed,
+      job.hostLosses,
+      job.leaseUntilMs,
+      job.leaseEndReason,
+      job.missingPings,
+      job.errorDetail,
+      job.delivery,
+      job.seq,
+    )
+  }
+
   /** Every column that a transition may change. */
   private write(job: Job): void {
     this.sql.exec(
@@ -105,7 +130,7 @@ export class JobStore implements JobRows {
          delivery = ? WHERE seq = ?`,
       STATE_CODES[job.state],
       job.orderKey,
-      dueBesideLeaseMs(job),
+      dueInRowMs(job),
       job.attempt,
       job.retries,
       job.holder?.workerId ?? null,
@@ -224,4 +249,9 @@ function isSameLease(before: Job, after: Job): boolean {
     before.attempt === after.attempt &&
     before.startedAtMs === after.startedAtMs
   )
+}
+
+/** Whether a job goes between the queue and a worker, and keeps its place. */
+function isMove(before: Job, after: Job): boolean {
+  return !isTerminal(before.state) && !isTerminal(after.state) && before.orderKey === after.orderKey && before.chunks === after.chunks
 }

@@ -20,6 +20,8 @@ export class WorkerStore implements WorkerRows {
   private readonly undo: Undo
   private nowMs = 0
   private known: Map<string, Worker>
+  /** As their rows have them. */
+  private readonly written: Map<string, Worker>
   private stopped: string[] | null = null
 
   constructor(sql: SqlStorage, timeline: TimelineStore, undo: Undo) {
@@ -30,6 +32,7 @@ export class WorkerStore implements WorkerRows {
     this.lives = new WorkerLives(sql)
     const rows = sql.exec('SELECT * FROM workers ORDER BY created_at, id /* plan: an endpoint has few, and this is read once */').toArray()
     this.known = new Map(rows.map((row) => [String(row.id), toWorker(row)]))
+    this.written = new Map(this.known)
   }
 
   /** At the start of every commit. */
@@ -63,30 +66,43 @@ export class WorkerStore implements WorkerRows {
 
   save(worker: Worker): void {
     const before = this.get(worker.id)
-    if (!before || !isSign(before, worker)) this.saveRow(before, worker)
+    const inRow = this.written.get(worker.id)
+    if (!inRow || !isSign(inRow, worker)) this.saveRow(inRow, worker)
     this.lives.note(before, worker, this.nowMs)
     this.timeline.workerChanged(before, worker, this.nowMs)
     this.keep(worker.id, worker)
   }
 
-  private saveRow(before: Worker | null, worker: Worker): void {
-    if (before && isStir(before, worker)) this.stir(worker)
+  private saveRow(inRow: Worker | undefined, worker: Worker): void {
+    if (inRow && isStir(inRow, worker)) this.stir(worker)
     else this.write(worker)
+    this.note(worker.id, worker)
+  }
+
+  private note(id: string, worker: Worker | undefined): void {
+    const before = this.written.get(id)
+    this.undo.note(() => put(this.written, id, before))
+    put(this.written, id, worker)
   }
 
   private keep(id: string, worker: Worker | undefined): void {
-    const before = this.known
+    const all = this.known
+    const before = all.get(id)
+    if (before && worker) {
+      this.undo.note(() => all.set(id, before))
+      all.set(id, worker)
+      return
+    }
     this.undo.note(() => {
-      this.known = before
+      this.known = all
     })
-    // A copy, so that it can be taken back; a new one has its place in the order of the rows.
-    const known = new Map(before)
-    if (worker) known.set(id, worker)
-    else known.delete(id)
-    this.known = worker && !before.has(id) ? new Map([...known].sort(([, a], [, b]) => inOrder(a, b))) : known
+    const others = [...all.values()].filter((other) => other.id !== id)
+    // A new one has its place in the order of the rows.
+    const listed = worker ? [...others, worker].sort(inOrder) : others
+    this.known = new Map(listed.map((each) => [each.id, each]))
   }
 
-  /** The frequent write of a ping, a take or a job, without touching the rest of the row. */
+  /** The frequent write of a take or a job, without touching the rest of the row. */
   private stir(worker: ReadyWorker): void {
     const query = 'UPDATE workers SET last_seen_at = ?, last_take_at = ?, idle_since = ? WHERE id = ?'
     this.sql.exec(query, worker.lastSeenAtMs, takeInRow(worker), worker.idleSinceMs, worker.id)
@@ -107,6 +123,7 @@ export class WorkerStore implements WorkerRows {
     this.lives.leave(id, this.nowMs)
     this.sql.exec('DELETE FROM stops WHERE worker_id = ?', id)
     this.stopped = null
+    this.note(id, undefined)
     this.keep(id, undefined)
   }
 
@@ -144,6 +161,11 @@ export class WorkerStore implements WorkerRows {
     this.sql.exec('DELETE FROM stops WHERE worker_id = ? AND job_id = ?', workerId, jobId)
     this.stopped = null
   }
+}
+
+function put(workers: Map<string, Worker>, id: string, worker: Worker | undefined): void {
+  if (worker) workers.set(id, worker)
+  else workers.delete(id)
 }
 
 function inOrder(a: Worker, b: Worker): number {

@@ -14,7 +14,7 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 const AXE_OPTIONS = { runOnly: RULES, resultTypes: ['violations'], selectors: false }
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 /** A busy machine; what is waited for is there much sooner. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 const SOON_MS = 3_000
 const MOST_SHOWN = 400
 /** Whatever a script of the page, or who looks over a shoulder, can read. */
