@@ -79,7 +79,14 @@ export class OpenEndpointObject extends EndpointObject {
     const [planned] = this.core.state.workers.all()
     if (!planned) throw new Error('the endpoint wants no worker')
     const nowMs = this.core.now()
-    const times = { startedAtMs: nowMs, lastSeenAtMs: nowMs, lastTakeAtMs: nowMs, idleSinceMs: nowMs, excusedUntilMs: null }
+    const times = {
+      startedAtMs: nowMs,
+      lastSeenAtMs: nowMs,
+      lastTakeAtMs: nowMs,
+      idleSinceMs: nowMs,
+      excusedUntilMs: null,
+      loadedAtMs: null,
+    }
     const worker: ReadyWorker = { ...planned, ...times, phase: 'READY' }
     this.core.state.workers.save(worker)
     return worker

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 import { loadSecrets, openDataDir } from '../../../src/local/data-dir.ts'
 import { startPlane } from '../../../src/local/plane/plane.ts'
 import { claimPort } from '../../../src/local/port.ts'
-import { slowness } from '../../support/machine.ts'
+import { busyness } from '../../support/machine.ts'
 
 /** The deployment that is checked. */
 export interface Target {
@@ -44,7 +44,7 @@ export default async function provideTarget(project: TestProject): Promise<(() =
     vars: {
       ...secrets,
       LOG_LEVEL: 'error',
-      WORKER_PING_INTERVAL_MS: String(Math.round(PING_INTERVAL_MS * Math.max(1, slowness() / HALF_SPEED))),
+      WORKER_PING_INTERVAL_MS: String(Math.round(PING_INTERVAL_MS * Math.max(1, busyness() / HALF_SPEED))),
       WEBHOOK_ALLOW,
     },
     onLog: (line) => process.stderr.write(`${line}\n`),

@@ -619,13 +619,17 @@ it('[PP-35] the URL of a webhook reaches no log', async () => {
       written.push(args.join(' '))
     }),
   )
-  // An object sets the level when it starts, a call whenever it comes.
-  await runInDurableObject(setup.sender, () => {})
+  // An object sets the level when it starts, which a slow machine lets it do again, and a call whenever it comes.
   const settings = readSettings(env)
-  settings.logLevel = 'debug'
+  const listen = async () => {
+    await runInDurableObject(setup.sender, () => {})
+    settings.logLevel = 'debug'
+  }
+  await listen()
   await setup.queue.post(`/cancel/${jobId}`)
   for (let attempt = 1; attempt <= 3; attempt += 1) {
     await waitForDelivery(setup, jobId, attempt < 3 ? 'PENDING' : 'FAILED', attempt)
+    await listen()
     await advanceSender(setup.sender, 10_000)
   }
   settings.logLevel = 'error'
