@@ -22,6 +22,8 @@ export interface CommitFrame<End> {
   mark(): number
   /** Rows were rolled back to where they were at a mark, and so is what memory knows. */
   reload(mark: number): void
+  /** The same of the whole transaction, which is over. */
+  abandon(): void
 }
 
 /**
@@ -59,7 +61,7 @@ export class GroupCommit<End> {
         return [ran, frame.end(frame.open(effects))] as const
       }) as [Outcome[], End]
     } catch (error) {
-      frame.reload(0)
+      frame.abandon()
       for (const operation of operations) operation.reject(error)
       return
     }

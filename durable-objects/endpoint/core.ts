@@ -96,11 +96,8 @@ export class EndpointCore {
         afterCommit(this, effects, end)
       },
       mark: () => this.open().state.mark,
-      reload: (mark) => {
-        const { state, audit } = this.open()
-        state.reload(mark)
-        audit.reload()
-      },
+      reload: (mark) => this.reload((state) => state.reload(mark)),
+      abandon: () => this.reload((state) => state.abandon()),
     })
     this.grant = new StorageGrant(env, ctx.storage, () => this.now())
     if (hasTables(ctx.storage)) this.open()
@@ -200,6 +197,12 @@ export class EndpointCore {
     this.stepMs += stepMs
     this.slots.move(stepMs)
     void this.transact(() => undefined).catch(() => undefined)
+  }
+
+  private reload(takeBack: (state: SqlState) => void): void {
+    const { state, audit } = this.open()
+    takeBack(state)
+    audit.reload()
   }
 
   private begin(tx: Tx): void {

@@ -1,6 +1,6 @@
 import { stepOverRest } from '../domain/clock/step.ts'
 import { movedWorker } from '../domain/worker/moved.ts'
-import type { Worker } from '../domain/worker/worker.ts'
+import { isExcused, type Worker } from '../domain/worker/worker.ts'
 import { isOutage } from './deadlines.ts'
 import { silenceLimitMs } from './transitions.ts'
 import type { Tx } from './tx.ts'
@@ -45,15 +45,19 @@ export function stepOverRestOf(tx: Tx): number {
   return stepOverRest(Math.max(...seen, armedAfterMs(tx) ?? 0), nowMs, isOutage(tx))
 }
 
-// Rows do not have the latest pings (LSE-24). While a worker pings, no commit sets the alarm further ahead than its silence is waited for.
+// Rows do not have the latest pings (LSE-24). While the silence of a worker is waited for, no commit sets the alarm further ahead than that.
 function armedAfterMs({ state }: Tx): number | null {
   const armed = state.meta.alarmAtMs()
-  const pings = (worker: Worker) => worker.phase === 'READY' && worker.lastSeenAtMs !== null && worker.excusedUntilMs === null
-  return armed !== null && state.workers.all().some(pings) ? armed - silenceLimitMs(state) : null
+  if (armed === null) return null
+  const held = state.jobs.heldCounts()
+  const isWatched = (worker: Worker) => worker.phase === 'READY' || (worker.phase === 'DRAINING' && held.has(worker.id))
+  const pings = (worker: Worker) => isWatched(worker) && lastSeenMs(worker) !== null && !isExcused(worker, armed)
+  return state.workers.all().some(pings) ? armed - silenceLimitMs(state) : null
 }
 
-function lastSeenMs(worker: object): number | null {
-  return 'lastSeenAtMs' in worker && typeof worker.lastSeenAtMs === 'number' ? worker.lastSeenAtMs : null
+function lastSeenMs(worker: Worker): number | null {
+  if (!('lastSeenAtMs' in worker) || worker.lastSeenAtMs === null) return null
+  return Math.max(worker.lastSeenAtMs, worker.loadedAtMs ?? 0)
 }
 
 function moved(atMs: number | null, byMs: number): number | null {

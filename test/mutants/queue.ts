@@ -253,6 +253,12 @@ export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
     replace: 'void takeBack',
   },
   {
+    id: 'lists take leases from rows',
+    file: 'durable-objects/endpoint/store/jobs/job-lists.ts',
+    find: 'this.leases.get(Number(row.seq)) ?? toJob(row)',
+    replace: 'toJob(row)',
+  },
+  {
     id: 'a ping writes a row',
     file: JOBS,
     find: 'if (!isRenewal(before, job)) this.writeLease(job)',

@@ -68,6 +68,25 @@ test('[CLK-4] what runs while the plane is away does not run out of its executio
 })
 
 test.each([
+  ['asks for work', workerIn('READY', 'w', { idleSinceMs: null })],
+  ['was once waited for', workerIn('READY', 'w', { idleSinceMs: null, excusedUntilMs: SEEN_MS + 5_000 })],
+  ['finishes its last job', workerIn('DRAINING', 'w')],
+])('[CLK-4] [LSE-24] pings that no row has do not lengthen an execution: a worker that %s', (_, worker) => {
+  const { tx, job, state } = running(4 * HOUR_MS)
+  state.workers.save({ ...worker, lastSeenAtMs: SEEN_MS })
+  // It pinged for three hours, and the alarm was set by the last ping.
+  const lastMs = SEEN_MS + 3 * HOUR_MS
+  state.meta.setAlarmAtMs(lastMs + 4 * P_MS)
+  const backMs = lastMs + 10 * 60_000
+  moveDeadlines(tx(backMs), stepOverRestOf(tx(backMs)))
+  beginCommit(tx(backMs), true)
+  expect(job()).toBe('IN_PROGRESS')
+  const movedMs = (state.jobs.bySeq(1)?.startedAtMs ?? 0) - START_MS
+  expect(movedMs).toBeGreaterThan(9 * 60_000)
+  expect(movedMs).toBeLessThanOrEqual(10 * 60_000)
+})
+
+test.each([
   ['back', -HOUR_MS],
   ['forward', HOUR_MS],
 ])('[CLK-7] after an hour %s the ttl and the dates of a job are as they were', (_, stepMs) => {

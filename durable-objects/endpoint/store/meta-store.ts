@@ -38,7 +38,12 @@ export class MetaStore implements MetaValues {
 
   /** At the start of every commit. */
   begin(): void {
-    this.changed ??= new Set()
+    this.changed = new Set()
+  }
+
+  /** After a commit that was rolled back. */
+  abandon(): void {
+    this.changed = null
   }
 
   /** At the very end of every commit. */

@@ -51,7 +51,7 @@ export class SqlState implements QueueState {
     applySchema(storage, ENDPOINT_SCHEMA)
     this.sql = storage.sql
     this.jobs = new JobStore(this.sql, this.undo)
-    this.lists = new JobLists(this.sql)
+    this.lists = new JobLists(this.sql, this.jobs.leases)
     this.payloads = new PayloadStore(this.sql)
     this.timeline = new TimelineStore(this.sql)
     this.workers = new WorkerStore(this.sql, this.timeline, this.undo)
@@ -105,6 +105,13 @@ export class SqlState implements QueueState {
   /** What has changed is durable. */
   keep(): void {
     this.undo.keep()
+  }
+
+  /** After a commit that was rolled back: it is over. */
+  abandon(): void {
+    this.reload()
+    this.undo.keep()
+    this.meta.abandon()
   }
 
   /** After a transaction that was rolled back, which began at `mark`: memory is taken back to that, or read again from the rows. */

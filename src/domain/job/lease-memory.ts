@@ -11,7 +11,8 @@ const LOADED = 'the worker sent no ping after its queue was loaded anew'
 
 /** Whether the holder has shown that it holds the job, and nothing else has changed: no row is written. */
 export function isRenewal(before: Job, after: Job): boolean {
-  return after.state === 'IN_PROGRESS' && after.leaseEndReason === SILENT_WORKER && sameBut(before, after, RENEWED)
+  const isLonger = (after.leaseUntilMs ?? 0) >= (before.leaseUntilMs ?? 0)
+  return isLonger && after.state === 'IN_PROGRESS' && after.leaseEndReason === SILENT_WORKER && sameBut(before, after, RENEWED)
 }
 
 /** When a job is due by its row, which does not change while it runs: memory has all deadlines of running jobs. Milliseconds. */

@@ -10,7 +10,12 @@ const TAKE_GRAIN_MS = 60_000
  * while the worker asks for work, and when it gets a job after a time without: a row without an idle time says that nobody knows it.
  */
 export function isSign(inRow: Worker, worker: Worker): boolean {
-  return sameBut(inRow, worker, SIGNS) && takeInRow(inRow) === takeInRow(worker) && isIdleKnown(inRow, worker)
+  return hasSignsOnly(inRow, worker) && takeInRow(inRow) === takeInRow(worker) && isIdleKnown(inRow, worker)
+}
+
+/** Whether nothing else has changed than what the row says of a worker's signs of life and its idle time. */
+export function hasSignsOnly(inRow: Worker, worker: Worker): boolean {
+  return sameBut(inRow, worker, SIGNS)
 }
 
 // One that serves requests does not ping. Whether it has any is in its row, because nothing else has it.

@@ -63,6 +63,8 @@ describe('leases that are renewed in memory', () => {
     expect(written.filter((text) => !/\bmeta\b/.test(text))).toEqual([])
     expect([await rowOf(queue), (await jobOf(queue, jobId))?.leaseUntilMs]).toEqual([firstMs, now() + TERM])
     await pass(TERM - 1)
+    const listed = (await queue.get('/requests?status=IN_PROGRESS')).body.requests
+    expect(listed, 'lists know the lease too').toMatchObject([{ id: jobId, status: 'IN_PROGRESS' }])
     await load()
     expect(await jobOf(queue, jobId)).toMatchObject({ state: 'IN_PROGRESS', leaseUntilMs: now() + TERM })
     await pass(TERM - 1)

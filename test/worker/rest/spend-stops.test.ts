@@ -1,18 +1,7 @@
 import { auditRows } from '../../support/audited.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
-import {
-  api,
-  createAccount,
-  createEndpoint,
-  createKey,
-  describe,
-  env,
-  evictDurableObject,
-  expect,
-  it,
-  runInDurableObject,
-} from '../../support/harness.ts'
+import { api, createAccount, createEndpoint, createKey, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { PODS, PodScene, setPod } from '../../support/pod-scene.ts'
 import { run, runAndTake, setUpQueue } from '../../support/queue.ts'
 import { endpointStub, hostStub } from '../../support/stubs.ts'
@@ -112,10 +101,10 @@ describe('a stop of what is idle', () => {
     const body = { idleForSeconds: 60 }
     await worker.done(jobId, { output: 1 })
     expect((await call.post(PLAN, body)).body).toMatchObject({ stops: [], stays: [{ kind: 'ENDPOINT' }] })
-    await runInDurableObject(endpointStub(env, queue.endpointId), (_, state) => {
-      state.storage.sql.exec('UPDATE workers SET idle_since = idle_since - 61000')
+    await runInDurableObject(endpointStub(env, queue.endpointId), ({ core }) => {
+      const { workers } = core.state
+      for (const idle of workers.all()) if (idle.phase === 'READY') workers.save({ ...idle, idleSinceMs: (idle.idleSinceMs ?? 0) - 61_000 })
     })
-    await evictDurableObject(endpointStub(env, queue.endpointId))
     const plan = (await call.post(PLAN, body)).body
     expect(plan.stops).toMatchObject([{ kind: 'ENDPOINT', id: queue.endpointId }])
     expect(plan.planId).not.toBe((await call.post(PLAN, {})).body.planId)

@@ -2,23 +2,34 @@ import type { JobState } from '../../../../src/contract/enums.ts'
 import type { Job } from '../../../../src/domain/job/job.ts'
 import type { SeqRange } from '../../../../src/domain/job/job-filter.ts'
 import { STATE_CODES, toJob } from './job-row.ts'
+import type { Leases } from './leases.ts'
 
 /** What people ask of the `jobs` table: pages, counts and places of jobs. The queue needs none of it, and none of it changes a row. */
 export class JobLists {
   private readonly sql: SqlStorage
+  private readonly leases: Pick<Leases, 'get'>
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, leases: Pick<Leases, 'get'>) {
     this.sql = sql
+    this.leases = leases
   }
 
   /** Jobs of some states in a range of numbers, the newest first (JL-2): no page costs more than another. */
   page(states: readonly JobState[] | null, { fromSeq, beforeSeq }: SeqRange, limit: number): Job[] {
     const within = 'seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?'
-    if (states === null) return select(this.sql, `SELECT * FROM jobs WHERE ${within}`, fromSeq, beforeSeq, limit)
+    if (states === null) return this.select(`SELECT * FROM jobs WHERE ${within}`, fromSeq, beforeSeq, limit)
     const found = states
       .flatMap(rangesOf)
-      .flatMap(({ rows, seq }) => select(this.sql, `SELECT * FROM jobs ${rows} ORDER BY ${seq} DESC LIMIT ?`, fromSeq, beforeSeq, limit))
+      .flatMap(({ rows, seq }) => this.select(`SELECT * FROM jobs ${rows} ORDER BY ${seq} DESC LIMIT ?`, fromSeq, beforeSeq, limit))
     return found.sort((a, b) => b.seq - a.seq).slice(0, limit)
+  }
+
+  // A running job is as memory has it: its row does not have the latest renewal of its lease (LSE-24).
+  private select(query: string, ...values: SqlStorageValue[]): Job[] {
+    return this.sql
+      .exec(query, ...values)
+      .toArray()
+      .map((row) => this.leases.get(Number(row.seq)) ?? toJob(row))
   }
 
   /** Numbers of jobs in some states, the oldest first. */
@@ -77,11 +88,4 @@ function rangesOf(state: JobState): Range[] {
   if (state === 'IN_PROGRESS')
     return [{ rows: `INDEXED BY jobs_running WHERE state = 1 AND ${within} /* plan: sorts no more than the leases */`, seq: 'seq' }]
   return [{ rows: `INDEXED BY jobs_ended WHERE state > 1 AND state = ${STATE_CODES[state]} AND ${within}`, seq: 'seq' }]
-}
-
-function select(sql: SqlStorage, query: string, ...values: SqlStorageValue[]): Job[] {
-  return sql
-    .exec(query, ...values)
-    .toArray()
-    .map(toJob)
 }

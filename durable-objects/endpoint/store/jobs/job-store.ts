@@ -16,7 +16,7 @@ export class JobStore implements JobRows {
   /** Queued jobs by priority, kept in memory because a count over a long queue is not free. */
   queuedNormal = 0
   queuedLow = 0
-  private readonly leases: Leases
+  readonly leases: Leases
   private readonly recent = new RecentJobs()
 
   constructor(sql: SqlStorage, undo: Undo) {

@@ -1,4 +1,4 @@
-import { isSign, takeInRow } from '../../../../src/domain/worker/signs.ts'
+import { hasSignsOnly, isSign, takeInRow } from '../../../../src/domain/worker/signs.ts'
 import type { ReadyWorker, Worker, WorkerPhase } from '../../../../src/domain/worker/worker.ts'
 import type { StopOrder, WorkerRows } from '../../../../src/queue/state.ts'
 import type { TimelineStore } from '../timeline-store.ts'
@@ -74,7 +74,7 @@ export class WorkerStore implements WorkerRows {
   }
 
   private saveRow(inRow: Worker | undefined, worker: Worker): void {
-    if (inRow && isStir(inRow, worker)) this.stir(worker)
+    if (inRow && worker.phase === 'READY' && hasSignsOnly(inRow, worker)) this.stir(worker)
     else this.write(worker)
     this.note(worker.id, worker)
   }
@@ -170,12 +170,6 @@ function put(workers: Map<string, Worker>, id: string, worker: Worker | undefine
 
 function inOrder(a: Worker, b: Worker): number {
   return a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1)
-}
-
-/** Whether nothing has changed but when a worker was last heard of and whether it is idle. */
-function isStir(before: Worker, after: Worker): after is ReadyWorker {
-  if (before.phase !== 'READY' || after.phase !== 'READY') return false
-  return before.worked === after.worked && before.excusedUntilMs === after.excusedUntilMs && before.loadedAtMs === after.loadedAtMs
 }
 
 /** Every column, so that nothing of an earlier phase stays behind. */
