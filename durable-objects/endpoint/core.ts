@@ -253,6 +253,6 @@ export class EndpointCore {
     })
     const outbox = new Outbox({ env, state, now: () => this.now(), transact: (run) => this.transact(run) })
     const audit = new AuditOutbox({ env, sql: ctx.storage.sql, now: () => this.now() })
-    return { state, outbox, audit, alarm: new Alarm(ctx.storage, state.meta), notes: new QueueNotes(state) }
+    return { state, outbox, audit, alarm: new Alarm(ctx.storage, state.meta, pingIntervalMs), notes: new QueueNotes(state) }
   }
 }

@@ -51,7 +51,7 @@ function armedAfterMs({ state }: Tx): number | null {
   if (armed === null) return null
   const held = state.jobs.heldCounts()
   const isWatched = (worker: Worker) => worker.phase === 'READY' || (worker.phase === 'DRAINING' && held.has(worker.id))
-  const pings = (worker: Worker) => isWatched(worker) && lastSeenMs(worker) !== null && !isExcused(worker, armed)
+  const pings = (worker: Worker) => isWatched(worker) && lastSeenMs(worker) !== null && !isExcused(worker, armed - 1)
   return state.workers.all().some(pings) ? armed - silenceLimitMs(state) : null
 }
 

@@ -11,7 +11,8 @@ import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
 /** Longer than a stock worker tries (three times, a few seconds apart), shorter than the host's lease. */
 const AWAY_MS = 15_000
-const CHUNKS = 24
+/** They last 15 s: a slow machine takes some of them until the plane is killed. */
+const CHUNKS = 60
 const PAUSE_MS = 250
 const HOLD_MS = 10_000
 const PING_INTERVAL_MS = 1_000

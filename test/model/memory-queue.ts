@@ -257,7 +257,7 @@ export class MemoryQueue implements QueueUnderTest {
 
   private newAlarm(): Alarm {
     const nowhere = { setAlarm: async () => undefined, deleteAlarm: async () => undefined }
-    return new Alarm(nowhere, this.state.meta)
+    return new Alarm(nowhere, this.state.meta, this.state.pingIntervalMs)
   }
 }
 

@@ -407,8 +407,8 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     id: 'the alarm is not moved forward',
     file: 'durable-objects/endpoint/alarm.ts',
-    find: 'armed > nowMs && armed <= atMs',
-    replace: 'armed > nowMs',
+    find: 'armed > nowMs && armed <= atMs && atMs',
+    replace: 'armed > nowMs && atMs',
   },
   {
     id: 'an answer ends with the first reading of its chunks',
