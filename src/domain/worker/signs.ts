@@ -7,7 +7,7 @@ const TAKE_GRAIN_MS = 60_000
 
 /**
  * Whether the row of a worker may stay as it is (LSE-24): nothing has changed but when the worker was last heard of. It is written once a minute
- * while the worker asks for work, and when it gets a job after a time without: a row without an idle time says that nobody knows it.
+ * while the worker asks for work, and when it gets a job after a time without: a row without an idle time says that it is unknown.
  */
 export function isSign(inRow: Worker, worker: Worker): boolean {
   return hasSignsOnly(inRow, worker) && takeInRow(inRow) === takeInRow(worker) && isIdleKnown(inRow, worker)
@@ -25,8 +25,8 @@ function isIdleKnown(inRow: Worker, worker: Worker): boolean {
 }
 
 /**
- * The last take of a worker as its row has it: no earlier than any that the row stands for, so that nobody is taken for one that stopped asking
- * (PP-28) because its queue was loaded anew. Milliseconds; null: it does not take.
+ * The last take of a worker as its row has it: no earlier than any that the row stands for, so that a worker does not count as one that
+ * stopped asking (PP-28) because its queue was loaded anew. Milliseconds; null: it does not take.
  */
 export function takeInRow(worker: Worker): number | null {
   if (!('lastTakeAtMs' in worker) || worker.lastTakeAtMs === null) return null
