@@ -261,8 +261,8 @@ export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a ping writes a row',
     file: JOBS,
-    find: 'if (!isRenewal(before, job)) this.writeLease(job)',
-    replace: 'this.writeLease(job)',
+    find: 'if (!isRenewal(before, job)) this.update(LEASE, job)',
+    replace: 'this.update(LEASE, job)',
   },
   { id: 'a restart forgets queued jobs', file: JOBS, find: 'this.queuedNormal = max(', replace: 'this.queuedNormal = 0 * max(' },
   {

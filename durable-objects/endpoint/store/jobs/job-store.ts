@@ -2,6 +2,7 @@ import { isTerminal, type Job } from '../../../../src/domain/job/job.ts'
 import { dueInRowMs, isRenewal } from '../../../../src/domain/job/lease-memory.ts'
 import type { JobRows } from '../../../../src/queue/state.ts'
 import type { Undo } from '../undo.ts'
+import { ANY, type JobUpdate, LEASE, MOVE } from './job-columns.ts'
 import { STATE_CODES, toJob } from './job-row.ts'
 import { Leases } from './leases.ts'
 import { RecentJobs } from './recent-jobs.ts'
@@ -72,84 +73,19 @@ export class JobStore implements JobRows {
   /** Writes what a transition may change. `before` is what the caller read. */
   save(before: Job, job: Job): void {
     if (isSameLease(before, job)) {
-      if (!isRenewal(before, job)) this.writeLease(job)
+      if (!isRenewal(before, job)) this.update(LEASE, job)
       this.leases.keep(job)
       return
     }
-    if (isMove(before, job)) this.writeMove(job)
-    else this.write(job)
+    this.update(isMove(before, job) ? MOVE : ANY, job)
     this.count(before, -1)
     this.count(job, 1)
     this.leases.keep(job)
     this.recent.keep(job)
   }
 
-  /** What a lease may change of its job: no column that an index has. */
-  private writeLease(job: Job): void {
-    this.sql.exec(
-      'UPDATE jobs SET acked = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, chunks = ?, delivery = ? WHERE seq = ?',
-      job.acked ? 1 : 0,
-      job.leaseUntilMs,
-      job.leaseEndReason,
-      job.missingPings,
-      job.chunks,
-      job.delivery,
-      job.seq,
-    )
-  }
-
-  /** A job that begins to run, or waits again: its place in the queue and when its row is due stay, and with them two indexes. */
-  private writeMove(job: Job): void {
-    this.sql.exec(
-      `UPDATE jobs SET state = ?, attempt = ?, retries = ?, worker_id = ?, boot = ?, past_holders = ?, started_at = ?, acked = ?, unconfirmed = ?,
-         host_losses = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, error_detail = ?, delivery = ? WHERE seq = ?`,
-      STATE_CODES[job.state],
-      job.attempt,
-      job.retries,
-      job.holder?.workerId ?? null,
-      job.holder?.boot ?? null,
-      job.pastHolders.length > 0 ? job.pastHolders.join(' ') : null,
-      job.startedAtMs,
-      job.acked ? 1 : 0,
-      job.unconfirmed,
-      job.hostLosses,
-      job.leaseUntilMs,
-      job.leaseEndReason,
-      job.missingPings,
-      job.errorDetail,
-      job.delivery,
-      job.seq,
-    )
-  }
-
-  /** Every column that a transition may change. */
-  private write(job: Job): void {
-    this.sql.exec(
-      `UPDATE jobs SET state = ?, order_key = ?, due_at = ?, attempt = ?, retries = ?, worker_id = ?, boot = ?, past_holders = ?, started_at = ?,
-         acked = ?, unconfirmed = ?, host_losses = ?, lease_until = ?, lease_end_reason = ?, missing_pings = ?, finished_at = ?, error = ?, error_detail = ?, chunks = ?,
-         delivery = ? WHERE seq = ?`,
-      STATE_CODES[job.state],
-      job.orderKey,
-      dueInRowMs(job),
-      job.attempt,
-      job.retries,
-      job.holder?.workerId ?? null,
-      job.holder?.boot ?? null,
-      job.pastHolders.length > 0 ? job.pastHolders.join(' ') : null,
-      job.startedAtMs,
-      job.acked ? 1 : 0,
-      job.unconfirmed,
-      job.hostLosses,
-      job.leaseUntilMs,
-      job.leaseEndReason,
-      job.missingPings,
-      job.finishedAtMs,
-      job.error,
-      job.errorDetail,
-      job.chunks,
-      job.delivery,
-      job.seq,
-    )
+  private update(statement: JobUpdate, job: Job): void {
+    this.sql.exec(statement.sql, ...statement.values(job))
   }
 
   remove(job: Job): void {

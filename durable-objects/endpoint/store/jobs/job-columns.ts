@@ -1,0 +1,54 @@
+import type { Job } from '../../../../src/domain/job/job.ts'
+import { dueInRowMs } from '../../../../src/domain/job/lease-memory.ts'
+import { STATE_CODES } from './job-row.ts'
+
+/** Every column that a transition may change, from the job. */
+const VALUES = {
+  state: (job: Job) => STATE_CODES[job.state],
+  order_key: (job: Job) => job.orderKey,
+  due_at: dueInRowMs,
+  attempt: (job: Job) => job.attempt,
+  retries: (job: Job) => job.retries,
+  worker_id: (job: Job) => job.holder?.workerId ?? null,
+  boot: (job: Job) => job.holder?.boot ?? null,
+  past_holders: (job: Job) => (job.pastHolders.length > 0 ? job.pastHolders.join(' ') : null),
+  started_at: (job: Job) => job.startedAtMs,
+  acked: (job: Job) => (job.acked ? 1 : 0),
+  unconfirmed: (job: Job) => job.unconfirmed,
+  host_losses: (job: Job) => job.hostLosses,
+  lease_until: (job: Job) => job.leaseUntilMs,
+  lease_end_reason: (job: Job) => job.leaseEndReason,
+  missing_pings: (job: Job) => job.missingPings,
+  finished_at: (job: Job) => job.finishedAtMs,
+  error: (job: Job) => job.error,
+  error_detail: (job: Job) => job.errorDetail,
+  chunks: (job: Job) => job.chunks,
+  delivery: (job: Job) => job.delivery,
+} satisfies Record<string, (job: Job) => SqlStorageValue>
+type Column = keyof typeof VALUES
+
+/** A statement that writes some columns of a job: an index is touched only when one of its columns is named. */
+export interface JobUpdate {
+  sql: string
+  values(job: Job): SqlStorageValue[]
+}
+
+function updateOf(names: readonly Column[]): JobUpdate {
+  const set = names.map((name) => `${name} = ?`).join(', ')
+  return {
+    sql: `UPDATE jobs SET ${set} WHERE seq = ?`,
+    values: (job) => [...names.map((name) => VALUES[name](job)), job.seq],
+  }
+}
+
+/** What a lease may change of its job while it goes on: no column that an index has. */
+export const LEASE = updateOf(['acked', 'lease_until', 'lease_end_reason', 'missing_pings', 'chunks', 'delivery'])
+
+const ALL = Object.keys(VALUES) as Column[]
+const OF_THE_END: readonly Column[] = ['order_key', 'due_at', 'finished_at', 'error', 'chunks']
+
+/** A job that begins to run, or waits again: its place in the queue and when its row is due stay, and with them two indexes. */
+export const MOVE = updateOf(ALL.filter((name) => !OF_THE_END.includes(name)))
+
+/** Any transition. */
+export const ANY = updateOf(ALL)
