@@ -6,6 +6,7 @@ import { countStarts, docker, findContainer, imageOfItsOwn } from './support/doc
 import { GPU_ARGS, type JobView, TestEndpoint } from './support/endpoint.ts'
 import { handlerBegun } from './support/handler.ts'
 import { eventually, startPlane, type TestPlane } from './support/plane.ts'
+import { quickPings } from './support/quick-pings.ts'
 import { BUILD_TIMEOUT_MS, busyboxImage, pythonWorkerImage } from './support/worker-image.ts'
 
 // What happens to jobs when their workers fail. A ping every second makes a lease four seconds long (LSE-4).
@@ -25,7 +26,7 @@ let busybox: string
 beforeAll(async () => {
   python = await pythonWorkerImage()
   busybox = await imageOfItsOwn(await busyboxImage())
-  plane = await startPlane({ args: GPU_ARGS, env: { WORKER_PING_INTERVAL_MS: '1000' } })
+  plane = await startPlane({ args: GPU_ARGS, env: quickPings() })
 }, BUILD_TIMEOUT_MS)
 afterAll(async () => {
   await plane?.stop()

@@ -4,6 +4,7 @@ import { docker, findContainer, followLogs } from './support/docker.ts'
 import { TestEndpoint } from './support/endpoint.ts'
 import { handlerBegun } from './support/handler.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
+import { quickPings } from './support/quick-pings.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
 // A whole machine that stops for a while and then goes on, with a worker in the middle of a job: nobody was there to end that worker.
@@ -20,7 +21,7 @@ const agents: TestAgent[] = []
 
 beforeAll(async () => {
   image = await pythonWorkerImage()
-  plane = await startPlane({ args: ['--no-agent'], env: { WORKER_PING_INTERVAL_MS: '1000' } })
+  plane = await startPlane({ args: ['--no-agent'], env: quickPings() })
 }, BUILD_TIMEOUT_MS)
 afterAll(async () => {
   for (const agent of agents) await agent.stop()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DroppingProxy, startDroppingProxy } from './support/dropping-proxy.ts'
 import { type JobView, TestEndpoint } from './support/endpoint.ts'
 import { startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
+import { quickPings } from './support/quick-pings.ts'
 
 // Between a plane and its agent lies a network that loses three answers in ten to workers that ask for jobs.
 
@@ -15,7 +16,7 @@ let proxy: DroppingProxy
 let agent: TestAgent
 
 beforeAll(async () => {
-  plane = await startPlane({ args: ['--no-agent'], env: { WORKER_PING_INTERVAL_MS: '1000' } })
+  plane = await startPlane({ args: ['--no-agent'], env: quickPings() })
   let answers = 0
   proxy = await startDroppingProxy(plane.url, () => LOST[answers++ % LOST.length] === true)
   agent = await startAgent({ plane: { ...plane, url: proxy.url }, name: 'behind-a-bad-network', simulateGpus: 'NVIDIA L4:4' })

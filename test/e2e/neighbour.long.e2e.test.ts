@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { docker, findContainer } from './support/docker.ts'
 import { TestEndpoint } from './support/endpoint.ts'
 import { callPlane, eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
+import { quickPings } from './support/quick-pings.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
 // Two accounts on one machine. A container of one takes what it can; the other's jobs go on.
@@ -19,7 +20,7 @@ let strangerKey: string
 
 beforeAll(async () => {
   image = await pythonWorkerImage()
-  plane = await startPlane({ args: ['--no-agent'], env: { WORKER_PING_INTERVAL_MS: '1000' } })
+  plane = await startPlane({ args: ['--no-agent'], env: quickPings() })
   agent = await startAgent({ plane, name: 'shared', simulateGpus: 'NVIDIA L4:4' })
   const operator = plane.operatorKey
   const user = await callPlane<{ id: string }>(plane, operator, 'POST', '/admin/v1/users', { email: 'stranger@example.com' })

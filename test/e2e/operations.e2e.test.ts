@@ -4,6 +4,7 @@ import { findContainer } from './support/docker.ts'
 import { GPU_ARGS, TestEndpoint } from './support/endpoint.ts'
 import { handlerBegun } from './support/handler.ts'
 import { eventually, startPlane, type TestPlane } from './support/plane.ts'
+import { quickPings } from './support/quick-pings.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
 // What ends a running job from outside, and what starts it again: the published worker SDK in real containers.
@@ -18,7 +19,7 @@ let image: string
 
 beforeAll(async () => {
   image = await pythonWorkerImage()
-  plane = await startPlane({ args: GPU_ARGS, env: { WORKER_PING_INTERVAL_MS: '1000' } })
+  plane = await startPlane({ args: GPU_ARGS, env: quickPings() })
 }, BUILD_TIMEOUT_MS)
 afterAll(() => plane?.stop())
 

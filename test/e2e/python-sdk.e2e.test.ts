@@ -4,6 +4,7 @@ import { type EndpointOptions, GPU_ARGS, TestEndpoint } from './support/endpoint
 import { handlerBegun } from './support/handler.ts'
 import { eventually, startPlane, type TestPlane } from './support/plane.ts'
 import { PythonClient } from './support/python-client.ts'
+import { quickPings } from './support/quick-pings.ts'
 import { BUILD_TIMEOUT_MS, pythonClient, pythonWorkerImage } from './support/worker-image.ts'
 
 // CLI-1, CLI-3: the published Python client and worker, unmodified; the workers are real containers that the agent starts through Docker.
@@ -20,7 +21,7 @@ beforeAll(async () => {
   await pythonClient()
   image = await pythonWorkerImage()
   // WRK-20: pings every second keep the tests of lost results short.
-  plane = await startPlane({ args: GPU_ARGS, env: { WORKER_PING_INTERVAL_MS: '1000' } })
+  plane = await startPlane({ args: GPU_ARGS, env: quickPings() })
   client = await PythonClient.start(plane)
   plain = await serve('plain', { env: { GREETING: 'grüß dich = "50 %"' }, workers: { max: 1, idleTimeout: 300 } })
 }, BUILD_TIMEOUT_MS)

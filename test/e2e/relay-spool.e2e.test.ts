@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { busyness } from '../support/machine.ts'
 import { realTime } from '../support/time.ts'
 import { type EndpointOptions, type JobView, TestEndpoint } from './support/endpoint.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
+import { quickPingMs } from './support/quick-pings.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
 // The plane is killed while a worker streams. The worker goes on: its agent keeps what it posts, and the plane gets all of it once it is back.
@@ -17,7 +17,7 @@ const CHUNKS = 60
 const PAUSE_MS = 250
 const HOLD_MS = 10_000
 /** A worker has four of them to be heard once its host is back, also on a busy machine. */
-const PING_INTERVAL_MS = Math.round(1_000 * busyness())
+const PING_INTERVAL_MS = quickPingMs()
 /** Longer than the lease of a worker that pings, which is what a busy machine takes to start an agent (PP-13). */
 const LATE_AGENT_MS = 6 * PING_INTERVAL_MS
 
