@@ -8,6 +8,7 @@ export interface WorkerAccess {
   takePath: string
   /** Of a job's result; `$ID` stands for the job. */
   donePath: string
+  pingPath: string
 }
 
 export interface FakeHost {
@@ -46,5 +47,6 @@ function readAccess(workload: Workload): WorkerAccess {
     key: workload.platformEnv.RUNPOD_AI_API_KEY ?? '',
     takePath: workerUrl(workload, '', 'RUNPOD_WEBHOOK_GET_JOB').replaceAll('$ID', workload.id),
     donePath: workerUrl(workload, '', 'RUNPOD_WEBHOOK_POST_OUTPUT'),
+    pingPath: workerUrl(workload, '', 'RUNPOD_WEBHOOK_PING'),
   }
 }

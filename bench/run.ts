@@ -7,6 +7,7 @@ import { measureCatalog } from './sections/catalog.ts'
 import { measureCli } from './sections/cli.ts'
 import { measureClusters } from './sections/clusters.ts'
 import { measureConsole } from './sections/console.ts'
+import { measureCpu } from './sections/cpu.ts'
 import { measureGrowth } from './sections/growth.ts'
 import { measureLatency } from './sections/latency.ts'
 import { measureMemory } from './sections/memory.ts'
@@ -21,6 +22,7 @@ import { measureThroughput } from './sections/throughput.ts'
 
 const SECTIONS: Record<string, () => Promise<Row[]>> = {
   throughput: measureThroughput,
+  cpu: measureCpu,
   reads: measureReads,
   growth: measureGrowth,
   latency: measureLatency,

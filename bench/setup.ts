@@ -107,12 +107,17 @@ export async function startQueue(plane: BenchPlane): Promise<Queue> {
 }
 
 /** A plain Worker, served the same way from a directory of its own. */
-export async function startBaseline(): Promise<AsyncDisposable & { url: string }> {
+export async function startBaseline(): Promise<AsyncDisposable & { url: string; pid(): number }> {
   const storage = mkdtempSync(join(tmpdir(), 'podplane-baseline-'))
   const bundle = await loadBundle(join(PROJECT_ROOT, 'bench/baseline/wrangler.toml'), 'bench-baseline')
-  const worker = await startPlane({ storage, port: await claimPort(0), vars: {}, bundle, onLog: printLog })
+  let pid = 0
+  const onProcess = (started: number) => {
+    pid = started
+  }
+  const worker = await startPlane({ storage, port: await claimPort(0), vars: {}, bundle, onLog: printLog, onProcess })
   return {
     url: worker.url,
+    pid: () => pid,
     async [Symbol.asyncDispose]() {
       await worker.stop()
       rmSync(storage, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
