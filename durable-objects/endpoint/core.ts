@@ -1,5 +1,3 @@
-import { openDatabase } from '../../src/db/client.ts'
-import { isLiveEndpoint } from '../../src/db/endpoints/endpoint-config.ts'
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
 import { applyTime, type Job } from '../../src/domain/job/job.ts'
 import type { QueueNote } from '../../src/domain/job/record.ts'
@@ -23,6 +21,7 @@ import { stepBulks } from './bulk-steps.ts'
 import { CallLimits } from './call-limits.ts'
 import { GroupCommit } from './commit.ts'
 import { Outbox } from './effects/outbox.ts'
+import { hasNothing, isKnown } from './forgetting.ts'
 import { Parking } from './parking.ts'
 import { StorageGrant } from './storage-grant.ts'
 import { SqlState } from './store/sql-state.ts'
@@ -160,7 +159,7 @@ export class EndpointCore {
    * then the object alone knows that a deletion has begun.
    */
   async forget(): Promise<void> {
-    if (!this.isForgettable() || (await this.isLive()) || !this.isForgettable()) return
+    if (!this.isForgettable() || (await isKnown(this.env, this.state)) || !this.isForgettable()) return
     const gone = this.ctx.storage.deleteAll()
     this.opened = null
     this.planned = false
@@ -169,17 +168,8 @@ export class EndpointCore {
   }
 
   private isForgettable(): boolean {
-    if (!this.opened || this.config() || this.opened.audit.size > 0) return false
-    const { jobs, workers, meta, outbox } = this.opened.state
-    // A row among those that wait for capacity is taken out first.
-    if (meta.waitsForCapacity() || (meta.suspended() && !meta.deleted())) return false
-    const isBusy = jobs.queuedNormal + jobs.queuedLow > 0 || jobs.running().length > 0 || workers.all().length > 0 || outbox.size > 0
-    return !isBusy && this.inFlight.size === 0
-  }
-
-  private async isLive(): Promise<boolean> {
-    const endpointId = this.state.meta.endpointId()
-    return endpointId !== null && (await isLiveEndpoint(openDatabase(this.env.DB), endpointId))
+    if (!this.opened || this.opened.audit.size > 0 || this.inFlight.size > 0) return false
+    return this.config() === null && hasNothing(this.opened.state)
   }
 
   /** Every deadline that has passed. */

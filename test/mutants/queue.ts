@@ -194,7 +194,7 @@ export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'an object forgets an endpoint that is not deleted yet',
     file: 'durable-objects/endpoint/core.ts',
-    find: '|| (await this.isLive()) ||',
+    find: '|| (await isKnown(this.env, this.state)) ||',
     replace: '||',
   },
   {

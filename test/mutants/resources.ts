@@ -158,7 +158,7 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a rotated secret reaches what runs',
-    file: 'durable-objects/host/pods/pods.ts',
+    file: 'durable-objects/host/pods/pod-workloads.ts',
     find: 'if (former) return { ok: true',
     replace: "if (former && container.desired !== 'running') return { ok: true",
   },

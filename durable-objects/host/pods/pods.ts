@@ -1,26 +1,19 @@
-import { openDatabase, openRecords } from '../../../src/db/client.ts'
+import { openRecords } from '../../../src/db/client.ts'
 import { findPodForHost } from '../../../src/db/pods/find-pods.ts'
-import { type PodRow, releaseCompute } from '../../../src/db/pods/pods.ts'
-import { isToRun } from '../../../src/domain/pod/pod.ts'
-import { type DesiredContainer, desiredContainers, generationOf } from '../../../src/domain/pod/workloads.ts'
+import { desiredContainers } from '../../../src/domain/pod/workloads.ts'
 import type { PodHost } from '../../../src/effects/pods/marked-pod.ts'
 import { loseHostOfPods, movePodsAway, returnHostOfPods } from '../../../src/effects/pods/pod-hosts.ts'
-import { noteUnknownSecrets } from '../../../src/effects/pods/pod-notes.ts'
-import { failPodStart, isDown, releasePod } from '../../../src/effects/pods/pod-reports.ts'
-import { applyDesired, podWorkload } from '../../../src/effects/pods/pod-spec.ts'
-import { refuseBytes } from '../../../src/effects/secret-env.ts'
-import type { Env } from '../../../src/env.ts'
-import { HOST_LEASE_MS, Workload, type WorkloadReport } from '../../../src/host-protocol/messages.ts'
+import { failPodStart } from '../../../src/effects/pods/pod-reports.ts'
+import { HOST_LEASE_MS, type Workload, type WorkloadReport } from '../../../src/host-protocol/messages.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { Alarms } from '../../alarms.ts'
 import type { Timers } from '../../clock/timers.ts'
-import type { DesiredState } from '../desired-state.ts'
 import type { HostOverlays } from '../overlays.ts'
-import type { HostWorkload, WorkloadStore } from '../workload-store.ts'
 import { HostDeadlines } from './deadlines.ts'
 import { HostIdleStops, type HostIdleStopsDeps } from './idle-stops.ts'
 import { PodMarks } from './pod-marks.ts'
 import { PodWaiters } from './pod-waiters.ts'
+import { PodWorkloads, type PodWorkloadsDeps } from './pod-workloads.ts'
 
 /** A request that marked a pod has ended, or was ended by the platform, after this. */
 const MARK_TTL_MS = 120_000
@@ -33,11 +26,7 @@ const MOVE_AGAIN_AFTER_MS = 10_000
 export const MARKS_TIMER = 'pods'
 export const MOVES_TIMER = 'moves'
 
-export interface HostPodsDeps {
-  storage: DurableObjectStorage
-  env: Env
-  store: WorkloadStore
-  desired: DesiredState
+export interface HostPodsDeps extends PodWorkloadsDeps {
   overlays: HostOverlays
   alarms: Alarms
   timers: Pick<Timers, 'after'>
@@ -60,6 +49,7 @@ export class HostPods {
   private coming: Promise<unknown> = Promise.resolve()
   private readonly deadlines: HostDeadlines
   private readonly idleStops: HostIdleStops
+  private readonly workloads: PodWorkloads
 
   constructor(deps: HostPodsDeps) {
     this.deps = deps
@@ -67,6 +57,7 @@ export class HostPods {
     this.marks = new PodMarks(deps.storage.sql)
     this.deadlines = new HostDeadlines(deps)
     this.idleStops = new HostIdleStops(deps)
+    this.workloads = new PodWorkloads(deps)
   }
 
   /** A pod's row is about to change; whoever says so asks for a look afterwards, and if he dies before, the timer looks. */
@@ -178,10 +169,10 @@ export class HostPods {
     const pod = row?.hostId === hostId ? row : null
     if (pod) await this.deadlines.expect(pod)
     if (pod) await this.idleStops.expect(pod)
-    const known = this.knownOf(podId)
+    const known = this.workloads.known(podId)
     const wanted: Workload[] = []
     for (const container of desiredContainers(pod, [...known.keys()])) {
-      const made = await this.workloadOf(pod, podId, container, known)
+      const made = await this.workloads.of(pod, podId, container, known)
       if (made?.ok) wanted.push(made.workload)
       // The row says so now: look at that.
       if (pod && made?.ok === false) {
@@ -192,61 +183,7 @@ export class HostPods {
     // First, so that no workload is told of without its networks.
     const isNetworked = pod?.clusterIp != null || pod?.globalIp != null || this.deps.overlays.has(podId)
     const hasNetworks = isNetworked && (await this.deps.overlays.refresh(hostId, true))
-    if ((await this.want(podId, wanted, known)) || hasNetworks) await this.deps.desired.broadcast()
-    await this.returnUnused(hostId, podId, row, known)
+    if ((await this.workloads.want(podId, wanted, known)) || hasNetworks) await this.deps.desired.broadcast()
+    await this.workloads.returnUnused(hostId, podId, row, known)
   }
-
-  private knownOf(podId: string): Map<number, HostWorkload> {
-    const rows = this.deps.store.ownedBy(podId).flatMap((row) => {
-      const generation = generationOf(podId, row.workload.id)
-      return generation === null ? [] : [[generation, row] as const]
-    })
-    return new Map(rows)
-  }
-
-  // Made with the secrets of its start: what is known already never changes with them (ACC-6).
-  private async workloadOf(
-    pod: PodRow | null,
-    podId: string,
-    container: DesiredContainer,
-    known: Map<number, HostWorkload>,
-  ): Promise<{ ok: true; workload: Workload } | { ok: false; reason: string } | null> {
-    const former = known.get(container.generation)
-    if (former) return { ok: true, workload: applyDesired(former.workload, podId, container) }
-    const { env, store } = this.deps
-    const made = pod && (await podWorkload(env, pod, container))
-    if (!pod || !made?.ok) return made
-    const excess = made.hasSecrets ? await refuseBytes(env, pod.teamId, store.bytesOfAccount(pod.teamId), made.workload) : null
-    if (excess !== null) return { ok: false, reason: excess }
-    await noteUnknownSecrets(env, { kind: 'pod', id: podId, ownerId: podId, start: container.generation }, made.unknownSecrets)
-    return made
-  }
-
-  private async want(podId: string, wanted: readonly Workload[], known: Map<number, HostWorkload>): Promise<boolean> {
-    const { desired, storage, store } = this.deps
-    const present = new Map([...known.values()].map(({ workload }) => [workload.id, textOf(workload)]))
-    const changed = wanted.filter((workload) => present.get(workload.id) !== textOf(workload))
-    // A container that was reported gone meanwhile must not come back into the desired state.
-    const isThere = (id: string) => !present.has(id) || store.get(id) !== null
-    for (const workload of changed) await desired.want(storage, workload, podId, () => isThere(workload.id))
-    return changed.length > 0
-  }
-
-  // What a host was never told of will never be reported as gone by it.
-  private async returnUnused(hostId: string, podId: string, pod: PodRow | null, known: Map<number, HostWorkload>): Promise<void> {
-    // Capacity is reserved in the transaction that writes the row: without one there is none.
-    if (pod === null) return
-    const db = openDatabase(this.deps.env.DB)
-    const isHere = pod.hostId === hostId && pod.status !== 'TERMINATED'
-    if (!isHere) {
-      if (known.size === 0) await releasePod(db, podId, hostId)
-    } else if (!isToRun(pod) && !known.has(pod.generation) && [...known.values()].every(({ state }) => isDown(state))) {
-      await releaseCompute(db, podId, hostId, pod.generation)
-    }
-  }
-}
-
-// Parsed, so that members stand in one order and equal ones read equal.
-function textOf(workload: Workload): string {
-  return JSON.stringify(Workload.parse(workload))
 }

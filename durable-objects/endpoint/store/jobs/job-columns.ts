@@ -44,6 +44,7 @@ function updateOf(names: readonly Column[]): JobUpdate {
 /** What a lease may change of its job while it goes on: no column that an index has. */
 export const LEASE = updateOf(['acked', 'lease_until', 'lease_end_reason', 'missing_pings', 'chunks', 'delivery'])
 
+// `Object.keys` says no more than that they are texts.
 const ALL = Object.keys(VALUES) as Column[]
 const OF_THE_END: readonly Column[] = ['order_key', 'due_at', 'finished_at', 'error', 'chunks']
 

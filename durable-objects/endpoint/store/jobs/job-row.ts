@@ -1,5 +1,6 @@
 import { JOB_STATES, type JobState } from '../../../../src/contract/enums.ts'
 import type { Job } from '../../../../src/domain/job/job.ts'
+import { numberOrNull, textOrNull } from '../row-values.ts'
 
 /** How a state is written in the `jobs` table. */
 export const STATE_CODES = Object.fromEntries(JOB_STATES.map((state, code) => [state, code])) as Record<JobState, number>
@@ -36,12 +37,4 @@ export function toJob(row: Record<string, SqlStorageValue>): Job {
     chunks: Number(row.chunks ?? 0),
     delivery: textOrNull(row.delivery),
   }
-}
-
-function numberOrNull(value: SqlStorageValue | undefined): number | null {
-  return typeof value === 'number' ? value : null
-}
-
-function textOrNull(value: SqlStorageValue | undefined): string | null {
-  return typeof value === 'string' ? value : null
 }

@@ -1,0 +1,17 @@
+import { openDatabase } from '../../src/db/client.ts'
+import { isLiveEndpoint } from '../../src/db/endpoints/endpoint-config.ts'
+import type { Env } from '../../src/env.ts'
+import type { SqlState } from './store/sql-state.ts'
+
+/** PP-208: whether nothing of an endpoint that has no configuration any more is under way. */
+export function hasNothing({ jobs, workers, meta, outbox }: SqlState): boolean {
+  // A row among those that wait for capacity is taken out first.
+  if (meta.waitsForCapacity() || (meta.suspended() && !meta.deleted())) return false
+  return jobs.queuedNormal + jobs.queuedLow + jobs.inProgress === 0 && workers.all().length === 0 && outbox.size === 0
+}
+
+/** Whether D1 has the endpoint: until it says otherwise, its object alone knows that a deletion has begun. */
+export async function isKnown(env: Env, { meta }: SqlState): Promise<boolean> {
+  const endpointId = meta.endpointId()
+  return endpointId !== null && (await isLiveEndpoint(openDatabase(env.DB), endpointId))
+}
