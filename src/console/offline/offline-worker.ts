@@ -14,6 +14,7 @@ interface WorkerScope {
   skipWaiting(): Promise<void>
 }
 
+// The types of a page know `self` as its window.
 const scope = self as unknown as WorkerScope
 
 // A newer one does not wait until every page of the console is closed.

@@ -57,7 +57,7 @@ const ContainerUsage = z.object({
   traffic: Traffic.optional(),
 })
 const ExecFacts = z.object({ running: z.boolean(), exitCode: z.number().int().nullable() })
-/** Goes back to the engine as it came. */
+/** Goes back to the engine as it came, so nothing of it is read here and its type is the engine's word. */
 const Config = z.record(z.string(), z.unknown()) as unknown as z.ZodType<ContainerConfig>
 const Bridge = z.object({ gateway: z.string().optional(), subnet: z.string().optional() })
 
