@@ -8,12 +8,16 @@ export interface WorkerAccess {
   takePath: string
   /** Of a job's result; `$ID` stands for the job. */
   donePath: string
+}
+
+/** A worker of ours, which pings too. */
+export interface PingingWorker extends WorkerAccess {
   pingPath: string
 }
 
 export interface FakeHost {
   /** The workers that the plane wants here, once there are as many as fit. */
-  workers: Promise<WorkerAccess[]>
+  workers: Promise<PingingWorker[]>
   close(): void
 }
 
@@ -24,9 +28,9 @@ export const WORKER_VCPUS = 2
 
 /** The one host of the bench's plane: the bench is its workers. */
 export async function startFakeHost(options: { planeUrl: string; joinToken: string; stateDir: string }): Promise<FakeHost> {
-  const found: WorkerAccess[] = []
-  let complete: (workers: WorkerAccess[]) => void = () => undefined
-  const workers = new Promise<WorkerAccess[]>((resolve) => {
+  const found: PingingWorker[] = []
+  let complete: (workers: PingingWorker[]) => void = () => undefined
+  const workers = new Promise<PingingWorker[]>((resolve) => {
     complete = resolve
   })
   const host = await startIdleHost({
@@ -41,7 +45,7 @@ export async function startFakeHost(options: { planeUrl: string; joinToken: stri
   return { workers, close: () => host.close() }
 }
 
-function readAccess(workload: Workload): WorkerAccess {
+function readAccess(workload: Workload): PingingWorker {
   return {
     workerId: workload.id,
     key: workload.platformEnv.RUNPOD_AI_API_KEY ?? '',

@@ -11,7 +11,7 @@ import { loadBundle } from '../src/local/plane/bundle.ts'
 import { type Plane, startPlane } from '../src/local/plane/plane.ts'
 import { claimPort } from '../src/local/port.ts'
 import { openLocalDatabase } from '../test/e2e/support/local-database.ts'
-import { type FakeHost, startFakeHost, WORKER_VCPUS, WORKERS, type WorkerAccess } from './fake-host.ts'
+import { type FakeHost, startFakeHost, WORKER_VCPUS, WORKERS, type PingingWorker } from './fake-host.ts'
 
 /** A plane in a fresh directory with one account, whose limits are counted but out of reach. */
 export interface BenchPlane extends AsyncDisposable {
@@ -35,7 +35,7 @@ export interface Queue {
   url: string
   apiKey: string
   endpointId: string
-  workers: WorkerAccess[]
+  workers: PingingWorker[]
 }
 
 /** A job may wait in the queue for every worker that could exist, so this is what lets the queue grow. */

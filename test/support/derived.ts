@@ -190,9 +190,10 @@ export const DERIVED_KINDS = {
       endpointId,
       workerId: worker.id,
       isGood: async () => {
-        if ((await scene.machine.host.callStatus('logs')) === 401) return false
-        const [result] = await scene.machine.host.ship(worker.workload, ['line'], sequence++)
-        return result !== undefined && 'takenSeq' in result
+        const { id, log } = worker.workload
+        const lines = [{ seq: sequence++, at: Date.now(), source: 'container', line: 'line' }]
+        const results = await scene.machine.host.tryShip([{ workloadId: id, access: log, lines }])
+        return results?.some((result) => 'takenSeq' in result) ?? false
       },
     }
   },
