@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { busyness } from '../support/machine.ts'
 import { realTime } from '../support/time.ts'
 import { countStarts, docker, findContainer, imageOfItsOwn } from './support/docker.ts'
 import { GPU_ARGS, type JobView, TestEndpoint } from './support/endpoint.ts'
@@ -19,6 +20,10 @@ const REMOVED_MS = 40_000
 /** Starts at 0, 1, 3, 7 and 15 s, when each failure doubles the pause from one second on. */
 const MOST_STARTS = 6
 
+/** Time to find the container of a job's worker and to stop it in the middle of the job. */
+const JOB_SECONDS = 5
+
+let jobSeconds: number
 let plane: TestPlane
 let python: string
 let busybox: string
@@ -27,6 +32,7 @@ beforeAll(async () => {
   python = await pythonWorkerImage()
   busybox = await imageOfItsOwn(await busyboxImage())
   plane = await startPlane({ args: GPU_ARGS, env: quickPings() })
+  jobSeconds = Math.ceil(JOB_SECONDS * busyness())
 }, BUILD_TIMEOUT_MS)
 afterAll(async () => {
   await plane?.stop()
@@ -36,7 +42,7 @@ afterAll(async () => {
 describe.concurrent('a worker that fails in the middle of a job', () => {
   test('LSE-8, WRK-24: its container is killed: another worker runs the job again, once', async () => {
     const endpoint = await TestEndpoint.create(plane, 'killed', { image: python, cmd: PLAIN, workers: { max: 2, idleTimeout: 60 } })
-    const job = await endpoint.run({ do: 'sleep', seconds: 5 })
+    const job = await endpoint.run({ do: 'sleep', seconds: jobSeconds })
     const first = await handlerBegun(endpoint, job)
     await docker('kill', '--signal', 'KILL', await containerOf(first))
 
@@ -49,7 +55,7 @@ describe.concurrent('a worker that fails in the middle of a job', () => {
 
   test('LSE-7, INV-25: it is frozen: another worker runs the job again, and the frozen container is removed', async () => {
     const endpoint = await TestEndpoint.create(plane, 'frozen', { image: python, cmd: PLAIN, workers: { max: 2, idleTimeout: 60 } })
-    const job = await endpoint.run({ do: 'sleep', seconds: 5 })
+    const job = await endpoint.run({ do: 'sleep', seconds: jobSeconds })
     const first = await handlerBegun(endpoint, job)
     await docker('pause', await containerOf(first))
 
