@@ -5,7 +5,6 @@ import { formatJobId } from '../domain/job/id.ts'
 import { type Job, submitJob } from '../domain/job/job.ts'
 import { retentionMs } from '../domain/job/retention.ts'
 import type { Submission } from '../domain/job/submit.ts'
-import { INPUT, S3_CONFIG } from './state.ts'
 import { liveConfig, type Tx } from './tx.ts'
 import { hurrySearch } from './workers/outside-calls.ts'
 
@@ -71,9 +70,8 @@ export function acceptJob(tx: Tx, request: JobRequest): Accepted {
     return { refused: STORAGE_FULL }
   }
   const job = newJob(tx, request, config)
-  state.jobs.insert(job)
-  state.payloads.insert(job.seq, INPUT, request.submission.input)
-  if (request.sealS3Config !== null) state.payloads.insert(job.seq, S3_CONFIG, request.sealS3Config(job.id))
+  state.jobs.insert(job, request.submission.input)
+  if (request.sealS3Config !== null) state.payloads.setS3Config(job.seq, request.sealS3Config(job.id))
   if (!job.lowPriority && state.jobs.queuedNormal === 1) hurrySearch(tx)
   effects.scale = true
   return { job }

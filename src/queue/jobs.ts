@@ -1,7 +1,7 @@
 import { parseJobSeq } from '../domain/job/id.ts'
-import { canRetry, finishJob, isTerminal, type Job, retryJob } from '../domain/job/job.ts'
+import { finishJob, isTerminal, type Job, retryJob } from '../domain/job/job.ts'
 import { notificationTexts } from '../domain/job/record.ts'
-import { INPUT, OUTPUT, type QueueState } from './state.ts'
+import { INPUT, type QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
 import { tellWorker } from './workers/worker-rows.ts'
 
@@ -20,7 +20,11 @@ export function peekJob(state: Pick<QueueState, 'jobs' | 'meta'>, jobId: string)
 /** Writes a job's new state. `output` is the JSON text of the result, when the job ends with one. */
 export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void {
   const { jobs, payloads, meta } = tx.state
-  jobs.save(before, after)
+  const isOver = !isTerminal(before.state) && isTerminal(after.state)
+  // Its input is read here, which goes with the end.
+  if (isOver) notifyEnd(tx, after, output)
+  if (isOver) jobs.end(before, after, output)
+  else jobs.save(before, after)
   tx.effects.changedJobs.add(after.seq)
   tx.effects.scale = true
   if (before.state === 'IN_PROGRESS' && after.state !== 'IN_PROGRESS') markIdle(tx, before)
@@ -30,14 +34,8 @@ export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void
     payloads.clearAttempt(after.seq)
     meta.add('retried')
   }
-  if (!isTerminal(before.state) && isTerminal(after.state)) {
-    notifyEnd(tx, after, output)
-    // Only a job that can be retried needs its input and s3Config again (CTL-2); a progress value is not a result.
-    payloads.clearEnded(after.seq, canRetry(after.state))
-    if (output !== undefined) payloads.insert(after.seq, OUTPUT, output)
-    if (after.state === 'COMPLETED') meta.add('completed')
-    if (after.state === 'FAILED') meta.add('failed')
-  }
+  if (isOver && after.state === 'COMPLETED') meta.add('completed')
+  if (isOver && after.state === 'FAILED') meta.add('failed')
 }
 
 // JL-20: the row of a job holds its last attempt only.

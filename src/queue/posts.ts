@@ -4,7 +4,7 @@ import type { WorkerPost } from '../domain/job/worker-post.ts'
 import type { Delivery } from '../host-protocol/delivery.ts'
 import { applyJob, orderStop, peekJob } from './jobs.ts'
 import { charsToKeep, type RoomAnswer, roomFor, withinRefusal } from './post-room.ts'
-import { OUTPUT, type QueueState } from './state.ts'
+import type { QueueState } from './state.ts'
 import { currentJob, drainWorker } from './transitions.ts'
 import type { Tx } from './tx.ts'
 import { workerOf } from './workers/worker-rows.ts'
@@ -63,7 +63,7 @@ function applyPost(tx: Tx, job: Job, from: Sender, post: WorkerPost, answer: Roo
   if ('askRoomFor' in room) return room
   if (post.kind === 'progress') {
     // The next update, or the result, takes its place; an old one that stays says less than it could, and nothing wrong.
-    if (room.refusal === null) payloads.put(job.seq, OUTPUT, post.output)
+    if (room.refusal === null) payloads.setOutput(job.seq, post.output)
     jobs.save(job, noteDelivery(renewLease(job, tx.nowMs, { pingIntervalMs }), from.delivery))
     return 'done'
   }

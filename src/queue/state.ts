@@ -36,9 +36,12 @@ export interface JobRows {
   readonly queuedLow: number
   /** The next sequence number: used as row number and as place in the queue. */
   nextSequence(): number
-  insert(job: Job): void
+  /** A new job with its input, the text of a JSON value. */
+  insert(job: Job, input?: string): void
   /** Writes what a transition may change. `before` is what the caller read. */
   save(before: Job, after: Job): void
+  /** Writes the end of a job with its output, a JSON text. What it had put out before goes, and what came with it unless it may run again (CTL-2). */
+  end(before: Job, after: Job, output?: string): void
   remove(job: Job): void
   bySeq(seq: number): Job | null
   /** The first queued jobs in the order in which they are taken: normal priority before low, then by place (SCALE-4). */
@@ -96,14 +99,14 @@ export const S3_CONFIG = 2
 export type PayloadKind = typeof INPUT | typeof OUTPUT | typeof S3_CONFIG
 
 export interface PayloadRows {
-  put(job: number, kind: PayloadKind, text: string): void
-  /** For a job that is known to have none of this kind yet. */
-  insert(job: number, kind: PayloadKind, text: string): void
+  /** What a running job says of its progress, in place of what it said before. */
+  setOutput(job: number, text: string): void
+  /** Of a new job. */
+  setS3Config(job: number, sealed: string): void
   get(job: number, kind: PayloadKind): string | undefined
-  /** A job has ended: what it put out goes, and what came with it unless it may run again (`keepInput`). */
-  clearEnded(job: number, keepInput: boolean): void
   /** LSE-12: what an attempt left behind. */
   clearAttempt(job: number): void
+  /** Of a job whose row is gone. */
   clearJob(job: number): void
   /** Appends the chunk with this number to a job's stream; false when the job already keeps as much as it may. */
   appendChunk(job: number, number: number, json: string): boolean

@@ -180,6 +180,30 @@ const DISPATCHER = 'src/queue/dispatch.ts'
 /** Killed by the tests against the real objects in workerd, the model among them. */
 export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'an input stays in the row of a job that is over',
+    file: 'durable-objects/endpoint/store/jobs/job-columns.ts',
+    find: "'output = ?, input = NULL, '",
+    replace: "'output = ?, '",
+  },
+  {
+    id: 'what a lost attempt put out stays in the row of its job',
+    file: 'durable-objects/endpoint/store/jobs/payload-store.ts',
+    find: "this.sql.exec('UPDATE jobs SET output = NULL WHERE seq = ? AND output IS NOT NULL', job)",
+    replace: '',
+  },
+  {
+    id: 'a long word of progress outlives the result',
+    file: 'durable-objects/endpoint/store/jobs/job-store.ts',
+    find: 'this.payloads.clearEnded(job.seq, mayRunAgain)',
+    replace: '',
+  },
+  {
+    id: 'the former release does not find a short input',
+    file: 'durable-objects/endpoint/store/schema.ts',
+    find: 'SELECT seq, 0, 0, input FROM jobs WHERE input IS NOT NULL',
+    replace: 'SELECT seq, 0, 0, input FROM jobs WHERE 0',
+  },
+  {
     id: 'a plan for many jobs hides what it refuses',
     file: 'durable-objects/endpoint/client/bulk.ts',
     find: 'const states = JOB_STATES.filter((state) => !able.includes(state)',

@@ -78,7 +78,7 @@ export const SUBMIT_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 's3Config outlives its job',
     file: 'durable-objects/endpoint/store/jobs/payload-store.ts',
-    find: "else this.sql.exec('DELETE FROM payloads WHERE job = ?', job)",
-    replace: "else this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind <> 2', job)",
+    find: "else this.sql.exec('DELETE FROM pieces WHERE job = ?', job)",
+    replace: "else this.sql.exec('DELETE FROM pieces WHERE job = ? AND kind <> 2', job)",
   },
 ]

@@ -1,20 +1,24 @@
 import type { JobState } from '../../src/contract/enums.ts'
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
 import type { KeyRecord } from '../../src/domain/idempotency.ts'
-import { dueAtMs, type Job } from '../../src/domain/job/job.ts'
+import { canRetry, dueAtMs, type Job } from '../../src/domain/job/job.ts'
 import { isRenewal } from '../../src/domain/job/lease-memory.ts'
 import type { RoomSeeker } from '../../src/domain/worker/give-way.ts'
 import { isSign, takeInRow } from '../../src/domain/worker/signs.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
 import {
   type DecisionRows,
+  INPUT,
   type JobRows,
   type LaunchState,
   type MetaValues,
   NO_REQUESTS,
   type OpenTakes,
+  OUTPUT,
+  type PayloadKind,
   type PayloadRows,
   type QueueState,
+  S3_CONFIG,
   type StopOrder,
   type Totals,
   type WorkerRows,
@@ -147,11 +151,20 @@ function jobRows(kept: Kept): JobRows {
       return inState('IN_QUEUE').filter((job) => job.lowPriority).length
     },
     nextSequence: () => ++kept.lastSequence,
-    insert: (job) => void kept.jobs.set(job.seq, job),
+    insert: (job, input) => {
+      kept.jobs.set(job.seq, job)
+      if (input !== undefined) putText(kept, job.seq, INPUT, input)
+    },
     save: (before, job) => {
       kept.jobs.set(job.seq, job)
       if (isRenewal(before, job)) kept.renewed.set(job.seq, kept.renewed.get(job.seq) ?? before)
       else kept.renewed.delete(job.seq)
+    },
+    end: (_, job, output) => {
+      kept.jobs.set(job.seq, job)
+      kept.renewed.delete(job.seq)
+      clearTexts(kept, job.seq, canRetry(job.state) ? [OUTPUT] : [INPUT, OUTPUT, S3_CONFIG])
+      if (output !== undefined) putText(kept, job.seq, OUTPUT, output)
     },
     remove: (job) => void kept.jobs.delete(job.seq),
     bySeq: (seq) => kept.jobs.get(seq) ?? null,
@@ -209,24 +222,25 @@ function workerRows(kept: Kept): WorkerRows {
   }
 }
 
-const OUTPUT_KIND = 1
+function putText(kept: Kept, job: number, kind: PayloadKind, text: string): void {
+  kept.texts.set(`${job} ${kind}`, text)
+}
+
+function clearTexts(kept: Kept, job: number, kinds: readonly PayloadKind[]): void {
+  for (const kind of kinds) kept.texts.delete(`${job} ${kind}`)
+}
 
 function payloadRows(kept: Kept): PayloadRows {
-  const put = (job: number, kind: number, text: string) => void kept.texts.set(`${job} ${kind}`, text)
-  const clear = (job: number, kinds: readonly number[]) => {
-    for (const kind of kinds) kept.texts.delete(`${job} ${kind}`)
-  }
   return {
-    put,
-    insert: put,
+    setOutput: (job, text) => putText(kept, job, OUTPUT, text),
+    setS3Config: (job, sealed) => putText(kept, job, S3_CONFIG, sealed),
     get: (job, kind) => kept.texts.get(`${job} ${kind}`),
-    clearEnded: (job, keepInput) => clear(job, keepInput ? [OUTPUT_KIND] : [0, 1, 2]),
     clearAttempt: (job) => {
-      clear(job, [OUTPUT_KIND])
+      clearTexts(kept, job, [OUTPUT])
       kept.chunks.delete(job)
     },
     clearJob: (job) => {
-      clear(job, [0, 1, 2])
+      clearTexts(kept, job, [INPUT, OUTPUT, S3_CONFIG])
       kept.chunks.delete(job)
     },
     appendChunk: (job, _, json) => {

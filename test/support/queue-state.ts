@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { finishJob, type Job, leaseJob, submitJob } from '../../src/domain/job/job.ts'
-import { INPUT, OUTPUT, type QueueState, S3_CONFIG } from '../../src/queue/state.ts'
+import { finishJob, type Job, leaseJob, retryJob, submitJob } from '../../src/domain/job/job.ts'
+import { INPUT, OUTPUT, type PayloadKind, type QueueState, S3_CONFIG } from '../../src/queue/state.ts'
 import { workerIn } from './workers.ts'
 
 /** What every state of a queue has to do, whatever keeps it. Each case starts with an empty one. */
@@ -10,6 +10,7 @@ export interface StateCase {
 }
 
 const TIMES = { pingIntervalMs: 10_000 }
+const KINDS: readonly PayloadKind[] = [INPUT, OUTPUT, S3_CONFIG]
 
 export const STATE_CASES: readonly StateCase[] = [
   {
@@ -140,24 +141,41 @@ export const STATE_CASES: readonly StateCase[] = [
     },
   },
   {
-    title: '[CTL-2, LSE-12] keeps texts as they came, and of a job that ended only what is still needed',
+    title: '[CTL-2, LSE-12, JOB-23] keeps texts as they came, long and short, and of a job that ended only what is still needed',
     check: (state) => {
-      const text = `"${'é\u{1f600}'.repeat(200_000)}"`
-      state.payloads.insert(1, INPUT, text)
-      state.payloads.put(1, OUTPUT, 'one')
-      state.payloads.put(1, OUTPUT, 'two')
-      state.payloads.insert(1, S3_CONFIG, 'sealed')
-      expect([state.payloads.get(1, INPUT) === text, state.payloads.get(1, OUTPUT)]).toEqual([true, 'two'])
-      expect(state.payloads.appendChunk(1, 1, '{"output":1}')).toBe(true)
-      state.payloads.clearAttempt(1)
-      expect([state.payloads.get(1, OUTPUT), state.payloads.get(1, S3_CONFIG)]).toEqual([undefined, 'sealed'])
-      state.payloads.clearEnded(1, true)
-      expect([state.payloads.get(1, INPUT) === text, state.payloads.get(1, S3_CONFIG)]).toEqual([true, 'sealed'])
-      state.payloads.clearEnded(1, false)
-      expect([state.payloads.get(1, INPUT), state.payloads.get(1, S3_CONFIG)]).toEqual([undefined, undefined])
-      state.payloads.insert(2, INPUT, 'other')
-      state.payloads.clearJob(2)
-      expect(state.payloads.get(2, INPUT)).toBeUndefined()
+      const { payloads } = state
+      // At the limit of what stands in the row of the job, and one above; pieces in one row, and in several.
+      const texts = ['1', `"${'x'.repeat(2_046)}"`, `"${'x'.repeat(2_047)}"`, `"${'é\u{1f600}'.repeat(200_000)}"`]
+      for (const [index, input] of texts.entries())
+        for (const [other, output] of texts.entries()) {
+          const queued = job(1 + 10 * index + other)
+          const { seq } = queued
+          const of = () => KINDS.map((kind) => payloads.get(seq, kind))
+          state.jobs.insert(queued, input)
+          payloads.setS3Config(seq, 'sealed')
+          expect(of()).toEqual([input, undefined, 'sealed'])
+          const held = leaseJob(queued, { workerId: 'w', boot: 'b' }, 0, TIMES)
+          state.jobs.save(queued, held)
+          for (const progress of texts) payloads.setOutput(seq, progress)
+          expect(of()).toEqual([input, texts.at(-1), 'sealed'])
+          expect(payloads.appendChunk(seq, 1, '{"output":1}')).toBe(true)
+          payloads.clearAttempt(seq)
+          expect(of()).toEqual([input, undefined, 'sealed'])
+          payloads.setOutput(seq, output)
+          const failed = finishJob(held, 'FAILED', 9, 'error')
+          state.jobs.end(held, failed)
+          expect(of()).toEqual([input, undefined, 'sealed'])
+          const again = retryJob(failed, state.jobs.nextSequence())
+          state.jobs.save(failed, again)
+          payloads.setOutput(seq, texts.at(-1 - other) ?? '')
+          const over = finishJob(again, 'COMPLETED', 9, null)
+          state.jobs.end(again, over, output)
+          expect(of()).toEqual([undefined, output, undefined])
+          expect(state.jobs.bySeq(seq)).toEqual(over)
+          state.jobs.remove(over)
+          payloads.clearJob(seq)
+          expect(of()).toEqual([undefined, undefined, undefined])
+        }
     },
   },
   {

@@ -85,7 +85,7 @@ export const OBJECTS: Record<string, Record<string, Bound>> = {
     meta: { each: 'name, which the code has' },
     outbox: { rows: 100_000 },
     outbox_pieces: { each: 'row of the outbox, which has at most 2 GiB' },
-    payloads: { each: JOB },
+    pieces: { each: JOB },
     request_samples: { removed: 'durable-objects/endpoint/store/request-series.ts', by: 'SERIES_MINUTES' },
     scaling_log: { removed: 'durable-objects/endpoint/store/decision-log.ts', by: 'MAX_DECISIONS' },
     stops: { each: 'worker that holds a job' },

@@ -4,7 +4,8 @@ import { TIMELINE_SCHEMA } from './timeline-store.ts'
 /**
  * Tables of an endpoint object, as steps that are applied once and in order; a landed step never changes.
  * jobs: no index covers every state, so that insert and take cost the same at a thousand and at a million jobs (JOB-20).
- * payloads: inputs (kind 0), outputs (kind 1) and sealed s3Configs (kind 2) in pieces below the 2 MB row limit.
+ * jobs.input, jobs.output: texts that are short. pieces: long inputs (kind 0), long outputs (kind 1) and sealed s3Configs (kind 2) in pieces
+ * below the 2 MB row limit.
  * outbox: notifications of jobs that are over, until the team's webhook sender has them.
  */
 export const ENDPOINT_SCHEMA: readonly string[] = [
@@ -136,4 +137,20 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
   // LSE-24: deadlines of running jobs are kept in memory. By its row such a job is due when its time to live ends.
   `ALTER TABLE workers ADD COLUMN loaded_at INTEGER;
    UPDATE jobs SET due_at = ttl_at WHERE state = 1;`,
+  // JOB-23: a short text costs no row of its own. The view is for the former release, which finds each text where it always was: a plane that
+  // goes back to it loses no input.
+  `ALTER TABLE jobs ADD COLUMN input TEXT;
+   ALTER TABLE jobs ADD COLUMN output TEXT;
+   ALTER TABLE payloads RENAME TO pieces;
+   CREATE VIEW payloads AS SELECT job, kind, part, data FROM pieces
+     UNION ALL SELECT seq, 0, 0, input FROM jobs WHERE input IS NOT NULL
+     UNION ALL SELECT seq, 1, 0, output FROM jobs WHERE output IS NOT NULL;
+   CREATE TRIGGER payloads_insert INSTEAD OF INSERT ON payloads BEGIN
+     INSERT INTO pieces (job, kind, part, data) VALUES (NEW.job, NEW.kind, NEW.part, NEW.data);
+   END;
+   CREATE TRIGGER payloads_delete INSTEAD OF DELETE ON payloads BEGIN
+     DELETE FROM pieces WHERE job = OLD.job AND kind = OLD.kind AND part = OLD.part;
+     UPDATE jobs SET input = NULL WHERE seq = OLD.job AND OLD.kind = 0;
+     UPDATE jobs SET output = NULL WHERE seq = OLD.job AND OLD.kind = 1;
+   END;`,
 ]

@@ -50,9 +50,9 @@ export class SqlState implements QueueState {
   ) {
     applySchema(storage, ENDPOINT_SCHEMA)
     this.sql = storage.sql
-    this.jobs = new JobStore(this.sql, this.undo)
-    this.lists = new JobLists(this.sql, this.jobs.leases)
     this.payloads = new PayloadStore(this.sql)
+    this.jobs = new JobStore(this.sql, this.undo, this.payloads)
+    this.lists = new JobLists(this.sql, this.jobs.leases)
     this.timeline = new TimelineStore(this.sql)
     this.workers = new WorkerStore(this.sql, this.timeline, this.undo)
     this.meta = new MetaStore(this.sql, options.seal, this.undo)

@@ -1,6 +1,7 @@
 import type { EndpointCore } from '../../../durable-objects/endpoint/core.ts'
 import type { Bulk } from '../../../durable-objects/endpoint/store/jobs/bulk-store.ts'
 import { JobStore } from '../../../durable-objects/endpoint/store/jobs/job-store.ts'
+import { SHORT_TEXT_UNITS } from '../../../durable-objects/endpoint/store/jobs/payload-store.ts'
 import { MetaStore } from '../../../durable-objects/endpoint/store/meta-store.ts'
 import { ENDPOINT_SCHEMA } from '../../../durable-objects/endpoint/store/schema.ts'
 import type { SqlState } from '../../../durable-objects/endpoint/store/sql-state.ts'
@@ -10,7 +11,7 @@ import { applySchema } from '../../../durable-objects/sql-migrations.ts'
 import { JOB_STATES } from '../../../src/contract/enums.ts'
 import { addChunk, leaseJob, submitJob } from '../../../src/domain/job/job.ts'
 import { EVERY_JOB } from '../../../src/domain/job/job-filter.ts'
-import { INPUT } from '../../../src/queue/state.ts'
+import { INPUT, OUTPUT } from '../../../src/queue/state.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import { freezeClock, inside, run, runAndTake, settled, setUpQueue, undone } from '../../support/queue.ts'
 import { STATE_CASES } from '../../support/queue-state.ts'
@@ -54,7 +55,7 @@ describe('statements of an endpoint object', () => {
 const STEPS = ['submit', 'status', 'take', 'first ping', 'ping', 'done', 'cancel', 'health'] as const
 
 /** Rows that each step may write. */
-const WRITTEN = { submit: 4, status: 0, take: 2, 'first ping': 1, ping: 0, done: 6, cancel: 7, health: 0 }
+const WRITTEN = { submit: 3, status: 0, take: 2, 'first ping': 1, ping: 0, done: 4, cancel: 6, health: 0 }
 
 describe('rows of an endpoint object', () => {
   it('[JOB-20] each step of a job reads and writes as many with 1,000,000 queued jobs as with ten', { timeout: 120_000 }, async () => {
@@ -81,6 +82,45 @@ describe('an endpoint object of an earlier release', () => {
       expect([jobs.queueHead(9).map(({ seq }) => seq), jobs.queuedNormal, jobs.nextSequence()]).toEqual([[0, 4], 2, 10])
       const indexes = storage.sql.exec("SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE 'jobs%' ORDER BY name").toArray()
       expect(indexes.map(({ name }) => name)).toEqual(['jobs_due', 'jobs_ended', 'jobs_queue', 'jobs_retried', 'jobs_running'])
+    })
+  })
+
+  it('[JOB-23] keeps the texts of its jobs, and its own statements find those of this release', async () => {
+    await runInDurableObject(endpointStub(env, 'with-texts-of-an-earlier-release'), async ({ core }, { storage }) => {
+      const { sql } = storage
+      const before = ENDPOINT_SCHEMA.findIndex((step) => step.includes('RENAME TO pieces'))
+      applySchema(storage, ENDPOINT_SCHEMA.slice(0, before))
+      const job = (seq: number) =>
+        sql.exec(
+          `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at)
+           VALUES (?, ?, 0, 0, ?, 1, 9e15, 9e15, 9e15, 9e15)`,
+          ...[seq, `job-${seq}`, seq],
+        )
+      const insert = (of: number, kind: number, text: string) =>
+        sql.exec('INSERT INTO payloads (job, kind, part, data) VALUES (?, ?, 0, ?)', of, kind, text)
+      const select = (of: number, kind: number) =>
+        sql.exec('SELECT data FROM payloads WHERE job = ? AND kind = ? ORDER BY part', of, kind).toArray()
+      job(1)
+      insert(1, INPUT, '"old"')
+      await core.transact(() => undefined)
+      const { jobs, payloads } = core.state
+      expect(payloads.get(1, INPUT)).toBe('"old"')
+      // Back to the former release, which queues one, takes one of this release, and ends both.
+      const texts = ['"new"', `"${'x'.repeat(SHORT_TEXT_UNITS)}"`]
+      for (const [index, text] of texts.entries()) {
+        const queued = submitJob({ ...TIMES, seq: 3 + index, id: `new-${index}`, lowPriority: false, webhook: null, hasS3Config: false })
+        jobs.insert(queued, text)
+        payloads.setOutput(queued.seq, text)
+        expect([select(queued.seq, INPUT), select(queued.seq, OUTPUT)]).toEqual([[{ data: text }], [{ data: text }]])
+        sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', queued.seq, OUTPUT)
+        expect([payloads.get(queued.seq, INPUT), payloads.get(queued.seq, OUTPUT)]).toEqual([text, undefined])
+        sql.exec('DELETE FROM payloads WHERE job = ?', queued.seq)
+        insert(queued.seq, OUTPUT, '"over"')
+        expect([payloads.get(queued.seq, INPUT), payloads.get(queued.seq, OUTPUT)]).toEqual([undefined, '"over"'])
+      }
+      job(9)
+      insert(9, INPUT, '"between"')
+      expect(payloads.get(9, INPUT)).toBe('"between"')
     })
   })
 })
@@ -181,6 +221,7 @@ async function everyStatement(): Promise<Map<string, string[]>> {
   return plans
 }
 
+const TIMES = { createdAtMs: 1, ttlAtMs: 2, executionTimeoutMs: 3, retentionMs: 4 }
 const NO_BULK: Bulk = {
   ...{ id: 'b', action: 'cancel', matched: 0, byStatus: {}, sample: [], refused: [], left: [], estimatedCostUsd: null },
   ...{ want: { states: [], fromMs: null, toMs: null, fromSeq: 0, beforeSeq: 0, seqs: null }, looked: 0, changed: 0, skipped: 0 },
@@ -193,8 +234,7 @@ function useStores(state: SqlState, core: EndpointCore): void {
   const loaded = [new JobStore(sql, new Undo()), new WorkerStore(sql, state.timeline, new Undo())]
   const seal = { vault: core.vault, place: core.ctx.id.toString() }
   expect([...loaded, new MetaStore(sql, seal, new Undo())]).toHaveLength(3)
-  const times = { createdAtMs: 1, ttlAtMs: 2, executionTimeoutMs: 3, retentionMs: 4 }
-  const job = submitJob({ seq: 1, id: 'a', lowPriority: false, webhook: null, hasS3Config: false, ...times })
+  const job = submitJob({ seq: 1, id: 'a', lowPriority: false, webhook: null, hasS3Config: false, ...TIMES })
   state.begin(1)
   state.jobs.insert(job)
   for (const states of [null, JOB_STATES]) state.lists.page(states, EVERY_JOB, 1)
@@ -205,10 +245,13 @@ function useStores(state: SqlState, core: EndpointCore): void {
   const held = leaseJob(job, { workerId: 'w', boot: 'b' }, 1, { pingIntervalMs: 1 })
   state.jobs.save(job, held)
   state.jobs.save(held, addChunk(held, 1, { pingIntervalMs: 1 }))
-  state.payloads.insert(1, INPUT, '1')
-  state.payloads.getShort(1, INPUT, 1)
-  state.payloads.beginning(1, INPUT, 1)
-  state.payloads.size(1, INPUT)
+  for (const input of ['1', `"${'x'.repeat(SHORT_TEXT_UNITS)}"`]) {
+    const one = { ...job, seq: job.seq + input.length, id: `of ${input.length}` }
+    state.jobs.insert(one, input)
+    expect(state.payloads.getShort(one.seq, INPUT, 1)).toBe(input === '1' ? '1' : null)
+    expect(state.payloads.beginning(one.seq, INPUT, 1)).toEqual({ text: input.slice(0, 1), bytes: input.length })
+    expect(state.payloads.size(one.seq, INPUT)).toBe(input.length)
+  }
   state.payloads.appendChunk(1, 1, '1')
   state.payloads.drainChunks(1)
   state.attempts.add(1, { attempt: 1, workerId: 'w', startedAtMs: 1, endedAtMs: 2, outcome: 'LOST', reason: null, requeuedAtMs: 3 })

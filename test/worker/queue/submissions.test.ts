@@ -121,7 +121,7 @@ describe('s3Config', () => {
   it('[PP-73] is stored encrypted, kept over a requeue and with a failed job, and wiped with a completed one', async () => {
     const queue = await setUpQueue()
     const { body } = await queue.post('/run', { input: {}, s3Config: S3 })
-    const stored = await rowsOf(queue, 'SELECT data FROM payloads WHERE kind = 2')
+    const stored = await rowsOf(queue, 'SELECT data FROM pieces WHERE kind = 2')
     expect(stored).toHaveLength(1)
     expect(JSON.stringify(stored)).not.toContain('secret')
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -160,7 +160,7 @@ describe('s3Config', () => {
     const queue = await setUpQueue()
     const { body } = await queue.post('/run', { input: {}, s3Config: S3 })
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
-      object.core.ctx.storage.sql.exec("UPDATE payloads SET data = replace(data, substr(data, 20, 4), 'AAAA') WHERE kind = 2")
+      object.core.ctx.storage.sql.exec("UPDATE pieces SET data = replace(data, substr(data, 20, 4), 'AAAA') WHERE kind = 2")
     })
     const worker = await queue.host.startWorker(queue.endpointId)
     expect(await worker.take()).toBeNull()

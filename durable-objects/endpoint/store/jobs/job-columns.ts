@@ -33,10 +33,10 @@ export interface JobUpdate {
   values(job: Job): SqlStorageValue[]
 }
 
-function updateOf(names: readonly Column[]): JobUpdate {
+function updateOf(names: readonly Column[], texts = ''): JobUpdate {
   const set = names.map((name) => `${name} = ?`).join(', ')
   return {
-    sql: `UPDATE jobs SET ${set} WHERE seq = ?`,
+    sql: `UPDATE jobs SET ${texts}${set} WHERE seq = ?`,
     values: (job) => [...names.map((name) => VALUES[name](job)), job.seq],
   }
 }
@@ -46,10 +46,15 @@ export const LEASE = updateOf(['acked', 'lease_until', 'lease_end_reason', 'miss
 
 // `Object.keys` says no more than that they are texts.
 const ALL = Object.keys(VALUES) as Column[]
-const OF_THE_END: readonly Column[] = ['order_key', 'due_at', 'finished_at', 'error', 'chunks']
+/** What stays when a job begins to run or waits again: its place in the queue and when its row is due, and with them two indexes. */
+const KEPT_BY_A_MOVE: readonly Column[] = ['order_key', 'due_at', 'finished_at', 'error', 'chunks']
 
-/** A job that begins to run, or waits again: its place in the queue and when its row is due stay, and with them two indexes. */
-export const MOVE = updateOf(ALL.filter((name) => !OF_THE_END.includes(name)))
+/** A job that begins to run, or waits again. */
+export const MOVE = updateOf(ALL.filter((name) => !KEPT_BY_A_MOVE.includes(name)))
 
 /** Any transition. */
 export const ANY = updateOf(ALL)
+
+/** The end of a job: the first value is its output. The input goes with it, unless the job may run again (CTL-2). */
+export const END = updateOf(ALL, 'output = ?, input = NULL, ')
+export const END_FOR_NOW = updateOf(ALL, 'output = ?, ')

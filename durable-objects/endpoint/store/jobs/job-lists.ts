@@ -1,7 +1,7 @@
 import type { JobState } from '../../../../src/contract/enums.ts'
 import type { Job } from '../../../../src/domain/job/job.ts'
 import type { SeqRange } from '../../../../src/domain/job/job-filter.ts'
-import { STATE_CODES, toJob } from './job-row.ts'
+import { JOB_ROW, STATE_CODES, toJob } from './job-row.ts'
 import type { Leases } from './leases.ts'
 
 /** What people ask of the `jobs` table: pages, counts and places of jobs. The queue needs none of it, and none of it changes a row. */
@@ -17,10 +17,12 @@ export class JobLists {
   /** Jobs of some states in a range of numbers, the newest first (JL-2): no page costs more than another. */
   page(states: readonly JobState[] | null, { fromSeq, beforeSeq }: SeqRange, limit: number): Job[] {
     const within = 'seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?'
-    if (states === null) return this.select(`SELECT * FROM jobs WHERE ${within}`, fromSeq, beforeSeq, limit)
+    if (states === null) return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE ${within}`, fromSeq, beforeSeq, limit)
     const found = states
       .flatMap(rangesOf)
-      .flatMap(({ rows, seq }) => this.select(`SELECT * FROM jobs ${rows} ORDER BY ${seq} DESC LIMIT ?`, fromSeq, beforeSeq, limit))
+      .flatMap(({ rows, seq }) =>
+        this.select(`SELECT ${JOB_ROW} FROM jobs ${rows} ORDER BY ${seq} DESC LIMIT ?`, fromSeq, beforeSeq, limit),
+      )
     return found.sort((a, b) => b.seq - a.seq).slice(0, limit)
   }
 

@@ -1,10 +1,11 @@
-import { isTerminal, type Job } from '../../../../src/domain/job/job.ts'
+import { canRetry, isTerminal, type Job } from '../../../../src/domain/job/job.ts'
 import { dueInRowMs, isRenewal } from '../../../../src/domain/job/lease-memory.ts'
-import type { JobRows } from '../../../../src/queue/state.ts'
+import { INPUT, type JobRows, OUTPUT } from '../../../../src/queue/state.ts'
 import type { Undo } from '../undo.ts'
-import { ANY, type JobUpdate, LEASE, MOVE } from './job-columns.ts'
-import { STATE_CODES, toJob } from './job-row.ts'
+import { ANY, END, END_FOR_NOW, type JobUpdate, LEASE, MOVE } from './job-columns.ts'
+import { JOB_ROW, STATE_CODES, toJob } from './job-row.ts'
 import { Leases } from './leases.ts'
+import { PayloadStore } from './payload-store.ts'
 import { RecentJobs } from './recent-jobs.ts'
 
 const QUEUED = STATE_CODES.IN_QUEUE
@@ -18,12 +19,14 @@ export class JobStore implements JobRows {
   queuedNormal = 0
   queuedLow = 0
   readonly leases: Leases
+  private readonly payloads: PayloadStore
   private readonly recent = new RecentJobs()
 
-  constructor(sql: SqlStorage, undo: Undo) {
+  constructor(sql: SqlStorage, undo: Undo, payloads = new PayloadStore(sql)) {
     this.sql = sql
+    this.payloads = payloads
     this.nextKey = 0
-    this.leases = new Leases(undo, this.select(`SELECT * FROM jobs WHERE state = ${RUNNING}`))
+    this.leases = new Leases(undo, this.select(`SELECT ${JOB_ROW} FROM jobs WHERE state = ${RUNNING}`))
     this.reload()
   }
 
@@ -50,10 +53,10 @@ export class JobStore implements JobRows {
     return ++this.nextKey
   }
 
-  insert(job: Job): void {
+  insert(job: Job, input?: string): void {
     this.sql.exec(
-      `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at, s3, webhook)
-       VALUES (?, ?, ${QUEUED}, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at, s3, webhook, input)
+       VALUES (?, ?, ${QUEUED}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       job.seq,
       job.id,
       job.lowPriority ? 1 : 0,
@@ -65,6 +68,7 @@ export class JobStore implements JobRows {
       dueInRowMs(job),
       job.hasS3Config ? 1 : null,
       job.webhook,
+      input === undefined ? null : this.payloads.beside(job.seq, INPUT, input),
     )
     this.count(job, 1)
     this.recent.keep(job)
@@ -78,14 +82,26 @@ export class JobStore implements JobRows {
       return
     }
     this.update(isMove(before, job) ? MOVE : ANY, job)
+    this.note(before, job)
+  }
+
+  end(before: Job, job: Job, output?: string): void {
+    const mayRunAgain = canRetry(job.state)
+    this.payloads.clearEnded(job.seq, mayRunAgain)
+    const short = output === undefined ? null : this.payloads.beside(job.seq, OUTPUT, output)
+    this.update(mayRunAgain ? END_FOR_NOW : END, job, short)
+    this.note(before, job)
+  }
+
+  private note(before: Job, job: Job): void {
     this.count(before, -1)
     this.count(job, 1)
     this.leases.keep(job)
     this.recent.keep(job)
   }
 
-  private update(statement: JobUpdate, job: Job): void {
-    this.sql.exec(statement.sql, ...statement.values(job))
+  private update(statement: JobUpdate, job: Job, ...texts: SqlStorageValue[]): void {
+    this.sql.exec(statement.sql, ...texts, ...statement.values(job))
   }
 
   remove(job: Job): void {
@@ -98,14 +114,14 @@ export class JobStore implements JobRows {
   bySeq(seq: number): Job | null {
     const known = this.leases.get(seq) ?? this.recent.get(seq)
     if (known) return known
-    const [job] = this.select('SELECT * FROM jobs WHERE seq = ?', seq)
+    const [job] = this.select(`SELECT ${JOB_ROW} FROM jobs WHERE seq = ?`, seq)
     if (job) this.recent.keep(job)
     return job ?? null
   }
 
   /** The first queued jobs in the order in which they are taken: normal priority before low, then by place (SCALE-4). */
   queueHead(limit: number): Job[] {
-    return this.select(`SELECT * FROM jobs WHERE state = ${QUEUED} ORDER BY low, order_key LIMIT ?`, limit)
+    return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE state = ${QUEUED} ORDER BY low, order_key LIMIT ?`, limit)
   }
 
   running(): Job[] {
@@ -160,7 +176,7 @@ export class JobStore implements JobRows {
   }
 
   queued(limit: number): Job[] {
-    return this.select(`SELECT * FROM jobs WHERE state = ${QUEUED} LIMIT ?`, limit)
+    return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE state = ${QUEUED} LIMIT ?`, limit)
   }
 
   private select(query: string, ...values: SqlStorageValue[]): Job[] {

@@ -1,6 +1,10 @@
-import { OUTPUT, type PayloadKind, type PayloadRows } from '../../../../src/queue/state.ts'
+import { INPUT, OUTPUT, type PayloadKind, type PayloadRows, S3_CONFIG } from '../../../../src/queue/state.ts'
 import { encodePieces } from '../../../piece-store.ts'
+import { textOrNull } from '../row-values.ts'
 
+/** Texts up to this many UTF-16 units stand in the row of their job. */
+export const SHORT_TEXT_UNITS = 2_048
+const COLUMNS = { [INPUT]: 'input', [OUTPUT]: 'output' } as const
 /** Texts up to this many UTF-16 units fit one row whatever they hold (at most 3 bytes each in UTF-8). */
 const SMALL_TEXT_UNITS = 256 * 1024
 const MAX_CHUNK_ROW_BYTES = 1_900_000
@@ -18,7 +22,7 @@ export interface StreamChunk {
   json: string
 }
 
-/** Texts of jobs, in pieces below the platform's row limit. */
+/** Texts of jobs: short ones in the job's row, long ones in pieces below the platform's row limit. */
 export class PayloadStore implements PayloadRows {
   private readonly sql: SqlStorage
   /** What each streaming job keeps, so that an append does not count rows. Rebuilt from the rows when absent. */
@@ -28,25 +32,40 @@ export class PayloadStore implements PayloadRows {
     this.sql = sql
   }
 
-  put(job: number, kind: PayloadKind, text: string): void {
-    this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', job, kind)
-    this.insert(job, kind, text)
+  /**
+   * The text for the row of its job when it is short (JOB-23); null when it was long and stands in pieces now. For a job that has no pieces of
+   * this kind.
+   */
+  beside(job: number, kind: keyof typeof COLUMNS, text: string): string | null {
+    if (text.length <= SHORT_TEXT_UNITS) return text
+    this.insertPieces(job, kind, text)
+    return null
   }
 
-  /** For a job that is known to have none of this kind yet. */
-  insert(job: number, kind: PayloadKind, text: string): void {
+  setOutput(job: number, text: string): void {
+    this.clearPieces(job, OUTPUT)
+    this.sql.exec('UPDATE jobs SET output = ? WHERE seq = ?', this.beside(job, OUTPUT, text), job)
+  }
+
+  setS3Config(job: number, sealed: string): void {
+    this.insertPieces(job, S3_CONFIG, sealed)
+  }
+
+  private insertPieces(job: number, kind: PayloadKind, text: string): void {
     if (text.length <= SMALL_TEXT_UNITS) {
-      this.sql.exec('INSERT INTO payloads (job, kind, part, data) VALUES (?, ?, 0, ?)', job, kind, text)
+      this.sql.exec('INSERT INTO pieces (job, kind, part, data) VALUES (?, ?, 0, ?)', job, kind, text)
       return
     }
     let part = 0
     for (const piece of encodePieces([text])) {
-      this.sql.exec('INSERT INTO payloads (job, kind, part, data) VALUES (?, ?, ?, ?)', job, kind, part++, piece.slice().buffer)
+      this.sql.exec('INSERT INTO pieces (job, kind, part, data) VALUES (?, ?, ?, ?)', job, kind, part++, piece.slice().buffer)
     }
   }
 
   get(job: number, kind: PayloadKind): string | undefined {
-    const rows = this.sql.exec('SELECT data FROM payloads WHERE job = ? AND kind = ? ORDER BY part', job, kind).toArray()
+    const short = this.short(job, kind)
+    if (short !== null) return short
+    const rows = this.sql.exec('SELECT data FROM pieces WHERE job = ? AND kind = ? ORDER BY part', job, kind).toArray()
     const first = rows[0]?.data
     if (first === undefined) return undefined
     if (typeof first === 'string') return first
@@ -56,47 +75,62 @@ export class PayloadStore implements PayloadRows {
 
   /** The same when it has at most `maxChars` characters; null when it is longer, without reading it. */
   getShort(job: number, kind: PayloadKind, maxChars: number): string | null | undefined {
-    const query = 'SELECT CASE WHEN length(data) <= ? THEN data END AS data FROM payloads WHERE job = ? AND kind = ? AND part = 0'
+    const short = this.short(job, kind)
+    if (short !== null) return short.length <= maxChars ? short : null
+    const query = 'SELECT CASE WHEN length(data) <= ? THEN data END AS data FROM pieces WHERE job = ? AND kind = ? AND part = 0'
     const row = this.sql.exec(query, maxChars, job, kind).toArray()[0]
     return row && (typeof row.data === 'string' ? row.data : null)
   }
 
   /** How long it is, without reading it where it is long: bytes, or characters of a short text. */
   size(job: number, kind: PayloadKind): number {
-    const query = 'SELECT COALESCE(SUM(length(data)), 0) AS size FROM payloads WHERE job = ? AND kind = ?'
+    const short = this.short(job, kind)
+    if (short !== null) return short.length
+    const query = 'SELECT COALESCE(SUM(length(data)), 0) AS size FROM pieces WHERE job = ? AND kind = ?'
     return Number(this.sql.exec(query, job, kind).one().size)
   }
 
   /** How it begins, cut at a character, and how long it is; bytes of UTF-8. */
   beginning(job: number, kind: PayloadKind, maxBytes: number): { text: string; bytes: number } | null {
+    const short = this.short(job, kind)
+    if (short !== null) {
+      const bytes = new TextEncoder().encode(short)
+      return { text: textOf(bytes.subarray(0, maxBytes)), bytes: bytes.length }
+    }
     const query = `SELECT substr(CAST(data AS BLOB), 1, ?) AS begin, length(CAST(data AS BLOB)) AS bytes
-      FROM payloads WHERE job = ? AND kind = ? ORDER BY part`
+      FROM pieces WHERE job = ? AND kind = ? ORDER BY part`
     const rows = this.sql.exec(query, maxBytes, job, kind).toArray()
     const [first] = rows
     if (!first) return null
-    // A character that was cut through is left out.
-    const text = new TextDecoder().decode(first.begin as ArrayBuffer, { stream: true })
-    return { text, bytes: rows.reduce((sum, row) => sum + Number(row.bytes), 0) }
+    return { text: textOf(first.begin as ArrayBuffer), bytes: rows.reduce((sum, row) => sum + Number(row.bytes), 0) }
   }
 
-  clear(job: number, kind: PayloadKind): void {
-    this.sql.exec('DELETE FROM payloads WHERE job = ? AND kind = ?', job, kind)
+  private short(job: number, kind: PayloadKind): string | null {
+    if (kind === S3_CONFIG) return null
+    const row = this.sql.exec(`SELECT ${COLUMNS[kind]} AS text FROM jobs WHERE seq = ?`, job).toArray()[0]
+    return textOrNull(row?.text ?? null)
   }
 
-  /** A job has ended: what it put out goes, and what came with it unless it may run again (CTL-2). */
+  private clearPieces(job: number, kind: PayloadKind): void {
+    this.sql.exec('DELETE FROM pieces WHERE job = ? AND kind = ?', job, kind)
+  }
+
+  /** A job has ended: of what stands in pieces what it put out goes, and what came with it unless it may run again (CTL-2). */
   clearEnded(job: number, keepInput: boolean): void {
-    if (keepInput) this.clear(job, OUTPUT)
-    else this.sql.exec('DELETE FROM payloads WHERE job = ?', job)
+    if (keepInput) this.clearPieces(job, OUTPUT)
+    else this.sql.exec('DELETE FROM pieces WHERE job = ?', job)
   }
 
   /** LSE-12: what an attempt left behind. */
   clearAttempt(job: number): void {
-    this.clear(job, OUTPUT)
+    this.sql.exec('UPDATE jobs SET output = NULL WHERE seq = ? AND output IS NOT NULL', job)
+    this.clearPieces(job, OUTPUT)
     this.discardChunks(job)
   }
 
+  /** Of a job whose row is gone. */
   clearJob(job: number): void {
-    this.sql.exec('DELETE FROM payloads WHERE job = ?', job)
+    this.sql.exec('DELETE FROM pieces WHERE job = ?', job)
     this.discardChunks(job)
   }
 
@@ -152,4 +186,9 @@ export class PayloadStore implements PayloadRows {
     this.kept.delete(job)
     this.sql.exec('DELETE FROM chunks WHERE job = ?', job)
   }
+}
+
+/** A character that was cut through is left out. */
+function textOf(bytes: ArrayBuffer | Uint8Array): string {
+  return new TextDecoder().decode(bytes, { stream: true })
 }
