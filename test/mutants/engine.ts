@@ -57,7 +57,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'completed jobs are not counted',
     file: 'src/queue/jobs.ts',
-    find: "if (after.state === 'COMPLETED') meta.add('completed')",
+    find: "if (isOver && after.state === 'COMPLETED') meta.add('completed')",
     replace: '',
   },
   {
@@ -231,7 +231,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   { id: 'unhealthy reports ignored', file: 'src/queue/pings.ts', find: 'if (unhealthy !== null) {', replace: 'if (false) {' },
-  { id: 'no notification at the end of a job', file: 'src/queue/jobs.ts', find: '    notifyEnd(tx, after, output)\n', replace: '' },
+  { id: 'no notification at the end of a job', file: 'src/queue/jobs.ts', find: 'if (isOver) notifyEnd(tx, after, output)', replace: '' },
   {
     id: 'no notification at the end of the ttl',
     file: 'src/queue/jobs.ts',
