@@ -41,6 +41,9 @@ const ask = (path: string, init: RequestInit = {}) =>
   fetch(endpoint.requestUrls.base + path, { ...init, headers: { authorization: `Bearer ${plane.apiKey}`, ...init.headers } })
 const workers = () =>
   callPlane<{ workers: { id: string }[] }>(plane, plane.apiKey, 'GET', `/v2/serverless/${endpoint.id}/workers`).then((view) => view.workers)
+const health = () => callPlane<{ requests: { inFlight: number } }>(plane, plane.apiKey, 'GET', `/v2/${endpoint.id}/health`)
+/** Far below the minute after which a place that no request holds is free anyway (LB-16). */
+const PLACES_MS = 20_000
 
 describe('a load-balancing endpoint with real containers', () => {
   test('[LB-1, LB-3, LB-7, LB-12] the first request waits for a container and gets its answer; the container does not see the key', async () => {
@@ -49,7 +52,7 @@ describe('a load-balancing endpoint with real containers', () => {
     expect([answer.status, await answer.text()]).toEqual([200, `${worker?.id} None`])
   }, 60_000)
 
-  test('[LB-1] [PP-216] a request that hides another is one to the container too, or none', async () => {
+  test('[LB-1] [LB-16] [PP-216] a request that hides another is one to the container too, or none, and holds no place afterwards', async () => {
     const { pathname } = new URL(endpoint.requestUrls.base)
     const hidden = 'GET /hidden HTTP/1.1\r\nhost: x\r\n\r\n'
     const answers = await Promise.all(
@@ -60,6 +63,8 @@ describe('a load-balancing endpoint with real containers', () => {
       }),
     )
     for (const [what, statuses] of answers) expect(statuses.length, what).toBeLessThanOrEqual(1)
+    // LB-16: also of a body that breaks off before there is a place.
+    await waitUntil('none of them holds a place', async () => (await health()).requests.inFlight === 0, PLACES_MS)
     const seen = (await (await ask('/seen')).text()).split('\n').filter((line) => !/^GET \/(healthy|who|seen) /.test(line))
     expect(seen).toContain('POST /framing-0 HTTP/1.1')
     expect(seen.filter((line, at) => !/^POST \/framing-\d+ HTTP\/1\.1$/.test(line) || seen.indexOf(line) !== at)).toEqual([])
@@ -121,10 +126,7 @@ describe('a load-balancing endpoint with real containers', () => {
     const container = await findContainer(next ?? '')
     // Of idle workers the same one is asked again.
     const held = ask('/hold?20').then((answer) => answer.status)
-    await waitUntil('a request', async () => {
-      const health = await callPlane<{ requests: { inFlight: number } }>(plane, plane.apiKey, 'GET', `/v2/${endpoint.id}/health`)
-      return health.requests.inFlight === 1
-    })
+    await waitUntil('a request', async () => (await health()).requests.inFlight === 1)
     await docker('kill', container ?? '')
     expect(await held).toBe(502)
     expect((await ask('/who')).status).toBe(200)

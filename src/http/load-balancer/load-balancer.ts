@@ -11,7 +11,7 @@ import type { HeaderList, RequestTarget } from '../../host-protocol/tunnel/frame
 import { ownQueue } from '../../objects/ownership/own-queue.ts'
 import type { TunnelFailure } from '../../objects/tunnel/host-tunnel.ts'
 import { failureOf, sendToWorkload } from '../../objects/tunnel/host-tunnel-calls.ts'
-import { takeSlot } from '../../objects/tunnel/served-request.ts'
+import { giveBackSlot, takeSlot } from '../../objects/tunnel/served-request.ts'
 import { isExempt } from '../../services/accounts/rate-limit.ts'
 import type { Principal } from '../../services/context.ts'
 import { authenticate } from '../../services/credentials/authenticate.ts'
@@ -45,7 +45,7 @@ export async function handleServedCall(incoming: Incoming, call: ServedCall): Pr
 }
 
 async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
-  const { request, env } = incoming
+  const { request, env, ctx } = incoming
   const principal = await callerOf(incoming)
   if (!METHODS.includes(request.method)) throw new Problem('methodNotAllowed', { headers: { Allow: METHODS.join(', ') } })
   if (!hasScope(principal.scopes, 'jobs:write', call.endpointId)) {
@@ -61,8 +61,11 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
   const caller = { userId: spenderName(spenderOf(principal)), exempt: await isExempt(env, principal.teamId, Date.now()) }
   const account = await payerOf(env, principal.teamId, Date.now())
   const signal = arriving === null ? request.signal : AbortSignal.any([request.signal, breaks.signal])
+  const explained = (error: unknown): never => {
+    throw breaks.signal.aborted ? (arriving?.refusal ?? brokenOff()) : error
+  }
   for (let tries = 1; ; tries++) {
-    const { slot, port, timeoutMs } = await takeSlot(env, endpoint, caller, request.signal)
+    const { slot, port, timeoutMs } = await takeSlot(env, endpoint, caller, signal).catch(explained)
     const { hostId, ...ref } = slot
     const target = { ...targetOf(request, call, headers), workloadId: slot.workerId, port }
     const answer = await sendToWorkload(env, hostId, {
@@ -76,7 +79,9 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
       body,
       signal,
     }).catch((error: unknown) => {
-      throw breaks.signal.aborted ? (arriving?.refusal ?? brokenOff()) : error
+      // LB-16: the tunnel may not have heard of it, and then keeps no place and gives none back.
+      ctx.waitUntil(giveBackSlot(env, endpoint, ref))
+      return explained(error)
     })
     if (arriving?.refusal) throw arriving.refusal
     const failure = failureOf(answer)

@@ -29,6 +29,11 @@ export async function takeSlot(env: Env, endpoint: Owned<'endpoint'>, caller: Ca
   throw new Problem(keyOf(reply.status), { detail: detailOf(await reply.text()), headers: retryOf(reply.headers) })
 }
 
+/** Gives back a place whose request may not have reached the tunnel of its worker; a place that is free already stays so. */
+export function giveBackSlot(env: Env, endpoint: Owned<'endpoint'>, slot: SlotRef): Promise<void> {
+  return endpointStub(env, endpoint).releaseSlot(slot, true)
+}
+
 function keyOf(status: number): ProblemKey {
   const key = (Object.keys(PROBLEMS) as ProblemKey[]).find((one) => PROBLEMS[one].status === status)
   return key ?? 'internal'
