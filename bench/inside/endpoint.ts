@@ -5,7 +5,6 @@ import type { ReadyWorker } from '../../src/domain/worker/worker.ts'
 import { dispatch } from '../../src/queue/dispatch.ts'
 import { askForWork } from '../../src/queue/polls.ts'
 import { takeResult } from '../../src/queue/posts.ts'
-import { INPUT } from '../../src/queue/state.ts'
 import type { Tx } from '../../src/queue/tx.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -58,8 +57,7 @@ export class OpenEndpointObject extends EndpointObject {
     const random = crypto.getRandomValues(new Uint8Array(ID_RANDOM_BYTES))
     const times = { createdAtMs: nowMs, ttlAtMs: nowMs + DAY_MS, executionTimeoutMs: DAY_MS, retentionMs: DAY_MS }
     const id = formatJobId(seq, false, this.core.state.meta.idMask(), random)
-    this.core.state.jobs.insert(submitJob({ seq, id, lowPriority: false, webhook: null, hasS3Config: false, ...times }))
-    this.core.state.payloads.insert(seq, INPUT, input)
+    this.core.state.jobs.insert(submitJob({ seq, id, lowPriority: false, webhook: null, hasS3Config: false, ...times }), input)
   }
 
   private cycle(worker: ReadyWorker, tx: Tx): void {

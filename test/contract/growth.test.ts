@@ -26,8 +26,10 @@ function tablesOfObjects(): Record<string, string[]> {
   for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!entry.endsWith('.ts')) continue
     const place = entry.split('/')[0] ?? ''
-    for (const [, name = ''] of readFileSync(join(folder, entry), 'utf8').matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\w+)/g))
-      tables[place] = [...(tables[place] ?? []), name]
+    const source = readFileSync(join(folder, entry), 'utf8')
+    const renamed = new Map([...source.matchAll(/ALTER TABLE (\w+) RENAME TO (\w+)/g)].map(([, from = '', to = '']) => [from, to]))
+    for (const [, name = ''] of source.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\w+)/g))
+      tables[place] = [...(tables[place] ?? []), renamed.get(name) ?? name]
   }
   return Object.fromEntries(Object.entries(tables).map(([place, names]) => [place, names.toSorted()]))
 }
