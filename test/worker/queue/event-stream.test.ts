@@ -1,3 +1,5 @@
+import { ENDPOINT_SCHEMA } from '../../../durable-objects/endpoint/store/schema.ts'
+import { applySchema } from '../../../durable-objects/sql-migrations.ts'
 import { EventReader } from '../../support/event-reader.ts'
 import { describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
 import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
@@ -155,17 +157,13 @@ describe('/stream as events', () => {
 })
 
 it('[STR-10] chunks stored before they were numbered are numbered by the schema step', async () => {
-  const queue = await setUpQueue()
-  const { ENDPOINT_SCHEMA } = await import('../../../durable-objects/endpoint/store/schema.ts')
-  await runInDurableObject(endpointStub(env, queue.endpointId), (_object, state) => {
-    const { sql } = state.storage
-    const tables = sql.exec("SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 1) <> '_' AND name NOT LIKE 'sqlite%'")
-    for (const { name } of tables.toArray()) sql.exec(`DROP TABLE ${name}`)
-    sql.exec(ENDPOINT_SCHEMA[0] ?? '')
+  await runInDurableObject(endpointStub(env, 'with-chunks-of-an-earlier-release'), (_object, { storage }) => {
+    const { sql } = storage
+    applySchema(storage, ENDPOINT_SCHEMA.slice(0, 1))
     const job = 'INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at) VALUES'
     sql.exec(`${job} (1, 'a', 1, 0, 1, 0, 0, 0, 0, 0), (2, 'b', 1, 0, 2, 0, 0, 0, 0, 0), (3, 'c', 1, 0, 3, 0, 0, 0, 0, 0)`)
     sql.exec("INSERT INTO chunks (n, job, bytes, data) VALUES (4, 1, 1, 'x'), (5, 2, 1, 'y'), (9, 1, 1, 'z')")
-    for (const step of ENDPOINT_SCHEMA.slice(1)) sql.exec(step)
+    applySchema(storage, ENDPOINT_SCHEMA)
     expect(sql.exec('SELECT job, number, data FROM chunks ORDER BY job, number').toArray()).toEqual([
       { job: 1, number: 1, data: 'x' },
       { job: 1, number: 2, data: 'z' },
