@@ -179,6 +179,11 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     if (this.core.isStored) this.core.slots.release(slot, isReached)
   }
 
+  /** Whatever was to hold this place never reached a tunnel, as far as its caller knows. */
+  async giveBackSlot(lease: string): Promise<void> {
+    if (this.core.isStored) this.core.slots.giveBack(lease)
+  }
+
   /** Whoever carries these requests still does. */
   async renewSlots(slots: SlotRef[]): Promise<void> {
     if (this.core.isStored) this.core.slots.renew(slots)

@@ -54,6 +54,7 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   giveWay(order: GiveWayOrder): Promise<boolean>
   /** A request to a worker is over; `isReached`: its worker was there. */
   releaseSlot(slot: SlotRef, isReached: boolean): Promise<void>
+  giveBackSlot(lease: string): Promise<void>
   /** These requests are still under way. */
   renewSlots(slots: SlotRef[]): Promise<void>
   /** The operator suspends the account, or ends that (PP-214). */

@@ -21,7 +21,7 @@ export function peekJob(state: Pick<QueueState, 'jobs' | 'meta'>, jobId: string)
 export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void {
   const { jobs, payloads, meta } = tx.state
   const isOver = !isTerminal(before.state) && isTerminal(after.state)
-  // Its input is read here, which goes with the end.
+  // This reads the input, which the end removes.
   if (isOver) notifyEnd(tx, after, output)
   if (isOver) jobs.end(before, after, output)
   else jobs.save(before, after)

@@ -29,9 +29,8 @@ export async function takeSlot(core: EndpointCore, request: Request): Promise<Re
     return problemReply('unavailable', `${MAX_WAITING} requests wait for a worker already: ${waitingReason(core)}`, RETRY_AFTER)
   }
   const waitMs = core.waitMs ?? SERVED_WAIT_MS
-  const slot = await core.slots.take(entry.release, request.signal, waitMs)
-  // No answer reaches who has left, so no request will hold the place.
-  if (slot && request.signal.aborted) core.slots.release(slot, true)
+  const lease = new URL(request.url).searchParams.get('lease') ?? crypto.randomUUID()
+  const slot = await core.slots.take(lease, entry.release, request.signal, waitMs)
   if (!core.config()) return endpointNotFound()
   if (!slot && core.state.meta.suspended()) return problemReply('accountSuspended', SUSPENDED)
   if (!slot) return problemReply('unavailable', `no worker was free within ${waitMs / 1000} s: ${waitingReason(core)}`, RETRY_AFTER)

@@ -34,6 +34,7 @@ interface Held {
 }
 
 interface Waiter {
+  lease: string
   take(slot: Slot): void
   leave(): void
   release(): void
@@ -63,10 +64,13 @@ export class Slots implements OpenRequests {
     return this.waiters.size
   }
 
-  /** A place at once, or one when there is one; null when the signal fires before or the time is over. `release` is called when the place is given back. */
-  async take(release: () => void, signal: AbortSignal, waitMs: number): Promise<Slot | null> {
+  /**
+   * A place at once, or one when there is one; null when the signal fires before or the time is over. `lease` names the place, and `release` is
+   * called when it is given back.
+   */
+  async take(lease: string, release: () => void, signal: AbortSignal, waitMs: number): Promise<Slot | null> {
     if (this.waiters.size === 0) {
-      const slot = this.tryTake(release)
+      const slot = this.tryTake(lease, release)
       if (slot) return slot
     }
     const { promise, resolve } = Promise.withResolvers<Slot | null>()
@@ -75,7 +79,7 @@ export class Slots implements OpenRequests {
       release()
       resolve(null)
     }
-    const waiter: Waiter = { take: resolve, leave, release }
+    const waiter: Waiter = { lease, take: resolve, leave, release }
     this.waiters.add(waiter)
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
@@ -93,7 +97,7 @@ export class Slots implements OpenRequests {
     const isServed = this.waiters.size > 0 && this.core.config() !== null && !this.core.state.meta.suspended()
     for (const waiter of this.waiters) {
       if (!isServed) waiter.leave()
-      const slot = this.tryTake(waiter.release)
+      const slot = this.tryTake(waiter.lease, waiter.release)
       if (!slot && isServed) return
       if (!slot) continue
       this.waiters.delete(waiter)
@@ -108,6 +112,13 @@ export class Slots implements OpenRequests {
       this.avoided.set(workerId, nowMs + AVOID_MS)
       this.core.timers.after(AVOID_MS + 1, () => this.grant())
     }
+    this.drop(lease)
+    this.grant()
+  }
+
+  /** Its request broke off before it was carried: the place is free, and a request that still waits for it leaves. */
+  giveBack(lease: string): void {
+    for (const waiter of this.waiters) if (waiter.lease === lease) waiter.leave()
     this.drop(lease)
     this.grant()
   }
@@ -136,7 +147,7 @@ export class Slots implements OpenRequests {
     this.grant()
   }
 
-  private tryTake(release: () => void): Slot | null {
+  private tryTake(lease: string, release: () => void): Slot | null {
     const { core } = this
     const config = core.config()
     if (config?.type !== 'LOAD_BALANCER' || config.scaling.type !== 'REQUEST_COUNT' || core.state.meta.suspended()) return null
@@ -144,7 +155,6 @@ export class Slots implements OpenRequests {
     const facts = { version: config.version, perWorker: config.scaling.requestCount, avoided: this.avoided, nowMs }
     const worker = chooseWorker({ workers: core.state.workers.all(), held: this.counts, ...facts })
     if (!worker || worker.hostId === null) return null
-    const lease = crypto.randomUUID()
     this.hold(lease, { workerId: worker.id, untilMs: nowMs + SLOT_LEASE_MS, release })
     return { endpointId: config.id, workerId: worker.id, lease, hostId: worker.hostId }
   }

@@ -9,7 +9,7 @@ import { waitingReason } from '../balance/slot-calls.ts'
 import type { EndpointCore } from '../core.ts'
 import { JOB_NOT_FOUND, jobNotFound, plainProblem, problemReply } from '../replies.ts'
 import { JobWatch } from './job-watch.ts'
-import { isLong, type owedRecordReply, recordJson, recordReply } from './record-reply.ts'
+import { type owedRecordReply, recordReply, shortRecordJson } from './record-reply.ts'
 
 /** `/status`: answers at once (STA-1). */
 export async function status(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
@@ -21,7 +21,7 @@ export async function status(core: EndpointCore, call: JobCall, request: Request
 export async function plainStatus(core: EndpointCore, jobId: string): Promise<PlainReply | null> {
   const job = await core.findJob(jobId)
   if (!job) return plainProblem('notFound', JOB_NOT_FOUND)
-  return isLong(core, job) ? null : recordJson(core, job)
+  return shortRecordJson(core, job)
 }
 
 /**

@@ -6,7 +6,7 @@ import type { EndpointCore } from '../core.ts'
 import { jobNotFound, problemReply } from '../replies.ts'
 import { eventReply, PORTION_BYTES } from './event-reply.ts'
 import { JobWatch } from './job-watch.ts'
-import { isLong, longRecordForEvents, readBoundOf, recordJson } from './record-reply.ts'
+import { longRecordForEvents, readBoundOf, shortRecordJson } from './record-reply.ts'
 
 /** STR-10: `/stream` as server-sent events. A read and nothing more: it removes no chunk, and a reader that leaves changes nothing. */
 export async function streamEvents(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
@@ -60,7 +60,8 @@ class JobEvents {
 
   // Null while the account reads too much at a time (SEC-13): the stream goes on, and looks again.
   private async readEnd(ended: Job): Promise<string | null> {
-    if (!isLong(this.core, ended)) return this.end(recordJson(this.core, ended))
+    const short = shortRecordJson(this.core, ended)
+    if (short !== null) return this.end(short)
     const bound = await readBoundOf(this.core)
     // It may have changed meanwhile.
     const job = await this.watch.look()

@@ -15,20 +15,22 @@ const RETRY_SECONDS = '1'
 const encoder = new TextEncoder()
 
 /** The status record of a job as it is now. */
-export function recordJson(core: EndpointCore, job: Job): string {
-  // What an attempt put out is cleared before its job is queued again (LSE-12), so a queued one costs no second read.
-  if (job.state === 'IN_QUEUE') return jobRecordJson(job, undefined, core.queueNote(job.lowPriority))
-  return jobRecordJson(job, core.state.payloads.get(job.seq, OUTPUT))
+function recordJson(core: EndpointCore, job: Job): string {
+  return shortRecordJson(core, job) ?? jobRecordJson(job, core.state.payloads.get(job.seq, OUTPUT))
 }
 
-/** Whether what a job has put out is so large that reading it is counted. */
-export function isLong(core: EndpointCore, job: Job): boolean {
-  return job.state !== 'IN_QUEUE' && core.state.payloads.getShort(job.seq, OUTPUT, UNCOUNTED_CHARS) === null
+/** The same, or null when what the job has put out is so large that reading it is counted. */
+export function shortRecordJson(core: EndpointCore, job: Job): string | null {
+  // What an attempt put out is cleared before its job is queued again (LSE-12), so a queued one costs no second read.
+  if (job.state === 'IN_QUEUE') return jobRecordJson(job, undefined, core.queueNote(job.lowPriority))
+  const output = core.state.payloads.getShort(job.seq, OUTPUT, UNCOUNTED_CHARS)
+  return output === null ? null : jobRecordJson(job, output)
 }
 
 /** The record of a job, unless its account reads too much at a time (SEC-13): then 429, before anything of the result is read. */
 export async function recordReply(core: EndpointCore, seen: Job, signal: AbortSignal, headers = {}): Promise<Response> {
-  if (!isLong(core, seen)) return toResponse(plainJson(recordJson(core, seen), headers))
+  const short = shortRecordJson(core, seen)
+  if (short !== null) return toResponse(plainJson(short, headers))
   const teamId = teamOf(core)
   const { bound } = await readUse(core.env, teamId, Date.now())
   // It may have gone meanwhile.
@@ -44,8 +46,10 @@ export async function recordReply(core: EndpointCore, seen: Job, signal: AbortSi
 
 /** The record for a caller who has waited for just this job and could not ask for it again. It is counted, and never refused. */
 export function owedRecordReply(core: EndpointCore, job: Job, signal: AbortSignal): Response {
+  const short = shortRecordJson(core, job)
+  if (short !== null) return jsonReply(short)
   const text = recordJson(core, job)
-  return isLong(core, job) ? inPieces(text, enterRead(teamOf(core), text.length, Date.now()), signal) : jsonReply(text)
+  return inPieces(text, enterRead(teamOf(core), text.length, Date.now()), signal)
 }
 
 /** A long record for a stream of events, which can wait; null: later. */

@@ -61,14 +61,21 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
   const caller = { userId: spenderName(spenderOf(principal)), exempt: await isExempt(env, principal.teamId, Date.now()) }
   const account = await payerOf(env, principal.teamId, Date.now())
   const signal = arriving === null ? request.signal : AbortSignal.any([request.signal, breaks.signal])
-  const explained = (error: unknown): never => {
-    throw breaks.signal.aborted ? (arriving?.refusal ?? brokenOff()) : error
+  // LB-16: the tunnel may not hear of a request that breaks off now, and then it keeps no place and gives none back. A client that has left ends
+  // all of its call but for what was registered before.
+  const carried = <T>(lease: string, step: Promise<T>): Promise<T> => {
+    const giveBack = (error: unknown) => (error instanceof Problem ? undefined : giveBackSlot(env, endpoint, lease))
+    ctx.waitUntil(step.then(() => undefined, giveBack))
+    return step.catch((error: unknown) => {
+      throw breaks.signal.aborted ? (arriving?.refusal ?? brokenOff()) : error
+    })
   }
   for (let tries = 1; ; tries++) {
-    const { slot, port, timeoutMs } = await takeSlot(env, endpoint, caller, signal).catch(explained)
+    const lease = crypto.randomUUID()
+    const { slot, port, timeoutMs } = await carried(lease, takeSlot(env, endpoint, caller, lease, signal))
     const { hostId, ...ref } = slot
     const target = { ...targetOf(request, call, headers), workloadId: slot.workerId, port }
-    const answer = await sendToWorkload(env, hostId, {
+    const sent = sendToWorkload(env, hostId, {
       target,
       account,
       slot: ref,
@@ -78,11 +85,8 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
       isOwnOrigin: call.prefix === null,
       body,
       signal,
-    }).catch((error: unknown) => {
-      // LB-16: the tunnel may not have heard of it, and then keeps no place and gives none back.
-      ctx.waitUntil(giveBackSlot(env, endpoint, ref))
-      return explained(error)
     })
+    const answer = await carried(lease, sent)
     if (arriving?.refusal) throw arriving.refusal
     const failure = failureOf(answer)
     if (failure === null) return shown(answer, incoming, principal)

@@ -1,5 +1,6 @@
 import { PROBLEMS, Problem, type ProblemKey } from '../../contract/problems.ts'
 import type { Env } from '../../env.ts'
+import { logEvent } from '../../platform/log.ts'
 import { type Caller, withCaller } from '../caller.ts'
 import type { Owned } from '../ownership/owned.ts'
 import { endpointStub } from '../stubs.ts'
@@ -20,18 +21,30 @@ export function isSlotCall(url: URL): boolean {
   return url.pathname === '/slot'
 }
 
-/** A place for one request; waits for it as long as a request may. Throws the problem that there is instead. */
-export async function takeSlot(env: Env, endpoint: Owned<'endpoint'>, caller: Caller, signal: AbortSignal): Promise<SlotGrant> {
+/**
+ * A place for one request; waits for it as long as a request may. Throws the problem that there is instead. The caller names the lease, so that
+ * it can give back a place of which it never heard.
+ */
+export async function takeSlot(
+  env: Env,
+  endpoint: Owned<'endpoint'>,
+  caller: Caller,
+  lease: string,
+  signal: AbortSignal,
+): Promise<SlotGrant> {
   const url = new URL(SLOT_URL)
+  url.searchParams.set('lease', lease)
   url.searchParams.set('endpoint', endpoint.id)
   const reply = await endpointStub(env, endpoint).fetch(withCaller(new Request(url, { signal }), caller))
   if (reply.ok) return (await reply.json()) as SlotGrant
   throw new Problem(keyOf(reply.status), { detail: detailOf(await reply.text()), headers: retryOf(reply.headers) })
 }
 
-/** Gives back a place whose request may not have reached the tunnel of its worker; a place that is free already stays so. */
-export function giveBackSlot(env: Env, endpoint: Owned<'endpoint'>, slot: SlotRef): Promise<void> {
-  return endpointStub(env, endpoint).releaseSlot(slot, true)
+/** Gives a place back whose request may not have reached the tunnel of its worker. Nothing happens to one that is free already. */
+export async function giveBackSlot(env: Env, endpoint: Owned<'endpoint'>, lease: string): Promise<void> {
+  await endpointStub(env, endpoint)
+    .giveBackSlot(lease)
+    .catch((error: unknown) => logEvent('warn', 'a slot could not be given back', { endpointId: endpoint.id, error }))
 }
 
 function keyOf(status: number): ProblemKey {

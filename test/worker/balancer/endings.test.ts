@@ -121,7 +121,7 @@ describe('[LB-21] a suspended account', () => {
     expect((await scene.ask('/')).status).toBe(403)
     // An isolate that remembers the key reaches no worker either.
     const slot = await runInDurableObject(endpointStub(env, scene.endpointId), (object) =>
-      object.core.slots.take(() => undefined, new AbortController().signal, 10),
+      object.core.slots.take('a', () => undefined, new AbortController().signal, 10),
     )
     expect(slot).toBeNull()
     for (const { stream } of scene.tunnel.served) stream.reset({ code: 'broken', detail: 'its container ended' })

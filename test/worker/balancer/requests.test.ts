@@ -110,6 +110,26 @@ describe('a request to a load-balancing endpoint', () => {
     await until(async () => (await openRequests(scene)).inFlight === 0)
   })
 
+  it('[LB-16] gives its place back once, granted or not; who waits for that one gets it', async () => {
+    const scene = await setUp({ scaling: { type: 'REQUEST_COUNT', requestCount: 1 }, workers: { min: 1, max: 1 } })
+    const worker = await startWorker(scene)
+    await runInDurableObject(endpointStub(env, scene.endpointId), async ({ core: { slots } }) => {
+      const released: string[] = []
+      const take = (lease: string) => slots.take(lease, () => void released.push(lease), new AbortController().signal, 60_000)
+      expect(await take('first')).toMatchObject({ lease: 'first', workerId: worker })
+      const [second, third] = [take('second'), take('third')]
+      expect([slots.held().get(worker), slots.waiting()]).toEqual([1, 2])
+      slots.giveBack('second')
+      expect([await second, slots.waiting(), released]).toEqual([null, 1, ['second']])
+      slots.giveBack('first')
+      expect(await third).toMatchObject({ lease: 'third', workerId: worker })
+      for (const lease of ['first', 'second', 'none']) slots.giveBack(lease)
+      expect([slots.held().get(worker), released]).toEqual([1, ['second', 'first']])
+      slots.giveBack('third')
+      expect([slots.held().size, released]).toEqual([0, ['second', 'first', 'third']])
+    })
+  })
+
   it('[LB-1] streams: what a worker says arrives before it has finished, and a client that leaves ends the request', async () => {
     let stream: Parameters<Serve>[0]['stream'] | undefined
     const scene = await setUp({ workers: { min: 1, max: 1 } }, async (served) => {

@@ -46,7 +46,7 @@ export const LEASE = updateOf(['acked', 'lease_until', 'lease_end_reason', 'miss
 
 // `Object.keys` says no more than that they are texts.
 const ALL = Object.keys(VALUES) as Column[]
-/** What stays when a job begins to run or waits again: its place in the queue and when its row is due, and with them two indexes. */
+/** Columns that stay when a job begins to run or waits again. The first two are in indexes, which are not touched then. */
 const KEPT_BY_A_MOVE: readonly Column[] = ['order_key', 'due_at', 'finished_at', 'error', 'chunks']
 
 /** A job that begins to run, or waits again. */

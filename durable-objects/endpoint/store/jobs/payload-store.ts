@@ -2,7 +2,7 @@ import { INPUT, OUTPUT, type PayloadKind, type PayloadRows, S3_CONFIG } from '..
 import { encodePieces } from '../../../piece-store.ts'
 import { textOrNull } from '../row-values.ts'
 
-/** Texts up to this many UTF-16 units stand in the row of their job. */
+/** Texts up to this many UTF-16 units stand in the row of their job: at most 6 KiB each. */
 export const SHORT_TEXT_UNITS = 2_048
 const COLUMNS = { [INPUT]: 'input', [OUTPUT]: 'output' } as const
 /** Texts up to this many UTF-16 units fit one row whatever they hold (at most 3 bytes each in UTF-8). */
@@ -115,7 +115,7 @@ export class PayloadStore implements PayloadRows {
     this.sql.exec('DELETE FROM pieces WHERE job = ? AND kind = ?', job, kind)
   }
 
-  /** A job has ended: of what stands in pieces what it put out goes, and what came with it unless it may run again (CTL-2). */
+  /** Removes pieces of a job that has ended: its output, and its input and s3Config unless it may run again (CTL-2). */
   clearEnded(job: number, keepInput: boolean): void {
     if (keepInput) this.clearPieces(job, OUTPUT)
     else this.sql.exec('DELETE FROM pieces WHERE job = ?', job)
