@@ -45,6 +45,8 @@ const COPIED = [
 /** Tests that take longer than this have been stopped by the bug. */
 const TIME_LIMIT_MS = 10 * 60_000
 const MAX_COPIES = 8
+/** As much of an output as is shown of tests that fail without a bug. */
+const SHOWN_CHARS = 4_000
 
 interface Suite {
   mutants: readonly Mutant[]
@@ -231,7 +233,8 @@ async function tryAll(name: string, suite: Suite): Promise<void> {
   const copies = Array.from({ length: Math.min(availableParallelism(), MAX_COPIES, left.length) }, makeCopy)
   try {
     for (const stage of suite.stages) {
-      if (!(await passes(copies[0] ?? '', stage))) throw new Error(`the ${name} tests fail without any planted bug: ${stage.at(-1)}`)
+      const { isGood, output } = await tryTests(copies[0] ?? '', stage)
+      if (!isGood) throw new Error(`the ${name} tests fail without any planted bug:\n${output}`)
     }
     await Promise.all(copies.map((copy) => tryInTurn(name, suite, copy, left)))
   } finally {
@@ -266,7 +269,7 @@ async function kills(mutant: Mutant, suite: Suite, copy: string): Promise<boolea
   )
   try {
     for (const stage of mutant.tests ? [mutant.tests] : [...nearestTests(mutant), ...suite.stages])
-      if (!(await passes(copy, stage))) return true
+      if (!(await tryTests(copy, stage)).isGood) return true
     return false
   } finally {
     writeFileSync(path, source)
@@ -279,14 +282,19 @@ function nearestTests({ file }: Mutant): string[][] {
   return tests.length === 0 ? [] : [['--project', 'worker', '--bail', '1', ...tests]]
 }
 
-function passes(copy: string, args: readonly string[]): Promise<boolean> {
+function tryTests(copy: string, args: readonly string[]): Promise<{ isGood: boolean; output: string }> {
   const vitest = join(PROJECT_ROOT, 'node_modules/.bin/vitest')
-  // Each core has a copy already.
-  const run = spawn(vitest, ['run', '--maxWorkers', '1', ...args], {
+  // Each core has a copy already. A test that fails by chance catches nothing: it has a second try.
+  const run = spawn(vitest, ['run', '--maxWorkers', '1', '--retry', '1', ...args], {
     cwd: copy,
-    stdio: 'ignore',
+    env: { ...process.env, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'ignore'],
     timeout: TIME_LIMIT_MS,
     killSignal: 'SIGKILL',
   })
-  return new Promise((resolve) => run.once('exit', (code) => resolve(code === 0)))
+  let output = ''
+  run.stdout.on('data', (text) => {
+    output = (output + text).slice(-SHOWN_CHARS)
+  })
+  return new Promise((resolve) => run.once('close', (code) => resolve({ isGood: code === 0, output })))
 }
