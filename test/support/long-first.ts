@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * A name that no file has any more does no harm.
  */
 const LONG =
-  /\.long\.|conformance\/(timeouts|records|worker-protocol|webhooks)|generated-requests|graphql\/fuzz|relay-spool|object-store|console\/pods|agent-pods|agent-overlay|python-sdk|crashes|e2e\/(start|examples|attempts)\./
+  /\.long\.|e2e\/(documents|restarts|agent-engine|first-clusters|load-balancer|console\/(faces|logs))\.|conformance\/(timeouts|records|worker-protocol|webhooks)|generated-requests|graphql\/fuzz|relay-spool|object-store|console\/pods|agent-pods|agent-overlay|python-sdk|crashes|e2e\/(start|examples|attempts)\./
 
 /** Builds what others need, beside tests that mostly wait: behind them everything would wait for it. */
 const FIRST = 'images'
