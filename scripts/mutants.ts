@@ -233,7 +233,7 @@ async function tryAll(name: string, suite: Suite): Promise<void> {
   const copies = Array.from({ length: Math.min(availableParallelism(), MAX_COPIES, left.length) }, makeCopy)
   try {
     for (const stage of suite.stages) {
-      const { isGood, output } = await tryTests(copies[0] ?? '', stage)
+      const { isGood, output } = await tryTests(copies[0] ?? '', stage, ['--retry', '1'])
       if (!isGood) throw new Error(`the ${name} tests fail without any planted bug:\n${output}`)
     }
     await Promise.all(copies.map((copy) => tryInTurn(name, suite, copy, left)))
@@ -282,10 +282,10 @@ function nearestTests({ file }: Mutant): string[][] {
   return tests.length === 0 ? [] : [['--project', 'worker', '--bail', '1', ...tests]]
 }
 
-function tryTests(copy: string, args: readonly string[]): Promise<{ isGood: boolean; output: string }> {
+function tryTests(copy: string, args: readonly string[], more: readonly string[] = []): Promise<{ isGood: boolean; output: string }> {
   const vitest = join(PROJECT_ROOT, 'node_modules/.bin/vitest')
-  // Each core has a copy already. A test that fails by chance catches nothing: it has a second try.
-  const run = spawn(vitest, ['run', '--maxWorkers', '1', '--retry', '1', ...args], {
+  // Each core has a copy already.
+  const run = spawn(vitest, ['run', '--maxWorkers', '1', ...more, ...args], {
     cwd: copy,
     env: { ...process.env, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'ignore'],
