@@ -99,8 +99,8 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
   }),
   finding('M4', 'variables lie as they are', ['worker', 'worker/secrets/at-rest'], {
     file: 'src/db/sealed-env.ts',
-    find: 'container: isEmpty ? { ...container, env }',
-    replace: 'container: !isEmpty ? { ...container, env }',
+    find: 'if (Object.keys(env).length === 0)',
+    replace: 'if (Object.keys(env).length >= 0)',
   }),
   finding('M5', 'a stream outlives its key', ['worker', 'worker/rest/suspension'], {
     file: 'src/http/watched/watched-stream.ts',
@@ -149,8 +149,8 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
   }),
   finding('L4', 'every error of a body is told', ['worker', 'worker/rest/large-bodies'], {
     file: 'src/contract/validation-errors.ts',
-    find: 'issues.slice(0, MAX_ERRORS)',
-    replace: 'issues.slice(0)',
+    find: 'told.slice(0, MAX_ERRORS)',
+    replace: 'told.slice(0)',
   }),
   finding('L6', 'a plane is spoken to without a secret', ['agent', 'host-agent/options.test.ts'], {
     file: 'src/host-agent/options.ts',

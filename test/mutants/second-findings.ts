@@ -23,8 +23,8 @@ export const SECOND_FINDING_MUTANTS: readonly Mutant[] = [
   }),
   finding('S10', 'signing in by key costs nothing', ['worker', 'worker/console/sign-in-cost'], {
     file: 'src/services/sessions/console-sessions.ts',
-    find: 'const rateLimit = await chargeRequest(env, { userId, teamId }, nowMs)',
-    replace: 'const rateLimit = await Promise.resolve(null)',
+    find: 'const charge = await chargeRequest(env, { userId, teamId }, nowMs)',
+    replace: "const charge = { counted: countedBy('operatorKey'), rateLimit: null }",
   }),
   finding('S13', 'a link is used up before anybody agrees', ['worker', 'worker/console/sign-in-cost'], {
     file: 'src/services/sessions/sign-in-links.ts',
@@ -58,7 +58,7 @@ export const SECOND_FINDING_MUTANTS: readonly Mutant[] = [
   }),
   finding('S15', 'a user who is out of requests ends nothing', ['worker', 'worker/rest/workload-limits'], {
     file: 'src/http/middleware/rate-limit.ts',
-    find: 'first?.allowed === false && (await ends(c))',
+    find: 'first.verdict?.allowed === false && (await ends(c))',
     replace: 'first === undefined',
   }),
   finding('S1', 'any writer of a row names any secret in it', ['worker', 'worker/secrets/grants'], {
@@ -86,10 +86,10 @@ export const SECOND_FINDING_MUTANTS: readonly Mutant[] = [
     find: 'isSpent(sql`ceiling_micros_per_month`, IS_OF_PAYER)',
     replace: 'isSpent(sql`ceiling_micros_per_month`, OF_TEAM)',
   }),
-  finding('S10', 'a sign-in costs no request', ['worker', 'worker/audit/counted-routes.test.ts'], {
-    file: 'src/services/sessions/console-sessions.ts',
-    find: "if ('problem' in counted) return counted",
-    replace: "if ('nothing' in counted) return counted",
+  finding('S10', 'signing in by link costs another user a request', ['worker', 'worker/console/sign-in-cost'], {
+    file: 'src/services/sessions/sign-in-links.ts',
+    find: 'chargeRequest(env, { userId: user.id,',
+    replace: 'chargeRequest(env, { userId: `not ${user.id}`,',
   }),
   finding('S10', 'a row is written without the proof of a counted request', ['worker', 'worker/audit/counted-routes.test.ts'], {
     file: 'src/objects/cause.ts',
