@@ -151,10 +151,10 @@ export const SECOND_FINDING_MUTANTS: readonly Mutant[] = [
     find: "host.startsWith('[')",
     replace: "host !== ''",
   }),
-  finding('S1', 'the key of a pod changes its pod', ['worker', 'worker/rest/pods-access'], {
-    file: 'src/services/pods/change-pod.ts',
-    find: "requireScope(ctx.principal, 'pods:write')",
-    replace: "requireScope(ctx.principal, 'pods:write', ctx.principal.credentialId, 'pods:act')",
+  finding('S1', 'the key of a pod starts its pod', ['worker', 'worker/rest/pods-access'], {
+    file: 'src/domain/access.ts',
+    find: 'return POD_KEY_ACTIONS.has(action) ?',
+    replace: "return action !== '' || POD_KEY_ACTIONS.has(action) ?",
   }),
   finding('S7', 'a header that is new to the plane passes below its address', ['unit', 'domain/balancer/headers.test.ts'], {
     file: 'src/domain/balancer/headers.ts',
