@@ -81,6 +81,18 @@ it('has every room in the table of rooms', () => {
   expect([...rooms, 'durable-objects'].filter((room) => !listed.includes(room))).toEqual([])
 })
 
+it.each([
+  ['docs/benchmarks.md', 'bench/run.ts', 'SECTIONS'],
+  ['bench/reliability/README.md', 'bench/reliability/run.ts', 'ROWS'],
+])('%s has a row for all that %s measures', (document, program, table) => {
+  const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+  const [, members = ''] = read(program).match(new RegExp(`^const ${table}\\b[^{]*= \\{\\n([\\s\\S]*?)^\\}`, 'm')) ?? []
+  const measured = [...members.matchAll(/^ {2}'?([\w-]+)'?: measure/gm)].map(([, name = '']) => name)
+  const told = [...read(document).matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = '']) => name)
+  expect(measured.length).toBeGreaterThan(10)
+  expect([...told].toSorted()).toEqual(measured.toSorted())
+})
+
 it('finds the documents', () => {
   expect(documents.map(({ file }) => relative('docs', file)).length).toBeGreaterThan(4)
 })
