@@ -52,10 +52,14 @@ describe('statements of an endpoint object', () => {
   })
 })
 
-const STEPS = ['submit', 'status', 'take', 'first ping', 'ping', 'done', 'cancel', 'health'] as const
-
-/** Rows that each step may write. */
-const WRITTEN = { submit: 3, status: 0, take: 2, 'first ping': 1, ping: 0, done: 4, cancel: 6, health: 0 }
+/** Rows that each step of a job's life may write. */
+const WRITTEN = {
+  ...{ submit: 3, status: 0, take: 2, 'first ping': 1, ping: 0, done: 4, cancel: 6, health: 0 },
+  // Another worker starts in place of the one that has to stop: 12 rows of that one's life.
+  ...{ progress: 3, chunk: 3, 'cancel of a running job': 19, 'stop poll': 1 },
+  // Until its sender has the notification: in the outbox, and out of it.
+  ...{ 'submit with a webhook': 3, 'end with a webhook': 12, retry: 6 },
+}
 
 describe('rows of an endpoint object', () => {
   it('[JOB-20] each step of a job reads and writes as many with 1,000,000 queued jobs as with ten', { timeout: 120_000 }, async () => {
@@ -136,7 +140,8 @@ async function rowsOfJob(waiting: number): Promise<Record<string, { read: number
   await freezeClock(queue.endpointId)
   const { worker, jobId: first } = await runAndTake(queue)
   await worker.done(first, { output: 1 })
-  const head = await run(queue)
+  const withWebhook = () => queue.post('/run', { input: {}, webhook: 'https://hooks.example.com/ok' })
+  const [head, running, failing] = [await run(queue), await run(queue), (await withWebhook()).body.id]
   await inside(queue, ({ core }) => {
     const { jobs, meta } = core.state
     const config = meta.config()
@@ -155,7 +160,7 @@ async function rowsOfJob(waiting: number): Promise<Record<string, { read: number
     core.state.reload()
   })
   const rows: Record<string, { read: number; written: number }> = {}
-  const step = async <T>(name: (typeof STEPS)[number], run: () => Promise<T>): Promise<T> => {
+  const step = async <T>(name: keyof typeof WRITTEN, run: () => Promise<T>): Promise<T> => {
     await settled(queue)
     const recording = await inside(queue, ({ core }) => recordStatements(core.ctx.storage.sql))
     const result = await run()
@@ -175,6 +180,15 @@ async function rowsOfJob(waiting: number): Promise<Record<string, { read: number
   await step('done', () => worker.done(head, { output: 1 }))
   await step('cancel', () => queue.post(`/cancel/${last}`))
   await step('health', () => queue.get('/health'))
+  expect((await worker.take())?.id).toBe(running)
+  await step('progress', () => worker.done(running, { status: 'IN_PROGRESS', output: 'half' }))
+  await step('chunk', () => worker.stream(running, { output: 'a' }))
+  await step('cancel of a running job', () => queue.post(`/cancel/${running}`))
+  expect(await step('stop poll', () => worker.stopPoll())).toEqual([running])
+  await step('submit with a webhook', withWebhook)
+  expect((await worker.take())?.id).toBe(failing)
+  await step('end with a webhook', () => worker.done(failing, { error: 'no' }))
+  await step('retry', () => queue.post(`/retry/${failing}`))
   return rows
 }
 
