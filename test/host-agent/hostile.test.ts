@@ -212,7 +212,9 @@ describe('[HOST-74] [C2] nothing that a tenant, an engine or a plane says ends t
           heard += 1
         })
         socket.on('message', (data) => {
-          const { type, after } = JSON.parse(String(data))
+          const { type, after, beat } = JSON.parse(String(data))
+          // A link whose beats are not acknowledged ends after 15 s, which is less than a busy machine takes for this.
+          if (type === 'beat') socket.send(JSON.stringify({ type: 'beatAck', beat }))
           const rest = { type: 'desired', revision: sent, workloads: [], silenceMaxMs: sent === DESIRED ? LAST_MS : 0 }
           if (type === 'more') socket.send(JSON.stringify(after === null ? rest : { ...rest, after }))
         })
