@@ -612,28 +612,30 @@ describe('bounds', () => {
 
 it('[PP-35] the URL of a webhook reaches no log', async () => {
   const setup = await setUpWebhooks()
-  const jobId = await submit(setup.queue, `https://${setup.host}/status/500?token=very-secret`)
   const written: string[] = []
   const spies = (['log', 'info', 'warn', 'error', 'debug'] as const).map((level) =>
     vi.spyOn(console, level).mockImplementation((...args: unknown[]) => {
       written.push(args.join(' '))
     }),
   )
-  // An object sets the level when it starts, which a slow machine lets it do again, and a call whenever it comes.
   const settings = readSettings(env)
   const listen = async () => {
     await runInDurableObject(setup.sender, () => {})
     settings.logLevel = 'debug'
   }
-  await listen()
-  await setup.queue.post(`/cancel/${jobId}`)
-  for (let attempt = 1; attempt <= 3; attempt += 1) {
-    await waitForDelivery(setup, jobId, attempt < 3 ? 'PENDING' : 'FAILED', attempt)
+  const giveUp = async () => {
+    const jobId = await submit(setup.queue, `https://${setup.host}/status/500?token=very-secret`)
     await listen()
-    await advanceSender(setup.sender, 10_000)
+    await setup.queue.post(`/cancel/${jobId}`)
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      await waitForDelivery(setup, jobId, attempt < 3 ? 'PENDING' : 'FAILED', attempt)
+      await listen()
+      await advanceSender(setup.sender, 10_000)
+    }
   }
+  // An object sets the level of its isolate when it starts. On a slow machine one starts in the middle of this, and nothing is written then.
+  while (!written.join('\n').includes('webhook given up')) await giveUp()
   settings.logLevel = 'error'
   for (const spy of spies) spy.mockRestore()
-  expect(written.join('\n')).toContain('webhook given up')
   expect(written.join('\n')).not.toContain('very-secret')
 })
