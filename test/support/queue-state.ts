@@ -159,8 +159,11 @@ export const STATE_CASES: readonly StateCase[] = [
           for (const progress of texts) payloads.setOutput(seq, progress)
           expect(of()).toEqual([input, texts.at(-1), 'sealed'])
           expect(payloads.appendChunk(seq, 1, '{"output":1}')).toBe(true)
-          payloads.clearAttempt(seq)
-          expect(of()).toEqual([input, undefined, 'sealed'])
+          for (const said of [texts.at(-1) ?? '', output]) {
+            payloads.setOutput(seq, said)
+            payloads.clearAttempt(seq)
+            expect(of()).toEqual([input, undefined, 'sealed'])
+          }
           payloads.setOutput(seq, output)
           const failed = finishJob(held, 'FAILED', 9, 'error')
           state.jobs.end(held, failed)
