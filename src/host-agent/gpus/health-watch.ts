@@ -1,7 +1,16 @@
 import { execFile } from 'node:child_process'
 import type { GpuProblem } from '../../host-protocol/messages.ts'
 import type { Log } from '../log.ts'
-import { findGpuProblems, type GpuReading, HEALTH_FIELDS, isHot, parseHealthQuery, parseXids, type Xid } from './health.ts'
+import {
+  findGpuProblems,
+  type GpuReading,
+  type HealthField,
+  healthFieldsOf,
+  isHot,
+  parseHealthQuery,
+  parseXids,
+  type Xid,
+} from './health.ts'
 
 const INTERVAL_MS = 60_000
 const TIMEOUT_MS = 20_000
@@ -30,6 +39,8 @@ export class GpuHealthWatch {
   private problems: GpuProblem[] | undefined
   private sent: string | undefined
   private failures = 0
+  /** What the driver can be asked; undefined until it has said so. */
+  private fields: readonly HealthField[] | undefined
   private timer: NodeJS.Timeout | undefined
   private closed = false
 
@@ -58,8 +69,11 @@ export class GpuHealthWatch {
   }
 
   private async look(): Promise<void> {
-    const output = await run('nvidia-smi', [`--query-gpu=${HEALTH_FIELDS}`, '--format=csv,noheader,nounits'])
-    const readings = parseHealthQuery(output.stdout)
+    this.fields ??= healthFieldsOf((await run('nvidia-smi', ['--help-query-gpu'])).stdout)
+    const output = await run('nvidia-smi', [`--query-gpu=${this.fields.join(',')}`, '--format=csv,noheader,nounits'])
+    const readings = parseHealthQuery(output.stdout, this.fields)
+    // Another driver, an older one say, may have come meanwhile.
+    if (output.failed) this.fields = undefined
     // With one GPU lost it fails as a whole, but may still list the others.
     const answers = !output.failed || readings.length > 0
     this.failures = answers ? 0 : this.failures + 1

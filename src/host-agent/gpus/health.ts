@@ -2,8 +2,20 @@ import type { GpuProblem } from '../../host-protocol/messages.ts'
 
 // What nvidia-smi and the kernel log say about GPUs, as problems. Pure; the programs are run by `GpuHealthWatch`.
 
-/** What is asked of nvidia-smi, in this order. */
-export const HEALTH_FIELDS = 'index,uuid,pci.bus_id,ecc.errors.uncorrected.volatile.total,retired_pages.pending,temperature.gpu' as const
+/** Fields that every driver knows. */
+const BASIC_FIELDS = [
+  'index',
+  'uuid',
+  'pci.bus_id',
+  'ecc.errors.uncorrected.volatile.total',
+  'retired_pages.pending',
+  'temperature.gpu',
+] as const
+/** Fields of newer drivers. From Ampere on a GPU remaps rows where older ones retire pages; from Hopper on its limit is a distance. */
+const NEWER_FIELDS = ['remapped_rows.pending', 'remapped_rows.failure', 'temperature.gpu.tlimit', 'gpu_recovery_action'] as const
+
+/** A column of the health query. */
+export type HealthField = (typeof BASIC_FIELDS)[number] | (typeof NEWER_FIELDS)[number]
 
 export interface GpuReading {
   index: number
@@ -13,7 +25,13 @@ export interface GpuReading {
   /** Since the driver was loaded; null where the GPU has no ECC. */
   uncorrectedErrors: number | null
   retirementPending: boolean
+  remapPending: boolean
+  remapFailed: boolean
   temperatureC: number | null
+  /** Degrees left until the highest temperature that the GPU may work at; null where it does not state them. */
+  marginC: number | null
+  /** `Reset`, say; null when the driver asks for nothing. */
+  recovery: string | null
 }
 
 /** An error that the driver wrote to the kernel log. */
@@ -25,6 +43,8 @@ export interface Xid {
 /** Above what data center GPUs bear before they slow down; a GPU counts as hot until it is well below. */
 const HOT_FROM_C = 95
 const HOT_UNTIL_C = 90
+/** Of a GPU that states its limit, which is 87 °C of an H200: it is hot at the limit, until it is this far below. */
+const COOL_MARGIN_C = 5
 
 /** Codes that mean the hardware or its driver; the others are mostly errors of the program that used it. */
 const HARDWARE_XIDS: ReadonlyMap<number, string> = new Map([
@@ -40,18 +60,31 @@ const HARDWARE_XIDS: ReadonlyMap<number, string> = new Map([
   [140, 'unrecovered ECC error'],
 ])
 
-/** Lines of `--query-gpu=<HEALTH_FIELDS> --format=csv,noheader,nounits`; others (warnings, errors) are skipped. */
-export function parseHealthQuery(csv: string): GpuReading[] {
+/** The fields to ask for, by the output of `nvidia-smi --help-query-gpu`: a driver refuses a whole query for one field that it does not know. */
+export function healthFieldsOf(help: string): readonly HealthField[] {
+  const known = new Set([...help.matchAll(/"([a-z0-9_.]+)"/g)].map(([, name]) => name))
+  return [...BASIC_FIELDS, ...NEWER_FIELDS.filter((field) => known.has(field))]
+}
+
+/** Lines of `--query-gpu=<fields> --format=csv,noheader,nounits`; others (warnings, errors) are skipped. */
+export function parseHealthQuery(csv: string, fields: readonly HealthField[]): GpuReading[] {
   return csv.split('\n').flatMap((line) => {
-    const [index = '', uuid = '', bus = '', uncorrected = '', pending = '', temperature = ''] = line.split(',').map((cell) => cell.trim())
-    if (!/^\d+$/.test(index) || !uuid.startsWith('GPU-')) return []
-    const reading = { index: Number(index), uuid, pciAddress: normalizePciAddress(bus) }
+    const cells = line.split(',').map((cell) => cell.trim())
+    const cellOf = (field: HealthField) => cells[fields.indexOf(field)] ?? ''
+    const uuid = cellOf('uuid')
+    if (!/^\d+$/.test(cellOf('index')) || !uuid.startsWith('GPU-')) return []
     return [
       {
-        ...reading,
-        uncorrectedErrors: readNumber(uncorrected),
-        retirementPending: pending.toLowerCase() === 'yes',
-        temperatureC: readNumber(temperature),
+        index: Number(cellOf('index')),
+        uuid,
+        pciAddress: normalizePciAddress(cellOf('pci.bus_id')),
+        uncorrectedErrors: readNumber(cellOf('ecc.errors.uncorrected.volatile.total')),
+        retirementPending: isYes(cellOf('retired_pages.pending')),
+        remapPending: isYes(cellOf('remapped_rows.pending')),
+        remapFailed: isYes(cellOf('remapped_rows.failure')),
+        temperatureC: readNumber(cellOf('temperature.gpu')),
+        marginC: readNumber(cellOf('temperature.gpu.tlimit')),
+        recovery: readAction(cellOf('gpu_recovery_action')),
       },
     ]
   })
@@ -90,17 +123,21 @@ export function findGpuProblems({ known, current, xids, hot }: GpuFacts): GpuPro
   ]
 }
 
-/** Whether a GPU counts as hot: from 95 °C on, and until it is below 90 °C again. */
-export function isHot({ uuid, temperatureC }: GpuReading, hot: ReadonlySet<string>): boolean {
+/** Whether a GPU counts as hot: at the limit that it states until 5 °C below, otherwise from 95 °C on until it is below 90 °C again. */
+export function isHot({ uuid, temperatureC, marginC }: GpuReading, hot: ReadonlySet<string>): boolean {
+  if (marginC !== null) return hot.has(uuid) ? marginC < COOL_MARGIN_C : marginC <= 0
   return temperatureC !== null && temperatureC >= (hot.has(uuid) ? HOT_UNTIL_C : HOT_FROM_C)
 }
 
 function problemsOf(reading: GpuReading, hot: ReadonlySet<string>): GpuProblem[] {
-  const { index, uuid, uncorrectedErrors, retirementPending } = reading
+  const { index, uuid, uncorrectedErrors, retirementPending, remapPending, remapFailed, marginC, recovery } = reading
   const problems = [
     ...((uncorrectedErrors ?? 0) > 0 ? ['uncorrectable ECC errors'] : []),
     ...(retirementPending ? ['memory pages wait for retirement; reset the GPU'] : []),
-    ...(isHot(reading, hot) ? [`overheated (${HOT_FROM_C} °C or more)`] : []),
+    ...(remapPending ? ['memory rows wait to be remapped; reset the GPU'] : []),
+    ...(remapFailed ? ['a memory row could not be remapped; replace the GPU'] : []),
+    ...(isHot(reading, hot) ? [`overheated (${marginC === null ? `${HOT_FROM_C} °C or more` : 'at the limit of this GPU'})`] : []),
+    ...(recovery === null ? [] : [`its driver asks for: ${recovery}`]),
   ]
   return problems.map((problem) => ({ index, uuid, problem }))
 }
@@ -120,5 +157,13 @@ function normalizePciAddress(address: string): string {
 
 // "[N/A]", "[Not Supported]" and the like are no numbers.
 function readNumber(cell: string): number | null {
-  return /^\d+$/.test(cell) ? Number(cell) : null
+  return /^-?\d+$/.test(cell) ? Number(cell) : null
+}
+
+function isYes(cell: string): boolean {
+  return cell.toLowerCase() === 'yes'
+}
+
+function readAction(cell: string): string | null {
+  return /^[A-Za-z][A-Za-z0-9 ]{0,39}$/.test(cell) && cell !== 'None' ? cell : null
 }
