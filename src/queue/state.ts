@@ -2,7 +2,7 @@ import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { KeyRecord } from '../domain/idempotency.ts'
 import type { Job } from '../domain/job/job.ts'
 import type { PastAttempt } from '../domain/job/timeline.ts'
-import type { RoomSeeker } from '../domain/worker/give-way.ts'
+import type { RoomSeeker } from '../domain/room/give-way.ts'
 import type { ScalingDecision, ScalingInputs } from '../domain/worker/scaling.ts'
 import type { Worker } from '../domain/worker/worker.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
-import { amountMicros, nanosOfUsd } from '../../src/domain/billing/money.ts'
+import { amountMicros, nanosOfUsd } from '../../src/domain/money.ts'
 import { splitStatements } from '../../src/local/plane/migrations.ts'
 import { describe, expect, it } from '../support/unit.ts'
 

@@ -2,7 +2,7 @@ import type { Mutant } from './table.ts'
 
 // Bugs of bills: what is charged, and what it sums to.
 
-const MONEY = 'src/domain/billing/money.ts'
+const MONEY = 'src/domain/money.ts'
 const BILL = 'src/domain/billing/bill.ts'
 const BUCKETS = 'src/domain/billing/buckets.ts'
 const DISKS = 'src/domain/pod/disk-charge.ts'

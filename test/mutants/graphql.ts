@@ -72,7 +72,7 @@ export const GRAPHQL_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a lowest price that looks at the number of GPUs alone',
-    file: 'src/domain/catalog/availability.ts',
+    file: 'src/domain/availability.ts',
     find: 'gpuCompute(catalog, { id: typeId, count, ...cuda, ...least }',
     replace: 'gpuCompute(catalog, { id: typeId, count, ...cuda }',
   },

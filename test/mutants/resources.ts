@@ -6,7 +6,7 @@ const VOLUME = 'src/domain/resources/network-volume.ts'
 const TEMPLATE = 'src/domain/resources/template.ts'
 const CENTERS = 'src/domain/catalog/data-centers.ts'
 
-const AVAILABILITY = 'src/domain/catalog/availability.ts'
+const AVAILABILITY = 'src/domain/availability.ts'
 const CATALOG = 'src/domain/catalog/catalog.ts'
 const STORAGE = 'src/domain/catalog/storage.ts'
 
@@ -48,7 +48,7 @@ export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a stop of what is idle takes what nobody knows about',
-    file: 'src/domain/billing/stop-plan.ts',
+    file: 'src/domain/plan/stop.ts',
     find: 'ms !== null && ms <= nowMs - idleForMs',
     replace: 'ms === null || ms <= nowMs - idleForMs',
   },

@@ -3,7 +3,7 @@ import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
 import type { KeyRecord } from '../../src/domain/idempotency.ts'
 import { canRetry, dueAtMs, type Job } from '../../src/domain/job/job.ts'
 import { isRenewal } from '../../src/domain/job/lease-memory.ts'
-import type { RoomSeeker } from '../../src/domain/worker/give-way.ts'
+import type { RoomSeeker } from '../../src/domain/room/give-way.ts'
 import { isSign, takeInRow } from '../../src/domain/worker/signs.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
 import {

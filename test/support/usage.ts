@@ -1,5 +1,5 @@
 import type { ChargedInterval } from '../../src/domain/billing/bill.ts'
-import { partAmounts } from '../../src/domain/billing/money.ts'
+import { partAmounts } from '../../src/domain/money.ts'
 import { env } from './harness.ts'
 
 export const HOUR_MS = 3_600_000

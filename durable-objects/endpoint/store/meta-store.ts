@@ -1,7 +1,7 @@
 import { openContainer, type Sealed, sealContainer } from '../../../src/db/sealed-env.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 import { formerGrants } from '../../../src/domain/resources/secret-grants.ts'
-import type { RoomSeeker } from '../../../src/domain/worker/give-way.ts'
+import type { RoomSeeker } from '../../../src/domain/room/give-way.ts'
 import type { Place, Vault } from '../../../src/platform/seal.ts'
 import type { LaunchState, MetaValues, Totals } from '../../../src/queue/state.ts'
 import type { Undo } from './undo.ts'

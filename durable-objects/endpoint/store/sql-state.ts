@@ -1,4 +1,4 @@
-import { countsOf } from '../../../src/domain/endpoint/timeline.ts'
+import { countsOf } from '../../../src/domain/worker/timeline.ts'
 import type { OpenRequests, OpenTakes, QueueState } from '../../../src/queue/state.ts'
 import { applySchema } from '../../sql-migrations.ts'
 import { DecisionLog } from './decision-log.ts'

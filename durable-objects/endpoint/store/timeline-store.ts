@@ -5,7 +5,7 @@ import {
   type Watch,
   type WorkerChange,
   watchCounts,
-} from '../../../src/domain/endpoint/timeline.ts'
+} from '../../../src/domain/worker/timeline.ts'
 import type { Worker } from '../../../src/domain/worker/worker.ts'
 
 const HOUR_MS = 3_600_000

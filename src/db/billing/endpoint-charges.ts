@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, isNotNull, lt, sql } from 'drizzle-orm'
-import { totalNanos } from '../../domain/billing/money.ts'
-import type { ChargedTime } from '../../domain/endpoint/timeline.ts'
+import { totalNanos } from '../../domain/money.ts'
+import type { ChargedTime } from '../../domain/worker/timeline.ts'
 import type { Database } from '../client.ts'
 import { allocations, usage } from '../schema.ts'
 

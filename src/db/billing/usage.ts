@@ -1,6 +1,6 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { VolumeType } from '../../contract/enums.ts'
-import { type Amounts, partAmounts, type Rates } from '../../domain/billing/money.ts'
+import { type Amounts, partAmounts, type Rates } from '../../domain/money.ts'
 import type { Database } from '../client.ts'
 import { usage, usageRemovals } from '../schema.ts'
 

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNotNull } from 'drizzle-orm'
-import { type Rates, totalNanos } from '../../domain/billing/money.ts'
+import { type Rates, totalNanos } from '../../domain/money.ts'
 import type { Database } from '../client.ts'
 import { allocations, usage } from '../schema.ts'
 

@@ -1,5 +1,5 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import type { RoomAllocation } from '../../domain/host/room.ts'
+import type { RoomAllocation } from '../../domain/room/room.ts'
 import type { Database } from '../client.ts'
 import { allocations } from '../tables/hosts/hosts.ts'
 import { endpoints } from '../tables/workloads/endpoints.ts'

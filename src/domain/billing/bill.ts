@@ -1,6 +1,6 @@
 import type { VolumeType } from '../../contract/enums.ts'
+import { type Amounts, partAmounts, type Rates } from '../money.ts'
 import type { Bucket } from './buckets.ts'
-import { type Amounts, partAmounts, type Rates } from './money.ts'
 import type { UsageKind } from './usage.ts'
 
 /** What bills are made of: intervals are cut at the borders of buckets, and what belongs together is summed (BIL-3 to BIL-6). Pure. */

@@ -1,5 +1,5 @@
+import { usdOfMicros } from '../money.ts'
 import { type Sums, totalMicros } from './bill.ts'
-import { usdOfMicros } from './money.ts'
 import type { UsageKind } from './usage.ts'
 
 /** How each list of bills shows what was charged (BIL-3, BIL-4). Amounts in USD. Pure. */

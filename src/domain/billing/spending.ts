@@ -1,5 +1,5 @@
+import { partAmounts } from '../money.ts'
 import type { ChargedInterval } from './bill.ts'
-import { partAmounts } from './money.ts'
 
 // What costs an account something at the moment, thing by thing. Pure.
 

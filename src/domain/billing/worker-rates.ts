@@ -1,7 +1,7 @@
 import { type Catalog, findCpuFlavor, findGpuType } from '../catalog/catalog.ts'
 import { diskNanosPerHour } from '../catalog/storage.ts'
 import type { ComputeShape } from '../host/placement.ts'
-import { nanosOfUsd, type Rates } from './money.ts'
+import { nanosOfUsd, type Rates } from '../money.ts'
 
 /** What a worker is charged for an hour (BIL-10). A type without a serverless price costs nothing, as one of pods does (PP-85). */
 export function workerRates(catalog: Catalog, { gpu, vcpus, flavorId }: ComputeShape, containerGb: number): Rates {

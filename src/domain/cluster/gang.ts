@@ -1,4 +1,4 @@
-import { without } from '../catalog/availability.ts'
+import { without } from '../availability.ts'
 import type { ComputeShape, PlacementHost, PlacementStrategy, UnfitHost } from '../host/placement.ts'
 import { type PodCandidate, podDiskGb, rankHostsForPod } from '../pod/place/placement.ts'
 import type { PodSpec } from '../pod/record.ts'

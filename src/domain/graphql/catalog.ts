@@ -1,7 +1,7 @@
 import type { CpuType, DataCenter, GpuType } from '../../contract/catalog/catalog.ts'
 import type { CpuCatalogQuery, GpuCatalogQuery } from '../../contract/catalog/query.ts'
 import type { Cloud } from '../../contract/enums.ts'
-import type { PodNeeds } from '../catalog/availability.ts'
+import type { PodNeeds } from '../availability.ts'
 import { type Catalog, CPU_DISK_GB_PER_VCPU, findListedDataCenter, gpuTypesOfPools } from '../catalog/catalog.ts'
 import { shownPrice } from '../pod/access.ts'
 import { instanceOf, STOCK } from './words.ts'

@@ -1,5 +1,5 @@
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
-import { without } from '../catalog/availability.ts'
+import { without } from '../availability.ts'
 import { type PlacementHost, type PlacementRequest, type PlacementStrategy, rankHosts } from '../host/placement.ts'
 import { podDiskGb, rankHostsForPod } from '../pod/place/placement.ts'
 import type { PodSpec } from '../pod/record.ts'

@@ -1,6 +1,6 @@
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
-import { runningNanos } from '../billing/pod-rates.ts'
 import { isToRun, type PodState } from '../pod/pod.ts'
+import { runningNanos } from '../pod/rates.ts'
 import type { PodSpec } from '../pod/record.ts'
 import { sameValue } from '../same-value.ts'
 import { effect, rateEffect } from './effect.ts'

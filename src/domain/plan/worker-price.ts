@@ -1,6 +1,6 @@
-import { totalNanos } from '../billing/money.ts'
 import { workerRates } from '../billing/worker-rates.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import { totalNanos } from '../money.ts'
 import { type PlacedConfig, placementRequestOf } from '../worker/shape.ts'
 import { usdText } from './effect.ts'
 

@@ -1,5 +1,5 @@
 import { MAX_OPTIONS, type WhyOption } from '../../contract/why/options.ts'
-import { usdOfNanos } from '../billing/money.ts'
+import { usdOfNanos } from '../money.ts'
 import type { Found } from './search.ts'
 
 /** Options as they are shown. Pure. */

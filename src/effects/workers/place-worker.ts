@@ -9,12 +9,12 @@ import {
   reserveCapacity,
 } from '../../db/hosts/capacity.ts'
 import { addCapacityWaiter } from '../../db/hosts/capacity-waiters.ts'
-import { totalNanos } from '../../domain/billing/money.ts'
 import { workerRates } from '../../domain/billing/worker-rates.ts'
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { countConstraints } from '../../domain/host/constraint-text.ts'
 import { type Candidate, type ComputeShape, type PlacementRequest, rankHosts, type UnfitHost } from '../../domain/host/placement.ts'
+import { totalNanos } from '../../domain/money.ts'
 import { placementRequestOf } from '../../domain/worker/shape.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'

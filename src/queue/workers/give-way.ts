@@ -7,7 +7,7 @@ import {
   type RoomOffer,
   rememberSeeker,
   tellSeekers,
-} from '../../domain/worker/give-way.ts'
+} from '../../domain/room/give-way.ts'
 import { isLive } from '../../domain/worker/worker.ts'
 import { drainWorker } from '../transitions.ts'
 import type { Tx } from '../tx.ts'

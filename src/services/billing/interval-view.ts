@@ -1,6 +1,6 @@
 import type { BillingInterval } from '../../contract/billing/bills.ts'
 import { type Part, totalMicros } from '../../domain/billing/bill.ts'
-import { usdOfMicros, usdOfNanos } from '../../domain/billing/money.ts'
+import { usdOfMicros, usdOfNanos } from '../../domain/money.ts'
 
 /** A part of an interval as a bill lists it (BIL-16). */
 export function showPart(part: Part): BillingInterval {

@@ -1,8 +1,8 @@
 import type { ListedSpend } from '../../contract/billing/listed-spend.ts'
 import { type ListedKind, readSpendersOf } from '../../db/billing/spending.ts'
 import { openDatabase } from '../../db/client.ts'
-import { usdOfMicros, usdOfNanos } from '../../domain/billing/money.ts'
 import { listSpending, type Silences } from '../../domain/billing/spending.ts'
+import { usdOfMicros, usdOfNanos } from '../../domain/money.ts'
 import { inPieces } from '../../platform/yield-thread.ts'
 import type { VerbContext } from '../context.ts'
 

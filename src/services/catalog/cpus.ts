@@ -1,7 +1,7 @@
 import type { CpuType } from '../../contract/catalog/catalog.ts'
 import type { CpuCatalogQuery } from '../../contract/catalog/query.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
-import { bestRoom, cpuPodPlacer, cpuWorkerPlacer, findRoom, levelOf } from '../../domain/catalog/availability.ts'
+import { bestRoom, cpuPodPlacer, cpuWorkerPlacer, findRoom, levelOf } from '../../domain/availability.ts'
 import { type Catalog, type CpuFlavor, findCpuFlavor } from '../../domain/catalog/catalog.ts'
 import { refuseQuery } from '../../domain/catalog/query.ts'
 import { loadCatalog } from '../../effects/catalog.ts'

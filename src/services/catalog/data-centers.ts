@@ -2,7 +2,7 @@ import type { DataCenter as ShownDataCenter } from '../../contract/catalog/catal
 import type { DataCenterListQuery, DataCenterQuery } from '../../contract/catalog/query.ts'
 import { CLOUDS } from '../../contract/enums.ts'
 import { Problem } from '../../contract/problems.ts'
-import { cpuPodPlacer, findRoom, gpuPodPlacer, levelOf } from '../../domain/catalog/availability.ts'
+import { cpuPodPlacer, findRoom, gpuPodPlacer, levelOf } from '../../domain/availability.ts'
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { DataCenter } from '../../domain/catalog/data-centers.ts'
 import { isWanted } from '../../domain/catalog/query.ts'

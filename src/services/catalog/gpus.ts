@@ -12,7 +12,7 @@ import {
   levelOf,
   type PodNeeds,
   type Room,
-} from '../../domain/catalog/availability.ts'
+} from '../../domain/availability.ts'
 import { type Catalog, findGpuType, type GpuType, podGpuPrice } from '../../domain/catalog/catalog.ts'
 import type { DataCenter } from '../../domain/catalog/data-centers.ts'
 import { refuseQuery } from '../../domain/catalog/query.ts'

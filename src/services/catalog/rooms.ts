@@ -1,5 +1,5 @@
 import type { GpuType } from '../../contract/catalog/catalog.ts'
-import { levelOf, type Room } from '../../domain/catalog/availability.ts'
+import { levelOf, type Room } from '../../domain/availability.ts'
 import type { DataCenter } from '../../domain/catalog/data-centers.ts'
 
 /** Where something fits, in the order of the data centers; nothing where it fits nowhere (CAT-3). */

@@ -1,6 +1,6 @@
 import { endDiskChargesOn, endWorkerChargesOn, excuseWorkersOn } from '../../../src/db/billing/charges.ts'
 import { openDatabase } from '../../../src/db/client.ts'
-import { amountMicros } from '../../../src/domain/billing/money.ts'
+import { amountMicros } from '../../../src/domain/money.ts'
 import { admin, api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { PODS, podScene } from '../../support/pod-scene.ts'
 import { run, setUpQueue } from '../../support/queue.ts'

@@ -2,7 +2,7 @@ import { Host, JoinToken, NewJoinToken } from '../../../src/contract/hosts/hosts
 import { openDatabase, openRecords } from '../../../src/db/client.ts'
 import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { insertPod } from '../../../src/db/pods/pods.ts'
-import { NO_RATES } from '../../../src/domain/billing/money.ts'
+import { NO_RATES } from '../../../src/domain/money.ts'
 import { placePod } from '../../../src/effects/pods/place-pod.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { admin, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'

@@ -1,6 +1,6 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
-import { NO_RATES } from '../../../src/domain/billing/money.ts'
+import { NO_RATES } from '../../../src/domain/money.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import { admin, api, createAccount, describe, env, expect, it } from '../../support/harness.ts'

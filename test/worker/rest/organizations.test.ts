@@ -5,7 +5,7 @@ import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { deleteOrganization } from '../../../src/db/organizations/organizations.ts'
 import { apiKeys } from '../../../src/db/schema.ts'
 import type { Role } from '../../../src/domain/access.ts'
-import { NO_RATES } from '../../../src/domain/billing/money.ts'
+import { NO_RATES } from '../../../src/domain/money.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import {
   type Account,

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../contract/problems.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { PlacementHost } from '../../host/placement.ts'
-import type { RoomAllocation } from '../../host/room.ts'
+import type { RoomAllocation } from '../../room/room.ts'
 import type { PodSpec } from '../record.ts'
 import { gpuCompute } from '../request/compute.ts'
 import { rankHostsForPod } from './placement.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { PlacementHost, PlacementRequest } from '../../../src/domain/host/placement.ts'
-import { planRoom, promisingHosts, type RoomAllocation, type RoomPlan, type RoomSearch } from '../../../src/domain/host/room.ts'
-import { describeRoom } from '../../../src/domain/host/room-text.ts'
-import type { RoomHolder, RoomOffer } from '../../../src/domain/worker/give-way.ts'
+import type { RoomHolder, RoomOffer } from '../../../src/domain/room/give-way.ts'
+import { planRoom, promisingHosts, type RoomAllocation, type RoomPlan, type RoomSearch } from '../../../src/domain/room/room.ts'
+import { describeRoom } from '../../../src/domain/room/room-text.ts'
 
 const VCPUS = 2
 const REQUEST: PlacementRequest = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { amountMicros, nanosOfUsd, partMicros, usdOfMicros } from '../../../src/domain/billing/money.ts'
-import { describe, expect, it } from '../../support/unit.ts'
+import { amountMicros, nanosOfUsd, partMicros, usdOfMicros } from '../../src/domain/money.ts'
+import { describe, expect, it } from '../support/unit.ts'
 
 const MS_PER_HOUR = 3_600_000
 const MOST_NANOS = 1_000_000_000_000

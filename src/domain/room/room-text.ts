@@ -1,5 +1,5 @@
-import { mayGo, type RoomHolder, type RoomOffer } from '../worker/give-way.ts'
-import type { PlacementRequest } from './placement.ts'
+import type { PlacementRequest } from '../host/placement.ts'
+import { mayGo, type RoomHolder, type RoomOffer } from './give-way.ts'
 import type { RoomAllocation } from './room.ts'
 
 /** Who holds the room, for the account that looks for it: its own endpoints by name, others only counted (PP-185). Pure. */

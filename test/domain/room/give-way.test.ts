@@ -8,7 +8,7 @@ import {
   type RoomSeeker,
   rememberSeeker,
   tellSeekers,
-} from '../../../src/domain/worker/give-way.ts'
+} from '../../../src/domain/room/give-way.ts'
 import type { ScalingInputs } from '../../../src/domain/worker/scaling.ts'
 import type { Worker } from '../../../src/domain/worker/worker.ts'
 import { workerIn } from '../../support/workers.ts'

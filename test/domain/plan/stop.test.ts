@@ -1,4 +1,4 @@
-import { decideSpendStop, type StoppableEndpoint, type StoppablePod, type StopSelection } from '../../../src/domain/billing/stop-plan.ts'
+import { decideSpendStop, type StoppableEndpoint, type StoppablePod, type StopSelection } from '../../../src/domain/plan/stop.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const NOW = 10_000_000

@@ -1,4 +1,4 @@
-import { isThrottled, type Worker, type WorkerPhase } from '../worker/worker.ts'
+import { isThrottled, type Worker, type WorkerPhase } from './worker.ts'
 
 /** What an endpoint has at an instant, and the most that it had since the sample before (HIS-20). */
 export interface EndpointSample extends EndpointCounts {

@@ -10,14 +10,14 @@ import {
   gpuWorkerPlacer,
   levelOf,
   without,
-} from '../../../src/domain/catalog/availability.ts'
-import { mergeCatalog } from '../../../src/domain/catalog/merge.ts'
-import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
-import { type PlacementHost, rankHosts } from '../../../src/domain/host/placement.ts'
-import { podDiskGb, rankHostsForPod } from '../../../src/domain/pod/place/placement.ts'
-import type { PodSpec } from '../../../src/domain/pod/record.ts'
-import { placementRequestOf } from '../../../src/domain/worker/shape.ts'
-import { describe, expect, it } from '../../support/unit.ts'
+} from '../../src/domain/availability.ts'
+import { mergeCatalog } from '../../src/domain/catalog/merge.ts'
+import { SEED_CATALOG } from '../../src/domain/catalog/seed.ts'
+import { type PlacementHost, rankHosts } from '../../src/domain/host/placement.ts'
+import { podDiskGb, rankHostsForPod } from '../../src/domain/pod/place/placement.ts'
+import type { PodSpec } from '../../src/domain/pod/record.ts'
+import { placementRequestOf } from '../../src/domain/worker/shape.ts'
+import { describe, expect, it } from '../support/unit.ts'
 
 const L4 = 'NVIDIA L4'
 const A5000 = 'NVIDIA RTX A5000'

@@ -1,5 +1,5 @@
-import { mayGo, type RoomOffer } from '../worker/give-way.ts'
-import { type PlacementHost, type PlacementRequest, rankHosts } from './placement.ts'
+import { type PlacementHost, type PlacementRequest, rankHosts } from '../host/placement.ts'
+import { mayGo, type RoomOffer } from './give-way.ts'
 
 /** Who would have to go so that a worker that fits nowhere has room (PP-180, PP-183). Pure. */
 

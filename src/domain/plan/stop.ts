@@ -2,9 +2,9 @@ import type { SpendStopPlan } from '../../contract/billing/stops.ts'
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
 import type { PodStatus } from '../../contract/enums.ts'
 import type { EndpointStake } from '../endpoint/stake.ts'
-import { effect, jobsEffect } from '../plan/effect.ts'
+import { usdOfNanos } from '../money.ts'
 import { actionsOf } from '../pod/pod.ts'
-import { usdOfNanos } from './money.ts'
+import { effect, jobsEffect } from './effect.ts'
 
 // Which things a stop of spending ends, and what goes on. Pure: asked of the tables that decide the actions themselves.
 

@@ -1,5 +1,5 @@
-import { neededWorkers, type ScalingInputs } from './scaling.ts'
-import type { ReadyWorker, Worker } from './worker.ts'
+import { neededWorkers, type ScalingInputs } from '../worker/scaling.ts'
+import type { ReadyWorker, Worker } from '../worker/worker.ts'
 
 /** Which idle workers of one endpoint may go, so that work that fits nowhere else has room (PP-180). Pure. */
 

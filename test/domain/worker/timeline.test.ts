@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { partMicros } from '../../../src/domain/billing/money.ts'
+import { partMicros } from '../../../src/domain/money.ts'
 import {
   countSeries,
   type EndpointCounts,
@@ -8,7 +8,7 @@ import {
   stepsOf,
   type Watch,
   watchCounts,
-} from '../../../src/domain/endpoint/timeline.ts'
+} from '../../../src/domain/worker/timeline.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const MINUTE_MS = 60_000

@@ -1,6 +1,6 @@
 import { diskNanosPerHour, type StoragePrices } from '../catalog/storage.ts'
-import type { PodSpec } from '../pod/record.ts'
-import { NO_RATES, nanosOfUsd, type Rates } from './money.ts'
+import { NO_RATES, nanosOfUsd, type Rates } from '../money.ts'
+import type { PodSpec } from './record.ts'
 
 /** What of a pod's row its rates are read from. They were set when it was made, whatever the catalog says since. */
 export interface ChargedPod {

@@ -1,6 +1,6 @@
-import type { ChangedResource, ChangeEffect } from '../../src/contract/change-plan.ts'
-import { bounded, eachOf, effect, MAX_NAMED } from '../../src/domain/plan/effect.ts'
-import { describe, expect, it } from '../support/unit.ts'
+import type { ChangedResource, ChangeEffect } from '../../../src/contract/change-plan.ts'
+import { bounded, eachOf, effect, MAX_NAMED } from '../../../src/domain/plan/effect.ts'
+import { describe, expect, it } from '../../support/unit.ts'
 
 const ENDPOINT: ChangedResource = { kind: 'endpoint', id: 'e', name: 'chat' }
 const worker = (id: number): ChangedResource => ({ kind: 'worker', id: `w${id}`, name: null })
