@@ -91,7 +91,7 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/billing/spend-webhook.ts': ['hands a notification over'],
   'src/effects/clusters/place-cluster.ts': ['places work'],
   'src/effects/clusters/steps.ts': ['places work'],
-  'src/effects/clusters/tell-cluster.ts': ['a host says so'],
+  'src/effects/tell-cluster.ts': ['a host says so'],
   'src/effects/overlays/tell-cluster.ts': ['a host says so'],
   'src/effects/overlays/tell-hosts.ts': ['places work'],
   'src/effects/capacity.ts': ['capacity appeared'],

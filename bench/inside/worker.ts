@@ -1,7 +1,7 @@
 import { parseJobCall } from '../../src/contract/jobs/job-routes.ts'
 import type { Env } from '../../src/env.ts'
 import { callEndpoint } from '../../src/objects/endpoint-calls.ts'
-import { Owned } from '../../src/objects/ownership/owned.ts'
+import { Owned } from '../../src/objects/owned.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'
 import plane, { ClusterObject, PodLogObject, RateLimiterObject, Sleeper, WebhookAttempt, WebhookSenderObject } from '../../src/worker.ts'
 import { DOOR_HEADER, type Door } from './doors.ts'

@@ -3,7 +3,7 @@ import { headersForClient } from '../../src/domain/balancer/headers.ts'
 import { COMMENT, COMMENT_MS, EventGap, takesComments } from '../../src/domain/door/event-gap.ts'
 import type { StreamHead } from '../../src/host-protocol/tunnel/frames.ts'
 import { StreamReset, type TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
-import type { TunnelFailure, TunnelRequest } from '../../src/objects/tunnel/host-tunnel.ts'
+import type { TunnelFailure, TunnelRequest } from '../../src/objects/host-tunnel.ts'
 import { failed } from '../../src/objects/tunnel/host-tunnel-calls.ts'
 import type { Timers } from '../clock/timers.ts'
 

@@ -1,7 +1,7 @@
 import type { Env } from '../../src/env.ts'
+import type { SlotRef } from '../../src/objects/host-tunnel.ts'
 import { asPlane } from '../../src/objects/ownership/as-plane.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'
-import type { SlotRef } from '../../src/objects/tunnel/host-tunnel.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { Timers } from '../clock/timers.ts'
 

@@ -1,6 +1,6 @@
 import type { Env } from '../env.ts'
 import type { LogAccess, LogKind } from '../host-protocol/logs.ts'
-import { Owned } from '../objects/ownership/owned.ts'
+import { Owned } from '../objects/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 import { masterSecrets } from '../platform/seal.ts'
 

@@ -6,7 +6,7 @@ import type { Env } from '../env.ts'
 import { DELIVERY_HEADER, parseDelivery } from '../host-protocol/delivery.ts'
 import { type Caller, withCaller } from './caller.ts'
 import type { SubmitCall } from './endpoint.ts'
-import type { Owned } from './ownership/owned.ts'
+import type { Owned } from './owned.ts'
 import { jsonReply, toResponse } from './plain-reply.ts'
 import { endpointStub } from './stubs.ts'
 

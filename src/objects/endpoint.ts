@@ -10,8 +10,8 @@ import type { WorkloadReport } from '../host-protocol/messages.ts'
 import type { Sender } from '../queue/posts.ts'
 import type { GiveWayOrder } from '../queue/workers/give-way.ts'
 import type { Caller } from './caller.ts'
+import type { SlotRef } from './host-tunnel.ts'
 import type { PlainReply } from './plain-reply.ts'
-import type { SlotRef } from './tunnel/host-tunnel.ts'
 
 /** What an endpoint's object knows of the past. */
 export interface EndpointHistory {

@@ -1,5 +1,5 @@
 import type { Env } from '../env.ts'
-import type { Owned } from './ownership/owned.ts'
+import type { Owned } from './owned.ts'
 import { hostStub } from './stubs.ts'
 
 const HOST_HEADER = 'x-podplane-host'

@@ -1,6 +1,6 @@
 import type { Env } from '../env.ts'
 import type { LogKind } from '../host-protocol/logs.ts'
-import type { Owned } from './ownership/owned.ts'
+import type { Owned } from './owned.ts'
 import type { LogRequest } from './pod-log.ts'
 import { podLogStub } from './stubs.ts'
 

@@ -3,10 +3,10 @@ import type { LogKind } from '../host-protocol/logs.ts'
 import type { ClusterRpc } from './cluster.ts'
 import type { EndpointRpc } from './endpoint.ts'
 import type { HostRpc } from './host.ts'
-import type { Owned } from './ownership/owned.ts'
+import type { HostTunnelRpc } from './host-tunnel.ts'
+import type { Owned } from './owned.ts'
 import type { PodLogRpc } from './pod-log.ts'
 import type { RateLimiterRpc } from './rate-limiter.ts'
-import type { HostTunnelRpc } from './tunnel/host-tunnel.ts'
 import type { WebhookSenderRpc } from './webhook-sender.ts'
 
 // Every name of a Durable Object, in one place: sharding an endpoint or a team later means changing the name here. There is no stub for a bare id:

@@ -4,8 +4,8 @@ import { SILENCE_MIN_MS } from '../host-protocol/silence.ts'
 import type { QueueState } from './state.ts'
 import { endLeases, failWorker, isSilent, LOST, settleJob, silenceLimitMs, silenceReason } from './transitions.ts'
 import type { Tx } from './tx.ts'
+import { heldCounts, tellWorker } from './worker-rows.ts'
 import { finishesByMs } from './workers/outside-calls.ts'
-import { heldCounts, tellWorker } from './workers/worker-rows.ts'
 
 /** All deadlines of a queue. Their columns are the truth; an alarm only makes sure that somebody looks. */
 

@@ -3,7 +3,7 @@ import { type Job, leaseJob, mayHold } from '../domain/job/job.ts'
 import { INPUT, type OpenTake, S3_CONFIG } from './state.ts'
 import { drainWorker, settleJob } from './transitions.ts'
 import { liveConfig, type Tx } from './tx.ts'
-import { tellWorker } from './workers/worker-rows.ts'
+import { tellWorker } from './worker-rows.ts'
 
 /** Jobs looked at beyond what the open takes can hold, for the case that the first ones may not go to these workers (LSE-9). */
 const LOOK_AHEAD = 16

@@ -3,7 +3,7 @@ import { finishJob, isTerminal, type Job, retryJob } from '../domain/job/job.ts'
 import { notificationTexts } from '../domain/job/record.ts'
 import { INPUT, type QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
-import { tellWorker } from './workers/worker-rows.ts'
+import { tellWorker } from './worker-rows.ts'
 
 /** Changes of jobs, each with everything that follows from it. */
 

@@ -1,7 +1,7 @@
 import { loadLease } from '../domain/job/lease-memory.ts'
 import { silenceLimitMs } from './transitions.ts'
 import type { Tx } from './tx.ts'
-import { tellWorker } from './workers/worker-rows.ts'
+import { tellWorker } from './worker-rows.ts'
 
 /**
  * LSE-24: the first commit of a queue that was loaded from its rows, which do not say what its workers have shown since. Each gets the time of one

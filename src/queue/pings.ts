@@ -2,7 +2,7 @@ import { type Holder, missPing, renewLease } from '../domain/job/job.ts'
 import type { Worker } from '../domain/worker/worker.ts'
 import { currentJob, failWorker, killWorker, settleJob } from './transitions.ts'
 import type { Tx } from './tx.ts'
-import { tellWorker, workerOf } from './workers/worker-rows.ts'
+import { tellWorker, workerOf } from './worker-rows.ts'
 
 /** What a worker says with a ping. */
 export interface Ping {

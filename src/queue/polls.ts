@@ -1,6 +1,6 @@
 import { doubtTake, type Holder, showIdle } from '../domain/job/job.ts'
 import type { Tx } from './tx.ts'
-import { forgetOvercomeFailures, tellWorker, workerOf } from './workers/worker-rows.ts'
+import { forgetOvercomeFailures, tellWorker, workerOf } from './worker-rows.ts'
 
 /** What a request for work comes to: it waits for a job, ends soon because its worker does, or is turned away. */
 export type TakeVerdict = 'waits' | 'draining' | 'refused'

@@ -7,7 +7,7 @@ import { charsToKeep, type RoomAnswer, roomFor, withinRefusal } from './post-roo
 import type { QueueState } from './state.ts'
 import { currentJob, drainWorker } from './transitions.ts'
 import type { Tx } from './tx.ts'
-import { workerOf } from './workers/worker-rows.ts'
+import { workerOf } from './worker-rows.ts'
 
 /** Who posts, and how its host numbered the post; null when no host did. */
 export interface Sender extends Holder {

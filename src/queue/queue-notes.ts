@@ -4,7 +4,7 @@ import type { QueueNote } from '../domain/job/record.ts'
 import { countWorkers } from '../domain/worker/worker.ts'
 import type { QueueState } from './state.ts'
 import { liveConfig } from './tx.ts'
-import { occupiedWorkers } from './workers/worker-rows.ts'
+import { occupiedWorkers } from './worker-rows.ts'
 
 /** What an explanation of a job looks at (HLT-6). */
 export function jobFacts(

@@ -1,7 +1,7 @@
 import type { EndpointStake } from '../domain/endpoint/stake.ts'
 import { activeWorkers, knownIdleSinceMs } from '../domain/worker/worker.ts'
 import type { QueueState } from './state.ts'
-import { occupiedWorkers } from './workers/worker-rows.ts'
+import { occupiedWorkers } from './worker-rows.ts'
 
 /** What hangs on an endpoint at this moment, read from what `/health` counts. */
 export function stakeOf(state: QueueState, nowMs: number): EndpointStake {

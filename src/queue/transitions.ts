@@ -4,7 +4,7 @@ import { silentAtMs, type Worker } from '../domain/worker/worker.ts'
 import { applyJob, deleteJob, orderStop, peekJob } from './jobs.ts'
 import type { QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
-import { tellWorker } from './workers/worker-rows.ts'
+import { tellWorker } from './worker-rows.ts'
 
 /**
  * What ends jobs and workers, in one place because each brings the other: a lease that time has ended costs its worker, and a worker that

@@ -23,11 +23,16 @@ export const CONSOLE_DOMAIN_MUTANTS: readonly Mutant[] = [
 export const CONSOLE_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'a cookie counts wherever it comes from',
-    file: 'src/http/console/credential.ts',
+    file: 'src/http/callers/console-credential.ts',
     find: 'fault: crossSiteFault(request)',
     replace: 'fault: null',
   },
-  { id: 'a bad key is as if there were none', file: 'src/http/console/credential.ts', find: 'if (said !== null) return said', replace: '' },
+  {
+    id: 'a bad key is as if there were none',
+    file: 'src/http/callers/console-credential.ts',
+    find: 'if (said !== null) return said',
+    replace: '',
+  },
   { id: 'a session outlives its key', file: CALLERS, find: 'return key && { ...session, key }', replace: 'return { ...session, key }' },
   { id: 'a session has no end', file: CALLERS, find: 'row.expiresAt <= nowMs || ', replace: '' },
   { id: 'who is no operator any more opens the operator API', file: CALLERS, find: "row.made !== 'OIDC' || ", replace: 'true || ' },

@@ -63,7 +63,7 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     replace: "{ kind: 'NONE' } : { kind: 'KEY', text: authorization.slice(7) }",
   }),
   finding('H7', 'large bodies come without a bound', ['worker', 'worker/rest/in-flight'], {
-    file: 'src/http/jobs/in-flight-body.ts',
+    file: 'src/http/middleware/in-flight-body.ts',
     find: 'if (used + bytes > bound) {',
     replace: 'if (used + bytes > bound * 1_000) {',
   }),

@@ -23,7 +23,7 @@ export const QUEUE_DOMAIN_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a queue that is loaded often waits for ever for a worker',
-    file: 'src/queue/workers/worker-life.ts',
+    file: 'src/queue/worker-life.ts',
     find: '|| worker.loadedAtMs !== null ? worker',
     replace: '? worker',
   },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Worker, WorkerPhase } from '../../src/domain/worker/worker.ts'
-import { nextWorker, type WorkerEvent } from '../../src/queue/workers/worker-life.ts'
+import { nextWorker, type WorkerEvent } from '../../src/queue/worker-life.ts'
 import { workerIn } from '../support/workers.ts'
 
 const NOW = 1_000_000

@@ -1,6 +1,6 @@
 import type { Env } from '../../src/env.ts'
 import type { LogKind } from '../../src/host-protocol/logs.ts'
-import { Owned } from '../../src/objects/ownership/owned.ts'
+import { Owned } from '../../src/objects/owned.ts'
 import * as stubs from '../../src/objects/stubs.ts'
 
 // Tests look into objects of all owners, so here a bare id is enough.

@@ -1,6 +1,6 @@
 import { chooseWorker } from '../../../src/domain/balancer/choose-worker.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
-import type { SlotRef } from '../../../src/objects/tunnel/host-tunnel.ts'
+import type { SlotRef } from '../../../src/objects/host-tunnel.ts'
 import type { OpenRequests, QueueState } from '../../../src/queue/state.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
 import { startedRequest, waitingRequest, workerIdle } from '../../../src/queue/workers/requests.ts'

@@ -1,7 +1,7 @@
 import { findTrouble } from '../../../src/domain/job/explain.ts'
 import type { QueueFacts } from '../../../src/domain/why/endpoint.ts'
 import { countWorkers, isThrottled } from '../../../src/domain/worker/worker.ts'
-import { occupiedWorkers } from '../../../src/queue/workers/worker-rows.ts'
+import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
 
 /** What an endpoint's queue knows, for an explanation of it (WHY-10): rows in memory and one look at the workers. */

@@ -9,7 +9,7 @@ import { POD_EXAMPLE } from '../pods/pod-example.ts'
 import { OnHostLoss, PodStatus } from '../pods/pod-parts.ts'
 import { Pod } from '../pods/pods.ts'
 import { queryFlag } from '../query-values.ts'
-import { WhyOptions } from '../why/options.ts'
+import { WhyOptions } from '../why-options.ts'
 
 /** Members of one cluster (CLU-2). */
 export const MIN_MEMBERS = 2

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { DECISION_EXAMPLE, ScalingDecisionView } from '../jobs/explain.ts'
 import { EndpointScaling } from './endpoint-parts.ts'
+import { DECISION_EXAMPLE, ScalingDecisionView } from './scaling-decision.ts'
 
 const Count = z.number().int().min(0)
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { DECISION_EXAMPLE, ScalingDecisionView } from '../endpoints/scaling-decision.ts'
 import { WorkerStatus } from '../endpoints/workers.ts'
-import { Timestamp } from '../fields.ts'
 import { WHY_EXAMPLE, whyFields } from '../why/why.ts'
 import { JobStatus } from './jobs.ts'
 
@@ -21,64 +21,6 @@ export const WaitReason = z
 export type WaitReason = z.infer<typeof WaitReason>
 
 const Count = z.number().int().min(0)
-
-const INPUTS = {
-  scaler: 'QUEUE_DELAY',
-  scalerValue: 4,
-  queued: 2,
-  running: 1,
-  longestWaitMs: 4100,
-  workersBusy: 1,
-  workersStarting: 0,
-  workersThrottled: 0,
-  workersMin: 0,
-  workersMax: 3,
-  release: 1,
-  backoffMs: 0,
-}
-
-export const ScalingInputsView = z
-  .object({
-    scaler: z.enum(['QUEUE_DELAY', 'REQUEST_COUNT']),
-    scalerValue: z.number().meta({ description: 'Seconds, or requests a worker.' }),
-    queued: Count.meta({ description: 'Queued jobs that are not low priority.' }),
-    running: Count.meta({ description: 'Running jobs that are not low priority; 0 when the decision did not need them.' }),
-    longestWaitMs: Count.nullable().meta({ description: 'Of the queued jobs whose age mattered; null when none did.' }),
-    workersBusy: Count,
-    workersStarting: Count,
-    workersThrottled: Count,
-    workersMin: Count,
-    workersMax: Count,
-    release: Count,
-    backoffMs: Count.meta({ description: 'For how long starts were held back after failures.' }),
-  })
-  .meta({
-    id: 'ScalingInputs',
-    example: INPUTS,
-  })
-
-/** A decision of a scaler, for examples. */
-export const DECISION_EXAMPLE = {
-  desired: 2,
-  current: 1,
-  max: 3,
-  reason: 'jobs have waited for 4 s',
-  decidedAt: '2026-06-01T12:00:00Z',
-  inputs: INPUTS,
-}
-
-/** One decision of an endpoint's scaler. */
-export const ScalingDecisionView = z
-  .object({
-    desired: Count.meta({ description: 'Workers of the current release that the endpoint is to have.' }),
-    current: Count.meta({ description: 'Those that it had: placing, starting or ready.' }),
-    max: Count,
-    reason: z.string(),
-    decidedAt: Timestamp,
-    inputs: ScalingInputsView,
-  })
-  .meta({ id: 'ScalingDecision', example: DECISION_EXAMPLE })
-export type ScalingDecisionView = z.infer<typeof ScalingDecisionView>
 
 const VERDICT = { hostId: 'host_4f1c0a9d2b7e6835', fits: false, failed: ['needs 1 free NVIDIA H200'] }
 

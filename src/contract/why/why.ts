@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
 import { PodStatus } from '../pods/pod-parts.ts'
-import { OPTION_EXAMPLE, WhyOptions } from './options.ts'
+import { OPTION_EXAMPLE, WhyOptions } from '../why-options.ts'
 
-export type { WhyOption } from './options.ts'
+export type { WhyOption } from '../why-options.ts'
 
 /** Every cause that an explanation names; each has one meaning, whatever it is about (WHY-1). */
 export const WHY_CODES = [

@@ -1,6 +1,6 @@
 import type { CreateClusterRequest } from '../../contract/clusters/clusters.ts'
 import type { CreatePodRequest } from '../../contract/pods/pods.ts'
-import type { WhyOptionKind } from '../../contract/why/options.ts'
+import type { WhyOptionKind } from '../../contract/why-options.ts'
 import { type Gang, placeGang } from '../cluster/gang.ts'
 import { memberRequest, memberSpec } from '../cluster/request.ts'
 import { runningNanos } from '../pod/rates.ts'

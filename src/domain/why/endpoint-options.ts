@@ -1,6 +1,6 @@
 import { UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
-import type { WhyOptionKind } from '../../contract/why/options.ts'
 import type { WhyCode } from '../../contract/why/why.ts'
+import type { WhyOptionKind } from '../../contract/why-options.ts'
 import { workerRates } from '../billing/worker-rates.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { patchEndpointConfig } from '../endpoint/config.ts'

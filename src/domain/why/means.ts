@@ -1,4 +1,4 @@
-import type { WhyOption } from '../../contract/why/options.ts'
+import type { WhyOption } from '../../contract/why-options.ts'
 import { boundsOf, isMonthSpent, isPastHour, refuseSpend, type SpendLimits, type SpendUse } from '../billing/spend.ts'
 import { operatorOption, ownOption } from './option.ts'
 

@@ -1,4 +1,4 @@
-import { MAX_OPTIONS, type WhyOption } from '../../contract/why/options.ts'
+import { MAX_OPTIONS, type WhyOption } from '../../contract/why-options.ts'
 import { usdOfNanos } from '../money.ts'
 import type { Found } from './search.ts'
 

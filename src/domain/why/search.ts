@@ -1,4 +1,4 @@
-import { MAX_OPTIONS, type WhyOptionKind } from '../../contract/why/options.ts'
+import { MAX_OPTIONS, type WhyOptionKind } from '../../contract/why-options.ts'
 
 /**
  * The smallest changes of a request that make it fit (WHY-3). Pure: what fits is said by the caller's own rules, so an option is nothing that

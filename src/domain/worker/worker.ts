@@ -72,7 +72,7 @@ export interface FailedWorker extends WorkerFacts, Retried {
   released: boolean
 }
 
-/** A worker of an endpoint: one container, started once. What it may become is in src/queue/workers/worker-life.ts. */
+/** A worker of an endpoint: one container, started once. What it may become is in src/queue/worker-life.ts. */
 export type Worker = PlacingWorker | StartingWorker | ReadyWorker | DrainingWorker | FailedWorker
 export type WorkerPhase = Worker['phase']
 /** A worker in one phase. */

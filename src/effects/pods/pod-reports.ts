@@ -9,7 +9,7 @@ import type { Env } from '../../env.ts'
 import type { WorkloadReport, WorkloadState } from '../../host-protocol/messages.ts'
 import { BY_PLATFORM, byHost } from '../../objects/cause.ts'
 import { podStatement } from '../audit.ts'
-import { tellCluster } from '../clusters/tell-cluster.ts'
+import { tellCluster } from '../tell-cluster.ts'
 import { notePod } from './pod-notes.ts'
 
 /** A transition that lost a race is decided anew; the host repeats a report that could not be applied. */

@@ -1,6 +1,6 @@
 import { formatTime } from '../../contract/timestamps.ts'
-import type { WhyOption } from '../../contract/why/options.ts'
 import type { Why } from '../../contract/why/why.ts'
+import type { WhyOption } from '../../contract/why-options.ts'
 import type { Verdict } from '../../domain/why/evidence.ts'
 import { type Advice, cheapestAdvice } from '../../domain/why/option.ts'
 import type { Env } from '../../env.ts'

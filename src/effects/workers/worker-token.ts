@@ -1,7 +1,7 @@
 import { KEY_KINDS } from '../../contract/key-kinds.ts'
 import { WORKER_KEY_ACTIONS } from '../../domain/access.ts'
 import type { Env } from '../../env.ts'
-import { Owned } from '../../objects/ownership/owned.ts'
+import { Owned } from '../../objects/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../../platform/crypto.ts'
 import { masterSecrets } from '../../platform/seal.ts'
 

@@ -1,6 +1,6 @@
 import type { Principal } from '../../services/context.ts'
 import type { Visit } from '../../services/credentials/authentication.ts'
-import { accountAmongProtocols } from '../pod-doors/authorization.ts'
+import { accountAmongProtocols } from './authorization.ts'
 import { clientSource } from './client-address.ts'
 
 /** Names the account that a session's request ran for (AUT-7). */

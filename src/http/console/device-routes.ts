@@ -22,12 +22,12 @@ import * as devices from '../../services/sessions/device-logins.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { clientSource } from '../callers/client-address.ts'
+import { credentialOf, ownCookie, publicUrl } from '../callers/console-credential.ts'
 import { visitOf } from '../callers/session-headers.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { json, RATE_HEADERS } from '../openapi/rest-components.ts'
-import { credentialOf, ownCookie, publicUrl } from './credential.ts'
 
 const PATH = '/console/device'
 const WINDOW_MS = 60_000

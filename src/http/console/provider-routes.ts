@@ -4,10 +4,10 @@ import { SIGN_IN_TTL_MS, type SignInFailure } from '../../domain/session/code-fl
 import { readSettings } from '../../env.ts'
 import { beginSignIn, completeSignIn } from '../../services/sessions/code-flow.ts'
 import type { AppContext, AppEnv } from '../app-env.ts'
+import { ownCookie, publicUrl, setOwnCookie } from '../callers/console-credential.ts'
 import { visitOf } from '../callers/session-headers.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { RATE_HEADERS } from '../openapi/rest-components.ts'
-import { ownCookie, publicUrl, setOwnCookie } from './credential.ts'
 import { endFormer, giveSession } from './session-routes.ts'
 
 const CALLBACK = '/console/callback'

@@ -8,11 +8,11 @@ import { describeSession, type Opened, signInWithKey, signOut } from '../../serv
 import { describeLink, signInWithLink } from '../../services/sessions/sign-in-links.ts'
 import type { AppContext, AppEnv } from '../app-env.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
+import { ownCookie, setOwnCookie } from '../callers/console-credential.ts'
 import { visitOf } from '../callers/session-headers.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { json, RATE_HEADERS } from '../openapi/rest-components.ts'
-import { ownCookie, setOwnCookie } from './credential.ts'
 import { requireOwnPage } from './own-page.ts'
 
 const PATH = '/console/session'

@@ -21,11 +21,11 @@ import { problemResponse, storageFull, toProblemOf } from '../answers/problem-re
 import { REQUEST_ID_HEADER, requestIdOf } from '../answers/request-id.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { boundedFor } from '../callers/bounded-look.ts'
+import { credentialOf, keepPrivate } from '../callers/console-credential.ts'
 import { ACCOUNT_HEADER, accountToName, visitOf } from '../callers/session-headers.ts'
-import { credentialOf, keepPrivate } from '../console/credential.ts'
+import { countBody } from '../middleware/in-flight-body.ts'
 import { NO_PLAN } from '../middleware/refuse-dry-run.ts'
 import { watchedByKey } from '../watched/watched-stream.ts'
-import { countBody } from './in-flight-body.ts'
 
 const RETRY_SECONDS = '5'
 const NO_SNIFFING = 'x-content-type-options'

@@ -2,8 +2,8 @@ import type { Next } from 'hono'
 import { authenticate, identifyOperator } from '../../services/credentials/authenticate.ts'
 import type { AppContext } from '../app-env.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
+import { credentialOf } from '../callers/console-credential.ts'
 import { visitOf } from '../callers/session-headers.ts'
-import { credentialOf } from '../console/credential.ts'
 
 /** Lets in callers with a good API key or session and sets `principal`; everyone else is answered at once (ERR-8). */
 export async function requireCaller(c: AppContext, next: Next): Promise<void> {

@@ -3,9 +3,9 @@ import { logEvent, logs } from '../../platform/log.ts'
 import type { Operator, Principal } from '../../services/context.ts'
 import { REQUEST_ID_HEADER, requestIdOf } from '../answers/request-id.ts'
 import type { AppContext } from '../app-env.ts'
+import { keepPrivate } from '../callers/console-credential.ts'
 import { ACCOUNT_HEADER, accountToName } from '../callers/session-headers.ts'
-import { keepPrivate } from '../console/credential.ts'
-import { tellOnlyNews } from '../console/told-again.ts'
+import { tellOnlyNews } from '../callers/told-again.ts'
 
 const SERVER_FAULT = 500
 /** Asked every few seconds by whoever watches the plane. */

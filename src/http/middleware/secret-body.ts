@@ -5,8 +5,8 @@ import { MAX_SECRET_BODY_BYTES, VALUE_FORM } from '../../contract/resources/secr
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import { MAX_JSON_MEMBERS, scanJson } from '../../domain/text/json-scan.ts'
 import type { AppContext } from '../app-env.ts'
-import { countBody } from '../jobs/in-flight-body.ts'
 import { readCapped } from './body-limit.ts'
+import { countBody } from './in-flight-body.ts'
 
 const OPENING = '[{'
 

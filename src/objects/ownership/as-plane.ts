@@ -1,4 +1,4 @@
-import { Owned, type OwnedKind } from './owned.ts'
+import { Owned, type OwnedKind } from '../owned.ts'
 
 /** Why the plane itself, and no tenant's request, reaches an object; always by an id that a row of its own holds. */
 export type PlaneReason =

@@ -2,8 +2,8 @@ import { openDatabase } from '../../db/client.ts'
 import { ownsEndpoint } from '../../db/endpoints/endpoints.ts'
 import type { Env } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import { Owned } from '../owned.ts'
 import type { Asker } from './own.ts'
-import { Owned } from './owned.ts'
 
 /** How long an isolate lets a team call an endpoint that it had. */
 export const OWN_TTL_MS = 60_000

@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/problems.ts'
 import type { Env } from '../../env.ts'
 import type { WorkerSpan } from '../endpoint.ts'
+import { Owned } from '../owned.ts'
 import { endpointStub } from '../stubs.ts'
-import { Owned } from './owned.ts'
 
 /** A worker of an endpoint, and from when to when there may be lines of it. */
 export interface OwnWorkerSpan extends Omit<WorkerSpan, 'workerId'> {

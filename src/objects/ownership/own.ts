@@ -6,7 +6,7 @@ import { findPod, findPodPlaces, listPods, type PodPlaces } from '../../db/pods/
 import type { PodRow } from '../../db/pods/pods.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { Env } from '../../env.ts'
-import { Owned } from './owned.ts'
+import { Owned } from '../owned.ts'
 
 /** Whose key a request carries. */
 export interface Asker {

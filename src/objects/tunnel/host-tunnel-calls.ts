@@ -1,9 +1,9 @@
 import type { Env } from '../../env.ts'
 import { TUNNEL_ABILITIES_HEADER } from '../../host-protocol/tunnel/frames.ts'
+import type { TunnelFailure, TunnelRequest } from '../host-tunnel.ts'
+import type { Owned } from '../owned.ts'
 import { asPlane } from '../ownership/as-plane.ts'
-import type { Owned } from '../ownership/owned.ts'
 import { hostTunnelStub } from '../stubs.ts'
-import type { TunnelFailure, TunnelRequest } from './host-tunnel.ts'
 
 const REQUEST_HEADER = 'x-podplane-tunnel'
 const FAILURE_HEADER = 'x-podplane-failure'

@@ -2,9 +2,9 @@ import { PROBLEMS, Problem, type ProblemKey } from '../../contract/problems.ts'
 import type { Env } from '../../env.ts'
 import { logEvent } from '../../platform/log.ts'
 import { type Caller, withCaller } from '../caller.ts'
-import type { Owned } from '../ownership/owned.ts'
+import type { SlotRef } from '../host-tunnel.ts'
+import type { Owned } from '../owned.ts'
 import { endpointStub } from '../stubs.ts'
-import type { SlotRef } from './host-tunnel.ts'
 
 /** A place at a worker of a load-balancing endpoint, and what goes there. */
 export interface SlotGrant {

@@ -4,7 +4,7 @@ import { holdLease, resumeLease } from '../../domain/job/job.ts'
 import { isExcused, isLive, type Worker } from '../../domain/worker/worker.ts'
 import { drainWorker, failWorker, HOST_LOST, settleJob, silenceLimitMs } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
-import { tellWorker } from './worker-rows.ts'
+import { tellWorker } from '../worker-rows.ts'
 
 /** Applies what has become of the machine of some workers. Repeats are harmless. */
 export function applyHostEvent(tx: Tx, workerIds: readonly string[], event: HostEvent): void {

@@ -2,7 +2,7 @@ import type { Worker } from '../../domain/worker/worker.ts'
 import type { WorkloadReport } from '../../host-protocol/messages.ts'
 import { crashWorker, endLeases, failWorker, forgetWorker, HOST_LOST, HOST_LOST_DRAINING, STOPPED } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
-import { forgetOvercomeFailures, tellWorker } from './worker-rows.ts'
+import { forgetOvercomeFailures, tellWorker } from '../worker-rows.ts'
 
 /** Applies what a host reports about a worker's container. Repeats and late reports are harmless. */
 export function applyWorkloadReport(tx: Tx, report: WorkloadReport): void {

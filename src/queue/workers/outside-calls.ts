@@ -2,7 +2,7 @@ import { type DrainingWorker, isThrottled, placementRetryMs, type Worker } from 
 import type { QueueState } from '../state.ts'
 import { drainWorker, forgetWorker } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
-import { heldCounts, tellWorker } from './worker-rows.ts'
+import { heldCounts, tellWorker } from '../worker-rows.ts'
 
 /** Grace between the stop signal and the kill of a worker that ends in good order. */
 export const DRAIN_GRACE_MS = 30_000

@@ -1,6 +1,6 @@
 import { liveConfig, type Tx } from '../tx.ts'
+import { tellWorker } from '../worker-rows.ts'
 import { hurrySearch } from './outside-calls.ts'
-import { tellWorker } from './worker-rows.ts'
 
 /** What requests of a load-balancing endpoint do to its workers. The requests themselves are no rows. */
 

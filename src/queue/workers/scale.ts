@@ -3,7 +3,7 @@ import { decideScaling, type ScalingInputs, waitingSampleSize } from '../../doma
 import type { PlacingWorker } from '../../domain/worker/worker.ts'
 import { drainWorker } from '../transitions.ts'
 import { liveConfig, type Tx } from '../tx.ts'
-import { occupiedWorkers } from './worker-rows.ts'
+import { occupiedWorkers } from '../worker-rows.ts'
 
 /** Of an endpoint that is deleted or suspended: its `max` is 0. */
 const NO_POLICY = { type: 'REQUEST_COUNT', requestCount: 1 } as const

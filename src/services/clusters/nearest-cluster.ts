@@ -1,5 +1,5 @@
 import type { CreateClusterRequest } from '../../contract/clusters/clusters.ts'
-import type { WhyOption } from '../../contract/why/options.ts'
+import type { WhyOption } from '../../contract/why-options.ts'
 import type { Gang } from '../../domain/cluster/gang.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { PodReferences } from '../../domain/pod/request/request.ts'

@@ -1,6 +1,6 @@
 import type { CreateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { EndpointPlacementPreview } from '../../contract/endpoints/placement-preview.ts'
-import type { WhyOption } from '../../contract/why/options.ts'
+import type { WhyOption } from '../../contract/why-options.ts'
 import { configBytes } from '../../db/endpoints/endpoints.ts'
 import { workerRates } from '../../domain/billing/worker-rates.ts'
 import { rankHosts } from '../../domain/host/placement.ts'

@@ -4,7 +4,7 @@ import { forgetWiped, listInherited, listToWipe, noteWiped, settleWiped, type Vo
 import { listSizes, noteGlobalUse, noteNetworkUse } from '../../db/resources/volume-use.ts'
 import type { Env } from '../../env.ts'
 import { VOLUMES_MAX, type VolumesRequest, type VolumesResponse } from '../../host-protocol/volumes.ts'
-import type { Owned } from '../../objects/ownership/owned.ts'
+import type { Owned } from '../../objects/owned.ts'
 
 /** How long a wiped volume is shown, and is asked of hosts that inherit it. */
 export const TOMBSTONE_KEPT_MS = 30 * 24 * 3600 * 1000

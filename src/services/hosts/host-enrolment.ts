@@ -15,7 +15,7 @@ import {
   type TokenResponse,
 } from '../../host-protocol/messages.ts'
 import { byHost } from '../../objects/cause.ts'
-import { Owned } from '../../objects/ownership/owned.ts'
+import { Owned } from '../../objects/owned.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
 import { fromBase64 } from '../../platform/encoding.ts'

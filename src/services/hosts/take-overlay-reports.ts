@@ -3,7 +3,7 @@ import { findReported } from '../../db/overlays/host-overlays.ts'
 import { tellClusterOfReach } from '../../effects/overlays/tell-cluster.ts'
 import type { Env } from '../../env.ts'
 import type { OverlayReport } from '../../host-protocol/overlays.ts'
-import type { Owned } from '../../objects/ownership/owned.ts'
+import type { Owned } from '../../objects/owned.ts'
 
 /** Takes what a host says of whether members reach one another: about its own live members, and of no others (NET-47). */
 export async function takeOverlayReports(env: Env, host: Owned<'host'>, reports: readonly OverlayReport[]): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Env } from '../../env.ts'
 import type { WorkloadReport } from '../../host-protocol/messages.ts'
-import type { Owned } from '../../objects/ownership/owned.ts'
+import type { Owned } from '../../objects/owned.ts'
 import { hostStub } from '../../objects/stubs.ts'
 
 /** Takes what an agent says about its workloads; what it has said before changes nothing (HOST-11). */

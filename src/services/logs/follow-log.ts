@@ -4,7 +4,7 @@ import { startOf } from '../../domain/text/log-stream.ts'
 import type { Env } from '../../env.ts'
 import type { LogKind } from '../../host-protocol/logs.ts'
 import { readLog } from '../../objects/log-reading.ts'
-import type { Owned } from '../../objects/ownership/owned.ts'
+import type { Owned } from '../../objects/owned.ts'
 
 /** When a reader of a log that has too many may come again: nobody knows, so not at once. */
 const RETRY_SECONDS = '10'

@@ -1,7 +1,7 @@
 import { ownByLogGrant } from '../../effects/log-access.ts'
 import type { Env } from '../../env.ts'
 import type { LogBatch, LogsResponse } from '../../host-protocol/logs.ts'
-import type { Owned } from '../../objects/ownership/owned.ts'
+import type { Owned } from '../../objects/owned.ts'
 import { podLogStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 

@@ -1,5 +1,5 @@
 import type { CreatePodRequest } from '../../contract/pods/pods.ts'
-import type { WhyOption } from '../../contract/why/options.ts'
+import type { WhyOption } from '../../contract/why-options.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { PodReferences } from '../../domain/pod/request/request.ts'
 import { holderAdvice } from '../../domain/why/holders.ts'

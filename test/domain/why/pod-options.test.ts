@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CreatePodRequest } from '../../../src/contract/pods/pods.ts'
-import { MAX_OPTIONS } from '../../../src/contract/why/options.ts'
+import { MAX_OPTIONS } from '../../../src/contract/why-options.ts'
 import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
 import type { PlacementHost } from '../../../src/domain/host/placement.ts'
 import { rankHostsForPod } from '../../../src/domain/pod/place/placement.ts'

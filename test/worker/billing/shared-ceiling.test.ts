@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { withinSpend } from '../../../src/db/billing/spend.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { monthOf } from '../../../src/domain/billing/spend.ts'
-import { watchSpend } from '../../../src/effects/billing/watch-spend.ts'
+import { watchSpend } from '../../../src/effects/pods/watch-spend.ts'
 import { gpus } from '../../support/gpus.ts'
 import {
   type Account,

@@ -1,5 +1,5 @@
 import { EndpointPlacementPreview } from '../../../src/contract/endpoints/placement-preview.ts'
-import { WhyOptions } from '../../../src/contract/why/options.ts'
+import { WhyOptions } from '../../../src/contract/why-options.ts'
 import { forgetWhy } from '../../../src/effects/why/memory.ts'
 import { CLUSTERS, networked } from '../../support/cluster-scene.ts'
 import { FakeHost } from '../../support/fake-host.ts'

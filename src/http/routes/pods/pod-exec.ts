@@ -4,11 +4,11 @@ import { ExecQuery } from '../../../contract/pods/exec.ts'
 import { isStillGood } from '../../../services/credentials/authenticate.ts'
 import { execInPod } from '../../../services/pods/doors/exec.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { credentialOf } from '../../console/credential.ts'
+import { protocolsOf } from '../../callers/authorization.ts'
+import { credentialOf } from '../../callers/console-credential.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
 import { BEARER, RATE_HEADERS } from '../../openapi/rest-components.ts'
-import { protocolsOf } from '../../pod-doors/authorization.ts'
 import { DOOR_CHECKS, watchedSocket } from '../../pod-doors/watched-socket.ts'
 
 /** In order of preference; a client that offers none is answered with none. */

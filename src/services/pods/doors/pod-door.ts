@@ -5,7 +5,7 @@ import { workloadIdOf } from '../../../domain/pod/workloads.ts'
 import { payerOf } from '../../../effects/payer.ts'
 import type { Env } from '../../../env.ts'
 import type { WantedTarget } from '../../../host-protocol/tunnel/frames.ts'
-import type { TunnelFailure } from '../../../objects/tunnel/host-tunnel.ts'
+import type { TunnelFailure } from '../../../objects/host-tunnel.ts'
 import { failureOf, sendToWorkload } from '../../../objects/tunnel/host-tunnel-calls.ts'
 
 const RETRY_SECONDS = '5'

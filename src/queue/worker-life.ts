@@ -7,7 +7,7 @@ import {
   type Worker,
   type WorkerIn,
   type WorkerPhase,
-} from '../../domain/worker/worker.ts'
+} from '../domain/worker/worker.ts'
 
 /**
  * The life of a worker as one table: what each phase becomes by each event. PLACING → STARTING → READY → DRAINING → gone, with FAILED

@@ -1,4 +1,4 @@
-import type { TunnelAbility, WantedTarget } from '../../host-protocol/tunnel/frames.ts'
+import type { TunnelAbility, WantedTarget } from '../host-protocol/tunnel/frames.ts'
 
 /** The object that holds a host's tunnel, as everybody else knows it. `fetch` takes the agent's WebSocket, and requests to workloads. */
 export interface HostTunnelRpc extends Rpc.DurableObjectBranded {

@@ -1,7 +1,7 @@
 import { isKnown } from '../../domain/text/etag.ts'
 import { tagOf } from '../answers/tagged-answer.ts'
 import type { AppContext } from '../app-env.ts'
-import { ownCookie } from './credential.ts'
+import { ownCookie } from './console-credential.ts'
 
 const JSON_TYPE = /^application\/json\b/
 

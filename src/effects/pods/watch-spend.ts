@@ -6,10 +6,10 @@ import { decideStops, decideWarnings, type PaidPod, type SpendStops } from '../.
 import { decideStop, isToRun } from '../../domain/pod/pod.ts'
 import type { Env } from '../../env.ts'
 import { logEvent } from '../../platform/log.ts'
-import { podHost } from '../pods/marked-pod.ts'
-import { changePodByPlatform } from '../pods/platform-change.ts'
-import { readUse, viewSpend } from './spend.ts'
-import { sendSpendStop, sendSpendWarning } from './spend-webhook.ts'
+import { readUse, viewSpend } from '../billing/spend.ts'
+import { sendSpendStop, sendSpendWarning } from '../billing/spend-webhook.ts'
+import { podHost } from './marked-pod.ts'
+import { changePodByPlatform } from './platform-change.ts'
 
 /** How often an account that wants something done is looked at. */
 const CHECK_EVERY_MS = 60_000

@@ -1,6 +1,6 @@
 import type { Shown } from '../../domain/session/bearer.ts'
 import { cookieName, cookieValue, notByOwnPage } from '../../domain/session/console.ts'
-import { authorizationOf } from '../pod-doors/authorization.ts'
+import { authorizationOf } from './authorization.ts'
 
 const CACHE = 'cache-control'
 

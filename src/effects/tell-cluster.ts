@@ -1,7 +1,7 @@
-import type { Env } from '../../env.ts'
-import { asPlane } from '../../objects/ownership/as-plane.ts'
-import { clusterStub } from '../../objects/stubs.ts'
-import { logEvent } from '../../platform/log.ts'
+import type { Env } from '../env.ts'
+import { asPlane } from '../objects/ownership/as-plane.ts'
+import { clusterStub } from '../objects/stubs.ts'
+import { logEvent } from '../platform/log.ts'
 
 /** Something about a member has changed. Best effort: the cluster's object looks by itself from time to time. */
 export async function tellCluster(env: Env, clusterId: string | null): Promise<void> {

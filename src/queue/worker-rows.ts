@@ -1,7 +1,7 @@
-import type { Holder } from '../../domain/job/job.ts'
-import type { Worker } from '../../domain/worker/worker.ts'
-import type { QueueState } from '../state.ts'
-import type { Tx } from '../tx.ts'
+import type { Holder } from '../domain/job/job.ts'
+import type { Worker } from '../domain/worker/worker.ts'
+import type { QueueState } from './state.ts'
+import type { Tx } from './tx.ts'
 import { nextWorker, type WorkerEvent } from './worker-life.ts'
 
 /** Writes what an event makes of a worker. Returns the worker as it is now; null when there is none, or none any more. */
