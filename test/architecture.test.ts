@@ -104,7 +104,7 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/departure.ts': ['foretells a change of a host'],
   'src/effects/presence.ts': ['presence of a host'],
   'src/services/plane/readiness.ts': ['checks itself'],
-  'src/services/accounts/reseal.ts': ['seals anew'],
+  'src/services/operator/reseal.ts': ['seals anew'],
   'src/services/accounts/suspension.ts': ['suspends an account'],
   'durable-objects/endpoint/effects/outbox.ts': ['hands a notification over', 'shows notifications of a job'],
   'durable-objects/endpoint/effects/room-effects.ts': ['makes room'],

@@ -5,8 +5,8 @@ import { visitOf } from '../../src/http/callers/session-headers.ts'
 import { requestContext } from '../../src/http/middleware/request-context.ts'
 import { openApiApp } from '../../src/http/openapi/openapi-app.ts'
 import { registerTemplates } from '../../src/http/routes/templates.ts'
+import { authenticate } from '../../src/services/authenticate.ts'
 import type { Principal } from '../../src/services/context.ts'
-import { authenticate } from '../../src/services/credentials/authenticate.ts'
 
 const app = new Hono<AppEnv>()
 let known: Principal | undefined

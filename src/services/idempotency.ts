@@ -6,7 +6,7 @@ import type { Env } from '../env.ts'
 import { keyedDigest } from '../platform/crypto.ts'
 import { newResourceId } from '../platform/ids.ts'
 import { masterSecrets, type Place, type Vault, vaultOf } from '../platform/seal.ts'
-import { requireBudget } from './accounts/budgets.ts'
+import { requireBudget } from './budgets.ts'
 import type { VerbContext } from './context.ts'
 
 /** Makes the statement that stores a first answer; it stands right behind the one that makes the thing, in its batch. */

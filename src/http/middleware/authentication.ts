@@ -1,5 +1,5 @@
 import type { Next } from 'hono'
-import { authenticate, identifyOperator } from '../../services/credentials/authenticate.ts'
+import { authenticate, identifyOperator } from '../../services/authenticate.ts'
 import type { AppContext } from '../app-env.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { credentialOf } from '../callers/console-credential.ts'

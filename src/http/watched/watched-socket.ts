@@ -1,8 +1,8 @@
 import type { Shown } from '../../domain/session/bearer.ts'
 import type { Env } from '../../env.ts'
 import { logEvent } from '../../platform/log.ts'
+import { isStillGood } from '../../services/authenticate.ts'
 import type { Principal } from '../../services/context.ts'
-import { isStillGood } from '../../services/credentials/authenticate.ts'
 import { STREAM_CHECKS } from './watched-stream.ts'
 
 const SWITCHING = 101

@@ -1,8 +1,8 @@
 import type { Shown } from '../../domain/session/bearer.ts'
 import type { Env } from '../../env.ts'
 import { logEvent } from '../../platform/log.ts'
+import { isStillGood } from '../../services/authenticate.ts'
 import type { Principal } from '../../services/context.ts'
-import { isStillGood } from '../../services/credentials/authenticate.ts'
 
 /**
  * How often the key or session of an open stream is asked about, and how old what is known of it may be: together less than a minute (PP-215). Tests

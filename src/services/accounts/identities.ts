@@ -4,7 +4,7 @@ import { openDatabase } from '../../db/client.ts'
 import { deleteIdentities, listIdentities } from '../../db/sessions/identities.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/authenticate.ts'
+import { forgetVerdicts } from '../credentials/verdicts.ts'
 
 /** Forgets as whom a user has signed in at any provider (SES-15): at once here, within 60 s everywhere. Repeatable. Throws 404. */
 export async function freeIdentities(ctx: OperatorContext, userId: string): Promise<void> {

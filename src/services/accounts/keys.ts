@@ -9,7 +9,7 @@ import { hashKeySecret } from '../../platform/crypto.ts'
 import { newKeyId } from '../../platform/ids.ts'
 import { DELETED, noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/authenticate.ts'
+import { forgetVerdicts } from '../credentials/verdicts.ts'
 import { findUserOrThrow } from './accounts.ts'
 
 // Keys as the operator makes and revokes them (AUT-4a), and how any key is made and shown.

@@ -8,11 +8,11 @@ import { hasScope } from '../../domain/access.ts'
 import { type Grant, outlives, scopeNotHeld } from '../../domain/key-grant.ts'
 import { type Parent, writeParent } from '../../domain/session/parent.ts'
 import { noteChange } from '../audit.ts'
+import { requireBudget } from '../budgets.ts'
 import type { Principal, VerbContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/authenticate.ts'
+import { forgetVerdicts } from '../credentials/verdicts.ts'
 import { onceForKey } from '../idempotency.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
-import { requireBudget } from './budgets.ts'
 import { newKey, requireScopesWithRestricted, toKey } from './keys.ts'
 
 /** Keys of the account: all of them for who may change the account, else one's own (TEAM-20). Throws 403. */

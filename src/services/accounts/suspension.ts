@@ -15,7 +15,7 @@ import { endpointStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 import { noteByOperator, operatorCause } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/authenticate.ts'
+import { forgetVerdicts } from '../credentials/verdicts.ts'
 
 /** What the operator names; the account behind it is suspended. */
 interface Suspended {

@@ -6,7 +6,7 @@ import { findSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase } from '../../db/client.ts'
 import type { Env } from '../../env.ts'
 import { summaryOf } from '../billing/spend.ts'
-import { limitsOf } from './budgets.ts'
+import { limitsOf } from '../budgets.ts'
 
 /** What a user's account holds and spends beside what it may (UI-68). Throws 404. */
 export async function getUserLimits(env: Env, userId: string, nowMs: number): Promise<UserLimits> {

@@ -47,11 +47,6 @@ export function isWithin(before: Principal, now: Principal): boolean {
   return now.teamId === before.teamId && [...before.scopes].every((scope) => now.scopes.has(scope))
 }
 
-/** Forgets whose every key is. */
-export function forgetKeys(): void {
-  keys.clear()
-}
-
 /** Forgets the key of a pod that is terminated. */
 export async function forgetPodKey(env: Env, podId: string): Promise<void> {
   keys.forget(await issuePodKey(env, podId))

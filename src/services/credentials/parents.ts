@@ -4,7 +4,7 @@ import { findSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase } from '../../db/client.ts'
 import { type Parent, readParent } from '../../domain/session/parent.ts'
 import { type Env, readSettings } from '../../env.ts'
-import { digestOfOperatorKey } from '../sessions/operator-key.ts'
+import { digestOfOperatorKey } from './operator-key.ts'
 
 /** Whether what a credential is derived from is good at `nowMs` (DER-1). Each use of a derived credential that no isolate remembers asks this. */
 export async function isParentGood(env: Env, { kind, id }: Parent, nowMs: number): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import { forgetMisses } from './lookups.ts'
 
 /** How long a verdict may outlive its revocation. */
 export const VERDICT_TTL_MS = 60_000
@@ -11,6 +12,9 @@ const LOOK_MS = 5_000
 /** Most credentials of a kind that an isolate remembers. */
 export const MAX_VERDICTS = 10_000
 
+/** Every `Verdicts` of this isolate. */
+const everyKind: { clear(): void }[] = []
+
 /** What an isolate remembers of one kind of credential, so that a warm request asks nothing. In memory only. */
 export class Verdicts<Good, Bad> {
   private readonly good = new ExpiringCache<Good>(VERDICT_TTL_MS, MAX_VERDICTS)
@@ -20,6 +24,10 @@ export class Verdicts<Good, Bad> {
   private readonly looking = new ExpiringCache<true>(LOOK_MS, MAX_VERDICTS)
   /** How often something was forgotten. */
   private forgotten = 0
+
+  constructor() {
+    everyKind.push(this)
+  }
 
   /** Taken before a look: what was forgotten meanwhile may have been read before it changed, so it is not kept. */
   mark(): number {
@@ -83,4 +91,10 @@ export class Verdicts<Good, Bad> {
   get size(): number {
     return this.good.size + this.bad.size
   }
+}
+
+/** Drops every cached decision of this isolate: a revocation made here, or a role that was changed here, takes effect here at once. */
+export function forgetVerdicts(): void {
+  for (const kind of everyKind) kind.clear()
+  forgetMisses()
 }

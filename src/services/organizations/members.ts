@@ -11,7 +11,7 @@ import { countOwned, mayOwnOneMore } from '../../db/organizations/organizations.
 import { refuseHandOver, refuseManaging, refuseRemoval, refuseRole, type Standing } from '../../domain/team/members.ts'
 import { type Change, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/authenticate.ts'
+import { forgetVerdicts } from '../credentials/verdicts.ts'
 import { decideAgain } from '../decide-again.ts'
 import { requireMatch, tellTag } from '../precondition.ts'
 import { assertAllowed, noteFor, requireOrganization } from './caller.ts'

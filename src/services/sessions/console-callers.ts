@@ -118,11 +118,6 @@ export function consoleSessionId(env: Env, secret: string): Promise<string> {
   return hashKeySecret(env.KEY_PEPPER, secret)
 }
 
-/** Forgets every session of this isolate. */
-export function forgetConsoleSessions(): void {
-  sessions.clear()
-}
-
 async function lookUp(env: Env, id: string, nowMs: number, visit: Visit | undefined): Promise<ConsoleSession | Refused | null> {
   const source = visit?.source() ?? null
   const find = () => open(env, id, nowMs, visit)

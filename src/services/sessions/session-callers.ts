@@ -51,11 +51,6 @@ export async function isSessionStillGood(env: Env, token: string, principal: Pri
   })
 }
 
-/** Forgets every session of this isolate; the keys of the provider stay. */
-export function forgetSessions(): void {
-  sessions.clear()
-}
-
 async function openSession(env: Env, token: string, digest: string, nowMs: number, later: Later): Promise<Session | Refused> {
   const provider = readSettings(env).sessions
   if (provider === null) return INVALID

@@ -15,9 +15,9 @@ import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
+import { digestOfOperatorKey } from '../credentials/operator-key.ts'
 import { isParentGood } from '../credentials/parents.ts'
 import { type Opened, openSession } from './console-sessions.ts'
-import { digestOfOperatorKey } from './operator-key.ts'
 import { CREDENTIAL_CHARS } from './session-callers.ts'
 
 /** Another form was never given out. */

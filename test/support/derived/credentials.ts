@@ -1,6 +1,6 @@
 import type { Shown } from '../../../src/domain/session/bearer.ts'
 import { countedAsRequest } from '../../../src/objects/counted.ts'
-import { authenticate, identifyOperator } from '../../../src/services/credentials/authenticate.ts'
+import { authenticate, identifyOperator } from '../../../src/services/authenticate.ts'
 import type { Refused } from '../../../src/services/credentials/authentication.ts'
 import { consoleSessionId } from '../../../src/services/sessions/console-callers.ts'
 import { type Opened, openSession, signInWithKey } from '../../../src/services/sessions/console-sessions.ts'

@@ -1,7 +1,7 @@
 import { scopesOfRole } from '../../../src/domain/access.ts'
 import { countedAsRequest } from '../../../src/objects/counted.ts'
 import { rotateOwnKey } from '../../../src/services/accounts/own-keys.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { signOut } from '../../../src/services/sessions/console-sessions.ts'
 import { admin, api, env, expect } from '../harness.ts'
 import { VISIT, type World, where } from './world.ts'

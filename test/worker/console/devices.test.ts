@@ -1,7 +1,7 @@
 import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.ts'
 import { MAX_MISSES } from '../../../src/domain/misses.ts'
 import { USER_CODE_LETTERS } from '../../../src/domain/session/device-login.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { timeOfUserCode } from '../../../src/services/sessions/device-codes.ts'
 import { startDeviceLogin as startDevice } from '../../../src/services/sessions/device-logins.ts'
 import { auditRows } from '../../support/audited.ts'

@@ -1,6 +1,6 @@
 import { MAX_MISSES } from '../../../src/domain/misses.ts'
 import { sha256Base64Url } from '../../../src/platform/crypto.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import * as codeFlow from '../../../src/services/sessions/code-flow.ts'
 import { forgetProviderEndpoints } from '../../../src/services/sessions/provider-endpoints.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
@@ -188,7 +188,7 @@ describe('an operator', () => {
     const { browser } = await signIn({ email: 'root@example.com', sub: 'root' })
     expect((await stateOf(browser)).isOperator).toBe(true)
     expect((await browser.page('GET', '/admin/v1/users')).status).toBe(200)
-    const { identifyOperator } = await import('../../../src/services/credentials/authenticate.ts')
+    const { identifyOperator } = await import('../../../src/services/authenticate.ts')
     const shown = { secret: browser.secret ?? '', fault: null }
     const visit = { source: () => null, waitUntil: () => undefined }
     expect((await identifyOperator({ ...env, OIDC_OPERATORS: 'ops@example.com' }, shown, Date.now(), visit)).ok).toBe(false)

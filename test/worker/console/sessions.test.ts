@@ -1,5 +1,5 @@
 import { MAX_MISSES } from '../../../src/domain/misses.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { auditRows } from '../../support/audited.ts'
 import { Browser, PAGE } from '../../support/browser.ts'
 import {
@@ -196,7 +196,7 @@ describe('a session', () => {
 
   it('[CS-1] of one plane is none at another, even over the same database', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
-    const { authenticate } = await import('../../../src/services/credentials/authenticate.ts')
+    const { authenticate } = await import('../../../src/services/authenticate.ts')
     const shown = { secret: browser.secret ?? '', fault: null }
     expect((await authenticate(env, shown, Date.now())).ok).toBe(true)
     forgetVerdicts()
@@ -378,7 +378,7 @@ describe('an operator', () => {
 
   it('[CS-14] key that is another one now ends its sessions', async () => {
     const browser = await Browser.signedIn(env.OPERATOR_KEY)
-    const { identifyOperator } = await import('../../../src/services/credentials/authenticate.ts')
+    const { identifyOperator } = await import('../../../src/services/authenticate.ts')
     const visit = { source: () => null, waitUntil: () => undefined }
     const shown = { secret: browser.secret ?? '', fault: null }
     forgetVerdicts()

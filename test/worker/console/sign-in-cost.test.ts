@@ -1,5 +1,5 @@
 import { Problem } from '../../../src/contract/problems.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { signInWithKey } from '../../../src/services/sessions/console-sessions.ts'
 import { auditRows } from '../../support/audited.ts'
 import { Browser } from '../../support/browser.ts'

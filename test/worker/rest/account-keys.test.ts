@@ -1,4 +1,4 @@
-import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { Browser } from '../../support/browser.ts'
 import { type Account, admin, api, createAccount, createKey, describe, env, expect, it, joinTeam, teamOf } from '../../support/harness.ts'
 

@@ -1,7 +1,7 @@
 import type { Role } from '../../../src/domain/access.ts'
 import { formatApiKey } from '../../../src/domain/key-text.ts'
-import { authenticate, forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
-import { VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
+import { authenticate } from '../../../src/services/authenticate.ts'
+import { forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
 import {
   type Account,
   admin,
@@ -60,7 +60,7 @@ describe('bearer token', () => {
     ['fifteen-letters', 'invalidToken'],
     ['sixteen-letters-', null],
   ])('[KEY-3] an operator key %j: %s', async (key, problem) => {
-    const { authenticateOperator } = await import('../../../src/services/credentials/authenticate.ts')
+    const { authenticateOperator } = await import('../../../src/services/credentials/operator-key.ts')
     expect(await authenticateOperator({ ...env, OPERATOR_KEY: key }, `Bearer ${key}`)).toBe(key === '' ? 'missingToken' : problem)
   })
 

@@ -1,6 +1,6 @@
 import { issueWorkerToken } from '../../../src/effects/workers/worker-token.ts'
 import { V1_ROUTES } from '../../../src/http/v1/v1-api.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import {

@@ -1,6 +1,6 @@
 import { BUDGETS } from '../../../src/contract/accounts/budgets.ts'
 import { ROLES, type Role } from '../../../src/domain/access.ts'
-import { authenticate } from '../../../src/services/credentials/authenticate.ts'
+import { authenticate } from '../../../src/services/authenticate.ts'
 import { VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
 import {
   type Account,

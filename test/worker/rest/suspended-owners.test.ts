@@ -1,4 +1,4 @@
-import { authenticate } from '../../../src/services/credentials/authenticate.ts'
+import { authenticate } from '../../../src/services/authenticate.ts'
 import { findHttpDoor } from '../../../src/services/pods/doors/http-door.ts'
 import {
   type Account,

@@ -1,5 +1,6 @@
 import { STREAM_CHECKS } from '../../../src/http/watched/watched-stream.ts'
-import { authenticate, forgetVerdicts, isStillGood } from '../../../src/services/credentials/authenticate.ts'
+import { authenticate, isStillGood } from '../../../src/services/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { EventReader } from '../../support/event-reader.ts'
 import {
   admin,

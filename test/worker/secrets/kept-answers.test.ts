@@ -1,9 +1,9 @@
 import { resealAll } from '../../../src/cli/reseal.ts'
 import type { Env } from '../../../src/env.ts'
 import { vaultOf } from '../../../src/platform/seal.ts'
-import { reseal } from '../../../src/services/accounts/reseal.ts'
 import type { VerbContext } from '../../../src/services/context.ts'
 import { onceForKey } from '../../../src/services/idempotency.ts'
+import { reseal } from '../../../src/services/operator/reseal.ts'
 import { createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 
 const FORMER: Env = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }

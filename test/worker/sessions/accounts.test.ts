@@ -1,8 +1,8 @@
 import { ROLES, type Role, SCOPES, scopesOfRole } from '../../../src/domain/access.ts'
 import { STREAM_CHECKS } from '../../../src/http/watched/watched-stream.ts'
-import { authenticate, forgetVerdicts, isStillGood } from '../../../src/services/credentials/authenticate.ts'
+import { authenticate, isStillGood } from '../../../src/services/authenticate.ts'
 import type { Visit } from '../../../src/services/credentials/authentication.ts'
-import { VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
+import { forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
 import { EventReader } from '../../support/event-reader.ts'
 import {

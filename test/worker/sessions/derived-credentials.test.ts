@@ -1,4 +1,4 @@
-import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { DERIVED, type DerivedKind, type Does, type Use } from '../../support/derived/credentials.ts'
 import { ENDING_NAMES, ENDINGS, type EndingName, endIn } from '../../support/derived/endings.ts'
 import { makeWorld, type World } from '../../support/derived/world.ts'

@@ -1,5 +1,6 @@
 import { writeParent } from '../../../src/domain/session/parent.ts'
-import { authenticate, forgetVerdicts, identifyOperator, isStillGood } from '../../../src/services/credentials/authenticate.ts'
+import { authenticate, identifyOperator, isStillGood } from '../../../src/services/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { enrolHost } from '../../../src/services/hosts/host-enrolment.ts'
 import { signInWithLink } from '../../../src/services/sessions/sign-in-links.ts'
 import { auditRows } from '../../support/audited.ts'

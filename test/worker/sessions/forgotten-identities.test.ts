@@ -1,7 +1,7 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { linkIdentity } from '../../../src/db/sessions/identities.ts'
 import { newAuditId } from '../../../src/platform/ids.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
 import { type Account, admin, afterEach, beforeEach, createAccount, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
 import { asSession, FakeProvider, ISSUER } from '../../support/provider.ts'

@@ -1,6 +1,7 @@
 import { KEYS_COOLDOWN_MS, KEYS_FRESH_MS, KEYS_STALE_MS } from '../../../src/domain/session/key-set.ts'
-import { authenticate, forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { authenticate } from '../../../src/services/authenticate.ts'
 import type { Visit } from '../../../src/services/credentials/authentication.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
 import { afterEach, beforeEach, describe, env, expect, it, vi } from '../../support/harness.ts'
 import { asSession, FakeProvider } from '../../support/provider.ts'

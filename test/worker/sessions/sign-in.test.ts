@@ -1,4 +1,5 @@
-import { authenticate, forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { authenticate } from '../../../src/services/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
 import { auditRows } from '../../support/audited.ts'
 import {

@@ -1,6 +1,7 @@
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose'
 import { CLOCK_TOLERANCE_SECONDS } from '../../../src/domain/session/claims.ts'
-import { authenticate, forgetVerdicts } from '../../../src/services/credentials/authenticate.ts'
+import { authenticate } from '../../../src/services/authenticate.ts'
+import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
 import { afterEach, beforeEach, describe, env, expect, it, vi } from '../../support/harness.ts'
 import { AUDIENCE, asSession, FakeProvider, ISSUER } from '../../support/provider.ts'

@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { AccountLimits } from '../../../contract/accounts/budgets.ts'
-import { getLimits } from '../../../services/accounts/budgets.ts'
+import { getLimits } from '../../../services/budgets.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'

@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { Spend, SpendQuery } from '../../../contract/billing/spending.ts'
-import { getSpend } from '../../../services/billing/spending.ts'
+import { getSpend } from '../../../services/spend/spending.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'

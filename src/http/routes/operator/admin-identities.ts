@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
-import { planFreeIdentities } from '../../../services/accounts/dry-runs/plan-end.ts'
 import { freeIdentities } from '../../../services/accounts/identities.ts'
+import { planFreeIdentities } from '../../../services/operator/plan-end.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
 import { BEARER, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'

@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { ResealRequest, ResealResponse } from '../../../contract/accounts/secrets.ts'
-import { reseal } from '../../../services/accounts/reseal.ts'
+import { reseal } from '../../../services/operator/reseal.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'

@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateSignInLinkRequest, SignInLink } from '../../../contract/console/sign-in-links.ts'
-import { planEndSessions } from '../../../services/accounts/dry-runs/plan-end.ts'
+import { planEndSessions } from '../../../services/operator/plan-end.ts'
 import { endSessionsOf } from '../../../services/sessions/console-sessions.ts'
 import { createSignInLink } from '../../../services/sessions/sign-in-links.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'

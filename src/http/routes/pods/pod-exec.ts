@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { ExecQuery } from '../../../contract/pods/exec.ts'
-import { isStillGood } from '../../../services/credentials/authenticate.ts'
+import { isStillGood } from '../../../services/authenticate.ts'
 import { execInPod } from '../../../services/pods/doors/exec.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { protocolsOf } from '../../callers/authorization.ts'

@@ -12,10 +12,10 @@ import { planBounds, planIsolation } from '../../../domain/plan/account.ts'
 import { effect } from '../../../domain/plan/effect.ts'
 import { DEFAULT_QUOTA, RATE_WINDOWS } from '../../../domain/rate-limit.ts'
 import { ceilingsOf, foretellLimits } from '../../billing/plan-limits.ts'
+import { readUses } from '../../budgets.ts'
 import { planChange } from '../../change-plan.ts'
 import type { OperatorContext } from '../../context.ts'
 import { findUserOrThrow } from '../accounts.ts'
-import { readUses } from '../budgets.ts'
 
 // What bounds that the operator sets would mean for an account (DRY-11). Each throws 404.
 

@@ -8,9 +8,9 @@ import { openDatabase } from '../../../db/client.ts'
 import { type BoundChange, planBounds } from '../../../domain/plan/account.ts'
 import { effect } from '../../../domain/plan/effect.ts'
 import { DEFAULT_QUOTA, RATE_WINDOWS, type RateQuota } from '../../../domain/rate-limit.ts'
+import { readUses } from '../../budgets.ts'
 import { planChange } from '../../change-plan.ts'
 import type { OperatorContext } from '../../context.ts'
-import { readUses } from '../budgets.ts'
 import { accountOfOwner, findPlanOrThrow, type PlanOwner, refuseDeletion, requireKnown } from '../plans.ts'
 
 // What changes of plans would mean (PLN-6).

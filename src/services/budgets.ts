@@ -6,17 +6,17 @@ import {
   type BudgetOverrides,
   describeExcess,
   SHARED_BUDGETS,
-} from '../../contract/accounts/budgets.ts'
-import { Problem } from '../../contract/problems.ts'
-import { findUser } from '../../db/accounts/accounts.ts'
-import { findOverrides, readBudgets, type StoredBudget, upsertOverrides } from '../../db/accounts/budgets.ts'
-import { findPlansOf } from '../../db/accounts/plans.ts'
-import { openDatabase } from '../../db/client.ts'
-import { forgetInFlightBound, inFlightUse, readUse, rowsUse } from '../../effects/in-flight.ts'
-import type { Env } from '../../env.ts'
-import { noteByOperator } from '../audit.ts'
-import type { OperatorContext, VerbContext } from '../context.ts'
-import { requireScope } from '../require-scope.ts'
+} from '../contract/accounts/budgets.ts'
+import { Problem } from '../contract/problems.ts'
+import { findUser } from '../db/accounts/accounts.ts'
+import { findOverrides, readBudgets, type StoredBudget, upsertOverrides } from '../db/accounts/budgets.ts'
+import { findPlansOf } from '../db/accounts/plans.ts'
+import { openDatabase } from '../db/client.ts'
+import { forgetInFlightBound, inFlightUse, readUse, rowsUse } from '../effects/in-flight.ts'
+import type { Env } from '../env.ts'
+import { noteByOperator } from './audit.ts'
+import type { OperatorContext, VerbContext } from './context.ts'
+import { requireScope } from './require-scope.ts'
 
 const STORED = BUDGET_NAMES.filter((name): name is StoredBudget => name !== 'inFlightBytes' && name !== 'readBytes' && name !== 'readRows')
 

@@ -1,15 +1,11 @@
-import { type CookieShown, readBearer, type Shown } from '../../domain/session/bearer.ts'
-import type { Env } from '../../env.ts'
-import { sameSecret } from '../../platform/crypto.ts'
-import type { Operator, Principal } from '../context.ts'
-import { authenticateByCookie, forgetConsoleSessions, isCookieStillGood, operatorByCookie } from '../sessions/console-callers.ts'
-import { authenticateSession, forgetSessions, isSessionStillGood } from '../sessions/session-callers.ts'
-import { type Authentication, INVALID, type KeyProblem, type Refused, type Visit } from './authentication.ts'
-import { authenticateKey, forgetKeys, isKeyStillGood } from './key-callers.ts'
-import { forgetMisses } from './lookups.ts'
-
-/** An operator key shorter than this is taken as "not set": an empty or toy secret must not open the operator API. */
-const MIN_OPERATOR_KEY_LENGTH = 16
+import { type CookieShown, readBearer, type Shown } from '../domain/session/bearer.ts'
+import type { Env } from '../env.ts'
+import type { Operator, Principal } from './context.ts'
+import { type Authentication, INVALID, type Refused, type Visit } from './credentials/authentication.ts'
+import { authenticateKey, isKeyStillGood } from './credentials/key-callers.ts'
+import { authenticateOperator } from './credentials/operator-key.ts'
+import { authenticateByCookie, isCookieStillGood, operatorByCookie } from './sessions/console-callers.ts'
+import { authenticateSession, isSessionStillGood } from './sessions/session-callers.ts'
 
 const BY_KEY: Operator = { userId: null, credentialId: null, parent: null, isByLink: false }
 
@@ -42,15 +38,6 @@ export async function isStillGood(env: Env, authorization: Shown, principal: Pri
   return bearer.kind === 'TOKEN' && isSessionStillGood(env, bearer.text, principal, nowMs, maxAgeMs)
 }
 
-/** Says whether a header carries the operator's key (AUT-4a); null means it does, else why not. */
-export async function authenticateOperator(env: Env, authorization: string | null): Promise<KeyProblem | null> {
-  const bearer = readBearer(authorization)
-  if (bearer.kind === 'NONE') return 'missingToken'
-  const operatorKey = env.OPERATOR_KEY ?? ''
-  const isSet = operatorKey.length >= MIN_OPERATOR_KEY_LENGTH
-  return isSet && 'text' in bearer && (await sameSecret(bearer.text, operatorKey)) ? null : 'invalidToken'
-}
-
 /** Who of the operators calls, by key or by the session of one (CS-13), or why it is none of them. */
 export async function identifyOperator(
   env: Env,
@@ -65,12 +52,4 @@ export async function identifyOperator(
 
 function isCookie(shown: Shown): shown is CookieShown {
   return typeof shown === 'object' && shown !== null
-}
-
-/** Forgets every verdict of this isolate: a revocation made here, or a role that was changed here, bites here at once. */
-export function forgetVerdicts(): void {
-  forgetKeys()
-  forgetSessions()
-  forgetConsoleSessions()
-  forgetMisses()
 }

@@ -7,14 +7,14 @@ import { openDatabase } from '../../db/client.ts'
 import { listClusterIds } from '../../db/clusters/clusters.ts'
 import { scopesOf } from '../../domain/access.ts'
 import { logEvent } from '../../platform/log.ts'
+import { findUserOrThrow } from '../accounts/accounts.ts'
+import { settleFollowing } from '../accounts/suspension.ts'
 import { noteByOperator } from '../audit.ts'
 import { deleteCluster } from '../clusters/clusters.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/authenticate.ts'
+import { forgetVerdicts } from '../credentials/verdicts.ts'
 import { deleteEndpoint } from '../endpoints/endpoints.ts'
 import { actOnPod, updatePod } from '../pods/change-pod.ts'
-import { findUserOrThrow } from './accounts.ts'
-import { settleFollowing } from './suspension.ts'
 
 /**
  * Deletes a user with the personal account (TEAM-23): keys first, so that nothing new begins, then what works, then what is kept. What billing
