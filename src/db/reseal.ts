@@ -6,7 +6,6 @@ import { openMungeKey, sealMungeKey } from './clusters/munge-key.ts'
 import { openConfig, sealConfig } from './endpoints/endpoint-config.ts'
 import type { ReleaseRow } from './endpoints/endpoints.ts'
 import { placeOfAnswer } from './idempotency.ts'
-import { openPod, sealPodSpec } from './pods/sealed-pod.ts'
 import type { RegistryRow } from './resources/registries.ts'
 import { openPart, placeOfPart } from './resources/secrets.ts'
 import { openTemplate, sealTemplate } from './resources/templates.ts'
@@ -24,6 +23,7 @@ import {
   templates,
 } from './schema.ts'
 import type { SealedContainer } from './sealed-env.ts'
+import { openPod, sealPodSpec } from './sealed-pod.ts'
 
 // Rows whose secrets lie open, or under a former TOKEN_SECRET, are sealed anew (PP-213). Across teams: for the operator alone.
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type KeptPodRow, openPod, sealPodSpec } from '../../src/db/pods/sealed-pod.ts'
+import { type KeptPodRow, openPod, sealPodSpec } from '../../src/db/sealed-pod.ts'
 import { loadSecrets, openDataDir } from '../../src/local/data-dir.ts'
 import { Vault } from '../../src/platform/seal.ts'
 import { slowness } from '../support/machine.ts'

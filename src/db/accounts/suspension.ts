@@ -1,13 +1,8 @@
-import { and, asc, eq, gt, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { TO_RUN } from '../../domain/pod/pod.ts'
-import type { Database, Records, Statement } from '../client.ts'
-import { openPod, type PodRow } from '../pods/sealed-pod.ts'
-import { endpoints, pods, teams } from '../schema.ts'
-import { listSoleOwnerships } from './offboarding.ts'
-
-/** Rows of one look. */
-const BATCH = 100
+import type { Database, Statement } from '../client.ts'
+import { teams } from '../schema.ts'
+import { listSoleOwnerships } from './sole-ownerships.ts'
 
 /** Suspends a team, or ends that with null. Repeating it changes nothing but the time. */
 export async function writeSuspension(db: Database, teamId: string, sinceMs: number | null, note: Statement): Promise<void> {
@@ -53,33 +48,4 @@ export function isUserActive(userId: SQL | string): SQL {
 /** Organizations that are suspended exactly while this user is (DER-21): owned by the user, and by no other user who is not suspended. */
 export function listFollowing(db: Database, userId: string): Promise<{ id: string; name: string }[]> {
   return listSoleOwnerships(db, userId, [isUserActive(sql`o.user_id`)], [isNull(teams.suspendedAt)])
-}
-
-/** Ids of a team's live endpoints behind `afterId`, in order; none: that were all. */
-export async function listEndpointIds(db: Database, teamId: string, afterId: string): Promise<string[]> {
-  const rows = await db
-    .select({ id: endpoints.id })
-    .from(endpoints)
-    .where(and(eq(endpoints.teamId, teamId), isNull(endpoints.deletedAt), gt(endpoints.id, afterId)))
-    .orderBy(asc(endpoints.id))
-    .limit(BATCH)
-  return rows.map(({ id }) => id)
-}
-
-/** A team's pods behind `afterId` that are to run, or were stopped for this reason. */
-export async function listPodsToSuspend(db: Records, teamId: string, afterId: string, reason: string): Promise<PodRow[]> {
-  const stopped = sql`${pods.status} = 'EXITED' AND ${pods.statusReason} = ${reason}`
-  const rows = await db
-    .select()
-    .from(pods)
-    .where(
-      and(
-        eq(pods.teamId, teamId),
-        gt(pods.id, afterId),
-        sql`(${inArray(pods.status, [...TO_RUN])} OR ${pods.hostLost} = 1 OR (${stopped}))`,
-      ),
-    )
-    .orderBy(asc(pods.id))
-    .limit(BATCH)
-  return rows.map((row) => openPod(db.vault, row))
 }

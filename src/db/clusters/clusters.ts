@@ -1,8 +1,8 @@
 import { and, desc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm'
 import { runNamed } from '../batch.ts'
 import type { Database, Records, Statement } from '../client.ts'
-import { openPod, type PodRow } from '../pods/sealed-pod.ts'
 import { clusters, overlays, pods } from '../schema.ts'
+import { openPod, type PodRow } from '../sealed-pod.ts'
 import type { ClusterRow } from './insert-cluster.ts'
 
 export type { ClusterRow }

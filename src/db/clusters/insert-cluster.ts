@@ -8,9 +8,9 @@ import { recomputeHosts } from '../hosts/capacity.ts'
 import { withinDiskShare } from '../hosts/disk-share.ts'
 import { takesAccount } from '../hosts/tenancy.ts'
 import type { PodResources, PodRow } from '../pods/pods.ts'
-import { sealPodSpec } from '../pods/sealed-pod.ts'
 import { isCheckFailure, isNullFailure } from '../refusals.ts'
 import { allocations, clusters, overlays, pods } from '../schema.ts'
+import { sealPodSpec } from '../sealed-pod.ts'
 
 export type ClusterRow = typeof clusters.$inferSelect
 

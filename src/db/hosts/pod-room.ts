@@ -1,8 +1,8 @@
 import { and, eq } from 'drizzle-orm'
 import { diskRoom } from '../../domain/host/disk-share.ts'
 import type { Database } from '../client.ts'
-import type { PodRow } from '../pods/sealed-pod.ts'
 import { allocations, hostGpus, hosts } from '../schema.ts'
+import type { PodRow } from '../sealed-pod.ts'
 import { diskUses, selectHasOthers, selectOwnDisk } from './disk-share.ts'
 
 /** What a pod could have of its host: what nobody holds, and what it holds itself. */

@@ -4,7 +4,7 @@ import { yieldThread } from '../../platform/yield-thread.ts'
 import type { Database, Records } from '../client.ts'
 import { rowsInPieces } from '../rows-in-pieces.ts'
 import { pods } from '../schema.ts'
-import { openPod, type PodRow } from './sealed-pod.ts'
+import { openPod, type PodRow } from '../sealed-pod.ts'
 
 // As the partial indexes have it, word for word: with a parameter in place of the status SQLite would not use them.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`

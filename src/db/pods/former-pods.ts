@@ -4,7 +4,7 @@ import { formerSpec } from '../../domain/pod/former.ts'
 import { boundOf } from '../accounts/budgets.ts'
 import type { Database } from '../client.ts'
 import { pods } from '../schema.ts'
-import type { PodRow } from './sealed-pod.ts'
+import type { PodRow } from '../sealed-pod.ts'
 
 // As the partial indexes have it, word for word: with a parameter in place of the status SQLite would not use them.
 const IS_FORMER = sql`${pods.status} = 'TERMINATED'`

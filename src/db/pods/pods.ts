@@ -14,9 +14,9 @@ import { withinDiskShare } from '../hosts/disk-share.ts'
 import { takesAccount } from '../hosts/tenancy.ts'
 import { isCheckFailure, isNullFailure } from '../refusals.ts'
 import { allocations, pods } from '../schema.ts'
+import { type PodRow, sealPodSpec } from '../sealed-pod.ts'
 import { findPodForHost } from './find-pods.ts'
 import { dropOldestFormer, keptPod } from './former-pods.ts'
-import { type PodRow, sealPodSpec } from './sealed-pod.ts'
 
 export type { PodRow }
 

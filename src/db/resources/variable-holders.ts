@@ -2,8 +2,8 @@ import { and, desc, eq, isNull, ne, sql } from 'drizzle-orm'
 import { isToRun } from '../../domain/pod/pod.ts'
 import type { Records } from '../client.ts'
 import { openConfig } from '../endpoints/endpoint-config.ts'
-import { openPod } from '../pods/sealed-pod.ts'
 import { endpoints, pods, templates } from '../schema.ts'
+import { openPod } from '../sealed-pod.ts'
 import { toTemplate } from './templates.ts'
 
 /** What a team has that holds variables. */

@@ -1,10 +1,12 @@
 import type { Offboarding } from '../../contract/accounts/offboarding.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import * as table from '../../db/accounts/offboarding.ts'
-import { listEndpointIds, writeSuspension } from '../../db/accounts/suspension.ts'
+import { listSoleOwnerships } from '../../db/accounts/sole-ownerships.ts'
+import { writeSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase } from '../../db/client.ts'
 import { listClusterIds } from '../../db/clusters/clusters.ts'
+import { revokeKeysOf, wipeAccount } from '../../db/operator/offboarding.ts'
+import { listEndpointIds, listLivePodIds } from '../../db/operator/sweeps.ts'
 import { scopesOf } from '../../domain/access.ts'
 import { logEvent } from '../../platform/log.ts'
 import { findUserOrThrow } from '../accounts/accounts.ts'
@@ -24,11 +26,11 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
   const { env, nowMs } = operator
   const db = openDatabase(env.DB)
   const user = await findUserOrThrow(env, userId)
-  refuseSoleOwner(await table.listSoleOwnerships(db, userId))
+  refuseSoleOwner(await listSoleOwnerships(db, userId))
   const teamId = user.personalTeamId
   const change = { action: 'users.delete', resourceKind: 'user', resourceId: userId, before: { email: user.email }, after: null }
   await writeSuspension(db, teamId, nowMs, noteByOperator(operator, teamId, change))
-  const keys = await table.revokeKeysOf(db, userId, nowMs)
+  const keys = await revokeKeysOf(db, userId, nowMs)
   forgetVerdicts()
   // An organization whose other owners are suspended has no owner left who is not (DER-21).
   const failed = (await settleFollowing(operator, userId)).flatMap((settled) => settled.failed)
@@ -43,7 +45,7 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
   )
   const pods = await endAll(
     'pod',
-    (afterId) => table.listLivePodIds(db, teamId, afterId),
+    (afterId) => listLivePodIds(db, teamId, afterId),
     ({ id, locked }) => endPod(ctx, id, locked),
     failed,
   )
@@ -54,7 +56,7 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
     failed,
   )
   const isWhole = failed.length === 0
-  const wiped = isWhole ? await table.wipeAccount(db, { userId, teamId }, nowMs) : { secrets: 0, templates: 0, registries: 0, volumes: 0 }
+  const wiped = isWhole ? await wipeAccount(db, { userId, teamId }, nowMs) : { secrets: 0, templates: 0, registries: 0, volumes: 0 }
   logEvent('info', 'account deleted', { userId, teamId, keys, pods, endpoints, ...wiped, failed: failed.length })
   return { userId, deletedAt: isWhole ? formatTime(nowMs) : null, keys, pods, endpoints, ...wiped, failed }
 }

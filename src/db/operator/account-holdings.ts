@@ -1,11 +1,11 @@
 import { and, count, eq, gt, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import { MAX_NAMED, type Named } from '../../domain/plan/effect.ts'
 import { ACCOUNT_SUSPENDED } from '../../domain/pod/pod.ts'
+import type { ApiKeyRow } from '../accounts/api-keys.ts'
 import { IS_POD_TO_RUN } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
 import { type NamedRow, named } from '../resources/resource-users.ts'
 import { apiKeys, clusters, endpoints, globalVolumes, networkVolumes, pods, registries, secrets, templates } from '../schema.ts'
-import type { ApiKeyRow } from './api-keys.ts'
 
 /** What a team has, as plans about whole accounts tell it: the first by name, and how many there are. */
 export interface Holdings {

@@ -1,54 +1,9 @@
-import { and, asc, eq, gt, inArray, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { runNamed } from '../batch.ts'
 import { closeVolumeCharges } from '../billing/charges.ts'
 import type { Database } from '../client.ts'
 import { buryVolumesOf } from '../resources/volume-tombstones.ts'
 import * as schema from '../schema.ts'
-
-/** Rows of one look. */
-const BATCH = 100
-
-/**
- * Organizations that a user owns without another owner, by name: without the user they have no one who runs them. `counts` says which other owners `o`
- * count, `more` which organizations are asked for.
- */
-export function listSoleOwnerships(
-  db: Database,
-  userId: string,
-  counts: readonly SQL[] = [],
-  more: readonly SQL[] = [],
-): Promise<{ id: string; name: string }[]> {
-  const { memberships, teams } = schema
-  const isOther = and(sql`o.team_id = ${teams.id} AND o.role = 'OWNER' AND o.user_id <> ${userId}`, ...counts)
-  return db
-    .select({ id: teams.id, name: teams.name })
-    .from(memberships)
-    .innerJoin(teams, eq(teams.id, memberships.teamId))
-    .where(
-      and(
-        eq(memberships.userId, userId),
-        eq(memberships.role, 'OWNER'),
-        eq(teams.kind, 'ORGANIZATION'),
-        isNull(teams.deletedAt),
-        sql`NOT EXISTS (SELECT 1 FROM memberships o WHERE ${isOther})`,
-        ...more,
-      ),
-    )
-    .orderBy(asc(teams.name))
-    .all()
-}
-
-/** Ids of a team's pods behind `afterId` that are not terminated, and whether they are locked. */
-export function listLivePodIds(db: Database, teamId: string, afterId: string): Promise<{ id: string; locked: boolean }[]> {
-  const { pods } = schema
-  return db
-    .select({ id: pods.id, locked: pods.locked })
-    .from(pods)
-    .where(and(eq(pods.teamId, teamId), ne(pods.status, 'TERMINATED'), gt(pods.id, afterId)))
-    .orderBy(asc(pods.id))
-    .limit(BATCH)
-    .all()
-}
 
 /** Revokes every key that a user made, in whatever account it acts. Returns how many were good. */
 export async function revokeKeysOf(db: Database, userId: string, nowMs: number): Promise<number> {

@@ -1,7 +1,7 @@
-import type { PodSpec } from '../../domain/pod/record.ts'
-import type { Place, Vault } from '../../platform/seal.ts'
-import { openContainer, openVariables, sealContainer, sealVariables } from '../sealed-env.ts'
-import type { pods, SealedPodSpec } from '../tables/workloads/pods.ts'
+import type { PodSpec } from '../domain/pod/record.ts'
+import type { Place, Vault } from '../platform/seal.ts'
+import { openContainer, openVariables, sealContainer, sealVariables } from './sealed-env.ts'
+import type { pods, SealedPodSpec } from './tables/workloads/pods.ts'
 
 export type KeptPodRow = typeof pods.$inferSelect
 /** A pod as stored, opened; also what the rules of `domain/pod.ts` read and write. */
