@@ -106,7 +106,7 @@ const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/services/plane/readiness.ts': ['checks itself'],
   'src/services/operator/reseal.ts': ['seals anew'],
   'src/services/accounts/suspension.ts': ['suspends an account'],
-  'durable-objects/endpoint/effects/outbox.ts': ['hands a notification over', 'shows notifications of a job'],
+  'durable-objects/endpoint/outbox.ts': ['hands a notification over', 'shows notifications of a job'],
   'durable-objects/endpoint/effects/room-effects.ts': ['makes room'],
   'durable-objects/host/reports.ts': ['a host says so'],
   'durable-objects/pod-log.ts': ['is a log still wanted'],

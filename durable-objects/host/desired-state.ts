@@ -1,7 +1,7 @@
 import { MESSAGE_MAX_BYTES, type PlaneMessage, type Workload } from '../../src/host-protocol/messages.ts'
 import type { Overlay } from '../../src/host-protocol/overlays.ts'
 import { logEvent } from '../../src/platform/log.ts'
-import { type HostLinks, sendTo, takesParts } from './link/links.ts'
+import { type HostLinks, sendTo, takesParts } from './links.ts'
 import type { PullLogins } from './pull-logins.ts'
 import type { HostWorkload, WorkloadStore } from './workload-store.ts'
 

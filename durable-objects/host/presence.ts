@@ -7,7 +7,7 @@ import { type Env, readSettings } from '../../src/env.ts'
 import { BY_PLATFORM } from '../../src/objects/cause.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { Alarms } from '../alarms.ts'
-import type { HostLinks } from './link/links.ts'
+import type { HostLinks } from './links.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
 /** What of the host's presence outlives the object's memory. Written when something changes and once an alarm, never for a beat. */

@@ -2,7 +2,7 @@ import { briefOf, programOf } from '../../src/domain/host/brief.ts'
 import { Workload, type WorkloadReport, type WorkloadState } from '../../src/host-protocol/messages.ts'
 import type { Place, Vault } from '../../src/platform/seal.ts'
 import { ALARMS_SCHEMA } from '../alarms.ts'
-import { HISTORY_SCHEMA } from './history-store.ts'
+import { HISTORY_SCHEMA } from './history/history-store.ts'
 
 /** A workload of a host: what is wanted, for whom, and the last that was reported about it. */
 export interface HostWorkload {

@@ -221,7 +221,7 @@ export const SHARED_RESOURCES = {
     charged: 'account',
     share: '1,000 of an endpoint; the caller has 400 at a time',
     reserve: OWN,
-    at: ['src/domain/job/limits.ts#judgeCall', 'durable-objects/endpoint/balance/slots.ts#Slots'],
+    at: ['src/domain/job/limits.ts#judgeCall', 'durable-objects/endpoint/slots.ts#Slots'],
     rules: ['LB-10'],
   },
   'tunnel streams': {

@@ -123,7 +123,7 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     replace: 'if (bytes > this.leftBytes) return true',
   }),
   finding('M9', 'a link is told before its hello', ['worker', 'worker/hosts/second-link'], {
-    file: 'durable-objects/host/link/links.ts',
+    file: 'durable-objects/host/links.ts',
     find: 'return stateOf(socket).greeted',
     replace: "return 'greeted' in stateOf(socket)",
   }),

@@ -296,13 +296,13 @@ export const HOST_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a link that has not said hello is told everything',
-    file: 'durable-objects/host/link/links.ts',
+    file: 'durable-objects/host/links.ts',
     find: 'for (const socket of this.inUse()) sendTo(socket, message)',
     replace: 'for (const socket of this.open()) sendTo(socket, message)',
   },
   {
     id: 'nobody hears of a link that was taken over',
-    file: 'durable-objects/host/link/links.ts',
+    file: 'durable-objects/host/links.ts',
     find: '      onReplaced(newer, stateOf(other))\n',
     replace: '',
   },

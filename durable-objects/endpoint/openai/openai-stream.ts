@@ -5,8 +5,8 @@ import { readErrorOutput } from '../../../src/domain/openai/error.ts'
 import { brokenText, chunkOutput, doneText, NOTHING_SENT, noteSent, outputToEvents, pingText } from '../../../src/domain/openai/stream.ts'
 import { OUTPUT } from '../../../src/queue/state.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
-import { eventReply, PORTION_BYTES } from '../client/event-reply.ts'
 import type { EndpointCore } from '../core.ts'
+import { eventReply, PORTION_BYTES } from '../event-reply.ts'
 import { abandon, failure, jobError } from './openai-outcome.ts'
 
 /** What there is to tell the client: `nothing` yet, a piece of the answer, or how it ends. */

@@ -1,8 +1,8 @@
 import type { AgentMessage } from '../../../src/host-protocol/messages.ts'
 import type { HostGpuHealth } from '../gpu-health.ts'
-import type { HostHistory } from '../history.ts'
+import type { HostHistory } from '../history/history.ts'
+import { isGreeted, readMessage, sendTo } from '../links.ts'
 import type { HostStats } from '../stats.ts'
-import { isGreeted, readMessage, sendTo } from './links.ts'
 import { HostWelcome, type HostWelcomeDeps } from './welcome.ts'
 
 type Beat = Extract<AgentMessage, { type: 'beat' }>

@@ -1,7 +1,7 @@
 import { isReplacementRecent, type LinkReplacements } from '../../../src/domain/host/link-replacement.ts'
 import { logEvent } from '../../../src/platform/log.ts'
+import type { LinkEnd } from '../links.ts'
 import type { WorkloadStore } from '../workload-store.ts'
-import type { LinkEnd } from './links.ts'
 
 const REPLACEMENTS_KEY = 'linkReplacements'
 

@@ -6,13 +6,13 @@ import type { AgentMessage } from '../../../src/host-protocol/messages.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { DesiredState } from '../desired-state.ts'
 import type { Housekeeping } from '../housekeeping.ts'
+import type { HostLinks } from '../links.ts'
 import type { HostOverlays } from '../overlays.ts'
 import type { HostPods } from '../pods/pods.ts'
 import type { HostPresence } from '../presence.ts'
 import type { HostSilence } from '../silence.ts'
 import type { WorkloadStore } from '../workload-store.ts'
 import type { HostLinkReplacements } from './link-replacements.ts'
-import type { HostLinks } from './links.ts'
 
 export type Hello = Extract<AgentMessage, { type: 'hello' }>
 

@@ -1,4 +1,4 @@
-import { EVENT_STREAM_HEADERS } from '../../../src/domain/text/sse.ts'
+import { EVENT_STREAM_HEADERS } from '../../src/domain/text/sse.ts'
 
 /** Chunks are read for the reader in portions of about this size: hundreds of readers may hold one each. */
 export const PORTION_BYTES = 256 * 1024

@@ -1,5 +1,5 @@
-import { type Chunk, chunkMs, LEVELS, type Level } from '../../src/domain/history/chunk.ts'
-import { decodeChunk, encodeChunk } from '../../src/domain/history/chunk-bytes.ts'
+import { type Chunk, chunkMs, LEVELS, type Level } from '../../../src/domain/history/chunk.ts'
+import { decodeChunk, encodeChunk } from '../../../src/domain/history/chunk-bytes.ts'
 
 /** Places of a level in the table; more than any level has chunks. */
 const LEVEL_PLACES = 1_000

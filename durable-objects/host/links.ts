@@ -1,5 +1,5 @@
-import { AGENT_PROCESS_HEADER, AgentMessage, type PlaneMessage } from '../../../src/host-protocol/messages.ts'
-import { addressOfLink } from '../../../src/objects/host-link.ts'
+import { AGENT_PROCESS_HEADER, AgentMessage, type PlaneMessage } from '../../src/host-protocol/messages.ts'
+import { addressOfLink } from '../../src/objects/host-link.ts'
 
 const MAX_MESSAGE_CHARS = 1_000_000
 const REPLACED = 'replaced by a newer link'

@@ -1,10 +1,10 @@
-import { chooseWorker } from '../../../src/domain/balancer/choose-worker.ts'
-import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
-import type { SlotRef } from '../../../src/objects/host-tunnel.ts'
-import type { OpenRequests, QueueState } from '../../../src/queue/state.ts'
-import type { Tx } from '../../../src/queue/tx.ts'
-import { startedRequest, waitingRequest, workerIdle } from '../../../src/queue/workers/requests.ts'
-import type { Timers } from '../../clock/timers.ts'
+import { chooseWorker } from '../../src/domain/balancer/choose-worker.ts'
+import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
+import type { SlotRef } from '../../src/objects/host-tunnel.ts'
+import type { OpenRequests, QueueState } from '../../src/queue/state.ts'
+import type { Tx } from '../../src/queue/tx.ts'
+import { startedRequest, waitingRequest, workerIdle } from '../../src/queue/workers/requests.ts'
+import type { Timers } from '../clock/timers.ts'
 
 /** A slot that nobody renews any more is given back: whoever had it is gone. */
 export const SLOT_LEASE_MS = 60_000
