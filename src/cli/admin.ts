@@ -1,7 +1,6 @@
 import { normalizeArguments } from './core/arguments.ts'
 import { runAsProcess } from './process.ts'
 
-// `npm run admin -- …` is `podplane admin …`, from a checkout (CL-50).
-
-// Bound to what it takes before the noun is put in front, behind which it would take a word.
+// `npm run admin -- …` is `podplane admin …`, from a checkout (CL-50). The arguments are normalized before `admin` is prepended: behind a
+// command, `--json` would take the next word as its value.
 await runAsProcess(['admin', ...normalizeArguments(process.argv.slice(2))])

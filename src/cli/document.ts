@@ -99,7 +99,7 @@ endpoint of its own, \`chat-dev\`, in the plane of this machine, runs the smoke 
 Whenever a saved file makes another image, it does so again. \`IMAGE\` need not be set for it.
 `
 
-/** The page docs/cli.md: the program as its own help has it (CL-44). */
+/** Text of docs/cli.md, generated from the help of the program (CL-44). */
 export function cliDocument(): string {
   const program = buildProgram(true)
   const codes = ['| Code | Meaning |', '|---|---|', ...EXIT_CODES.map(({ code, meaning }) => `| ${code} | ${meaning} |`)]
@@ -153,14 +153,14 @@ function optionLines(options: readonly Option[]): string[] {
 }
 
 function defaultText(option: Option): string {
-  // Commander does not say of what type it is.
+  // Commander does not type the default value.
   const defaultValue: unknown = option.defaultValue
   return typeof defaultValue === 'string' || typeof defaultValue === 'number' ? ` (default: \`${defaultValue}\`)` : ''
 }
 
 const COLUMNS = 110
 
-/** Lines of a list item, no longer than those of other documents. */
+/** Wraps the lines of a list item at the width of the other documents. */
 function wrap(text: string): string {
   const lines: string[] = ['']
   for (const word of text.split(' ')) {
@@ -175,7 +175,7 @@ function sentence(text: string): string {
   return wrap(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`).replaceAll('\n  ', '\n')
 }
 
-/** The examples of its help, which are written for both. */
+/** Examples in the help of a command, which also serve the document. */
 function examplesOf(command: Command): string[] {
   let shown = ''
   command.configureOutput({ writeOut: (text) => (shown += text) })

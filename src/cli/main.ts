@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runAsProcess } from './process.ts'
 
-// `podplane …`: everything that people do with a plane, from a shell.
+// Entry point of `podplane`, the command line for users and operators.
 
 await runAsProcess(process.argv.slice(2))

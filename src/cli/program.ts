@@ -27,7 +27,7 @@ Examples:
 podplane help exit-codes lists what exit codes mean. Every command has --help with examples.
 `
 
-/** The tree of commands. Nothing but help and flags is loaded by it. */
+/** Builds the command tree. It loads only what help and flags need. */
 export function buildProgram(isOperator = true): Command {
   const program = new Command('podplane')
     .description('Pods and serverless queues with GPUs, from a terminal.')

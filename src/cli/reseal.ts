@@ -4,11 +4,11 @@ interface Part {
   part: string
   looked: number
   resealed: number
-  /** Ids alone. */
+  /** Ids of the failed entries. */
   failed: string[]
 }
 
-/** Walks over everything that the plane keeps sealed, step by step, and says what was done in each part (PP-213, PP-238). */
+/** Reseals all sealed data of the plane step by step and sums up the results of each part (PP-213, PP-238). */
 export async function resealAll(api: Pick<ApiClient, 'reseal'>): Promise<{ parts: Part[]; isComplete: boolean }> {
   const parts = new Map<string, Part>()
   let cursor: string | null | undefined
@@ -27,13 +27,13 @@ export async function resealAll(api: Pick<ApiClient, 'reseal'>): Promise<{ parts
   return { parts: list, isComplete: list.every(({ failed }) => failed.length === 0) }
 }
 
-/** Walks after which whoever keeps writing under a former secret has to be looked for. */
+/** Number of walks after which the cause has to be investigated: some writer still uses a previous secret. */
 const MAX_WALKS = 10
 const OF_OBJECTS = / objects$/
 
 /**
- * Walks again and again until nothing is left in D1 under a former TOKEN_SECRET, which may then be taken out (SEC-7): a row that changed under a
- * walk, or was written by an isolate that had the former secret still, is found by the next one. Objects seal all that they have in each.
+ * Repeats the walk until nothing in D1 is sealed under a previous TOKEN_SECRET, which can then be removed (SEC-7): the next walk finds rows
+ * that changed during a walk or were written by an isolate with a previous secret. Durable Objects seal all their data in every walk.
  */
 export async function rotateMaster(api: Pick<ApiClient, 'reseal'>): Promise<{ parts: Part[]; walks: number; done: boolean }> {
   for (let walks = 1; ; walks += 1) {

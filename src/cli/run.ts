@@ -9,7 +9,7 @@ import { failureOf, Interrupted, TimedOut, usage } from './core/failure.ts'
 import type { Io } from './core/io.ts'
 import { buildProgram } from './program.ts'
 
-/** Runs one command line to its exit code (CL-2). */
+/** Runs one command line and resolves to its exit code (CL-2). */
 export async function runPodplane(argv: readonly string[], io: Io, interrupted?: AbortSignal): Promise<number> {
   const args = normalizeArguments(argv)
   const ended = new AbortController()
@@ -30,7 +30,7 @@ export async function runPodplane(argv: readonly string[], io: Io, interrupted?:
   bindRun(program, run)
   program.configureOutput({
     writeOut: (text) => io.stdout.write(text),
-    // Errors are said once, below; what comes here before is the help of a noun without a verb.
+    // Errors are printed once, below; the text here is the help of a noun without a verb.
     writeErr: (text) => {
       unsaid += text
     },
@@ -68,12 +68,12 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return await Promise.race([work, aborted])
 }
 
-/** A line that the grammar does not take, with the command whose help says what it takes. */
+/** Usage error for arguments that the parser rejects, with the command whose help explains them. */
 function misuse(error: CommanderError, program: Command, args: readonly string[]): Error {
   return usage(error.message.replace(/^error: /, ''), `see ${nameOf(program, args)} --help`)
 }
 
-/** The command that a line names, as far as there is one; values of options may stand between its words. */
+/** Name of the command in the arguments, as far as one matches; values of options may stand between its words. */
 function nameOf(command: Command, args: readonly string[]): string {
   for (const [index, word] of args.entries()) {
     const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
@@ -82,7 +82,7 @@ function nameOf(command: Command, args: readonly string[]): string {
   return command.name()
 }
 
-/** Says what went wrong: one object with `--json`, else a sentence and what to do about it (CL-3). */
+/** Prints an error: one object with `--json`, else a sentence and the next step (CL-3). */
 function tell(error: unknown, args: readonly string[], { io, command }: Run): number {
   const { hint = command && nextStep(command, error), ...known } = failureOf(error)
   const failure = { ...known, detail: command && error instanceof ApiError ? withName(command, known.detail) : known.detail }
@@ -98,12 +98,12 @@ function tell(error: unknown, args: readonly string[], { io, command }: Run): nu
   return failure.exitCode
 }
 
-/** What the plane says of an id that it does not know names no id: the line does. */
+/** The plane's answer to an unknown id does not contain the id, so the arguments are added. */
 function withName({ args }: Command, detail: string): string {
   return detail === 'resource not found' && args.length > 0 ? `${detail}: ${args.join(' ')}` : detail
 }
 
-/** Where to look further: what lists the ids that there are, or what says how the command is written. */
+/** Next step: the command that lists the ids, or the help of the command. */
 function nextStep(command: Command, error: unknown): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   const noun = command.parent

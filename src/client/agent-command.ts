@@ -2,19 +2,19 @@ import { quoted } from './shell.ts'
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
-/** Whether the plane at `url` is reached without leaving this machine. */
+/** Whether `url` has a loopback address, so that requests do not leave this machine. */
 export function isOnThisMachine(url: string): boolean {
   return LOOPBACK.has(new URL(url).hostname)
 }
 
-/** Whether an agent on another machine would send its keys to the plane at `url` in plain text, which it refuses by default (HOST-80). */
+/** Whether an agent on another machine would send its keys to `url` in plain text, which it refuses by default (HOST-80). */
 export function isPlainHttp(url: string): boolean {
   return new URL(url).protocol === 'http:' && !isOnThisMachine(url)
 }
 
 /**
- * The command that starts the agent of a new machine, for a shell (CL-61). `insecure`: the operator accepts plain `http` to the plane,
- * because the network between the two is private.
+ * Shell command that starts the agent of a new host (CL-61). `insecure`: the operator accepts plain `http`, because the network to the
+ * plane is private.
  */
 export function agentCommand(url: string, token: string, insecure = false): string {
   return `podplane-agent --url ${quoted(url)}${insecure ? ' --insecure-plane' : ''} --token ${quoted(token)}`

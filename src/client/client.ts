@@ -11,7 +11,7 @@ export type Query = Readonly<Record<string, QueryValue | readonly string[]>>
 type Table = typeof OPERATIONS
 type Given<Op> = ([keyof PathOf<Op>] extends [never] ? { path?: PathOf<Op> } : { path: PathOf<Op> }) &
   ([BodyOf<Op>] extends [never] ? { body?: undefined } : { body: BodyOf<Op> }) & { query?: Query }
-/** What must be said is an argument that cannot be left out. */
+/** The first argument is optional only if the operation has no path parameter and no body. */
 type Arguments<Op> = [keyof PathOf<Op> | BodyOf<Op>] extends [never]
   ? [given?: Given<Op>, options?: CallOptions]
   : [given: Given<Op>, options?: CallOptions]
@@ -21,21 +21,21 @@ type Call<Op> = Op extends { by: 'events' }
     ? (given: { path: PathOf<Op>; query?: Query }) => URL
     : (...args: Arguments<Op>) => Promise<AnswerOf<Op>>
 
-/** What an operation takes in its body, by its id. */
+/** Request body of an operation, by its id. */
 export type ApiBody<Id extends keyof Table> = BodyOf<Table[Id]>
 
 /**
- * A function for each operation of REST, of the job API and of the operator API, by the id that it has in their documents. One that answers with
- * events gives them one by one; one that goes on over a WebSocket gives its address, and the caller opens it.
+ * One function per operation of the REST API, the job API and the operator API, by its id in their documents. An operation with server-sent
+ * events returns a generator; one with a WebSocket returns its address, which the caller opens.
  */
 export type ApiCalls = { [Id in keyof Table]: Call<Table[Id]> }
 
 export interface ApiClient extends ApiCalls {
-  /** Any request; returns the parsed answer, undefined when it has no body. */
+  /** Sends any request; resolves to the parsed answer, or undefined if it has no body. */
   request(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<unknown>
   /**
-   * The events of an operation that answers with JSON unless asked otherwise. A GET that breaks off goes on behind its last event; anything else is
-   * sent once.
+   * Requests server-sent events from an operation that otherwise answers with JSON. A broken GET resumes after its last event; other
+   * methods are sent once.
    */
   events(method: Method, path: string, body?: unknown, options?: StreamOptions): AsyncGenerator<ServerEvent>
 }
@@ -48,7 +48,7 @@ interface AnyGiven extends CallOptions {
   body?: unknown
 }
 
-/** A client of one plane. It holds no connection, so there is nothing to close. */
+/** Creates a client of one plane. It holds no connection, so it needs no closing. */
 export function connect(options: TransportOptions): ApiClient {
   const transport = new Transport(options)
   const calls = Object.entries<AnyOperation>(OPERATIONS).map(([id, operation]) => [id, callOf(transport, operation, options.url)])
@@ -62,7 +62,7 @@ export function connect(options: TransportOptions): ApiClient {
   return { ...(Object.fromEntries(calls) as ApiCalls), request, events }
 }
 
-/** The same with a key. */
+/** Creates a client that authenticates with an API key. */
 export function createApiClient(url: string, key: string): ApiClient {
   return connect({ url, credentials: { key } })
 }

@@ -3,14 +3,14 @@ import type { DeviceToken, StartedDevice } from '../contract/console/device.ts'
 import { ApiError, ConnectionError } from './errors.ts'
 import { pause } from './transport.ts'
 
-/** What a device shows, and what it asks with (RFC 8628). */
+/** Codes and addresses of a device login (RFC 8628). */
 export type DeviceLogin = z.output<typeof StartedDevice>
-/** An API key, of which account. */
+/** API key of a device, with its account. */
 export type DeviceKey = z.output<typeof DeviceToken>
 
 export interface WaitOptions {
   signal?: AbortSignal
-  /** For tests. */
+  /** Replaces the pause in tests. */
   pause?: (ms: number, signal: AbortSignal | undefined) => Promise<void>
   fetch?: typeof fetch
 }
@@ -18,10 +18,13 @@ export interface WaitOptions {
 const TIMEOUT_MS = 30_000
 const START = '/console/device'
 const TOKEN = '/console/device/token'
-/** RFC 8628, 3.5: what a device does that the plane finds too eager, or does not reach. */
+/** Seconds added to the polling interval after `slow_down` or when no answer came (RFC 8628 §3.5). */
 const SLOW_DOWN_SECONDS = 5
 
-/** Begins to let this device in: show `user_code`, and open `verification_uri_complete` where there is a browser. Throws `ApiError`, `ConnectionError`. */
+/**
+ * Starts a device login. The caller shows `user_code` and, if there is a browser, opens `verification_uri_complete`. Throws `ApiError`,
+ * `ConnectionError`.
+ */
 export async function startDeviceLogin(url: string, name: string, options: WaitOptions = {}): Promise<DeviceLogin> {
   const response = await post(url, START, { name }, options)
   if (!response.ok) throw new ApiError(`POST ${START}`, response, await response.text())
@@ -29,8 +32,8 @@ export async function startDeviceLogin(url: string, name: string, options: WaitO
 }
 
 /**
- * Waits until somebody has let the device in, and gives its key: the plane tells it this once. Throws `ApiError` with the code `access_denied` or
- * `expired_token` when nobody does, and the reason of the signal once it fires.
+ * Polls until a user has approved the device and returns its key, which the plane sends only once. Throws `ApiError` with the code
+ * `access_denied` or `expired_token` if the login is refused or expires, and the reason of the signal once it fires.
  */
 export async function waitForDeviceKey(url: string, login: DeviceLogin, options: WaitOptions = {}): Promise<DeviceKey> {
   let intervalSeconds = login.interval

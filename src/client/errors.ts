@@ -1,24 +1,24 @@
 const TEXT_SHOWN = 200
-/** Statuses of a plane, or of a proxy before it, that has not done what was asked. */
+/** Statuses of a plane, or of a proxy before it, that has not carried out the request. */
 const TRANSIENT = new Set([429, 502, 503, 504])
 
-/** An answer of the plane that is not a success; `message` is made to be read by a person. */
+/** Answer of the plane other than a success; `message` is written for users. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
-  /** Which problem it is, where the plane has a word for it. */
+  /** Machine-readable code of the problem, if the plane sent one. */
   readonly code: string | undefined
-  /** Its kind in a few words, where the answer is a problem. */
+  /** Title of the problem document, if the answer is one. */
   readonly title: string | undefined
-  /** The reason alone, without the request that met it. */
+  /** Reason without the method, path and status of the request. */
   readonly detail: string
-  /** What was wrong with the input, a path each. */
+  /** Errors of the input, one per path. */
   readonly errors: readonly string[]
-  /** The same request may be answered later. */
+  /** Whether the same request may succeed later. */
   readonly retryable: boolean
-  /** When, as the plane says. */
+  /** Value of `Retry-After`, milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** Names the request in the plane's logs. */
+  /** Id of the request in the plane's logs. */
   readonly requestId: string | undefined
 
   constructor(what: string, response: Pick<Response, 'status' | 'headers'>, text: string) {
@@ -35,12 +35,12 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came: nobody knows whether the request was carried out. */
+/** No answer came: it is unknown whether the request was carried out. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
-  /** `METHOD path`. */
+  /** Method and path of the request, as `METHOD path`. */
   readonly what: string
-  /** The plane that was asked, where it has an address of its own. */
+  /** Address of the plane, if known. */
   readonly url: string | undefined
   constructor(what: string, cause: unknown, url?: string) {
     super(`${what}: no answer (${reasonOf(cause)})`, { cause })
@@ -49,12 +49,13 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Nothing that was asked is wrong: the plane, or the way to it, does not answer now. */
+/** Whether the failure is temporary: the request is valid, but the plane or the network does not answer now. */
 export function isPassing(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ApiError && error.retryable)
 }
 
-// Problem documents carry `detail`, `title` and, when input was refused, `errors`; anything else (a proxy's page, say) is shown as the start of its text.
+// Reads a problem document: `detail`, `title` and, for refused input, `errors`. Other text, such as a proxy's page, is shown up to
+// `TEXT_SHOWN` characters.
 function readProblem(text: string): { words: string; title: string | undefined; code: string | undefined; errors: string[] } {
   const plain = { words: text.trim().slice(0, TEXT_SHOWN) || 'without a reason', title: undefined, code: undefined, errors: [] }
   try {
@@ -73,7 +74,7 @@ function readProblem(text: string): { words: string; title: string | undefined; 
   }
 }
 
-/** Seconds or a date (RFC 9110). */
+/** Parses `Retry-After`, seconds or a date (RFC 9110), to milliseconds. */
 function readRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined
   if (/^\d+$/.test(header)) return Number(header) * 1_000
@@ -81,7 +82,7 @@ function readRetryAfter(header: string | null): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
 }
 
-// `fetch` hides why it failed in a cause.
+// `fetch` states the reason for a failure only in its `cause`.
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? error.cause.message : error.message

@@ -1,32 +1,32 @@
 import { ApiError, ConnectionError } from './errors.ts'
 import { type CallOptions, pause, type Sent, type Transport } from './transport.ts'
 
-/** One event of a stream (WHATWG HTML, "event stream"). */
+/** Event of a stream (WHATWG HTML, "event stream"). */
 export interface ServerEvent {
-  /** The newest id that the stream has named, where it goes on after a break. */
+  /** Latest id in the stream; a reconnect resumes after it. */
   id: string
   event: string
   data: string
 }
 
-/** How a stream is read. */
+/** Options for reading a stream. */
 export interface StreamOptions extends CallOptions {
   lastEventId?: string
-  /** Told when the stream opens, and when it breaks off and is opened again after a pause. */
+  /** Called with true when the stream opens, and with false when it breaks and is about to be reopened. */
   onLink?: (isOpen: boolean) => void
 }
 
-/** A stream that has said nothing for this long is taken for broken: the plane sends comments in between. */
+/** Time without any bytes after which a stream counts as broken, milliseconds; the plane sends comments in between. */
 const SILENCE_MS = 60_000
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
-/** As long as a timer can be set for. */
+/** Longest delay of a timer, milliseconds. */
 const FOREVER_MS = 2 ** 31 - 1
 const LINE_END = /\r\n|\n|\r(?!$)/
 
 /**
- * The events of a stream until the plane ends it. One that breaks is opened again behind the last event that was seen, so none is missed and none
- * comes twice. Throws `ApiError` when the plane refuses, and the reason of the signal once it fires.
+ * Yields the events of a stream until the plane ends it. A broken stream is reopened after the last event, so that no event is lost or
+ * repeated. Throws `ApiError` when the plane refuses, and the reason of the signal once it fires.
  */
 export async function* readEvents(
   transport: Transport,
@@ -55,7 +55,10 @@ export async function* readEvents(
   }
 }
 
-/** The events that answer a request which must not be repeated; an answer of another kind is one event. Throws when it breaks off. */
+/**
+ * Yields the events of a request that must not be repeated; an answer that is not an event stream is one event. Throws if the stream
+ * breaks.
+ */
 export async function* readEventsOnce(transport: Transport, sent: Sent): AsyncGenerator<ServerEvent> {
   const response = await transport.send({ ...sent, headers: { ...sent.headers, ...eventHeaders('') }, timeoutMs: FOREVER_MS })
   if (!response.headers.get('content-type')?.includes('text/event-stream')) {
@@ -71,7 +74,7 @@ function eventHeaders(last: string): Record<string, string> {
   return { accept: 'text/event-stream', ...(last === '' ? {} : { 'last-event-id': last }) }
 }
 
-/** Reads events from the bytes of a stream. */
+/** Parses the bytes of an event stream. */
 export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -101,7 +104,7 @@ export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGener
 async function readWithin(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<{ done: boolean; value?: Uint8Array | undefined }> {
   const silence = new AbortController()
   const silent = pause(SILENCE_MS, silence.signal).then(() => Promise.reject(new BrokenStream('nothing came')))
-  // Whichever comes second is nobody's.
+  // The promise may reject after the race has ended; its rejection must not be unhandled.
   silent.catch(() => {})
   try {
     return await Promise.race([reader.read(), silent])

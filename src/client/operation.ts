@@ -1,12 +1,12 @@
-/** What there is to say of an operation of the API: its method and path, and by its type what it takes and answers. */
+/** Description of an API operation: method and path, and, as types, its body and answer. */
 
 import type { z } from 'zod'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-/** Schemas are known by their types alone: nothing of them is part of a program that uses this room. */
+/** Schemas are imported as types only, so that programs that use this folder contain no schema code. */
 type Schema = z.ZodType
 
-/** Says of what type something is; at run time there is nothing of it. */
+/** Carries a type; empty at run time. */
 export interface Typed<Type> {
   readonly type?: Type
 }
@@ -14,18 +14,18 @@ export interface Typed<Type> {
 export interface Operation<Path extends string = string, Answer = unknown, Body = never> {
   method: Method
   path: Path
-  /** It makes something, and repeating it under one `Idempotency-Key` makes it once (PP-125). */
+  /** Whether it creates a resource; repeats with the same `Idempotency-Key` create it once (PP-125). */
   isCreate: boolean
-  /** How it answers: with JSON, with server-sent events, or over a WebSocket that the caller opens. */
+  /** Form of the answer: JSON, server-sent events, or a WebSocket that the caller opens. */
   by: 'json' | 'events' | 'socket'
   answer?: Typed<Answer>
   body?: Typed<Body>
 }
 
-/** Names in a path: `/v2/pods/{id}` has `id`. */
+/** Parameter names in a path: `/v2/pods/{id}` has `id`. */
 type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never
 
-/** What a call is given beside its options: the parameters of the path by their names. */
+/** Path parameters of an operation, by name. */
 export type PathOf<Op> = Op extends Operation<infer Path, unknown, unknown> ? { [Name in Names<Path>]: string } : never
 export type AnswerOf<Op> = Op extends Operation<string, infer Answer, unknown> ? Answer : never
 export type BodyOf<Op> = Op extends Operation<string, unknown, infer Body> ? Body : never
@@ -33,13 +33,13 @@ export type BodyOf<Op> = Op extends Operation<string, unknown, infer Body> ? Bod
 type Output<Type> = Type extends Schema ? z.output<Type> : Type
 type Input<Type> = Type extends Schema ? z.input<Type> : Type
 
-/** The type of a schema of the contract, or another one. */
+/** Type of a schema of the contract, or any other type. */
 export function as<Type>(): Typed<Type> {
   return {}
 }
-/** Answers nothing. */
+/** Answer without a body. */
 export const NOTHING: Typed<undefined> = {}
-/** Answers what the endpoint's own worker says. */
+/** Answer whose content the endpoint's own worker defines. */
 export const ANYTHING: Typed<unknown> = {}
 
 function withMethod(method: Method, isCreate = false) {
@@ -56,12 +56,12 @@ export const patch = withMethod('PATCH')
 export const remove = withMethod('DELETE')
 export const create = withMethod('POST', true)
 
-/** Answers with server-sent events. */
+/** Operation that answers with server-sent events. */
 export function events<Path extends string>(path: Path): Operation<Path, undefined> & { by: 'events' } {
   return { method: 'GET', path, isCreate: false, by: 'events' }
 }
 
-/** Goes on over a WebSocket. */
+/** Operation that upgrades to a WebSocket. */
 export function socket<Path extends string>(path: Path): Operation<Path, undefined> & { by: 'socket' } {
   return { method: 'GET', path, isCreate: false, by: 'socket' }
 }

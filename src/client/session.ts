@@ -4,28 +4,28 @@ import type { DescribedLink as DescribedLinkSchema } from '../contract/console/s
 import { ApiError, ConnectionError } from './errors.ts'
 
 export type SignedIn = z.output<typeof SignedInSchema>
-/** How one may sign in at this plane. */
+/** Sign-in methods that this plane offers. */
 export type SignInWays = SignedIn['ways']
-/** Whom a sign-in link signs in. */
+/** User that a sign-in link would sign in. */
 export type DescribedLink = z.output<typeof DescribedLinkSchema>
-/** Who a browser's cookie stands for. */
+/** Session of a browser's cookie. */
 export type Session = z.output<typeof ConsoleState>
 
 const SESSION = '/console/session'
-/** A page of another origin cannot send it along, so it shows that the console itself asks. */
+/** Header that a page of another origin cannot set; it proves that the console itself sends the request. */
 export const CONSOLE_HEADERS = { 'x-requested-with': 'podplane' }
 
-/** Who is signed in. Throws `ApiError`, `ConnectionError`. */
+/** Reads the session of the browser. Throws `ApiError`, `ConnectionError`. */
 export async function readSession(url: string, signal?: AbortSignal): Promise<Session> {
   return (await call(url, 'GET', SESSION, undefined, signal)) as Session
 }
 
-/** Signs in by an API key, or by the single-use link that a plane has printed. */
+/** Signs in with an API key, or with the single-use link that a plane has printed. */
 export async function signIn(url: string, by: { key: string } | { link: string }): Promise<Session> {
   return (await call(url, 'POST', SESSION, by)) as Session
 }
 
-/** Whom a link would sign in; it is not used up by this. Throws `ApiError`, `ConnectionError`. */
+/** Reads which user a link would sign in, without using it up. Throws `ApiError`, `ConnectionError`. */
 export async function describeLink(url: string, link: string): Promise<DescribedLink> {
   return (await call(url, 'POST', `${SESSION}/link`, { link })) as DescribedLink
 }

@@ -1,4 +1,4 @@
-/** `text` as one argument of a POSIX shell, between single quotes. */
+/** Quotes `text` as one argument of a POSIX shell, in single quotes. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

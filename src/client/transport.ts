@@ -2,48 +2,48 @@ import { ApiError, ConnectionError } from './errors.ts'
 import type { Method } from './operation.ts'
 import { CONSOLE_HEADERS } from './session.ts'
 
-/** Longest wait for one answer. Calls that wait on purpose, such as `/runsync`, say how long. */
+/** Default timeout for one answer, milliseconds. Calls that wait on purpose, such as `/runsync`, set their own. */
 const TIMEOUT_MS = 30_000
 const TRIES = 4
 const FIRST_PAUSE_MS = 250
-/** Who is told to come back later than this hears it instead of waiting. */
+/** Longest pause before a retry, milliseconds; a longer `Retry-After` is reported as an error at once. */
 const LONGEST_PAUSE_MS = 30_000
-/** Who has waited this long for answers that do not come hears it: what timed out four times would be silent for minutes. */
+/** Time after which no further retry starts, milliseconds: without it, four timeouts would keep the caller waiting for minutes. */
 const PATIENCE_MS = 45_000
-/** Repeating them changes nothing that the first has not. */
+/** Methods whose repetition has no further effect. */
 const IDEMPOTENT: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE'])
 
-/** How a client says who it is: by a key, or in a browser by the cookie of its session, which goes along by itself, and the account it acts for. */
+/** Authentication of a client: an API key, or in a browser the session cookie, which the browser sends, with the account to act for. */
 export type Credentials = { key: string } | { accountId: string | null }
 
 export interface TransportOptions {
-  /** Where the plane is, `https://api.example.com`. */
+  /** Address of the plane, such as `https://api.example.com`. */
   url: string
   credentials: Credentials
-  /** For tests, and for environments with a `fetch` of their own. */
+  /** Replaces `fetch` in tests and in environments with their own. */
   fetch?: typeof fetch
-  /** Waits between tries; for tests. */
+  /** Replaces the pause between retries in tests. */
   pause?: (ms: number, signal: AbortSignal | undefined) => Promise<void>
 }
 
-/** What a single call may say. */
+/** Options of a single call. */
 export interface CallOptions {
   signal?: AbortSignal
   timeoutMs?: number
-  /** Under one key a create makes one thing however often it is sent; made up where it is left out. */
+  /** Requests to create with the same key create one resource; generated if left out. */
   idempotencyKey?: string
   headers?: Record<string, string>
 }
 
 export interface Sent extends CallOptions {
   method: Method
-  /** With its query. */
+  /** Path with its query. */
   path: string
   body?: unknown
   isCreate?: boolean
 }
 
-/** Sends requests to a plane; what was not carried out, or may be repeated, is sent again after a pause. */
+/** Sends requests to a plane and retries after a pause those that were not carried out or are safe to repeat. */
 export class Transport {
   private readonly base: string
   private readonly options: TransportOptions
@@ -54,14 +54,14 @@ export class Transport {
   }
 
   /**
-   * The answer to a request, if it is a success. Throws `ApiError` for any other, `ConnectionError` when none came, and the reason of the signal
-   * once it fires.
+   * Resolves to a successful response. Throws `ApiError` for any other response, `ConnectionError` if none came, and the reason of the
+   * signal once it fires.
    */
   async send(sent: Sent): Promise<Response> {
     return await this.attempt(sent, async (response) => response)
   }
 
-  /** The parsed answer; undefined when it has no body. */
+  /** Resolves to the parsed answer; undefined if it has no body. */
   async json(sent: Sent): Promise<unknown> {
     const text = await this.attempt(sent, (response) => response.text())
     return text === '' ? undefined : JSON.parse(text)
@@ -74,10 +74,10 @@ export class Transport {
     for (let tried = 1; ; tried += 1) {
       try {
         const response = await this.sendOnce(sent, headers)
-        // One that broke off in its middle is no answer.
+        // A body that broke off counts as no answer.
         return await read(response).catch((error: unknown) => this.lost(sent, error))
       } catch (error) {
-        // An earlier try of this very call has deleted it, and its answer was lost.
+        // An earlier attempt of this call has deleted the resource, and its answer was lost.
         if (isLost && sent.method === 'DELETE' && error instanceof ApiError && error.status === 404)
           return await read(new Response(null, { status: 204 }))
         isLost ||= error instanceof ConnectionError
@@ -96,7 +96,7 @@ export class Transport {
       method,
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // A key is for this plane only.
+      // A redirect could send the API key to another server.
       redirect: 'error',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     }).catch((error: unknown) => this.lost(sent, error))
@@ -124,24 +124,24 @@ function sessionHeaders(accountId: string | null): Record<string, string> {
   return { ...CONSOLE_HEADERS, ...(accountId === null ? {} : { 'x-team-id': accountId }) }
 }
 
-/** How long to wait before the next try; undefined: there is to be none. */
+/** Pause before the next attempt, milliseconds; undefined if there must be none. */
 function pauseBefore(error: unknown, { method, path, isCreate }: Sent, tried: number): number | undefined {
   const backoffMs = FIRST_PAUSE_MS * 2 ** (tried - 1) * (0.5 + Math.random() / 2)
   const isRepeatable = IDEMPOTENT.has(method) || isCreate === true || isDryRun(path)
   if (error instanceof ConnectionError) return isRepeatable ? backoffMs : undefined
   if (!(error instanceof ApiError) || !error.retryable) return undefined
-  // What was turned away by a limit was not carried out.
+  // Status 429 means that the request was not carried out, so it is safe to repeat.
   if (!isRepeatable && error.status !== 429) return undefined
   const pauseMs = Math.max(backoffMs, error.retryAfterMs ?? 0)
   return pauseMs <= LONGEST_PAUSE_MS ? pauseMs : undefined
 }
 
-/** What is asked what it would do changes nothing, whatever its method. */
+/** Whether the request is a dry run, which changes nothing with any method. */
 function isDryRun(path: string): boolean {
   return new URLSearchParams(path.split('?')[1]).get('dryRun') === 'true'
 }
 
-/** Waits, or throws the signal's reason as soon as it fires. */
+/** Waits; throws the reason of the signal as soon as it fires. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted()
   await new Promise<void>((resolve, reject) => {

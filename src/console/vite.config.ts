@@ -3,10 +3,13 @@ import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-// Whatever else runs around it, what is built is what people are served.
+// A production build, whatever the environment sets.
 process.env.NODE_ENV = 'production'
 
-/** The console as static files below `/console/`; names of all but the page and what stands in for it hold a hash of their bytes. */
+/**
+ * Console as static files below `/console/`; the names of assets contain a hash of their bytes, except the page, the service worker and
+ * `load-again`.
+ */
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
@@ -14,7 +17,7 @@ export default defineConfig({
   build: {
     outDir: resolve(import.meta.dirname, '../../dist/assets/console'),
     emptyOutDir: true,
-    // A data URL of a script or style would need a weaker policy than 'self'.
+    // A data URL of a script or style would need a weaker content security policy than 'self'.
     assetsInlineLimit: 0,
     rolldownOptions: {
       input: {
@@ -22,12 +25,12 @@ export default defineConfig({
         offline: resolve(import.meta.dirname, 'offline/offline-worker.ts'),
         'load-again': resolve(import.meta.dirname, 'offline/load-again.ts'),
       },
-      // A service worker keeps its address, by which a newer one is found; what loads the page again is needed when no other name is right.
+      // Fixed names: a browser finds a new service worker at the old address, and `load-again` must load when hashed names are outdated.
       output: { entryFileNames: ({ name }) => (name === 'index' ? 'assets/[name]-[hash].js' : '[name].js') },
     },
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // test/console/budgets.test.ts holds what counts: bytes on the wire.
+    // test/console/budgets.test.ts checks the relevant limit: bytes on the wire.
     chunkSizeWarningLimit: 1_000,
     target: 'es2023',
   },

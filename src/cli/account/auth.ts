@@ -14,7 +14,10 @@ export interface LoginFlags {
 
 const KEY = /^pp_\w+$/
 
-/** Keeps a key for a plane: one that somebody lets this device have in the console (RFC 8628), or one from stdin that the plane finds good. */
+/**
+ * Signs in and stores the key for a context: a key that a user approves in the console (RFC 8628), or one from stdin that the plane
+ * accepts.
+ */
 export async function logIn(session: Session, { withKey, name }: LoginFlags): Promise<number> {
   const { url, context } = session.target
   const key = withKey ? await readKey(session) : await askForKey(session)
@@ -34,7 +37,7 @@ async function readKey(session: Session): Promise<string> {
   return key
 }
 
-/** Nobody has to be asked here: whoever is signed in at the console compares the code and lets this device in. */
+/** Needs no terminal input: a user who is signed in at the console compares the code and approves this device. */
 async function askForKey(session: Session): Promise<string> {
   const { url } = session.target
   const { signal } = session
@@ -63,7 +66,7 @@ export function logOut({ io, out, target }: Session): void {
   out.talk(`the key of ${target.context} is forgotten here; podplane keys delete revokes it`)
 }
 
-/** Which plane and key are used, and whose the key is. */
+/** Prints the plane and key in use, and the user of the key. */
 export async function printStatus(session: Session): Promise<number> {
   const { url, source, keySource, context } = session.target
   const user = await session.api.getUser()

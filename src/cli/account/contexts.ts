@@ -46,7 +46,7 @@ export function setContext({ io, out }: Session, name: string, url: string): voi
   const config = readConfig(io)
   const former = config.contexts[name]
   const next = checkedUrl(url, 'url')
-  // A key belongs to the address that it was given for.
+  // A stored key belongs to the origin that it was stored for.
   if (former !== undefined && new URL(former.url).origin !== new URL(next).origin) writeCredential(io, name, undefined)
   writeConfig(io, { current: config.current ?? name, contexts: { ...config.contexts, [name]: { url: next } } })
   out.talk(`context ${name} is ${next}`)

@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Event>[] = [
   { name: 'message', of: ({ message }) => message },
 ]
 
-/** What has happened in the account, the newest first. */
+/** Lists the events of the account, newest first. */
 export async function listEvents(session: Session, { all, since, ...wanted }: EventFlags): Promise<number> {
   const { api, io, out } = session
   const from = since === undefined ? undefined : parseInstant(since, io.nowMs())

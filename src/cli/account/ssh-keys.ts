@@ -6,7 +6,7 @@ import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
 import type { Session } from '../core/session.ts'
 
-/** Registers the public key of a file. */
+/** Registers a public key from a file. */
 export async function addSshKey(session: Session, file: string, isPlan = false): Promise<number> {
   const line = readKey(resolve(session.io.cwd, file))
   const { keys } = await session.api.getSshKeys()
@@ -18,7 +18,7 @@ export async function addSshKey(session: Session, file: string, isPlan = false):
   return EXIT.OK
 }
 
-/** Takes out those with a text in them. */
+/** Removes the keys that contain a text. */
 export async function removeSshKeys(session: Session, text: string, isPlan = false): Promise<number> {
   const { keys } = await session.api.getSshKeys()
   const left = keys.filter((line) => !line.includes(text))

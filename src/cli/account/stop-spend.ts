@@ -14,7 +14,7 @@ interface StopOptions {
   yes?: boolean
 }
 
-/** Stops what costs: what was shown is what happens, or nothing does (CL-60). */
+/** Stops the spend that the shown plan lists; if the plan has changed meanwhile, the plane refuses (CL-60). */
 export async function stopSpend(session: Session, ids: readonly string[], { plan: isPlan, idle, yes }: StopOptions): Promise<number> {
   const { api } = session
   const body = {
@@ -38,13 +38,13 @@ export async function stopSpend(session: Session, ids: readonly string[], { plan
   return finish(session, stop, 'STOPPED', `stopped; podplane spend undo ${stop.id} starts it again`)
 }
 
-/** Starts again what a stop has ended. */
+/** Restarts the resources that a stop has ended. */
 export async function undoStop(session: Session, id: string): Promise<number> {
   const stop = await session.api.undoSpendStop({ path: { id } })
   return finish(session, stop, 'RESTORED', 'started again')
 }
 
-/** Stops that were carried out. */
+/** Lists past stops. */
 export async function listStops({ api, out }: Session): Promise<number> {
   const answer = await api.listSpendStops()
   const shown: Column<Stop>[] = [

@@ -6,7 +6,7 @@ import { type Column, columns } from '../output/columns.ts'
 
 const DAY_MS = 86_400_000
 
-/** What has been charged, by day or by what it was charged for. */
+/** Prints charges by day or by kind of resource. */
 export async function printUsage(session: Session, by: string, days: number): Promise<number> {
   if (!Number.isInteger(days) || days < 1) throw usage('--days: it must be a whole number from 1')
   const { api, io } = session
@@ -19,7 +19,7 @@ export async function printUsage(session: Session, by: string, days: number): Pr
   throw usage('--by: there are day, pod, endpoint, cluster, volume')
 }
 
-/** A bill has one list; its columns are what its records have, but for what is nested. */
+/** A bill has one list; its columns are the fields of the first record that are not nested. */
 function print(session: Session, answer: object): number {
   const rows = (Object.values(answer).find(Array.isArray) ?? []) as Record<string, unknown>[]
   const names = Object.entries(rows[0] ?? {}).flatMap(([name, value]) => (typeof value === 'object' && value !== null ? [] : [name]))
@@ -32,7 +32,7 @@ function print(session: Session, answer: object): number {
 
 type Item = Answer<'getSpend'>['items'][number]
 
-/** What costs something now, the dearest first. */
+/** Prints the resources that cost money, most expensive first. */
 export async function printSpend(session: Session): Promise<number> {
   const answer = await session.api.getSpend()
   const shown: Column<Item>[] = [

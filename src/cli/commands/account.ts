@@ -5,7 +5,7 @@ import { EXIT } from '../core/exit-codes.ts'
 import { type Answer, readPages } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
 
-/** What belongs to the account: keys, SSH keys, webhooks, money, the audit log, what is on offer. */
+/** Adds the commands of the account: keys, SSH keys, webhooks, billing, audit log, events, catalog. */
 export function addAccount(program: Command): void {
   addKeys(program)
   addSshKeys(program)

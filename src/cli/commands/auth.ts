@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { LoginFlags } from '../account/auth.ts'
 import { act, examples, noun } from '../core/act.ts'
 
-/** `podplane auth …` and `podplane context …`. */
+/** Adds `podplane auth …` and `podplane context …`. */
 export function addAuth(program: Command): void {
   const auth = noun(program, 'auth', [], 'sign in and out')
   const login = auth

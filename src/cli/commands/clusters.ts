@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<Cluster>[] = [
   ...columns<Cluster>('dataCenterId', 'createdAt'),
 ]
 
-/** `podplane clusters …`. */
+/** Adds `podplane clusters …`. */
 export function addClusters(program: Command): void {
   const clusters = noun(program, 'clusters', ['cluster'], 'pods alike on a private network of their own')
   act(clusters.command('list').alias('ls').description('list clusters'), async (session) => {

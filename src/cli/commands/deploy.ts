@@ -3,7 +3,7 @@ import { act, examples } from '../core/act.ts'
 import type { DeployFlags } from '../deploy/deploy.ts'
 import type { DevFlags } from '../dev/dev.ts'
 
-/** `podplane deploy`, `podplane init` and `podplane dev`. */
+/** Adds `podplane deploy`, `podplane init` and `podplane dev`. */
 export function addDeploy(program: Command): void {
   const deploy = program
     .command('deploy')

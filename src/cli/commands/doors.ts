@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { act, examples } from '../core/act.ts'
 import type { ExecFlags } from '../doors/exec.ts'
 
-/** The ways into a pod, under `pods` and at the top. */
+/** Adds the commands for ingress to a pod, under `pods` and at the top level. */
 export function addDoors(parent: Command, prefix = ''): void {
   const exec = parent
     .command('exec <pod> [command...]')
@@ -33,7 +33,7 @@ export function addDoors(parent: Command, prefix = ''): void {
   examples(forward, `${prefix}port-forward <pod> 8888`, `${prefix}port-forward <pod> 9000:8888 5432`)
 }
 
-/** `open` under pods, endpoints and clusters: the page of one in the console. */
+/** Adds `open` under pods, endpoints and clusters: it opens the page of one in the console. */
 export function addOpen(parent: Command, kind: 'pod' | 'endpoint' | 'cluster'): void {
   act(
     parent.command(`open <${kind}>`).description('print the address of its page in the console, and open it'),

@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   ...columns<Endpoint>('createdAt', 'image'),
 ]
 
-/** `podplane endpoints …`. */
+/** Adds `podplane endpoints …`. */
 export function addEndpoints(program: Command): void {
   const endpoints = noun(program, 'endpoints', ['endpoint', 'serverless', 'sls'], 'queues of jobs with workers that come and go')
   addReads(endpoints)

@@ -4,7 +4,7 @@ import type { BulkFlags } from '../jobs/bulk.ts'
 import type { JobListFlags } from '../jobs/list.ts'
 import type { RunFlags } from '../jobs/run-job.ts'
 
-/** `podplane jobs …`, and `podplane run`. */
+/** Adds `podplane jobs …` and `podplane run`. */
 export function addJobs(program: Command): void {
   const jobs = noun(program, 'jobs', ['job'], 'work for endpoints')
   addRun(jobs, 'jobs run')

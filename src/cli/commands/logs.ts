@@ -9,7 +9,7 @@ const ABOUT = {
   cluster: 'print the logs of all members',
 }
 
-/** `podplane logs`, also under pods, endpoints and clusters. */
+/** Adds `podplane logs`, also under pods, endpoints and clusters. */
 export function addLogs(parent: Command, prefix = '', of: keyof typeof ABOUT = 'pod-or-endpoint'): void {
   const logs = parent
     .command(`logs <${of}>`)

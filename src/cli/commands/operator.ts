@@ -9,10 +9,10 @@ import { addOperatorCommands } from './operator/operator.ts'
 import { addPlane } from './operator/plane.ts'
 import { addUsers } from './operator/users.ts'
 
-/** Nouns of an operator that stand at the top too. */
+/** Operator nouns that are also top-level commands. */
 const AT_THE_TOP = ['hosts', 'users', 'join-tokens', 'plane']
 
-/** `podplane admin …`, and the nouns of it that operators use daily; help shows them to whoever has an operator key (CL-50). */
+/** Adds `podplane admin …` and the operator nouns that are top-level commands; help shows them only to operators (CL-50). */
 export function addOperator(program: Command, isOperator: boolean): void {
   const call = callOf(program)
   const print = (text: string) => void runOf(program).io.stdout.write(`${text}\n`)
@@ -44,7 +44,7 @@ function callOf(program: Command): Call {
   }
 }
 
-/** A list has one member, which is an array; its columns are what its rows have, but for what is nested. */
+/** A list has one field, an array; its columns are the fields of the first row that are not nested. */
 function print(out: Output, answer: unknown): void {
   const values = typeof answer === 'object' && answer !== null ? Object.values(answer) : []
   const rows: unknown = values.find(Array.isArray)

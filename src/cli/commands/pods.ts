@@ -21,7 +21,7 @@ export const POD_COLUMNS: readonly Column<Pod>[] = [
 ]
 export const POD_LIST = { columns: POD_COLUMNS, idOf: ({ id }: Pod) => id, empty: 'no pods; podplane pods create makes one' }
 
-/** `podplane pods …`. */
+/** Adds `podplane pods …`. */
 export function addPods(program: Command): void {
   const pods = noun(program, 'pods', ['pod'], 'containers with GPUs, for as long as you like')
   addReads(pods)

@@ -6,24 +6,24 @@ import { type Answer, readPages } from '../core/pages.ts'
 import type { Session } from '../core/session.ts'
 import { type Column, columns } from '../output/columns.ts'
 
-/** A kind of thing that is listed, shown, made, changed and deleted alike. */
+/** Resource kind with the same commands: list, get, create, update, delete. */
 interface Resource<Row extends { id: string; name: string }> {
   name: string
   aliases: readonly string[]
   one: string
-  /** As arguments are called, which says what a name is looked for among (CL-17). */
+  /** Name of the arguments, which selects the lists for name lookup (CL-17). */
   argument: Kind
   description: string
   columns: readonly Column<Row>[]
-  /** What is lost with it. */
+  /** Text for the confirmation of a deletion. */
   loss: string
   list(session: Session, all: boolean | undefined): Promise<{ answer: object; rows: readonly Row[] }>
   get?(session: Session, id: string): Promise<object>
   create?(session: Session, body: Record<string, unknown>): Promise<Row>
-  /** With `dryRun` it answers what would happen, where `canPlanUpdate` says so. */
+  /** With `dryRun` it returns the plan, if `canPlanUpdate` is set. */
   update?(session: Session, id: string, body: Record<string, unknown>, query?: { dryRun?: true }): Promise<object>
   canPlanUpdate?: true
-  /** With `dryRun` it answers what would happen. */
+  /** With `dryRun` it returns the plan. */
   remove(session: Session, id: string, query?: { dryRun?: true }): Promise<unknown>
   example: string
 }

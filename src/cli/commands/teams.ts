@@ -15,7 +15,7 @@ interface Asked {
 
 const MEMBER_COLUMNS = columns<Member>('userId', 'email', 'role', 'joinedAt')
 
-/** Accounts that several people share: who is in them, and who is asked in. */
+/** Adds the commands for organizations, their members and their invitations. */
 export function addTeams(program: Command): void {
   addOrganizations(program)
   addMembers(program)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { act, examples } from '../core/act.ts'
 import { CLI_VERSION } from '../core/release/version.ts'
 
-/** What stands beside the nouns. */
+/** Adds the commands that belong to no noun. */
 export function addTools(program: Command): void {
   const env = program
     .command('env')

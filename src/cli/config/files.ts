@@ -7,7 +7,7 @@ import { usage } from '../core/failure.ts'
 import type { Io } from '../core/io.ts'
 import type { Config, Credentials } from './target.ts'
 
-/** Where the configuration of this person lies (XDG). */
+/** Configuration directory of the user (XDG). */
 export function configDir({ env, home }: Pick<Io, 'env' | 'home'>): string {
   return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'podplane')
 }
@@ -49,7 +49,7 @@ export function readCredentials(io: Pick<Io, 'env' | 'home'>): Credentials {
   )
 }
 
-/** Keeps a key for a context, or forgets it (CL-6). */
+/** Stores the key of a context, or deletes it if undefined (CL-6). */
 export function writeCredential(io: Pick<Io, 'env' | 'home'>, context: string, key: string | undefined): void {
   const { [context]: _former, ...others } = readCredentials(io)
   const all = key === undefined ? others : { ...others, [context]: key }

@@ -5,8 +5,8 @@ import type { Io } from '../core/io.ts'
 import type { LocalPlane } from './target.ts'
 
 /**
- * The plane that `npm start` runs here: its `demo.json` in `PODPLANE_DATA`, or in `.podplane` of this directory or one above it. One that another
- * user has put there is passed over, and so is one that names another machine: it is for what runs on this one.
+ * Local plane that `npm start` runs: `demo.json` in `PODPLANE_DATA`, or in `.podplane` of this directory or of the nearest parent. A file
+ * of another user, or with an address on another machine, is ignored.
  */
 export function findLocalPlane({ env, cwd }: Pick<Io, 'env' | 'cwd'>): LocalPlane | undefined {
   if (env.PODPLANE_DATA) return readLocalPlane(join(resolve(cwd, env.PODPLANE_DATA), 'demo.json'))
@@ -24,7 +24,7 @@ function readLocalPlane(path: string): LocalPlane | undefined {
     const plane = { url, apiKey, endpointId, operatorKey } as LocalPlane
     return URL.canParse(plane.url) && isOnThisMachine(plane.url) ? plane : undefined
   } catch {
-    // None is there, or it is being written: no plane is ready for use.
+    // The file is missing or is being written: no local plane is ready.
     return undefined
   }
 }

@@ -1,16 +1,16 @@
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
 
-/** A context of config.toml. */
+/** Context of config.toml. */
 export interface Context {
   url: string
 }
 export interface Config {
-  /** The context that is used when none is named. */
+  /** Context used by default. */
   current?: string
   contexts: Readonly<Record<string, Context>>
 }
-/** Keys by context, as credentials.json has them. */
+/** Keys by context, as in credentials.json. */
 export type Credentials = Readonly<Record<string, string>>
 
 export interface LocalPlane {
@@ -20,7 +20,7 @@ export interface LocalPlane {
   operatorKey: string
 }
 
-/** Everything that may say which plane is meant (CL-6). */
+/** All sources of the plane's address and key (CL-6). */
 export interface Sources {
   flags: { url?: string; context?: string }
   env: Readonly<Record<string, string | undefined>>
@@ -29,23 +29,23 @@ export interface Sources {
   local: LocalPlane | undefined
 }
 
-/** The plane that a command speaks to. */
+/** Plane that a command uses. */
 export interface Target {
   url: string
-  /** Undefined: nobody has said who is asking. */
+  /** Undefined: no source has a key. */
   key: string | undefined
   operatorKey: string | undefined
   context: string | undefined
-  /** Where the address and the key were found, for `auth status`. */
+  /** Sources of the address and the key, for `auth status`. */
   source: string
   keySource: string | undefined
-  /** The echo endpoint of a local plane. */
+  /** Echo endpoint of a local plane. */
   demoEndpointId: string | undefined
 }
 
 /**
- * Flag, then environment, then configuration, then the local plane (CL-6). A key is sent only where it belongs: one of a context or of the local
- * plane to that address alone, one of the environment to the address that the same person has named.
+ * Order of precedence: flag, environment, configuration, local plane (CL-6). The key of a context or of the local plane is sent to its
+ * address only; `PODPLANE_API_KEY` is sent to the address that results.
  */
 export function resolveTarget(sources: Sources): Target {
   const place = resolvePlace(sources)
@@ -100,7 +100,7 @@ function resolveKey(sources: Sources, place: Place, local: LocalPlane | undefine
   const [name] = names.filter((one) => credentials[one] !== undefined)
   const ofContext = name === undefined ? undefined : { value: credentials[name] ?? '', source: `credentials.json (${name})` }
   const ofLocal = local === undefined ? undefined : { value: local.apiKey, source: 'the local plane' }
-  // Who names a context on the line means its key too.
+  // `--context` on the command line selects its key too, even before `PODPLANE_API_KEY`.
   return flags.context === undefined ? (ofEnv ?? ofContext ?? ofLocal) : (ofContext ?? ofEnv ?? ofLocal)
 }
 
@@ -108,7 +108,7 @@ function contextsOf(config: Config, url: string): string[] {
   return Object.entries(config.contexts).flatMap(([name, context]) => (sameOrigin(context.url, url) ? [name] : []))
 }
 
-/** An http or https address, or the word of who named another. */
+/** Returns the address if it is http or https; else throws a usage error that names its source. */
 export function checkedUrl(url: string, where: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw usage(`${where}: ${url} is not an http or https address`)
   return url

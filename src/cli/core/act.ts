@@ -3,17 +3,17 @@ import { parseDurationMs } from './durations.ts'
 import type { Globals, Io } from './io.ts'
 import type { Session } from './session.ts'
 
-/** What belongs to one run of the program. */
+/** State of one run of the program. */
 export interface Run {
   io: Io
   signal: AbortSignal
-  /** Of the command that ran. */
+  /** Exit code of the command. */
   exitCode: number
-  /** The command that runs; undefined before it does. */
+  /** Running command; undefined before it starts. */
   command?: Command
-  /** Ends the run for a reason. */
+  /** Aborts the run with a reason. */
   end(reason: Error): void
-  /** Ends the run once this time is over. */
+  /** Aborts the run after this time. */
   limitMs(timeoutMs: number): void
 }
 
@@ -24,8 +24,8 @@ export function bindRun(program: Command, run: Run): void {
 }
 
 /**
- * Says what a command does. What it works with is loaded when it runs, so that help is fast. An action may answer an exit code. Those of waits
- * look at `--timeout` themselves, because they know what has been made meanwhile.
+ * Sets the action of a command. Its dependencies are loaded when it runs, so that help is fast. An action may return an exit code. Actions
+ * that wait (`waits`) handle `--timeout` themselves, because they know which resource exists meanwhile.
  */
 export function act<Options extends object>(
   command: Command,
@@ -54,7 +54,10 @@ export function act<Options extends object>(
 
 type Action<Options> = (session: Session, options: Options, ...args: string[]) => Promise<unknown>
 
-/** Runs an action with ids where names were given (CL-17); what the plane does not find as an id may be a name that looks like one. */
+/**
+ * Runs an action with names resolved to ids (CL-17). If the plane does not find an id, the text may be a name that looks like one, and the
+ * action runs again.
+ */
 async function withIds<Options extends object>(
   session: Session,
   command: Command,
@@ -91,7 +94,7 @@ function rootOf(command: Command): Command {
   return command.parent === null ? command : rootOf(command.parent)
 }
 
-/** A command for a noun, with the words that mean the same. */
+/** Adds a command for a noun with its aliases. */
 export function noun(program: Command, name: string, aliases: readonly string[], description: string): Command {
   const command = program.command(name).description(description)
   for (const alias of aliases) command.alias(alias)
@@ -102,17 +105,17 @@ export function examples(command: Command, ...lines: string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ podplane ${line}`).join('\n')}`)
 }
 
-/** Gives a command `--plan`: its verb can say what it would do. */
+/** Adds `--plan` to a command whose operation supports a dry run. */
 export function plannable(command: Command): Command {
   return command.option('--plan', 'say what would happen, and change nothing')
 }
 
-/** Prints what one change would do; what that takes is loaded when it is asked for. */
+/** Prints the plan of one change; the code for it is loaded on demand. */
 export async function planOne(session: Session, ask: (query: { dryRun: true }) => Promise<unknown>): Promise<number> {
   return (await import('./change-plan.ts')).planEach(session, [''], (_, query) => ask(query))
 }
 
-/** Collects a flag that may be given again and again. */
+/** Collects the values of a repeatable flag. */
 export function collect(value: string, former: string[] = []): string[] {
   return [...former, value]
 }

@@ -1,8 +1,8 @@
 const FIELDS = /^[A-Za-z]\w*(\.\w+)*(,[A-Za-z]\w*(\.\w+)*)*$/
 
 /**
- * The words of a command line, with what `--json` takes bound to it: members behind the command, such as `pods list --json id,status`, and nothing
- * before it, where the next word is a noun. What stands behind `--` is left alone.
+ * Arguments with the value of `--json` bound to it: field names if it follows the command, as in `pods list --json id,status`, and no value
+ * before the command, where the next word is a noun. Words after `--` stay unchanged.
  */
 export function normalizeArguments(argv: readonly string[]): string[] {
   const end = argv.indexOf('--')
@@ -20,7 +20,7 @@ export function normalizeArguments(argv: readonly string[]): string[] {
       index += 1
     } else words.push('--json')
   }
-  // An optional value would otherwise take the noun behind it.
+  // `--json` goes last, where its optional value cannot be the noun that follows.
   return [...words.filter((word) => word !== '--json'), ...(words.includes('--json') ? ['--json'] : []), ...passed]
 }
 

@@ -4,7 +4,7 @@ import { errorText } from '../../node/fail.ts'
 import { usage } from './failure.ts'
 import type { Io } from './io.ts'
 
-/** The JSON that a flag gives: itself, `@file`, or `-` for stdin. */
+/** Parses the JSON of a flag: a literal, `@file`, or `-` for stdin. */
 export async function readJsonArgument(io: Pick<Io, 'stdin' | 'cwd'>, text: string, flag: string): Promise<unknown> {
   const source = text === '-' ? await readAll(io.stdin) : text.startsWith('@') ? readFile(resolve(io.cwd, text.slice(1)), flag) : text
   try {
@@ -14,7 +14,7 @@ export async function readJsonArgument(io: Pick<Io, 'stdin' | 'cwd'>, text: stri
   }
 }
 
-/** The same for a body of the API. */
+/** Parses a request body in the same way; it must be an object. */
 export async function readBody(io: Pick<Io, 'stdin' | 'cwd'>, text: string | undefined): Promise<Record<string, unknown>> {
   if (text === undefined) return {}
   const value = await readJsonArgument(io, text, '--body')
@@ -28,7 +28,7 @@ export async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** `NAME=value` pairs, of which the value may hold anything. */
+/** Parses `NAME=value` pairs; a value may contain any character. */
 export function readPairs(pairs: readonly string[], flag: string): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
@@ -39,7 +39,7 @@ export function readPairs(pairs: readonly string[], flag: string): Record<string
   )
 }
 
-/** Without what nobody has said. */
+/** Drops undefined fields. */
 export function given<T extends Record<string, unknown>>(members: T): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>
 }

@@ -5,12 +5,12 @@ import type { Io } from './io.ts'
 const PRIVATE_DIR_MODE = 0o700
 const PRIVATE_FILE_MODE = 0o600
 
-/** A file for what may be forgotten at any time (XDG). */
+/** Path of a cache file, which may be deleted at any time (XDG). */
 export function cachePath({ env, home }: Pick<Io, 'env' | 'home'>, name: string): string {
   return join(env.XDG_CACHE_HOME || join(home, '.cache'), 'podplane', `${name}.json`)
 }
 
-/** What is kept there; undefined where there is nothing that can be read. */
+/** Cached value; undefined if the file cannot be read. */
 export function readCache(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))

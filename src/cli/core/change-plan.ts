@@ -19,7 +19,9 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: 'what', of: ({ what }) => what },
 ]
 
-/** Asks a verb for each of these what it would do, and prints it. A verb with two answers is known by the one that it has without `dryRun`. */
+/**
+ * Prints the plans of an operation for each id. The type of an operation with two answers names the one without `dryRun`, hence the cast.
+ */
 export async function planEach(
   session: Session,
   ids: readonly string[],
@@ -29,19 +31,19 @@ export async function planEach(
   return printPlans(session.out, plans)
 }
 
-/** Whether an answer is a plan, where a call has two. */
+/** Whether an answer is a plan, for operations with two answers. */
 export function isPlan(answer: unknown): answer is Plan {
   return typeof answer === 'object' && answer !== null && 'effects' in answer && 'refusal' in answer
 }
 
-/** Prints what changes would do, as the plane says; one that would be refused is exit code 5. */
+/** Prints plans; returns exit code 5 if the plane would refuse a change. */
 export function printPlans(out: Output, plans: readonly (Plan | undefined)[]): number {
   const known = plans.filter((plan) => plan !== undefined)
   const rows = known.flatMap(({ effects }) =>
     effects.map((effect): Row => ({ severity: effect.severity, kind: effect.resource.kind, id: effect.resource.id, what: effect.what })),
   )
   const [first, ...others] = known
-  // Of one plan `--json` prints the members, as of any record; of several their effects.
+  // `--json` prints the fields of a single plan, as of any record, and the effects of several plans.
   if (out.isJson && first !== undefined && others.length === 0) out.record(first)
   else out.list({ plans: known }, rows, { columns: COLUMNS, idOf: ({ id }) => id, empty: 'nothing would happen' })
   const refusals = known.flatMap(({ refusal }) => (refusal === null ? [] : [refusal.detail]))

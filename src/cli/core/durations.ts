@@ -1,14 +1,14 @@
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const FORM = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/
 
-/** Milliseconds of a duration such as `90s`, `10m`, `1.5h` or `2d`; a bare number is seconds. Undefined: it is none. */
+/** Milliseconds of a duration such as `90s`, `10m`, `1.5h` or `2d`; a bare number is seconds. Undefined for other text. */
 export function parseDurationMs(text: string): number | undefined {
   const match = FORM.exec(text.trim())
   if (match?.[1] === undefined) return undefined
   return Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? 's'] ?? 1_000))
 }
 
-/** The instant that `--since` or `--until` names: a duration before now, or a time of RFC 3339. Undefined: it is neither. */
+/** RFC 3339 time that `--since` or `--until` names: a duration before `nowMs`, or a time. Undefined for other text. */
 export function parseInstant(text: string, nowMs: number): string | undefined {
   const agoMs = parseDurationMs(text)
   if (agoMs !== undefined) return new Date(nowMs - agoMs).toISOString()
@@ -22,14 +22,14 @@ const STEPS = [
   ['m', 60],
 ] as const
 
-/** A duration in its largest unit, such as `3m` or `2d`. */
+/** Duration in its largest unit, such as `3m` or `2d`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.floor(Math.max(0, ms) / 1_000)
   const step = STEPS.find(([, length]) => seconds >= length)
   return step === undefined ? `${seconds}s` : `${Math.floor(seconds / step[1])}${step[0]}`
 }
 
-/** A time as people read it: `3m ago`, or `in 2h`. */
+/** Time relative to `nowMs`: `3m ago`, or `in 2h`. */
 export function formatRelative(time: string, nowMs: number): string {
   const at = Date.parse(time)
   if (Number.isNaN(at)) return time

@@ -1,4 +1,4 @@
-/** How the command line ends (CL-2): one table for the code, for `help exit-codes` and for the tests. */
+/** Exit codes of the command line (CL-2): one table for the code, for `help exit-codes` and for the tests. */
 export const EXIT_CODES = [
   { code: 0, name: 'OK', meaning: 'done' },
   { code: 1, name: 'BAD_OUTCOME', meaning: 'it ran and the outcome is bad: a job FAILED, a pod is in ERROR, doctor found a fault' },
@@ -14,12 +14,12 @@ export const EXIT_CODES = [
 
 type Entry = (typeof EXIT_CODES)[number]
 
-/** The codes by name. */
+/** Exit codes by name. */
 export const EXIT = Object.fromEntries(EXIT_CODES.map(({ name, code }) => [name, code])) as {
   [Name in Entry['name']]: Extract<Entry, { name: Name }>['code']
 }
 
-/** What `podplane help exit-codes` prints. */
+/** Text of `podplane help exit-codes`. */
 export function exitCodesHelp(): string {
   const lines = EXIT_CODES.map(({ code, meaning }) => `${String(code).padStart(5)}  ${meaning}`)
   const notes = ['', 'exec and ssh pass on the exit code of what ran in the pod.']

@@ -2,15 +2,15 @@ import { ApiError, ConnectionError } from '../../client/errors.ts'
 import { errorText, OperatorError } from '../../node/fail.ts'
 import { EXIT } from './exit-codes.ts'
 
-/** A refusal of the command line itself; `message` is made to be read by a person. */
+/** Error that the command line itself raises; `message` is written for users. */
 export class CliError extends OperatorError {
   override readonly name = 'CliError'
   readonly exitCode: number
-  /** For machines. */
+  /** Machine-readable code. */
   readonly code: string
-  /** What exists and is billed although the command has failed (CL-3). */
+  /** Resource that exists and is billed although the command has failed (CL-3). */
   readonly resource: string | undefined
-  /** What to do about it. */
+  /** Next step for the user. */
   readonly hint: string | undefined
 
   constructor(exitCode: number, code: string, message: string, more: { resource?: string; hint?: string } = {}) {
@@ -26,7 +26,7 @@ export function usage(message: string, hint?: string): CliError {
   return new CliError(EXIT.USAGE, 'usage', message, hint === undefined ? {} : { hint })
 }
 
-/** What fired the signal of a command. */
+/** Reason of the abort signal after an interrupt. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
@@ -34,7 +34,7 @@ export class TimedOut extends Error {
   override readonly name = 'TimedOut'
 }
 
-/** An error as programs read it: with `--json` this is one object on stderr (CL-3). */
+/** Error as programs read it: with `--json`, one object on stderr (CL-3). */
 export interface Failure {
   title?: string
   status?: number
@@ -51,7 +51,7 @@ export interface Failure {
 
 const CAPACITY_CODES = new Set(['NO_CAPACITY', 'NO_FREE_GPU'])
 const OPERATOR_HINT = 'PODPLANE_OPERATOR_KEY is not the key of an operator of this plane'
-/** Where the API says which call lists what there is: the command that does. */
+/** Command for the list operation that an API error names. */
 const LISTS: readonly (readonly [call: RegExp, command: string])[] = [
   [/GET \/v2\/catalog\/gpus\b/, 'podplane gpus list'],
   [/GET \/v2\/catalog\/cpus\b/, 'podplane cpus list'],
@@ -63,7 +63,7 @@ const HINTS: Readonly<Record<number, string>> = {
   426: 'take the dist/podplane.mjs of the release that the plane has',
 }
 
-/** Which exit code an error is, and what there is to say about it (CL-2, CL-3). */
+/** Maps an error to its exit code, message and hint (CL-2, CL-3). */
 export function failureOf(error: unknown): Failure & { hint?: string } {
   if (error instanceof CliError) {
     const { message, code, exitCode, resource, hint } = error
@@ -72,7 +72,7 @@ export function failureOf(error: unknown): Failure & { hint?: string } {
   }
   if (error instanceof ApiError) return ofApi(error)
   if (error instanceof ConnectionError) {
-    // Reads and what may be repeated were sent again, and are known to have no answer; for the rest, one try may have had its effect.
+    // The client repeats only requests that are safe to repeat; for POST and PATCH, a request without an answer may have been carried out.
     const isUnsure = /^(POST|PATCH) /.test(error.what) && !isRefusal(error.cause)
     const doubt = isUnsure ? `; it is unknown whether ${error.what.split('?')[0]} was carried out` : ''
     const detail = `${error.url ?? 'the plane'} does not answer: ${errorText(error.cause)}${doubt}`
@@ -121,7 +121,7 @@ export function exitCodeOfStatus(status: number, code?: string): number {
   return EXIT.REFUSED
 }
 
-/** Nobody listened there, so nothing was sent. */
+/** Whether the connection was refused, so that nothing was sent. */
 function isRefusal(cause: unknown): boolean {
   for (let at = cause; at instanceof Error; at = at.cause) if ((at as NodeJS.ErrnoException).code === 'ECONNREFUSED') return true
   return false

@@ -1,4 +1,4 @@
-/** A stream that text goes to. */
+/** Stream for text output. */
 export interface Sink {
   write(text: string | Uint8Array): boolean
   isTTY?: boolean | undefined
@@ -6,7 +6,7 @@ export interface Sink {
   rows?: number | undefined
 }
 
-/** The world of one run: the process itself, or what a test puts in its place. */
+/** Environment of one run: the process, or the substitutes of a test. */
 export interface Io {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
@@ -17,17 +17,17 @@ export interface Io {
   nowMs(): number
 }
 
-/** Flags that every command takes. */
+/** Flags of every command. */
 export interface Globals {
   context?: string
   url?: string
-  /** True, or the members that are wanted, with commas between them. */
+  /** True, or the selected field names, comma-separated. */
   json?: true | string
   quiet?: boolean
   /** False for `--no-input`. */
   input?: boolean
   timeout?: number
   debug?: boolean
-  /** `curl`: the call is printed in place of being sent. */
+  /** `curl`: the call is printed instead of sent. */
   print?: string
 }

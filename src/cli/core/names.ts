@@ -5,7 +5,7 @@ import { CliError, usage } from './failure.ts'
 import { readAllPages } from './pages.ts'
 import type { Session } from './session.ts'
 
-/** Something that has an id and a name. */
+/** Resource with an id and a name. */
 export interface Named {
   id: string
   name: string
@@ -25,13 +25,13 @@ const LISTS = {
 
 export type Kind = keyof typeof LISTS
 
-/** Arguments and flags, by their names, that take an id or a name; what a flag has behind a colon is left alone. */
+/** Names of the arguments and flags that take an id or a name; in a flag, the part after a colon stays unchanged. */
 const TAKES: Readonly<Record<string, readonly Kind[]>> = {
   ...Object.fromEntries((Object.keys(LISTS) as Kind[]).map((kind) => [kind, [kind]])),
   'pod-or-endpoint': ['pod', 'endpoint'],
 }
 
-/** The kinds that an argument or a flag of this name takes: `pods` takes what `pod` does. */
+/** Kinds that an argument or flag of this name takes: `pods` takes the same as `pod`. */
 export function kindsOf(name: string): readonly Kind[] | undefined {
   return TAKES[name] ?? TAKES[name.replace(/ies$/, 'y')] ?? TAKES[name.replace(/s$/, '')]
 }
@@ -41,13 +41,13 @@ export async function listOf(session: Session, kinds: readonly Kind[]): Promise<
 }
 
 const ID = /^[a-z0-9]{14}$/
-/** What a key may not list, and what an older plane has no list of. */
+/** Statuses of a list that the key may not read, or that an older plane does not have. */
 const UNLISTED = new Set([403, 404])
 const NEAREST = 3
 
 /**
- * Ids for what stands on a command line (CL-17). What has the form of an id is one, and costs no request; `isStrict` looks at those too, which is
- * for what the plane did not find. Lists are read once.
+ * Resolves names in arguments to ids (CL-17). Text in the form of an id is used without a request; with `isStrict` it is looked up too,
+ * after the plane has not found it as an id. Each list is read once.
  */
 export class Names {
   private readonly session: Session
@@ -59,12 +59,12 @@ export class Names {
     this.isStrict = isStrict
   }
 
-  /** The arguments of a command, each with an id in place of a name. */
+  /** Arguments of a command with names resolved to ids. */
   async ofArguments(command: Command, args: readonly unknown[]): Promise<unknown[]> {
     return await Promise.all(args.map(async (value, index) => await this.ofValue(command.registeredArguments[index]?.name(), value)))
   }
 
-  /** The same for its flags. */
+  /** Options of a command with names resolved to ids. */
   async ofOptions<Options extends object>(command: Command, options: Options): Promise<Options> {
     const names = new Set(command.options.map((option) => option.attributeName()))
     const entries = Object.entries(options).map(async ([name, value]) => [name, names.has(name) ? await this.ofFlag(name, value) : value])
@@ -88,7 +88,7 @@ export class Names {
   async idOf(kinds: readonly Kind[], text: string): Promise<string> {
     if (!this.isStrict && ID.test(text)) return text
     const things = await this.listOf(kinds)
-    // Of what has the form of an id, the plane has said already that there is none.
+    // The plane has already reported that no resource has this id.
     if (things === undefined || (ID.test(text) && !things.some(({ name }) => name === text))) return text
     const list = kinds.map((kind) => `podplane ${pluralOf(kind)} list`).join(' or ')
     const id = pickId({ what: kinds.join(' or '), list }, text, things)
@@ -109,7 +109,10 @@ export class Names {
   }
 }
 
-/** The one that a text means: an id goes before a name, and a name that several have means none of them. */
+/**
+ * Id that a text refers to. An id takes precedence over a name; throws a usage error if several resources have the name, and `CliError` if
+ * none has it.
+ */
 export function pickId({ what, list }: { what: string; list: string }, text: string, things: readonly Named[]): string {
   if (things.some(({ id }) => id === text)) return text
   const named = things.filter(({ name }) => name === text)
@@ -126,7 +129,7 @@ export function isId(text: string): boolean {
   return ID.test(text)
 }
 
-/** The id that a text of a kind stands for, where it is no argument of its own. */
+/** Resolves a text of a kind to an id, where it is not a whole argument. */
 export async function idOf(session: Session, kind: Kind, text: string): Promise<string> {
   return await new Names(session, false).idOf([kind], text)
 }
@@ -135,7 +138,7 @@ function pluralOf(kind: Kind): string {
   return kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`
 }
 
-/** What somebody may have meant, the nearest first. */
+/** Similar names for a suggestion, most similar first. */
 export function nearest(text: string, things: readonly Named[]): Named[] {
   const wanted = text.toLowerCase()
   const most = Math.max(2, Math.floor(text.length / 3))
@@ -147,7 +150,7 @@ export function nearest(text: string, things: readonly Named[]): Named[] {
     .map(({ thing }) => thing)
 }
 
-/** Letters to change so that one is the other; one that is part of the other is one away. */
+/** Edit distance; 1 if one text contains the other. */
 function distanceOf(a: string, b: string): number {
   if (b.includes(a) || (b !== '' && a.includes(b))) return 1
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)

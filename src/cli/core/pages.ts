@@ -1,10 +1,10 @@
 import type { ApiCalls } from '../../client/client.ts'
 import type { Session } from './session.ts'
 
-/** What an operation answers. */
+/** Answer of an operation. */
 export type Answer<Id extends keyof ApiCalls> = ApiCalls[Id] extends (...args: never[]) => Promise<infer Reply> ? Reply : never
 
-/** Most rows of a list on a terminal without `--all` (CL-7). */
+/** Maximum rows of a list on a terminal without `--all` (CL-7). */
 const SHOWN = 50
 const PAGE = 100
 
@@ -14,8 +14,8 @@ function nextOf(answer: object): string | null {
 }
 
 /**
- * A list of the API, page by page: whole for programs, for people its first rows unless they want all. The answer is the API's own, with the rows of
- * all pages in it.
+ * Reads a list of the API: all pages for programs or with `all`, else the first `SHOWN` rows. Returns the API's answer with the rows of all
+ * pages.
  */
 export async function readPages<Reply extends object>(
   session: Session,
@@ -29,7 +29,7 @@ export async function readPages<Reply extends object>(
   return answer
 }
 
-/** All pages of a list, whoever reads them. */
+/** Reads all pages of a list. */
 export async function readAllPages<Reply extends object>(
   read: (query: { limit: number; cursor?: string }) => Promise<Reply>,
 ): Promise<Reply> {
@@ -39,7 +39,7 @@ export async function readAllPages<Reply extends object>(
   return answer
 }
 
-/** A page with the rows of the one before it in front: a list has one member that is an array. */
+/** Prepends the rows of the previous pages to a page; a list has one array field. */
 function joinPages<Reply extends object>(before: Reply, next: Reply): Reply {
   const rows = Object.entries(next).map(([name, value]) => [
     name,

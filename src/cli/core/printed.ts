@@ -1,21 +1,21 @@
 import { quoted } from '../../client/shell.ts'
 import { usage } from './failure.ts'
 
-/** A request as it would be sent. */
+/** Request that would be sent. */
 export interface Call {
   method: string
   url: string
   body: string | undefined
-  /** The variable of the environment that has the key. */
+  /** Environment variable that holds the key. */
   keyVariable: 'PODPLANE_API_KEY' | 'PODPLANE_OPERATOR_KEY'
 }
 
-/** Ends a command whose call is printed in place of being sent. */
+/** Ends a command whose call was printed instead of sent. */
 export class Printed extends Error {
   override readonly name = 'Printed'
 }
 
-/** `--print`: notes what a command reads, and keeps back what it would change (CL-37). */
+/** Implements `--print`: reads are sent, and the first call that would change something is printed instead (CL-37). */
 export class CallPrinter {
   private first: Call | undefined
   private readonly write: (text: string) => void
@@ -27,12 +27,15 @@ export class CallPrinter {
     this.end = end
   }
 
-  /** What was read to find ids for names is not what the command is for. */
+  /** Forgets the reads that resolved names to ids; they are not the purpose of the command. */
   reset(): void {
     this.first = undefined
   }
 
-  /** Resolves for what may be sent. What changes something is printed, and the run ends before it could be. */
+  /**
+   * Resolves if the call may be sent. A call that changes something is printed, the run ends, and the promise never resolves; before a
+   * stream, the first read of the command is printed in the same way.
+   */
   async admit(call: Call, isStream: boolean): Promise<void> {
     this.first ??= call
     const isRead = call.method === 'GET' || new URL(call.url).searchParams.get('dryRun') === 'true'
@@ -42,7 +45,7 @@ export class CallPrinter {
     await new Promise(() => undefined)
   }
 
-  /** Where nothing is changed, the first that was read is the call. */
+  /** If nothing was to be changed, prints the first read. Throws `Printed`. */
   finish(): never {
     if (this.first === undefined) throw usage('this command sends no request')
     this.write(`${curlOf(this.first)}\n`)
@@ -50,7 +53,7 @@ export class CallPrinter {
   }
 }
 
-/** A call for a shell; its key is read from the environment. */
+/** Call as a curl command; its key comes from the environment. */
 export function curlOf({ method, url, body, keyVariable }: Call): string {
   const lines = [`curl -sS -X ${method} ${quoted(url)}`, `  -H "Authorization: Bearer $${keyVariable}"`]
   if (body !== undefined) lines.push(`  -H 'Content-Type: application/json'`, `  -d ${quoted(body)}`)

@@ -10,24 +10,24 @@ import type { Globals, Io } from './io.ts'
 import { type Call, CallPrinter } from './printed.ts'
 import { CLI_VERSION } from './release/version.ts'
 
-/** How long `--wait` waits where no `--timeout` is given. */
+/** Default timeout of `--wait`, milliseconds. */
 const WAIT_MS = 10 * 60_000
 
-/** What an action of a command works with. */
+/** Context of a command's action: plane, client, output and settings. */
 export class Session {
   readonly io: Io
   readonly globals: Globals
   readonly out: Output
-  /** Fires on Ctrl-C and when `--timeout` has run out. */
+  /** Aborted on Ctrl-C and when `--timeout` has expired. */
   readonly signal: AbortSignal
   readonly startedAtMs: number
-  /** With `--print`. */
+  /** Set with `--print`. */
   readonly printer: CallPrinter | undefined
   private found: Target | undefined
   private hasChanged = false
-  /** Names that were written in place of ids, by the id. */
+  /** Names that the user typed, by the id that they resolved to. */
   readonly written = new Map<string, string>()
-  /** Of the plane that has answered last, where it says so (CL-9). */
+  /** Version of the plane, from its latest answer (CL-9). */
   planeVersion: string | undefined
 
   constructor(io: Io, globals: Globals, { signal, end }: { signal: AbortSignal; end(reason: Error): void }) {
@@ -42,7 +42,7 @@ export class Session {
     this.startedAtMs = io.nowMs()
   }
 
-  /** The plane that is meant; commands that ask none never look. */
+  /** Plane of the command; resolved on first use, so commands without a request need none. */
   get target(): Target {
     this.found ??= resolveTarget({
       flags: {
@@ -65,12 +65,12 @@ export class Session {
     })
   }
 
-  /** The client of the plane, as the person that is signed in. */
+  /** Client of the plane with the user's key. */
   get api(): ApiClient {
     return this.connectAs(this.key)
   }
 
-  /** The same as its operator. */
+  /** Client of the plane with the operator key. */
   get operatorApi(): ApiClient {
     const { operatorKey, url } = this.target
     if (operatorKey !== undefined) return this.connectAs(operatorKey)
@@ -81,17 +81,17 @@ export class Session {
     return connect({ url: this.target.url, credentials: { key }, fetch: (input, init) => this.fetch(input, init) })
   }
 
-  /** Whether nothing was found, and nothing was changed or said before. */
+  /** Whether the action may run again: the plane found nothing, and nothing was changed or printed before. */
   mayRepeat(error: unknown): boolean {
     return error instanceof ApiError && error.status === 404 && !this.hasChanged && !this.out.hasSaid
   }
 
-  /** When a wait of this command is over. */
+  /** Deadline for a wait of this command, milliseconds since 1970. */
   get deadlineMs(): number {
     return this.startedAtMs + (this.globals.timeout ?? WAIT_MS)
   }
 
-  /** Whether a person reads along: nothing of it is piped, and no program has asked for it. */
+  /** Whether a user reads the output: stdout and stderr are terminals, and no flag or CI variable states otherwise. */
   get isInteractive(): boolean {
     return this.out.isTerminal && this.io.stderr.isTTY === true && !this.out.isJson && !this.globals.quiet && !this.io.env.CI
   }
@@ -101,7 +101,7 @@ export class Session {
     return this.globals.input !== false && !this.io.env.CI && this.io.stdin.isTTY === true && this.io.stderr.isTTY === true
   }
 
-  /** Asks before something is lost. Without a terminal `--yes` has to be given (CL-5). */
+  /** Asks for confirmation before a loss. Throws if the user declines, or without a terminal unless `--yes` was set (CL-5). */
   async confirm(question: string, yes: boolean | undefined): Promise<void> {
     if (yes || this.printer !== undefined) return
     const asked = this.withNames(question)
@@ -110,13 +110,13 @@ export class Session {
     if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(EXIT.BAD_OUTCOME, 'cancelled', 'nothing was changed')
   }
 
-  /** Whoever wrote a name reads it again beside its id. */
+  /** Puts the names that the user typed beside the ids. */
   private withNames(text: string): string {
     return [...this.written].reduce((left, [id, name]) => left.replaceAll(id, `${name} (${id})`), text)
   }
 
   async ask(question: string): Promise<string> {
-    // Prompts are talk: stdout stays data.
+    // Prompts go to stderr; stdout carries data only.
     const lines = createInterface({ input: this.io.stdin, output: process.stderr })
     try {
       return await lines.question(question, { signal: this.signal })
@@ -135,7 +135,7 @@ export class Session {
     }
   }
 
-  /** Sends a request as this program. */
+  /** Sends a request with the `user-agent` of this program. */
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const headers = new Headers(init?.headers)
     await this.printer?.admit(this.callOf(input, init, headers), headers.get('accept') === 'text/event-stream')

@@ -6,7 +6,7 @@ import type { Session } from './session.ts'
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 2_000
 
-/** Looks again and again until there is something; meanwhile stderr says why it is not there yet (CL-4). */
+/** Polls until there is a result; meanwhile stderr shows why it is not there yet (CL-4). */
 export async function untilDone<T>(
   session: Session,
   resource: string,

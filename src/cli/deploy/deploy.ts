@@ -20,7 +20,7 @@ export interface DeployFlags {
   wait?: boolean
 }
 
-/** Makes what a podplane.toml declares, after it has said what that changes and costs (CL-20 to CL-23). */
+/** Applies a podplane.toml after it has shown the changes and their cost (CL-20 to CL-23). */
 export async function deploy(session: Session, flags: DeployFlags): Promise<number> {
   const declared = readManifest(readFile(session, flags.file), flags.file, session.io.env)
   const steps = planDeploy(declared, await readPresent(session))
@@ -58,7 +58,7 @@ function print(session: Session, steps: readonly ShownStep[], applied: boolean):
     )
 }
 
-/** What the account has of each kind. */
+/** Existing resources of the account, by kind. */
 async function readPresent(session: Session): Promise<Record<Kind, readonly Present[]>> {
   const { api } = session
   const [volumes, templates, endpoints, pods] = await Promise.all([
@@ -70,7 +70,10 @@ async function readPresent(session: Session): Promise<Record<Kind, readonly Pres
   return { volumes: volumes.networkVolumes, templates: templates.templates, endpoints: endpoints.endpoints, pods: pods.pods }
 }
 
-/** Carries the steps out in their order, so that each finds what it names. Running it again goes on where this one has ended. */
+/**
+ * Applies the steps in order, so that each finds the resources that it references. After a failure, another run continues at the failed
+ * step.
+ */
 async function applyAll(session: Session, steps: readonly Step[]): Promise<string[]> {
   const ids: string[] = []
   for (const step of steps) {
@@ -98,7 +101,7 @@ async function apply({ api, out }: Session, step: Step, idOf: (reference: string
   if (step.action === 'keep' && step.id !== null) return step.id
   if (step.id !== null) {
     out.talk(`changing ${singular(step.kind)} ${step.name}`)
-    // The members are those of the API, as the schema of the file says; their values are for the plane to judge.
+    // The manifest reader checks the names of the fields; the plane checks their values.
     const given = { path: { id: step.id }, body: resolveReferences(changeBody(step), idOf) as never }
     if (step.kind === 'volumes') await api.updateNetworkVolume(given)
     else if (step.kind === 'templates') await api.updateTemplate(given)
@@ -107,7 +110,7 @@ async function apply({ api, out }: Session, step: Step, idOf: (reference: string
     return step.id
   }
   out.talk(`creating ${singular(step.kind)} ${step.name}`)
-  // As above: members of the API, with values for the plane to judge.
+  // As above: the plane checks the values.
   const body = { ...(resolveReferences(step.declared.members, idOf) as object), name: step.name } as never
   if (step.kind === 'volumes') return (await api.createNetworkVolume({ body })).id
   if (step.kind === 'templates') return (await api.createTemplate({ body })).id
@@ -115,7 +118,10 @@ async function apply({ api, out }: Session, step: Step, idOf: (reference: string
   return (await api.createPod({ body })).id
 }
 
-/** Usable is: a pod whose ports answer, an endpoint whose smoke job has COMPLETED or that has a worker ready (CL-4). */
+/**
+ * Waits until all resources are usable: a pod whose ports answer, an endpoint whose smoke job has COMPLETED or that has a ready worker
+ * (CL-4).
+ */
 async function waitForAll(session: Session, steps: readonly Step[], ids: readonly string[]): Promise<void> {
   for (const [index, { kind, name, declared }] of steps.entries()) {
     const id = ids[index] ?? ''

@@ -56,14 +56,14 @@ ports = ["8888/http"]
 startSsh = true
 `
 
-/** The files of each kind; the first one is the podplane.toml. */
+/** Files of each kind; the first one is the podplane.toml. */
 export const STARTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   endpoint: { 'podplane.toml': ENDPOINT },
   worker: { 'podplane.toml': WORKER, 'handler.py': HANDLER, Dockerfile: DOCKERFILE },
   pod: { 'podplane.toml': POD },
 }
 
-/** Writes files to begin with, and none over another. */
+/** Writes the starter files and overwrites none. */
 export function init(session: Session, kind: string, file: string): number {
   const starter = STARTERS[kind]
   if (starter === undefined) throw usage(`${kind}: there are ${Object.keys(STARTERS).join(', ')}`)

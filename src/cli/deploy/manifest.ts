@@ -4,30 +4,30 @@ import { errorText } from '../../node/fail.ts'
 import { parseDurationMs } from '../core/durations.ts'
 import { usage } from '../core/failure.ts'
 
-// The file podplane.toml: what an application consists of, in the members of the API (CL-20).
+// The file podplane.toml declares an application with the fields of the API (CL-20).
 
-/** In the order in which they are made: each may name what stands before it. */
+/** Kinds in order of creation: each may reference the kinds before it. */
 export const KINDS = ['volumes', 'templates', 'endpoints', 'pods'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** A job that shows that an endpoint works. */
+/** Job that tests whether an endpoint works. */
 export interface Smoke {
   input: Record<string, unknown>
   timeoutMs: number
 }
 
-/** One thing that the file declares. */
+/** Resource that the file declares. */
 export interface Declared {
   kind: Kind
   name: string
-  /** Of the request that creates it; its name is the table's. */
+  /** Fields of the create request, without the name, which is the name of the table. */
   members: Record<string, unknown>
   smoke?: Smoke
 }
 
 type Names<Body> = Record<Exclude<keyof Body, 'name'>, true>
 
-/** What may stand in a table of each kind: the compiler holds these against the requests of the API. */
+/** Allowed fields per kind; the compiler compares them with the API's request types. */
 const MEMBERS = {
   volumes: { size: true, dataCenter: true, type: true } satisfies Names<ApiBody<'createNetworkVolume'>>,
   templates: {
@@ -79,7 +79,10 @@ function containerMembers() {
   return { args: true, cmd: true, entrypoint: true, disk: true, env: true, image: true, ports: true, registry: true } as const
 }
 
-/** Reads a podplane.toml; `path` names it in errors. `${NAME}` and `${NAME:-default}` stand for variables of the environment, `$${` for itself. */
+/**
+ * Parses a podplane.toml; `path` names it in errors. `${NAME}` and `${NAME:-default}` are replaced by environment variables, `$${` stands
+ * for itself.
+ */
 export function readManifest(text: string, path: string, env: Readonly<Record<string, string | undefined>>): Declared[] {
   const tables = parsed(text, path)
   const unknown = Object.keys(tables).find((name) => !KINDS.some((kind) => kind === name))
@@ -136,7 +139,7 @@ function readSmoke(smoke: unknown, where: string): Smoke {
 
 const VARIABLE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g
 
-/** A value with the variables of the environment in its texts. */
+/** Value with the environment variables in its strings replaced. */
 function filled(value: unknown, where: string, env: Readonly<Record<string, string | undefined>>): unknown {
   if (Array.isArray(value)) return value.map((item, index) => filled(item, `${where}[${index}]`, env))
   if (value instanceof Date) return value.toISOString()
@@ -152,10 +155,10 @@ function filled(value: unknown, where: string, env: Readonly<Record<string, stri
 }
 
 const REFERENCE = /^(volumes|templates)\.([\w-]+)$/
-/** Members that hold ids. */
+/** Fields that hold ids. */
 const OF_IDS = new Set(['templateId', 'networkVolumes', 'volumeId'])
 
-/** Names such as `volumes.data` that stand where an id belongs. */
+/** References such as `volumes.data` in fields that hold ids. */
 export function referencesIn(members: unknown): string[] {
   const found: string[] = []
   resolveReferences(members, (reference) => {
@@ -165,7 +168,7 @@ export function referencesIn(members: unknown): string[] {
   return found
 }
 
-/** The same members with ids in place of names; those that nobody knows yet stay. */
+/** Fields with references replaced by ids; unknown ones stay. */
 export function resolveReferences(value: unknown, idOf: (reference: string) => string | undefined, isId = false): unknown {
   if (Array.isArray(value)) return value.map((item) => resolveReferences(item, idOf, isId))
   if (isRecord(value))

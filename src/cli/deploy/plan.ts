@@ -1,6 +1,6 @@
 import { type Declared, type Kind, resolveReferences } from './manifest.ts'
 
-/** A thing as the API shows it. */
+/** Resource as the API returns it. */
 export type Present = Readonly<Record<string, unknown>> & { id: string; name: string }
 
 export interface Change {
@@ -9,19 +9,19 @@ export interface Change {
   to: unknown
 }
 
-/** What a deploy would do about one thing. */
+/** Action of a deploy for one resource. */
 export interface Step {
   kind: Kind
   name: string
   action: 'create' | 'update' | 'keep' | 'refuse'
   id: string | null
   changes: Change[]
-  /** Why it cannot be done, where it cannot. */
+  /** Reason of a `refuse`. */
   reason?: string
   declared: Declared
 }
 
-/** Members that are said at create and never again. */
+/** Fields that can only be set at creation. */
 const FIXED: Readonly<Record<Kind, readonly string[]>> = {
   volumes: ['dataCenter', 'type'],
   templates: [],
@@ -29,14 +29,14 @@ const FIXED: Readonly<Record<Kind, readonly string[]>> = {
   pods: ['cloud', 'cpu', 'dataCenterIds', 'gpu'],
 }
 const SINGULAR: Readonly<Record<Kind, string>> = { volumes: 'volume', templates: 'template', endpoints: 'endpoint', pods: 'pod' }
-/** Variables that the platform has added. */
+/** Variables that the plane adds. */
 const GIVEN_VARIABLES = new Set(['PUBLIC_KEY', 'JUPYTER_PASSWORD'])
 
 export function singular(kind: Kind): string {
   return SINGULAR[kind]
 }
 
-/** What has to be done so that everything declared is there as declared (CL-21). What is not declared is left alone. */
+/** Steps that bring all declared resources into the declared state (CL-21). Other resources are left alone. */
 export function planDeploy(declared: readonly Declared[], present: Readonly<Record<Kind, readonly Present[]>>): Step[] {
   const ids = new Map<string, string>()
   return declared.map((one) => {
@@ -60,7 +60,7 @@ function planStep(declared: Declared, found: readonly Present[]): Step {
     const reason = `${found.length} ${kind} are named ${name}: ${found.map(({ id }) => id).join(', ')}; rename or delete all but one`
     return { kind, name, action: 'refuse', id: null, changes: [], reason, declared }
   }
-  // What the API does not show, such as the keys that a pod was given, cannot be compared.
+  // Fields that the API does not return, such as the keys of a pod, cannot be compared.
   const shown = Object.entries(members).filter(([member]) => member in thing)
   const changes = shown
     .filter(([member, to]) => !holds(member, to, thing[member]))
@@ -72,7 +72,7 @@ function planStep(declared: Declared, found: readonly Present[]): Step {
   return { ...base, action: 'refuse', reason }
 }
 
-/** Whether a thing has what is declared; what is left out inside may be anything. */
+/** Whether a resource matches the declaration; nested fields that are left out match any value. */
 function holds(member: string, declared: unknown, present: unknown): boolean {
   if (member === 'env') return sameVariables(declared, present)
   if (member === 'flashboot' && typeof declared === 'boolean') return present === (declared ? 'FLASHBOOT' : 'OFF')
@@ -104,7 +104,7 @@ function sameVariables(declared: unknown, present: unknown): boolean {
   return wanted.length === held.length && wanted.every(([name, value]) => held.some(([own, other]) => own === name && other === value))
 }
 
-/** The body that changes a thing: what differs, and of a variable table or a list the whole. */
+/** Update request with the differing fields; tables of variables and lists are sent as a whole. */
 export function changeBody(step: Step): Record<string, unknown> {
   return Object.fromEntries(step.changes.map(({ member, to }) => [member, to]))
 }

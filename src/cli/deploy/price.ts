@@ -4,22 +4,22 @@ import type { Session } from '../core/session.ts'
 import { referencesIn } from './manifest.ts'
 import type { Step } from './plan.ts'
 
-/** What a step costs once it is done, where it can be told. */
+/** Cost of a step's result, where it is known. */
 export interface Price {
-  /** USD per hour: of a pod while it runs, of an endpoint with all the workers that it may have. */
+  /** USD per hour: of a pod while it runs, of an endpoint with its maximum number of workers. */
   usdPerHour: number | null
-  /** What else there is to say, such as that no host has room now. */
+  /** Further information, such as that no host has capacity now. */
   note?: string
 }
 
 const DEFAULT_MAX_WORKERS = 3
 
-/** The price of a step, by a dry run or by the catalog (CL-22). */
+/** Price of a step, from a dry run or from the catalog (CL-22). */
 export async function priceOf(session: Session, step: Step): Promise<Price> {
   if (step.action === 'refuse' || step.kind === 'volumes' || step.kind === 'templates') return { usdPerHour: null }
   try {
     if (step.kind === 'pods') return await priceOfPod(session, step)
-    // What it names may only be made by this very deployment.
+    // A dry run needs the ids of the referenced resources, which this deploy may still have to create.
     const isKnown = step.action === 'create' && referencesIn(step.declared.members).length === 0
     return isKnown ? await priceOfNewEndpoint(session, step) : await priceOfEndpoint(session.api, step.declared.members)
   } catch (error) {
@@ -32,9 +32,9 @@ async function priceOfPod(session: Session, step: Step): Promise<Price> {
     const pod = await session.api.getPod({ path: { id: step.id } })
     return { usdPerHour: pod.cost }
   }
-  // The members are those of the API, as the schema of the file says; their values are for the plane to judge.
+  // The manifest reader checks the names of the fields; the plane checks their values.
   const body = { ...step.declared.members, name: step.name } as never
-  // One operation has two answers; the document names the one that a create is for.
+  // The operation has two answers; the document names the one without `dryRun`.
   const answer = (await session.api.createPod({ body, query: { dryRun: true } })) as unknown as {
     fits: boolean
     cost: number
@@ -45,11 +45,11 @@ async function priceOfPod(session: Session, step: Step): Promise<Price> {
   return { usdPerHour: answer.cost, note: `no host has room now${nearest === undefined ? '' : `: ${nearest.failed.join('; ')}`}` }
 }
 
-/** With all its workers, and what keeps the first from starting now (DRY-18). */
+/** Price with the maximum number of workers, and the obstacles that keep the first one from starting now (DRY-18). */
 async function priceOfNewEndpoint(session: Session, step: Step): Promise<Price> {
-  // The members are those of the API, as the schema of the file says; their values are for the plane to judge.
+  // The manifest reader checks the names of the fields; the plane checks their values.
   const body = { ...step.declared.members, name: step.name } as never
-  // As that of a pod, it has an answer of its own for a dry run.
+  // As for pods, the answer to a dry run is another type.
   const answer = (await session.api.createEndpoint({ body, query: { dryRun: true } })) as unknown as {
     fits: boolean
     costAtMost: number
@@ -74,7 +74,7 @@ async function priceOfEndpoint(api: ApiClient, members: Compute): Promise<Price>
   return { usdPerHour: each === null ? null : each * workers }
 }
 
-/** Of the dearest type that a worker may get. */
+/** Price of the most expensive GPU type that a worker may get. */
 async function priceOfGpu(api: ApiClient, { pools = [], count = 1 }: NonNullable<Compute['gpu']>): Promise<number | null> {
   const { gpus } = await api.listGpuTypes()
   const prices = gpus.flatMap(({ pool, price }) =>

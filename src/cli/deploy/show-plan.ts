@@ -1,7 +1,7 @@
 import { type Step, singular } from './plan.ts'
 import type { Price } from './price.ts'
 
-/** A step as programs read it. */
+/** Step as programs read it. */
 export interface ShownStep {
   action: Step['action']
   kind: Step['kind']
@@ -12,7 +12,7 @@ export interface ShownStep {
   note: string | null
 }
 
-/** Values of variables are shown to nobody: they may be passwords. */
+/** Values of variables may be passwords, so they are not shown. */
 const HIDDEN = '(hidden)'
 
 export function shownStep(step: Step, price: Price): ShownStep {
@@ -31,7 +31,7 @@ function hidden(variables: unknown): unknown {
 
 const SIGNS: Readonly<Record<Step['action'], string>> = { create: '+', update: '~', keep: '=', refuse: '!' }
 
-/** The plan as people read it. */
+/** Plan as text for users. */
 export function formatPlan(steps: readonly ShownStep[]): string {
   const lines = steps.flatMap((step) => {
     const id = step.id === null ? '' : ` (${step.id})`
@@ -47,7 +47,7 @@ function changeText({ member, from, to }: ShownStep['changes'][number], action: 
   return action === 'create' ? `${member} = ${JSON.stringify(to)}` : `${member}: ${JSON.stringify(from)} -> ${JSON.stringify(to)}`
 }
 
-/** One line for people: what is going to happen. */
+/** One-line summary of the plan. */
 export function summary(steps: readonly ShownStep[]): string {
   const count = (action: Step['action']) => steps.filter((step) => step.action === action).length
   return `${count('create')} to create, ${count('update')} to change, ${count('keep')} as they are`

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs'
 
-/** Several files are saved at once, and some editors write one in steps. */
+/** Pause after the last file event, milliseconds: several files are saved at once, and some editors write a file in steps. */
 const SETTLE_MS = 150
 const IGNORED = /(^|[\\/])(\.git|\.podplane|\.venv|node_modules|__pycache__)([\\/]|$)|~$|\.(pyc|log|sw[opx]|tmp)$/
 
@@ -8,7 +8,7 @@ export function isSource(path: string): boolean {
   return !IGNORED.test(path)
 }
 
-/** Changes of the files in a directory, several in a row as one. */
+/** Watches the source files of a directory; events in quick succession count as one change. */
 export class Changes {
   private readonly watcher: FSWatcher
   private timer: NodeJS.Timeout | undefined
@@ -21,12 +21,12 @@ export class Changes {
     })
   }
 
-  /** Whether something has changed since this was last taken. */
+  /** Whether there was a change since the last `take`. */
   get pending(): boolean {
     return this.hasChanged
   }
 
-  /** Resolves at the next change, or at once where one has come already. */
+  /** Resolves at the next change, or at once if there was one. */
   async take(): Promise<void> {
     if (!this.hasChanged) await new Promise<void>((resolve) => (this.waiting = resolve))
     this.hasChanged = false

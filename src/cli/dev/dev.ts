@@ -21,19 +21,19 @@ export interface DevFlags {
 
 const HELD_MS = 1_000
 
-/** What is being worked on. */
+/** Endpoint under development. */
 interface Work {
   session: Session
   directory: string
   declared: Declared
   changes: Changes
-  /** Of the endpoint that is only for this. */
+  /** Name of the development endpoint. */
   name: string
 }
 
 /**
- * Builds the worker of a directory, runs it in the local plane, gives it its smoke job, and does so again at each change of a file (CL-34). The
- * endpoint is one of its own, `<name>-dev`, with no worker kept: what is deployed stays as it is.
+ * Builds the worker of a directory, runs it on the local plane with its smoke job, and repeats this at each change of a file (CL-34). It
+ * uses its own endpoint, `<name>-dev`, with a minimum of 0 workers, so deployed endpoints stay unchanged.
  */
 export async function develop(session: Session, flags: DevFlags): Promise<number> {
   if (!isOnThisMachine(session.target.url))
@@ -83,7 +83,7 @@ async function runOnce(work: Work, image: string): Promise<number> {
   return isGood ? EXIT.OK : EXIT.BAD_OUTCOME
 }
 
-/** The image of what the files are now; undefined where that is the same, or does not build. */
+/** Builds an image of the current files; undefined if it is the same or the build fails. */
 async function buildOther({ session, directory, declared }: Work, image: string | undefined): Promise<string | undefined> {
   const built = await buildImage(session, directory, declared.name)
   return built === image ? undefined : built
@@ -111,14 +111,14 @@ function readFile(path: string): string {
   }
 }
 
-/** Makes the endpoint, or gives it another image. */
+/** Creates the endpoint, or sets its image. */
 async function put({ session, declared, name }: Work, image: string): Promise<string> {
   const { api, out } = session
   const ids = new Map<string, string>()
   for (const reference of referencesIn(declared.members)) ids.set(reference, await idOfReference(session, reference))
   const members = resolveReferences(declared.members, (reference) => ids.get(reference)) as Record<string, unknown>
   const workers = { ...(members.workers as object | undefined), min: 0, max: 1 }
-  // The members are those of the API, as the schema of the file says; their values are for the plane to judge.
+  // The manifest reader checks the names of the fields; the plane checks their values.
   const body = { ...members, image, workers, name } as never
   const { endpoints } = await readAllPages((query) => api.listEndpoints({ query }))
   const present = endpoints.find((endpoint) => endpoint.name === name)
@@ -136,11 +136,11 @@ async function idOfReference(session: Session, reference: string): Promise<strin
 
 interface Outcome {
   isGood: boolean
-  /** What the files have become while the job ran. */
+  /** Image of the files that changed while the job ran. */
   next?: string
 }
 
-/** Gives it its smoke job and prints what comes of it; a change that makes another image cancels it. */
+/** Sends the smoke job and prints its outcome; a change that results in another image cancels the job. */
 async function tryOut(work: Work, endpointId: string, image: string): Promise<Outcome> {
   const { session, declared, changes } = work
   const { api, out } = session

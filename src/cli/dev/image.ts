@@ -4,7 +4,7 @@ import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
 import type { Session } from '../core/session.ts'
 
-/** Builds the image of a directory and names it after what is in it. Undefined: it does not build, and stderr has said why. */
+/** Builds the image of a directory and tags it with its content hash. Undefined if the build fails; stderr then has the reason. */
 export async function buildImage(session: Session, directory: string, name: string): Promise<string | undefined> {
   const built = await docker(session, ['build', '-q', directory])
   if (built.code !== 0) {

@@ -1,16 +1,16 @@
-// What is said on a stream to a command in a pod: binary messages, the first byte of which names a channel (v5.channel.k8s.io, NET-6).
+// Messages on the stream of a command in a pod: binary, with a channel in the first byte (v5.channel.k8s.io, NET-6).
 
 export const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, credit: 5, signal: 6, close: 255 } as const
-/** Bytes that each end takes before it has said anything. */
+/** Bytes that each end accepts before it has sent a credit message. */
 export const WINDOW_BYTES = 256 * 1024
-/** Most bytes that one message carries. */
+/** Maximum bytes of one message. */
 export const MESSAGE_BYTES = 32 * 1024
 
-/** How a command ended; no exit code: it was broken off, or never began. */
+/** End of a command; `exitCode` null: it was broken off or never started. */
 export interface ExitStatus {
   exitCode: number | null
   message?: string
-  /** The pod takes no commands, now or later. */
+  /** Whether the pod never accepts commands. */
   isRefused?: true
 }
 
@@ -29,7 +29,7 @@ export function resizeMessage(rows: number, cols: number): Uint8Array<ArrayBuffe
   return message('resize', JSON.stringify({ Width: cols, Height: rows }))
 }
 
-/** The status that a message of its channel says. */
+/** Parses a message of the status channel. */
 export function readStatus(body: Uint8Array): ExitStatus {
   try {
     const said = JSON.parse(Buffer.from(body).toString('utf8')) as { exitCode?: unknown; message?: unknown; reason?: unknown }

@@ -10,13 +10,13 @@ import type { Session } from '../core/session.ts'
 import { Door } from './door.ts'
 import { exitCodeOf } from './exec.ts'
 
-/** A side of a copy: a path here, or one in a pod. */
+/** Side of a copy: a local path, or a path in a pod. */
 export interface Side {
   pod: string | undefined
   path: string
 }
 
-/** `<pod>:<path>` is in a pod; what begins like a path, or has no colon, is here. */
+/** `<pod>:<path>` is in a pod; text that starts like a path or has no colon is local. */
 export function readSide(text: string): Side {
   const match = /^([A-Za-z0-9][\w-]*):(.*)$/s.exec(text)
   if (match?.[1] === undefined) return { pod: undefined, path: text }
@@ -24,7 +24,8 @@ export function readSide(text: string): Side {
   return { pod: match[1], path: match[2] }
 }
 
-// $1 is where to, $2 the name of what comes. Into a directory that is there, else under its own name: nothing is half there.
+// $1 is the target, $2 the name of the copied entry. An existing directory receives the entry; otherwise it is unpacked aside and moved to
+// the target, so that the target is never incomplete.
 const TAKE = `set -e
 if [ -d "$1" ]; then exec tar -xf - -C "$1" --no-same-owner; fi
 case "$1" in */) mkdir -p "$1"; exec tar -xf - -C "$1" --no-same-owner;; esac
@@ -55,7 +56,7 @@ async function upload(session: Session, path: string, pod: string, target: strin
   const complaints = collect(door)
   for await (const part of tar.stdout) await door.write(part as Buffer)
   const code = await ended
-  // A stream that was cut is not to be taken for a whole one.
+  // A stream that broke off must not look complete, so the connection is closed instead of the input ended.
   if (code !== 0) door.close()
   else door.endInput()
   finish(door, await complaints, code)
@@ -71,7 +72,7 @@ async function download(session: Session, pod: string, path: string, target: str
     door.endInput()
     const tar = spawn('tar', ['-xf', '-', '-C', scratch, '--no-same-owner'], { stdio: ['pipe', 'ignore', 'pipe'] })
     const ended = exitOf(tar)
-    // What the pod says comes first: without its stream there is nothing that tar here could read.
+    // The pod's errors take precedence: without its stream the local tar has nothing to read.
     let ownComplaints = ''
     tar.stderr.on('data', (part: Buffer) => {
       ownComplaints += part.toString('utf8')
@@ -92,7 +93,7 @@ async function download(session: Session, pod: string, path: string, target: str
   }
 }
 
-/** Reads all that the pod says; answers what it complains about. */
+/** Reads all output of the command; returns its stderr. */
 async function collect(door: Door, take: (bytes: Uint8Array) => Promise<void> = async () => {}): Promise<string> {
   let complaints = ''
   for (let heard = await door.read(); heard !== undefined; heard = await door.read()) {

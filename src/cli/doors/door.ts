@@ -4,9 +4,11 @@ import { CliError, usage } from '../core/failure.ts'
 import type { Session } from '../core/session.ts'
 import { CHANNELS, creditMessage, type ExitStatus, MESSAGE_BYTES, message, readStatus, resizeMessage, WINDOW_BYTES } from './channels.ts'
 
-/** Both ends grant what they take, so neither holds more than a window of either direction. */
+/**
+ * Options of a connection. Both ends grant credit for the bytes that they consume, so neither buffers more than one window per direction.
+ */
 export interface DoorOptions {
-  /** A login shell where it is left out. */
+  /** Command with its arguments; a login shell if left out. */
   command?: readonly string[]
   terminal?: { rows: number; cols: number; term: string }
 }
@@ -16,7 +18,7 @@ export interface Heard {
   bytes: Uint8Array
 }
 
-/** A command in a pod over a WebSocket of the plane (CL-30). */
+/** Command in a pod, over a WebSocket of the plane (CL-30). */
 export class Door {
   private readonly socket: WebSocket
   private readonly arrived: Heard[] = []
@@ -31,7 +33,7 @@ export class Door {
     socket.addEventListener('close', ({ reason }) => this.end({ exitCode: null, message: reason || 'the connection to the pod ended' }))
   }
 
-  /** Opens it, or says why the pod cannot be entered. */
+  /** Opens the connection. Throws the reason if the pod cannot be entered. */
   static async open(session: Session, podId: string, { command, terminal }: DoorOptions): Promise<Door> {
     const query = {
       flow: true,
@@ -40,7 +42,7 @@ export class Door {
     }
     if (session.printer !== undefined) throw usage('it goes over a WebSocket: there is no line of curl for it')
     const address = session.api.execInPod({ path: { id: podId }, query })
-    // Node's own WebSocket takes no headers; the plane reads a key among the protocols (NET-10).
+    // The WebSocket of Node takes no headers; the plane reads the key from the subprotocols (NET-10).
     const key = Buffer.from(session.key).toString('base64url')
     const socket = new WebSocket(address, ['v5.channel.k8s.io', `base64url.bearer.authorization.podplane.${key}`])
     socket.binaryType = 'arraybuffer'
@@ -52,7 +54,7 @@ export class Door {
     throw await refusalOf(session, address)
   }
 
-  /** The next that is said; undefined behind the last. One reader at a time. */
+  /** Resolves to the next output; undefined after the last. One reader at a time. */
   async read(): Promise<Heard | undefined> {
     for (;;) {
       const next = this.arrived.shift()
@@ -62,7 +64,7 @@ export class Door {
     }
   }
 
-  /** What was read is used up: so much more may come. */
+  /** Reports consumed bytes, for which the other end may send as many more. */
   taken(bytes: number): void {
     this.unsaid += bytes
     if (this.unsaid < WINDOW_BYTES / 4) return
@@ -70,12 +72,12 @@ export class Door {
     this.unsaid = 0
   }
 
-  /** How it ended; to be asked behind the last that was read. */
+  /** Status of the command; final once `read` has returned undefined. */
   get status(): ExitStatus {
     return this.ended ?? { exitCode: null, message: 'it has not ended' }
   }
 
-  /** Resolves when all of it is on its way. One writer at a time. */
+  /** Resolves once all bytes are sent. One writer at a time. */
   async write(bytes: Uint8Array): Promise<void> {
     for (let from = 0; from < bytes.length && this.ended === undefined; ) {
       if (this.sendable <= 0) {
@@ -97,7 +99,7 @@ export class Door {
     this.say(resizeMessage(rows, cols))
   }
 
-  /** The command ends with its connection. */
+  /** Closes the connection, which ends the command. */
   close(): void {
     this.socket.close()
   }
@@ -126,12 +128,12 @@ export class Door {
   }
 }
 
-/** A WebSocket does not say why it was refused; the same request without one does. */
+/** A WebSocket does not state why it was refused; the same request without an upgrade does. */
 async function refusalOf(session: Session, address: URL): Promise<Error> {
   try {
     await session.api.request('GET', address.pathname + address.search)
   } catch (error) {
-    // 400 is for the WebSocket that is missing now: nothing else is wrong.
+    // Status 400 only reports the missing upgrade: nothing else is wrong.
     if (!(error instanceof ApiError) || error.status !== 400) return error as Error
   }
   return new CliError(EXIT.UNREACHABLE, 'no_websocket', 'the plane was reached, and no WebSocket came through', {

@@ -7,7 +7,10 @@ import { exitCodeOf } from './exec.ts'
 
 type Pod = Answer<'getPod'>
 
-/** Runs a command in all members of a cluster at once, each line behind the name of its member; exit code of the first that fails (CL-26). */
+/**
+ * Runs a command in all running members of a cluster at once and prefixes each line with the member's name; returns the exit code of the
+ * first member that failed (CL-26).
+ */
 export async function execInMembers(session: Session, clusterId: string, command: readonly string[]): Promise<number> {
   if (command.length === 0) throw usage('there is no command', 'podplane clusters exec <cluster> -- nvidia-smi -L')
   const { pods } = await session.api.listClusterPods({ path: { id: clusterId } })
@@ -41,7 +44,7 @@ async function execInMember(session: Session, pod: Pod, command: readonly string
   }
 }
 
-/** Whole lines with a label in front: those of several members do not mix. */
+/** Writes whole lines with a label, so that the lines of several members do not mix. */
 export function linesTo(sink: { write(text: string): boolean }, label: string): { take(bytes: Uint8Array): void; end(): void } {
   const decoder = new TextDecoder()
   let begun = ''

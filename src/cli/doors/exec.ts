@@ -9,7 +9,7 @@ export interface ExecFlags {
   tty?: boolean
 }
 
-/** Runs a command in a pod, or a shell; its exit code is the command's (CL-30). */
+/** Runs a command or a shell in a pod; returns its exit code (CL-30). */
 export async function execInPod(session: Session, podId: string, command: readonly string[], flags: ExecFlags): Promise<number> {
   const { io } = session
   const isShell = command.length === 0
@@ -31,7 +31,7 @@ export async function execInPod(session: Session, podId: string, command: readon
   return exitCodeOf(door)
 }
 
-/** The exit code of the command; one that was broken off has none. */
+/** Exit code of the command. Throws `CliError` if the command was refused or broken off. */
 export function exitCodeOf(door: Pick<Door, 'status'>): number {
   const { exitCode, message, isRefused } = door.status
   if (exitCode !== null) return exitCode
@@ -56,7 +56,7 @@ async function passOutput({ stdout, stderr }: Io, door: Door): Promise<void> {
   }
 }
 
-/** Hands each key on as it is pressed, Ctrl-C too, and each new size. Returns what ends that. */
+/** Passes on each key, including Ctrl-C, and each size of the terminal. Returns the function that restores the terminal. */
 function enterTerminal({ stdin, stdout }: Io, door: Door): () => void {
   const keyboard = stdin as NodeJS.ReadStream
   const screen = stdout as NodeJS.WriteStream

@@ -12,7 +12,7 @@ export interface Mapping {
 
 const MAX_PORT = 65_535
 
-/** `8888`, or `9000:8888` for another port here; 0 here is any that is free. */
+/** Parses `8888`, or `9000:8888` for another local port; local port 0 is any free one. */
 export function readMapping(text: string): Mapping {
   const match = /^(?:(\d+):)?(\d+)$/.exec(text)
   const remote = Number(match?.[2])
@@ -22,13 +22,13 @@ export function readMapping(text: string): Mapping {
   return { local, remote }
 }
 
-// Whatever the image has that connects to a port. $1 is the port.
+// Connects with any of the programs that the image may have. $1 is the port.
 const CONNECT = `if command -v nc >/dev/null 2>&1; then exec nc 127.0.0.1 "$1"; fi
 if command -v socat >/dev/null 2>&1; then exec socat - "TCP:127.0.0.1:$1"; fi
 if command -v bash >/dev/null 2>&1; then exec bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$0" && { cat <&3 & cat >&3; wait; }' "$1"; fi
 echo "the image has neither nc, socat nor bash" >&2; exit 127`
 
-/** Listens here and hands each connection on to a port of a pod, also one that it opens to itself alone (CL-32). */
+/** Listens on local ports and forwards each connection to a port of a pod, which may listen on the pod's loopback only (CL-32). */
 export async function forwardPorts(session: Session, podId: string, ports: readonly string[]): Promise<number> {
   const mappings = ports.map(readMapping)
   const pod = await session.api.getPod({ path: { id: podId } })
@@ -80,7 +80,7 @@ async function passUp(socket: Socket, door: Door): Promise<void> {
     for await (const part of socket) await door.write(part as Buffer)
     door.endInput()
   } catch {
-    // The client has broken off: so does the connection in the pod.
+    // The client has broken off, so the connection in the pod ends too.
     door.close()
   }
 }

@@ -5,12 +5,12 @@ import { CliError } from '../core/failure.ts'
 import type { Session } from '../core/session.ts'
 import { execInPod } from './exec.ts'
 
-/** The words of a line such as `ssh pod@host -p 2222`, as the API gives it. */
+/** Arguments of ssh for an address of the API. */
 export function sshArguments(ssh: { host: string; port: number; username: string }): string[] {
   return ['-p', String(ssh.port), `${ssh.username}@${ssh.host}`]
 }
 
-/** The system's ssh client into a pod; without one, or without a way for it, a shell over the plane (CL-33). */
+/** Runs the system's ssh client into a pod; if there is none, or the plane offers no SSH address, runs a shell over the plane (CL-33). */
 export async function sshIntoPod(session: Session, podId: string, command: readonly string[]): Promise<number> {
   const pod = await session.api.getPod({ path: { id: podId } })
   const way = pod.ssh.direct ?? pod.ssh.proxy

@@ -9,7 +9,7 @@ import type { Session } from '../core/session.ts'
 type Changes = ApiBody<'updateEndpoint'>
 type Endpoint = Answer<'getEndpoint'>
 
-/** Changes members of an endpoint, or says what that would do. */
+/** Changes fields of an endpoint, or prints the plan. */
 export async function updateEndpoint(session: Session, id: string, { body, plan }: { body: string; plan?: boolean }): Promise<number> {
   const changes = (await readBody(session.io, body)) as Changes
   if (plan) return await planUpdate(session, id, changes)
@@ -17,7 +17,7 @@ export async function updateEndpoint(session: Session, id: string, { body, plan 
   return EXIT.OK
 }
 
-/** Changes how many workers an endpoint has. */
+/** Changes the minimum and maximum number of an endpoint's workers, or prints the plan. */
 export async function scaleEndpoint(
   session: Session,
   id: string,

@@ -5,7 +5,7 @@ import { usage } from '../core/failure.ts'
 import type { Session } from '../core/session.ts'
 import { untilDone } from '../core/wait.ts'
 
-/** What `endpoints create` is given. */
+/** Flags of `endpoints create`. */
 export interface NewEndpointFlags {
   name?: string
   image?: string
@@ -46,7 +46,7 @@ function bodyOf(flags: NewEndpointFlags, body: Record<string, unknown>): ApiBody
   return { ...body, ...members } as ApiBody<'createEndpoint'>
 }
 
-/** Waits until an endpoint has a worker that takes jobs (CL-4). */
+/** Waits until an endpoint has a worker that can take jobs (CL-4). */
 export async function waitReady(session: Session, id: string): Promise<void> {
   await untilDone(session, `endpoint ${id}`, async () => {
     const { workers } = await session.api.listEndpointWorkers({ path: { id } })

@@ -5,7 +5,7 @@ import type { Session } from '../core/session.ts'
 
 type Release = Pick<Answer<'listEndpointReleases'>['releases'][number], 'version' | 'diff'>
 
-/** Where a request says what a release calls by another name. What is not here is no part of a release, but for variables. */
+/** Request fields for the field names of a release. Fields that are missing here are not part of a release, except variables. */
 const MEMBERS: Readonly<Record<string, readonly [string] | readonly [string, string]>> = {
   'template.imageName': ['image'],
   'template.dockerArgs': ['args'],
@@ -22,10 +22,10 @@ const MEMBERS: Readonly<Record<string, readonly [string] | readonly [string, str
   cloud: ['cloud'],
   networkVolumes: ['networkVolumes'],
 }
-/** Their values are shown to nobody, so nobody can give them back. */
+/** The API never returns their values, so a rollback cannot restore them. */
 const VARIABLES = 'template.env'
 
-/** What to say so that an endpoint is again as it was at a version: the releases since then, undone from the newest on. */
+/** Update request that restores an endpoint to a version, by undoing the later releases from the newest on. */
 export function undoSince(releases: readonly Release[], version: number): { body: Record<string, unknown>; lostVariables: boolean } {
   const since = releases.filter((release) => release.version > version).toSorted((a, b) => b.version - a.version)
   const body: Record<string, unknown> = {}
@@ -37,7 +37,7 @@ export function undoSince(releases: readonly Release[], version: number): { body
   return { body, lostVariables: since.some(({ diff }) => diff.some(({ field }) => field === VARIABLES)) }
 }
 
-/** Deploys again what an earlier release had, as a release of its own. */
+/** Restores the configuration of an earlier release as a new release. */
 export async function rollBack(
   session: Session,
   id: string,
@@ -58,7 +58,7 @@ export async function rollBack(
     return EXIT.OK
   }
   await session.confirm(`Change ${Object.keys(body).join(', ')} of ${id} back to release ${version}?`, yes)
-  // Members are those of the API; their values are its own.
+  // The field names are those of the API; the old values come from its releases.
   const endpoint = await api.updateEndpoint({ path: { id }, body: body as never })
   session.out.done(endpoint, id, `endpoint ${id} has again what release ${version} had`)
   return EXIT.OK

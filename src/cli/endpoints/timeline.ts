@@ -19,7 +19,7 @@ function whatOf({ workerId, phase, release, decision }: Event): string {
   return decision === null ? `release ${release}` : `${decision.current} to ${decision.desired} workers`
 }
 
-/** What happened at an endpoint: workers, decisions of the scaler, releases; the newest first. */
+/** Prints the events of an endpoint, newest first: workers, scaler decisions, releases. */
 export async function printTimeline(session: Session, id: string, since: string): Promise<number> {
   const from = parseInstant(since, session.io.nowMs())
   if (from === undefined) throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)

@@ -20,7 +20,7 @@ type Action = Bulk['action']
 
 const DONE = { cancel: 'cancelled', retry: 'in the queue again' } as const
 
-/** Cancels or retries a job, several, or all that flags name (CL-24). */
+/** Cancels or retries one job, several jobs, or all that the flags match (CL-24). */
 export async function changeJobs(
   session: Session,
   action: Action,
@@ -64,7 +64,7 @@ async function changeMany(
     return EXIT.OK
   }
   await session.confirm(`${action === 'cancel' ? 'Cancel' : 'Retry'} ${what}${costOf(plan)}?`, yes)
-  // What was shown is what happens: another number of jobs is refused.
+  // The plane refuses if the number of matching jobs differs from the confirmed one.
   const started = await ask({ path, body: { ...body, expected: plan.matched } })
   const bulk = await untilOver(session, endpointId, started)
   out.record(bulk, bulk.id ?? undefined)
@@ -95,7 +95,7 @@ function bodyOf(session: Session, jobIds: readonly string[], { status, since, un
     from: instantOf(session, '--since', since),
     to: instantOf(session, '--until', until),
   })
-  // States are the API's to know: it says which there are.
+  // The API checks the states; its error lists the valid ones.
   return members as ApiBody<'cancelJobs'>
 }
 

@@ -12,7 +12,7 @@ export interface JobListFlags {
   id?: string
 }
 
-/** Jobs of an endpoint by state, time and id, page by page. */
+/** Lists jobs of an endpoint by state, time and id. */
 export async function listJobs(session: Session, endpointId: string, { all, status, since, id }: JobListFlags): Promise<number> {
   const from = since === undefined ? undefined : parseInstant(since, session.io.nowMs())
   if (since !== undefined && from === undefined)
@@ -39,7 +39,7 @@ export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { name: 'reason', of: ({ reason }) => reason },
 ]
 
-/** What became of a job, an attempt a line. */
+/** Prints the timeline of a job, one attempt per line. */
 export async function printTimeline(session: Session, endpointId: string, jobId: string): Promise<number> {
   const answer = await session.api.getJobTimeline({ path: { endpointId, jobId } })
   session.out.list(answer, answer.attempts, {

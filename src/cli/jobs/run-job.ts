@@ -12,7 +12,7 @@ export interface RunFlags {
   stream?: boolean
 }
 
-/** Gives an endpoint a job. */
+/** Sends a job to an endpoint. */
 export async function runJob(session: Session, endpointId: string, input: string | undefined, flags: RunFlags): Promise<number> {
   const job = await session.api.runJob({ path: { endpointId }, body: await bodyOf(session, input, flags) })
   if (flags.stream) return await streamJob(session, endpointId, job.id)

@@ -8,12 +8,12 @@ import { untilDone } from '../core/wait.ts'
 export type Job = Answer<'getJobStatus'>
 
 export const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'])
-/** The plane holds a call so long at least. */
+/** Minimum time that the plane holds a call, milliseconds. */
 const HELD_MS = 1_000
-/** The call itself has waited. */
+/** The call itself waits, so the pause between calls is short. */
 const NO_PAUSE = { firstMs: 50, longestMs: 50 }
 
-/** Waits until a job is over; meanwhile stderr says why it waits (CL-4). */
+/** Waits until a job is over; meanwhile stderr shows why it waits (CL-4). */
 export async function waitForJob(session: Session, endpointId: string, jobId: string, deadlineMs?: number): Promise<Job> {
   const path = { endpointId, jobId }
   return await untilDone(
@@ -34,13 +34,13 @@ async function whyOfJob(session: Session, endpointId: string, job: Job): Promise
     const { detail } = await session.api.explainJob({ path: { endpointId, jobId: job.id } })
     return `IN_QUEUE: ${detail}`
   } catch (error) {
-    // The explanation is talk: the wait goes on without.
+    // The explanation is optional: the wait continues without it.
     if (error instanceof ApiError) return job.queue === undefined ? job.status : `IN_QUEUE: ${job.queue.reason}`
     throw error
   }
 }
 
-/** Prints what a job has led to, and says how it went by the exit code (CL-2). */
+/** Prints the result of a job. Throws `CliError` with exit code 1 unless it is COMPLETED (CL-2). */
 export function printOutcome(session: Session, job: Job): number {
   if (session.out.isJson || session.globals.quiet) session.out.record(job, job.id)
   else if (job.output !== undefined) session.out.lines([typeof job.output === 'string' ? job.output : JSON.stringify(job.output, null, 2)])
@@ -51,7 +51,7 @@ export function printOutcome(session: Session, job: Job): number {
 
 type Chunk = Answer<'streamJob'>['stream'][number]
 
-/** The chunks of a job as they come, until it is over. */
+/** Yields the chunks of a job as they arrive, until it is over. */
 export async function* readChunks(session: Session, endpointId: string, jobId: string): AsyncGenerator<Chunk> {
   for (;;) {
     session.signal.throwIfAborted()
@@ -61,7 +61,7 @@ export async function* readChunks(session: Session, endpointId: string, jobId: s
   }
 }
 
-/** Prints the chunks of a job as they come, and how it ended. */
+/** Prints the chunks of a job as they arrive. Throws `CliError` unless it ends COMPLETED. */
 export async function streamJob(session: Session, endpointId: string, jobId: string): Promise<number> {
   for await (const chunk of readChunks(session, endpointId, jobId))
     session.out.event(chunk, typeof chunk.output === 'string' ? chunk.output : `${JSON.stringify(chunk.output)}\n`)

@@ -27,13 +27,13 @@ interface Query {
   cursor?: string
 }
 
-/** One log: how its lines are read, and how they are followed. */
+/** One log: how its lines are read and followed. */
 interface Log {
-  /** Of which worker or pod, where there are several. */
+  /** Name of the worker or pod, if several logs are printed. */
   label: string
-  /** What that is called in JSON. */
+  /** Field of the label in JSON. */
   labelled: 'workerId' | 'pod'
-  /** It is beside the data: for people, on stderr. */
+  /** Whether the lines are messages to users on stderr, not data. */
   isTalk?: boolean
   page(query: Query): Promise<Page>
   follow(lastEventId: string): AsyncGenerator<{ data: string; event: string }>
@@ -46,7 +46,7 @@ export async function printLogs(session: Session, id: string, flags: LogFlags): 
   return await printAll(session, await findLogs(session, id, flags.worker), flags)
 }
 
-/** The same of all members of a cluster. */
+/** Prints the logs of all members of a cluster, in the same way. */
 export async function printMemberLogs(session: Session, clusterId: string, flags: LogFlags): Promise<number> {
   const { pods } = await session.api.listClusterPods({ path: { id: clusterId } })
   const logs = pods.map((pod) => podLog(session, pod.id, pod.name))
@@ -55,14 +55,14 @@ export async function printMemberLogs(session: Session, clusterId: string, flags
 
 const LOOK_MS = 1_000
 
-/** Follows on stderr whatever workers an endpoint has, those that come later too, until the run ends. */
+/** Follows the logs of all workers of an endpoint on stderr, including later ones, until the run ends. */
 export async function followWorkers(session: Session, endpointId: string): Promise<void> {
   const followed = new Set<string>()
   while (!session.signal.aborted) {
     const { workers } = await session.api.listEndpointWorkers({ path: { id: endpointId } }).catch(() => ({ workers: [] }))
     for (const { id } of workers.filter((worker) => !followed.has(worker.id))) {
       followed.add(id)
-      // A worker that has no log yet is looked at again.
+      // A worker may have no log yet, so the next round tries again.
       void followFromStart(session, { ...workerLog(session, endpointId, id), isTalk: true }).catch(() => followed.delete(id))
     }
     await pause(LOOK_MS, session.signal).catch(() => undefined)
@@ -104,7 +104,7 @@ function instantOf(flag: string, text: string | undefined, nowMs: number): strin
   return instant
 }
 
-/** What an id stands for: a pod, or an endpoint with its workers. */
+/** Logs of an id: of a pod, or of the workers of an endpoint. */
 async function findLogs(session: Session, id: string, workerId: string | undefined): Promise<Log[]> {
   if (workerId !== undefined) return [workerLog(session, id, workerId)]
   try {
@@ -142,7 +142,7 @@ function workerLog(session: Session, id: string, workerId: string): Log {
   }
 }
 
-/** The newest lines; with `since` or a search all that are meant. */
+/** Reads the newest lines; with `since` or a search, all matching lines. */
 async function readLines(log: Log, query: Omit<Query, 'limit'>, tail: number): Promise<Line[]> {
   const isWhole = query.since !== undefined || query.q !== undefined
   if (!isWhole) return tail === 0 ? [] : (await log.page({ ...query, limit: Math.min(tail, PAGE) })).lines
@@ -150,7 +150,7 @@ async function readLines(log: Log, query: Omit<Query, 'limit'>, tail: number): P
   const { since, ...others } = query
   let page = await log.page({ ...query, limit: PAGE })
   for (;;) {
-    // Pages lead back in time where no beginning is said, as a search for the newest does.
+    // Without a start, pages go back in time, as a search for the newest lines does.
     if (since === undefined) lines.unshift(...page.lines)
     else lines.push(...page.lines)
     const cursor = page.truncatedAt ?? (since === undefined ? page.older : page.atEnd ? null : page.newer)
@@ -170,7 +170,7 @@ async function follow(session: Session, log: Log, lastEventId: string, { grep, s
   }
 }
 
-/** A terminal shows what the program has said; a pipe gets time and source too. */
+/** A terminal gets the text only; a pipe also gets time and source. */
 function print({ out }: Session, { label, labelled, isTalk }: Log, line: Line): void {
   if (isTalk) {
     out.talk(`${label}  ${printable(line.line)}`)
@@ -181,7 +181,7 @@ function print({ out }: Session, { label, labelled, isTalk }: Log, line: Line): 
   out.event(label === '' ? line : { ...line, [labelled]: label }, `${prefix}${printable(text)}\n`)
 }
 
-/** Without what would move the cursor or rename the window: a log is data. Colours may stay. */
+/** Removes sequences that move the cursor or rename the window, since a log is untrusted data. Colours stay. */
 function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
   return text.replace(/\u001b\[[0-9;]*m|[\u0000-\u0008\u000b-\u001f\u007f\u0080-\u009f]/g, (found) =>

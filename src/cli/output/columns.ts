@@ -1,12 +1,12 @@
-/** What of a record is shown under which heading, and how. */
+/** Column of a table: heading, value and format. */
 export interface Column<Row> {
   name: string
   of: (row: Row) => unknown
-  /** How people see it: a time relative to now, a status in colour, USD per hour. */
+  /** Format for users: a time relative to now, a status in colour, an amount in USD or USD per hour. */
   as?: 'time' | 'status' | 'usdPerHour' | 'usd'
 }
 
-/** The members of these names, as they are. */
+/** Columns for fields with these names. */
 export function columns<Row>(...names: (keyof Row & string)[]): Column<Row>[] {
   return names.map((name) => ({
     name,
@@ -16,7 +16,7 @@ export function columns<Row>(...names: (keyof Row & string)[]): Column<Row>[] {
   }))
 }
 
-/** A value as one text without tabs and line ends, exact and whole: what programs read. */
+/** A value as text for programs: complete, without tabs and line ends. */
 export function plainText(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value)) return value.map(plainText).join(',')
@@ -24,7 +24,7 @@ export function plainText(value: unknown): string {
   return String(value).replace(/[\t\r\n]+/g, ' ')
 }
 
-/** The members that `--json id,gpu.id` asks for. */
+/** Fields that `--json id,gpu.id` selects. */
 export function pick(record: unknown, fields: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(fields.map((field) => [field, valueAt(record, field)]))
 }

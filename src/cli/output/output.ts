@@ -5,17 +5,17 @@ import { formatRecord, formatTable, type Look } from './table.ts'
 export interface ListView<Row> {
   columns: readonly Column<Row>[]
   idOf: (row: Row) => string
-  /** What to say on a terminal where there is nothing, with the command that changes it. */
+  /** Message on a terminal for an empty list, with the command that adds an entry. */
   empty: string
 }
 
-/** What a command says: data to stdout, in the form that its reader needs, and talk to stderr (CL-1). */
+/** Output of a command: data to stdout in the form that its reader needs, messages to stderr (CL-1). */
 export class Output {
   private readonly io: Io
   private readonly globals: Globals
   private isTalking = false
   private isMute = false
-  /** Whether anything has gone to stdout. */
+  /** Whether anything was written to stdout. */
   hasSaid = false
 
   constructor(io: Io, globals: Globals) {
@@ -31,7 +31,7 @@ export class Output {
     return this.globals.json !== undefined
   }
 
-  /** A list: the whole answer with `--json`, ids with `-q`, a table on a terminal, else tab-separated values without a heading. */
+  /** Prints a list: the whole answer with `--json`, ids with `-q`, a table on a terminal, else tab-separated values without a heading. */
   list<Row>(answer: unknown, rows: readonly Row[], view: ListView<Row>): void {
     if (this.isJson) this.json(answer, rows)
     else if (this.globals.quiet) this.lines(rows.map(view.idOf))
@@ -40,7 +40,7 @@ export class Output {
     else this.raw(formatTable(rows, view.columns, this.look()))
   }
 
-  /** One record. Piped it is a name and a value a line. */
+  /** Prints one record; to a pipe, one name and value per line. */
   record(answer: unknown, id?: string): void {
     if (this.isJson) this.json(answer)
     else if (this.globals.quiet) this.lines(id === undefined ? [] : [id])
@@ -49,14 +49,14 @@ export class Output {
     else this.lines(Object.entries(answer).map(([name, value]) => `${name}	${plainText(value)}`))
   }
 
-  /** What a change has led to: JSON with `--json`; else its id on stdout, and what was done on stderr. */
+  /** Prints the result of a change: JSON with `--json`; else its id on stdout and the message on stderr. */
   done(answer: unknown, id: string, what: string): void {
     if (this.isJson) this.json(answer ?? { id })
     else this.lines([id])
     if (!this.globals.quiet) this.talk(what)
   }
 
-  /** One event of a stream: an object a line with `--json`, else its text. */
+  /** Prints one event of a stream: one object per line with `--json`, else its text. */
   event(value: unknown, text: string): void {
     this.raw(this.isJson ? `${JSON.stringify(this.fields.length > 0 ? pick(value, this.fields) : value)}\n` : text)
   }
@@ -65,7 +65,7 @@ export class Output {
     if (lines.length > 0) this.raw(`${lines.join('\n')}\n`)
   }
 
-  /** Nothing is said from now on: what is printed comes from elsewhere. */
+  /** Suppresses all output; with `--print`, the printer writes instead. */
   mute(): void {
     this.isMute = true
   }
@@ -76,13 +76,13 @@ export class Output {
     this.io.stdout.write(text)
   }
 
-  /** A sentence for people. */
+  /** Prints a message for users. */
   talk(text: string): void {
     this.endProgress()
     if (!this.globals.quiet && !this.isMute) this.io.stderr.write(`${text}\n`)
   }
 
-  /** The state of a wait, in one line that is written over on a terminal. */
+  /** Shows the state of a wait, on a terminal in one line that is overwritten. */
   progress(text: string): void {
     if (this.globals.quiet || this.isMute) return
     if (this.io.stderr.isTTY !== true) {
@@ -112,7 +112,7 @@ export class Output {
   look(): Look {
     const { NO_COLOR, TERM } = this.io.env
     const colour = this.isTerminal && !NO_COLOR && TERM !== 'dumb'
-    // A terminal that does not know its width says 0.
+    // A terminal of unknown width reports 0.
     return { nowMs: this.io.nowMs(), colour, ...(this.io.stdout.columns && { width: this.io.stdout.columns }) }
   }
 }

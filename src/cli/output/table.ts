@@ -10,11 +10,11 @@ const YELLOW = 33
 export interface Look {
   nowMs: number
   colour: boolean
-  /** Of the terminal; a line is cut there. */
+  /** Width of the terminal, at which lines are cut. */
   width?: number
 }
 
-/** A value as people read it on a terminal. */
+/** A value as text for users on a terminal. */
 export function humanText(value: unknown, as: Column<unknown>['as'], nowMs: number): string {
   if (value === null || value === undefined || value === '') return '-'
   if (as === 'time') return formatRelative(String(value), nowMs)
@@ -23,7 +23,7 @@ export function humanText(value: unknown, as: Column<unknown>['as'], nowMs: numb
   return plainText(value) || '-'
 }
 
-/** Rows under headings, aligned. */
+/** Aligned rows under headings. */
 export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], look: Look): string {
   const heading = columns.map(({ name }) => name.replace(/([a-z])([A-Z])/g, '$1 $2').toUpperCase())
   const cells = rows.map((row) => columns.map(({ of, as }) => humanText(of(row), as, look.nowMs)))
@@ -49,14 +49,14 @@ function colourStatuses<Row>(text: string, line: string[], widths: number[], col
   return to > text.length ? text : text.slice(0, from) + paintStatus(status, colour) + text.slice(to)
 }
 
-/** A status in its colour; the word says the same without. */
+/** A status in its colour; its word carries the same meaning without colour. */
 export function paintStatus(status: string, colour: boolean): string {
   if (!colour) return status
   const code = GOOD.test(status) ? GREEN : BAD.test(status) ? RED : YELLOW
   return `\u001b[${code}m${status}\u001b[0m`
 }
 
-/** The members of one record below each other. */
+/** Fields of one record, one per line. */
 export function formatRecord(record: Readonly<Record<string, unknown>>, look: Look): string {
   const entries = Object.entries(record).filter(([, value]) => value !== undefined)
   const width = Math.max(...entries.map(([name]) => name.length), 0)

@@ -9,7 +9,7 @@ import { sentenceOf } from './why.ts'
 
 const DONE = { start: 'starts', stop: 'stops', restart: 'starts anew' } as const
 
-/** Starts, stops or restarts a pod. */
+/** Starts, stops or restarts a pod, or prints the plan. */
 export async function actOn(
   session: Session,
   id: string,
@@ -58,7 +58,7 @@ export async function stopAfter(session: Session, id: string, after: string): Pr
   return EXIT.OK
 }
 
-/** Stops a pod by itself when it has done nothing for so long, or no more (SPD-5). */
+/** Sets or clears the idle time after which the plane stops a pod (SPD-5). */
 export async function idleStop(session: Session, id: string, after: string): Promise<number> {
   const ms = durationOrNever(after)
   const body = { idleStop: ms === null ? null : { afterSeconds: Math.round(ms / 1000) } }

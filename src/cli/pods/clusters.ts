@@ -8,7 +8,7 @@ import { untilDone } from '../core/wait.ts'
 export async function createCluster(session: Session, flags: { body: string; dryRun?: boolean; wait?: boolean }): Promise<number> {
   const body = (await readBody(session.io, flags.body)) as ApiBody<'createCluster'>
   if (flags.dryRun) {
-    // One operation has two answers; the document names the one that a create is for.
+    // The operation has two answers; the document names the one without `dryRun`.
     const preview = (await session.api.createCluster({ body, query: { dryRun: true } })) as unknown as { fits: boolean; missing: string[] }
     session.out.record(preview)
     if (preview.fits) return EXIT.OK
@@ -20,7 +20,7 @@ export async function createCluster(session: Session, flags: { body: string; dry
   return EXIT.OK
 }
 
-/** Waits until every member runs. */
+/** Waits until all members run. */
 export async function waitForCluster(session: Session, id: string): Promise<number> {
   const cluster = await untilDone(session, `cluster ${id}`, async () => {
     const now = await session.api.getCluster({ path: { id } })

@@ -10,7 +10,7 @@ type Series = Answer<'getPodMetrics'>['series'][number]
 const BARS = '▁▂▃▄▅▆▇█'
 const WIDTH = 40
 
-/** A line of bars, one for each share of the points; a blank where nothing is known. */
+/** Line of bars, each the mean of an equal part of the points; a blank where all points of a part are unknown. */
 export function sparkline(points: readonly (number | null)[], width = WIDTH): string {
   const known = points.filter((point) => point !== null)
   const most = Math.max(...known, 0)
@@ -25,7 +25,7 @@ export function sparkline(points: readonly (number | null)[], width = WIDTH): st
   }).join('')
 }
 
-/** Prints what a pod uses: a line of bars on a terminal, else each point with its time. */
+/** Prints the resource usage of a pod: a line of bars on a terminal, else each point with its time. */
 export async function printMetrics(session: Session, id: string, since: string): Promise<number> {
   const from = parseInstant(since, session.io.nowMs())
   if (from === undefined) throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)

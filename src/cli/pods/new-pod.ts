@@ -5,7 +5,7 @@ import { CliError, usage } from '../core/failure.ts'
 import type { Session } from '../core/session.ts'
 import { waitUsable } from './usable.ts'
 
-/** What `pods create` is given. */
+/** Flags of `pods create`. */
 export interface NewPodFlags {
   name?: string
   image?: string
@@ -31,7 +31,7 @@ export interface NewPodFlags {
 
 const DEFAULT_VCPUS = 2
 
-/** Creates a pod, or with `--dry-run` says where it would go. */
+/** Creates a pod, or with `--dry-run` prints its placement. */
 export async function createPod(session: Session, flags: NewPodFlags, command: readonly string[]): Promise<number> {
   const body = bodyOf(flags, command, await readBody(session.io, flags.body), session.io.nowMs())
   if (flags.dryRun) return await preview(session, body)
@@ -43,7 +43,7 @@ export async function createPod(session: Session, flags: NewPodFlags, command: r
   return await waitUsable(session, pod.id)
 }
 
-/** The request that flags stand for; flags go before what the body says. */
+/** Request body of the flags; flags take precedence over `--body`. */
 export function bodyOf(flags: NewPodFlags, command: readonly string[], body: Record<string, unknown>, nowMs: number): ApiBody<'createPod'> {
   if (flags.gpu !== undefined && flags.cpu !== undefined) throw usage('--gpu and --cpu: a pod has one of them')
   const members = given({
@@ -66,7 +66,7 @@ export function bodyOf(flags: NewPodFlags, command: readonly string[], body: Rec
   return whole({ ...body, ...members })
 }
 
-/** What every pod needs, said in the words of flags before the plane says it in those of the API. */
+/** Checks what every pod needs, so that the error names flags rather than API fields. */
 function whole(body: Record<string, unknown>): ApiBody<'createPod'> {
   if (body.image === undefined && body.templateId === undefined)
     throw usage('a pod needs --image or --template', 'podplane templates list shows your templates')
@@ -75,7 +75,7 @@ function whole(body: Record<string, unknown>): ApiBody<'createPod'> {
   return body as ApiBody<'createPod'>
 }
 
-/** `registry.example.com/team/image:1` is `image`. */
+/** `registry.example.com/team/image:1` becomes `image`. */
 function nameOf(image: string | undefined): string {
   const last = image?.split('@')[0]?.split('/').at(-1)?.split(':')[0]
   return last || 'pod'
@@ -103,14 +103,14 @@ interface Preview {
 }
 
 async function preview(session: Session, body: ApiBody<'createPod'>): Promise<number> {
-  // One operation has two answers; the document names the one that a create is for.
+  // The operation has two answers; the document names the one without `dryRun`.
   const answer = (await session.api.createPod({ body, query: { dryRun: true } })) as unknown as Preview
   session.out.record(answer)
   if (answer.fits) return EXIT.OK
   throw new CliError(EXIT.NO_CAPACITY, 'NO_CAPACITY', `no host has room: ${nearestMiss(answer.hosts)}`)
 }
 
-/** What the host lacks that lacks least. */
+/** Missing requirements of the host that lacks the fewest. */
 export function nearestMiss(hosts: readonly { failed: readonly string[] }[]): string {
   const [nearest] = hosts.filter(({ failed }) => failed.length > 0).toSorted((a, b) => a.failed.length - b.failed.length)
   return nearest === undefined ? 'there are no hosts' : nearest.failed.join('; ')

@@ -10,7 +10,7 @@ import { sentenceOf, whyOfPod } from './why.ts'
 type Pod = Answer<'getPod'>
 
 const PROBE_MS = 3_000
-/** A door whose pod does not answer yet. */
+/** Statuses of the plane's proxy while the pod does not answer. */
 const NOT_YET = new Set([502, 503, 504])
 
 /** Waits until a pod runs and its ports answer, and prints it (CL-4). */
@@ -28,7 +28,7 @@ export async function waitUsable(session: Session, id: string): Promise<number> 
   return EXIT.OK
 }
 
-/** The first port of a running pod that nobody answers on. Those that cannot be reached from here are passed over. */
+/** First port of a running pod that does not answer. Ports that cannot be reached from here are skipped. */
 async function findSilentPort(session: Session, pod: Pod): Promise<string | undefined> {
   for (const port of pod.ports) {
     const [number = '', kind] = port.split('/')
@@ -45,7 +45,8 @@ async function answersHttp(session: Session, id: string, port: string): Promise<
     const first = await fetch(below, asked)
     await first.body?.cancel()
     const address = new URL(first.headers.get('location') ?? below, below)
-    // The plane sends on to the name of the port; where the pod itself sends on, it answers (EDG-10).
+    // The plane redirects to the host name of the port, so that redirect is followed; any other redirect comes from the pod and counts as
+    // an answer (EDG-10).
     const isSentOn = first.status === 307 && address.hostname.startsWith(`${id}-${port}.`)
     const last = isSentOn ? await fetch(address, asked) : first
     await last.body?.cancel()
@@ -59,7 +60,7 @@ async function answersTcp(pod: Pod, port: number): Promise<boolean> {
   const published = pod.runtime?.ports?.find((one) => one.private === port && one.type === 'tcp')
   if (published === undefined) return false
   const { ip, public: outer } = published
-  // Its host has no address of its own: there is nothing to try from here.
+  // The host has no public address, so the port cannot be probed from here.
   if (ip === null || outer === null) return true
   return await new Promise<boolean>((resolve) => {
     const socket = connect({ host: ip, port: outer, timeout: PROBE_MS })
@@ -67,7 +68,7 @@ async function answersTcp(pod: Pod, port: number): Promise<boolean> {
       socket.destroy()
       resolve(answers)
     }
-    // An SSH server says so first; what is behind other ports may wait for the client.
+    // An SSH server sends its banner first; other servers may wait for the client.
     if (port === 22) socket.once('data', (bytes) => end(bytes.toString('latin1').startsWith('SSH-')))
     else socket.once('connect', () => end(true))
     socket

@@ -5,24 +5,24 @@ import type { Session } from '../core/session.ts'
 type Pod = Answer<'getPod'>
 type Why = Pick<Answer<'explainPod'>, 'verdict' | 'evidence' | 'options' | 'isStale'>
 
-/** The state of a pod in a sentence. */
+/** State of a pod in a sentence. */
 export function sentenceOf(pod: Pick<Pod, 'status' | 'statusReason'>): string {
   return pod.statusReason === null ? pod.status : `${pod.status}: ${pod.statusReason}`
 }
 
-/** Why a pod is not running yet, as the plane says. */
+/** Reason why a pod does not run yet, from the plane's explanation. */
 export async function whyOfPod(session: Session, pod: Pick<Pod, 'id' | 'status' | 'statusReason'>): Promise<string> {
   try {
     const { verdict } = await session.api.explainPod({ path: { id: pod.id } })
     return `${pod.status}: ${verdict}`
   } catch (error) {
-    // The explanation is talk: the wait goes on without.
+    // The explanation is optional: the wait continues without it.
     if (error instanceof ApiError) return sentenceOf(pod)
     throw error
   }
 }
 
-/** The verdict, what it rests on, and the changes that would start it now, with their prices. */
+/** Verdict, evidence, and the changes that would start it now with their prices. */
 export function formatWhy({ verdict, evidence, options, isStale }: Why): string {
   const facts = evidence.map(({ text, count, total }) => `  - ${text}${count === null || total === null ? '' : ` (${count} of ${total})`}`)
   const changes = options.map((option) => {
@@ -39,7 +39,7 @@ export function formatWhy({ verdict, evidence, options, isStale }: Why): string 
   return `${lines.join('\n')}\n`
 }
 
-/** Prints why something is where it is: prose on a terminal, the members of the answer elsewhere. */
+/** Prints an explanation: as text on a terminal, else the fields of the answer. */
 export function printWhy({ out }: Session, answer: Why & { id: string }): void {
   if (out.isTerminal && !out.isJson) out.raw(formatWhy(answer))
   else out.record(answer, answer.id)

@@ -5,7 +5,7 @@ import type { Session } from '../core/session.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Sends any request and prints the JSON of its answer. */
+/** Sends any request and prints the JSON answer. */
 export async function callApi(
   session: Session,
   word: string,

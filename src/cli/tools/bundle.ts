@@ -12,10 +12,10 @@ import { redact } from './redact.ts'
 import { tarOf } from './tar.ts'
 
 const PRIVATE_FILE_MODE = 0o600
-/** Of the newest events. */
+/** Number of newest events in the bundle. */
 const EVENTS = 50
 
-/** Writes what whoever helps has to know into one archive, and nothing that would let them in (CL-36). */
+/** Writes an archive with the facts that support needs, without credentials (CL-36). */
 export async function writeBundle(session: Session, checks: readonly Check[], path: string): Promise<void> {
   const place = resolve(session.io.cwd, path)
   if (existsSync(place)) throw usage(`${place} exists already`, 'name another file: podplane doctor --bundle <file>')
@@ -41,7 +41,7 @@ async function collect(session: Session, checks: readonly Check[]): Promise<Reco
       node: process.versions.node,
       system: [platform(), release(), arch()],
     }),
-    // Names alone: what they are set to is nobody's business.
+    // Only names: values may be secret.
     'environment.json': json({ set: Object.keys(io.env).filter((name) => /^(PODPLANE_|HTTPS?_PROXY|NO_PROXY|NODE_|CI$)/i.test(name)) }),
     'config.toml': existsSync(config) ? readFileSync(config, 'utf8') : '',
     'pods.json': await read(async () =>
@@ -69,7 +69,7 @@ async function collect(session: Session, checks: readonly Check[]): Promise<Reco
   }
 }
 
-/** What cannot be read is told in its place. */
+/** An error replaces what cannot be read. */
 async function read(ask: () => Promise<unknown>): Promise<string> {
   return json(await ask().catch((error: unknown) => ({ error: errorText(error) })))
 }
@@ -78,7 +78,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-/** Every value that is known to be secret: keys of all contexts, and what the environment holds under such a name. */
+/** All known secret values: keys of all contexts, and environment variables with the name of a secret. */
 function secretsOf(session: Session): string[] {
   const { io } = session
   const ofEnvironment = Object.entries(io.env).flatMap(([name, value]) =>
@@ -87,7 +87,7 @@ function secretsOf(session: Session): string[] {
   return [...Object.values(readCredentials(io)), ...ofEnvironment, ...keysOf(session)]
 }
 
-/** Of the plane that is meant, where there is one. */
+/** Keys of the resolved plane, if there is one. */
 function keysOf(session: Session): string[] {
   try {
     const { key, operatorKey } = session.target

@@ -1,4 +1,4 @@
-/** What was looked at, and how it is. Nothing of it is secret. */
+/** Result of one check; contains no secrets. */
 export interface Check {
   id: string
   status: 'ok' | 'warn' | 'fail' | 'skip'

@@ -14,7 +14,7 @@ interface Candidate {
   text: string
 }
 
-/** Prints what could stand at the end of a line, a word and a description each; nothing where something goes wrong (CL-8). */
+/** Prints completions, one word and description per line; nothing after an error (CL-8). */
 export async function complete(session: Session, program: Command, words: readonly string[]): Promise<number> {
   try {
     const before = words.slice(0, -1)
@@ -23,12 +23,12 @@ export async function complete(session: Session, program: Command, words: readon
     const fitting = candidates.filter(({ word }) => word.startsWith(begun))
     session.out.lines(fitting.map(({ word, text }) => `${word}\t${text}`))
   } catch {
-    // Whoever presses Tab wants no error in the line.
+    // An error message would disturb the line that the user completes.
   }
   return EXIT.OK
 }
 
-/** Commands and flags; undefined where an argument stands. */
+/** Commands and flags; undefined if an argument is expected. */
 export function candidatesFor(program: Command, before: readonly string[], begun: string): Candidate[] | undefined {
   const { command, args } = commandOf(program, before)
   if (begun.startsWith('-')) {
@@ -44,7 +44,7 @@ function visible(command: Command): Command[] {
   return command.createHelp().visibleCommands(command)
 }
 
-/** The command that words lead to, and what stands behind it. */
+/** Command that the words lead to, and the arguments after it. */
 function commandOf(program: Command, words: readonly string[]): { command: Command; args: string[] } {
   let command = program
   const args: string[] = []
@@ -57,13 +57,13 @@ function commandOf(program: Command, words: readonly string[]): { command: Comma
   return { command, args }
 }
 
-/** Ids with names beside them, and names that stand for one thing and need no quotes. */
+/** Ids with their names, and names that are unique and need no quotes. */
 function candidatesOf(things: readonly Named[]): Candidate[] {
   const plain = things.filter(({ name }) => /^[\w.-]+$/.test(name) && things.filter((other) => other.name === name).length === 1)
   return [...things.map(({ id, name }) => ({ word: id, text: name })), ...plain.map(({ id, name }) => ({ word: name, text: id }))]
 }
 
-/** Ids and names from the API, within a time that nobody notices; those of the last half minute are kept. */
+/** Ids and names from the API, within `BUDGET_MS`; cached for `CACHE_MS`. */
 async function idsFor(session: Session, program: Command, before: readonly string[]): Promise<Candidate[]> {
   const { command, args } = commandOf(program, before)
   const expected = command.registeredArguments
@@ -81,7 +81,7 @@ async function idsFor(session: Session, program: Command, before: readonly strin
   return found
 }
 
-/** The name tells nobody which plane or key it is of. */
+/** The file name is a hash, so that it reveals neither plane nor key. */
 function cacheOf(io: Io, what: string): string {
   return cachePath(io, createHash('sha256').update(what).digest('hex').slice(0, 32))
 }

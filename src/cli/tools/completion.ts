@@ -2,7 +2,7 @@ import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
 import type { Session } from '../core/session.ts'
 
-// Each asks the program itself what could stand at the end of the line, and says nothing when it does not know.
+// Completion scripts; each calls the program itself for the candidates and prints no errors.
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_podplane() {
   local IFS=$'\\n' word="\${COMP_WORDS[COMP_CWORD]}"
@@ -21,7 +21,7 @@ compdef _podplane podplane
 `,
   fish: `complete -c podplane -f -a '(podplane __complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
 `,
-  // Before 7.3 an empty word is lost on the way to a program, unless it is written as two quotes.
+  // PowerShell before 7.3 drops empty arguments unless they are written as two quotes.
   powershell: `Register-ArgumentCompleter -Native -CommandName podplane -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
   $words = @($commandAst.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -le $cursorPosition } | ForEach-Object { $_.ToString() })

@@ -14,7 +14,7 @@ const MAX_SKEW_MS = 30_000
 const TOO_OLD = 426
 const PROBE_MS = 5_000
 
-/** Looks at everything between here and the plane, in the order in which one thing needs another (CL-40). */
+/** Checks everything between this machine and the plane, in order of dependency (CL-40). */
 export async function runDoctor(session: Session, { bundle }: { bundle?: string } = {}): Promise<number> {
   const looks: [string, Look][] = [
     ['node', async () => nodeVersion()],
@@ -117,7 +117,7 @@ async function key(session: Session): Promise<Omit<Check, 'id'>> {
   return ok(`good, from ${keySource}`)
 }
 
-/** A pod that is none is refused by the plane itself, once the request has come through. */
+/** The plane itself answers that this pod does not exist, which shows that the request came through. */
 async function webSocket(session: Session): Promise<Omit<Check, 'id'>> {
   const address = session.api.execInPod({ path: { id: 'doctor' } })
   const reached = await fetch(`${session.target.url}${address.pathname}`, {
@@ -149,7 +149,7 @@ function sshClient(): Omit<Check, 'id'> {
   return ok(stderr.trim())
 }
 
-/** A round trip through an endpoint and its worker, where there is one that is made for it. */
+/** Sends a job through the echo endpoint of a local plane; other planes skip the check. */
 async function job(session: Session): Promise<Omit<Check, 'id'>> {
   const endpointId = session.target.demoEndpointId
   if (endpointId === undefined) return { status: 'skip', evidence: 'only the local plane has an endpoint for this', fix: null }

@@ -8,7 +8,7 @@ interface Facts {
   endpoint: string
 }
 
-/** For each program what it reads; a value of the environment is quoted for a shell. */
+/** Output for each program; values of environment variables are quoted for a shell. */
 const PROGRAMS: Readonly<Record<string, (facts: Facts) => string>> = {
   runpodctl: ({ url, key }) => exports({ RUNPOD_GRAPHQL_URL: `${url}/graphql`, RUNPOD_API_URL: `${url}/v1`, RUNPOD_API_KEY: key }),
   python: ({ url, key }) => exports({ RUNPOD_API_BASE_URL: url, RUNPOD_ENDPOINT_BASE_URL: `${url}/v2`, RUNPOD_API_KEY: key }),
@@ -41,7 +41,7 @@ function exports(variables: Readonly<Record<string, string>>): string {
     .join('\n')
 }
 
-/** Prints what points another program to this plane (CL-42). */
+/** Prints the settings that point another program to this plane (CL-42). */
 export function printEnv(session: Session, { for: program, endpoint }: { for: string; endpoint?: string }): number {
   const write = PROGRAMS[program]
   if (write === undefined) throw usage(`--for ${program}: there are ${Object.keys(PROGRAMS).join(', ')}`)

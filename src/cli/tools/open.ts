@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { EXIT } from '../core/exit-codes.ts'
 import type { Session } from '../core/session.ts'
 
-/** Pages of the console, by what they are of. */
+/** Paths of console pages, by resource. */
 export const CONSOLE_PAGES = {
   home: () => '/console',
   pod: (id: string) => pageAt('pods', id),
@@ -15,14 +15,14 @@ function pageAt(...parts: string[]): string {
   return `/console${parts.map((part) => `/${encodeURIComponent(part)}`).join('')}`
 }
 
-/** What opens an address on this system; undefined where nobody sees a browser. */
+/** Program that opens an address on this system; undefined without a display. */
 export function openerOf(platform: string, env: Readonly<Record<string, string | undefined>>): readonly [string, ...string[]] | undefined {
   if (platform === 'darwin') return ['open']
   if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
   return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open'] : undefined
 }
 
-/** Prints the address of a page of the console, and opens it where a person sits at a terminal with a browser (CL-18). */
+/** Prints the address of a console page, and opens it in a browser on an interactive terminal (CL-18). */
 export function openPage(session: Session, path: string): number {
   const address = session.target.url + path
   session.out.record({ url: address }, address)

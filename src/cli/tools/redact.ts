@@ -2,7 +2,7 @@ import { keyPattern } from '../../contract/key-kinds.ts'
 
 const HIDDEN = '[redacted]'
 
-/** What keys and tokens of a plane look like, whoever has them, and secrets that an address carries. */
+/** Patterns of keys and tokens, of this plane and of others, and of secrets in addresses. */
 const PATTERNS: readonly [RegExp, string][] = [
   [keyPattern(4), HIDDEN],
   [/\b(rpa|sk|hf|ghp|github_pat|glpat|AKIA)[_-]?[A-Za-z0-9_-]{12,}/g, HIDDEN],
@@ -14,9 +14,9 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/(\b[\w-]*(?:key|token|secret|password|passwd|credential)[\w-]*\s*[=:]\s*)[^\s,"'{}[\]]+/gi, `$1${HIDDEN}`],
 ]
 
-/** A text without what would let its reader in: these values wherever they stand, and whatever looks like a key (CL-36). */
+/** Text without credentials: removes these values and all text that looks like a key (CL-36). */
 export function redact(text: string, secrets: readonly string[]): string {
-  // The longest first: one may be part of another.
+  // Longest first, since one secret may be part of another.
   const known = secrets.filter((secret) => secret.length >= 4).toSorted((a, b) => b.length - a.length)
   const without = known.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text)
   return PATTERNS.reduce((left, [pattern, replacement]) => left.replace(pattern, replacement), without)

@@ -17,8 +17,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const SIGNALLED = 128
 
 /**
- * Runs what `npm start` runs, without npm (PLC-6): for services. Passes signals on, and resolves with the exit code of the plane once all of
- * it has stopped. Throws a usage error where this program does not belong to an installation.
+ * Runs the same as `npm start` without npm (PLC-6), for use in services. Passes signals on, and resolves with the exit code of the plane
+ * once all of it has stopped. Throws a usage error where this program does not belong to an installation.
  */
 export function runPlane({ data, port, agent, simulateGpus }: PlaneFlags, env: NodeJS.ProcessEnv): Promise<number> {
   const root = installationOf(dirname(fileURLToPath(import.meta.url)))
@@ -27,7 +27,7 @@ export function runPlane({ data, port, agent, simulateGpus }: PlaneFlags, env: N
   const child = spawn(existsSync(node) ? node : process.execPath, [join(root, PROGRAM), ...args], {
     stdio: 'inherit',
     env: { ...env, ...(data !== undefined && { PODPLANE_DATA: data }), ...(port !== undefined && { PORT: port }) },
-    // A terminal would signal its whole group, and the plane takes a second signal for impatience.
+    // A terminal signals its whole process group, and the plane treats a second signal as a demand to stop at once.
     detached: true,
   })
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
@@ -37,7 +37,7 @@ export function runPlane({ data, port, agent, simulateGpus }: PlaneFlags, env: N
   })
 }
 
-/** The directory of the installation that this file belongs to. */
+/** Directory of the installation that contains this file. */
 function installationOf(directory: string): string {
   if (existsSync(join(directory, PROGRAM))) return directory
   const parent = dirname(directory)

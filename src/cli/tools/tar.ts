@@ -1,7 +1,7 @@
 const BLOCK = 512
 const FILE_MODE = '0000600'
 
-/** A tar archive (ustar) of texts by their names, which are short. */
+/** Builds a tar archive (ustar) of texts by name; a name has at most 100 bytes. */
 export function tarOf(files: Readonly<Record<string, string>>, nowMs: number): Buffer {
   const parts = Object.entries(files).flatMap(([name, text]) => {
     const body = Buffer.from(text)

@@ -10,7 +10,7 @@ import { PODS_OPERATIONS } from './pods.ts'
 import { RESOURCES_OPERATIONS } from './resources.ts'
 import { SERVERLESS_OPERATIONS } from './serverless.ts'
 
-/** Every operation of the API by the id that it has in the documents; a test holds this table against them, both ways. */
+/** All operations of the API, by their id in the documents; a test compares this table with the documents in both directions. */
 export const OPERATIONS = {
   ...ACCOUNT_OPERATIONS,
   ...BILLING_OPERATIONS,

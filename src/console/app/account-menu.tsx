@@ -3,7 +3,7 @@ import { Menu } from '../parts/over/menu.tsx'
 import { useAct } from './act.ts'
 import { type Account, chooseAccount, useSessionChange } from './session.ts'
 
-/** Who is signed in, for which account, and the way out. */
+/** Menu with the signed-in user, the chosen account, the other accounts and the sign-out button. */
 export function AccountMenu({ session, account }: { session: SignedIn; account: Account }) {
   const changed = useSessionChange()
   const { run } = useAct()

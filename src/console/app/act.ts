@@ -5,11 +5,11 @@ import { sentenceOf } from '../parts/faces.tsx'
 
 interface Act {
   isBusy: boolean
-  /** Does it, says `done` when it worked, if there is anything to say, and the plane's reason when not; answers whether it worked. */
+  /** Runs `what`, shows `done` on success unless it is null, and the plane's reason on failure. Resolves to whether it succeeded. */
   run: (what: () => Promise<unknown>, done: string | null) => Promise<boolean>
 }
 
-/** Carries something out that a person asked for. */
+/** Runs an action that the user has asked for and shows its outcome as a toast. */
 export function useAct(): Act {
   const { add } = Toast.useToastManager()
   const [isBusy, setIsBusy] = useState(false)

@@ -2,7 +2,7 @@ import { type ApiClient, connect } from '../../client/client.ts'
 
 const clients = new Map<string, ApiClient>()
 
-/** The API as one account sees it; the cookie of the session goes along by itself. */
+/** API client that acts for one account (cached per account); the browser sends the session cookie with each request. */
 export function apiOf(accountId: string | null): ApiClient {
   const known = clients.get(accountId ?? '')
   if (known !== undefined) return known

@@ -4,7 +4,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { Toasts } from '../parts/over/toasts.tsx'
 import { router } from './router.tsx'
 
-// The client of the API has tried again where that is safe; what comes here is the answer.
+// The API client has already retried where that is safe, so a query does not retry.
 const queries = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 2_000 }, mutations: { retry: false } } })
 
 export function App() {

@@ -3,28 +3,28 @@ import { useCallback } from 'react'
 import type { ApiClient } from '../../client/client.ts'
 import { useApi } from './session.ts'
 
-/** Often enough to watch something start, seldom enough that an idle tab costs the plane little. */
+/** Refresh interval: short enough to watch a start, long enough that an idle tab costs the plane little. */
 const EVERY_MS = 5_000
-/** How many looks may fail before what is shown is called old. */
+/** Refresh intervals without new data after which the view is marked as stale. */
 const LOOKS_MISSED = 3
 
 export interface Live<Data> {
   data: Data | undefined
-  /** Of the last look. */
+  /** Error of the last refresh. */
   error: Error | null
-  /** What is shown is older than it should be. */
+  /** Whether the data is older than its refresh interval allows, or its last refresh failed. */
   isStale: boolean
   updatedAtMs: number
   refetch: () => void
 }
 
 interface LiveOptions<Data> {
-  /** 0: it does not change by itself. By what was read: a look that asks for more is seldomer. */
+  /** Refresh interval, milliseconds; 0 turns refreshing off. A function sets it from the last data: a larger read repeats less often. */
   everyMs?: number | ((last: Data | undefined) => number)
   isEnabled?: boolean
 }
 
-/** Something that the API answers, looked at again while somebody sees it. `key` names it within the account. */
+/** Data of the API, refreshed while the tab is visible. `key` identifies it within the account. */
 export function useLive<Data>(
   key: QueryKey,
   read: (api: ApiClient, signal: AbortSignal) => Promise<Data>,
@@ -36,7 +36,7 @@ export function useLive<Data>(
   const { data, error, dataUpdatedAt, refetch } = useQuery({
     queryKey: [account.id, ...key],
     queryFn: ({ signal }) => read(api, signal),
-    // 0 is none.
+    // The query library takes 0 as no interval.
     refetchInterval: ({ state }) => everyOf(state.data),
     enabled: isEnabled,
   })
@@ -51,7 +51,7 @@ export function useLive<Data>(
   }
 }
 
-/** Looks again at everything whose key begins so, after a change. */
+/** Returns a function that refreshes all data whose key starts with the given parts; called after a change. */
 export function useRefresh(): (...key: QueryKey) => Promise<void> {
   const queries = useQueryClient()
   const { account } = useApi()

@@ -10,7 +10,7 @@ interface NavigationGroup {
   items: readonly NavigationItem[]
 }
 
-/** What the side of every page lists, most used first. */
+/** Navigation at the side of every page, most used groups first. */
 export const NAVIGATION: readonly NavigationGroup[] = [
   {
     title: 'Run',
@@ -45,7 +45,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   },
 ]
 
-/** Of who runs the plane. */
+/** Navigation group that only operators see. */
 export const OPERATOR_NAVIGATION: NavigationGroup = {
   title: 'Operate',
   items: [

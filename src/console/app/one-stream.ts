@@ -1,7 +1,10 @@
-/** A tab follows one stream at a time (C-5): who begins another stops the one before. */
+/** A tab follows one stream at a time (C-5): starting another one stops it. */
 let holder: { pause: () => void } | undefined
 
-/** Takes the tab's stream; `pause` is called when somebody else takes it. Answers how to give it back. */
+/**
+ * Claims the only stream of the tab and pauses the previous holder. `pause` is called when another view claims it. Returns the release
+ * function.
+ */
 export function claimStream(pause: () => void): () => void {
   const former = holder
   const mine = { pause }

@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router'
 
-/** A part of the address that the page's route names, such as the `id` of `/console/pods/$id`. */
+/** Path parameter of the page's route, such as the `id` of `/console/pods/$id`. Throws an `Error` if the route has none of this name. */
 export function useParam(name: string): string {
   const params: Record<string, string | undefined> = useParams({ strict: false })
   const value = params[name]

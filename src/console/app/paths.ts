@@ -1,4 +1,4 @@
-/** Every address of the console. Pages link by these alone, so an address is changed in one place. */
+/** All addresses of the console. Pages use only these in links, so an address changes in one place. */
 
 const at = (...parts: string[]) => `/console${parts.map((part) => `/${encodeURIComponent(part)}`).join('')}`
 

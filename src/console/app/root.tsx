@@ -3,5 +3,5 @@ import { Shell } from './shell.tsx'
 
 export const rootRoute = createRootRoute({ component: Outlet })
 
-/** Everything that needs a session stands below it. */
+/** Parent of all routes that need a session. */
 export const shellRoute = createRoute({ getParentRoute: () => rootRoute, id: 'shell', component: Shell })

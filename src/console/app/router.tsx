@@ -13,7 +13,7 @@ import { usageRoutes } from '../pages/usage/routes.ts'
 import { NotFound } from './not-found.tsx'
 import { rootRoute, shellRoute } from './root.tsx'
 
-/** One list an area; each names its own pages and loads them when they are first looked at. */
+/** One list per area; each names its pages, which are loaded on first use. */
 const pages = [
   ...homeRoutes,
   ...podRoutes,

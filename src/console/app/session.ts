@@ -6,24 +6,27 @@ import { readSession, type Session, type SignedIn } from '../../client/session.t
 import { apiOf } from './api.ts'
 
 const SESSION_KEY = ['session']
-/** Looks at the session that may get no answer before that is shown. */
+/** Retries of the session query after a connection error, before the error is shown. */
 const MOST_LOOKS = 2
-/** The chosen account is part of a tab, not of the address: a link that is passed on opens with the reader's own. */
+/** The chosen account belongs to a tab and is not in the address: a shared link opens with an account of its reader. */
 const ACCOUNT_KEY = 'podplane.account'
 
-/** Who is signed in, and how one may sign in. `everyMs`: for the one part that looks again for all, since roles change and sessions end. */
+/**
+ * Session of the browser, with the available sign-in methods. Only the shell sets `everyMs` (refresh interval), on behalf of all pages,
+ * since roles change and sessions end.
+ */
 export function useSession(everyMs?: number) {
   return useQuery<Session>({
     queryKey: SESSION_KEY,
     queryFn: ({ signal }) => readSession(location.origin, signal),
-    // Without it there is no page at all.
+    // No page can be shown without the session, so a connection error is retried.
     retry: (failures, error) => error instanceof ConnectionError && failures < MOST_LOOKS,
     staleTime: 60_000,
     refetchInterval: everyMs ?? false,
   })
 }
 
-/** Forgets what the last session has read, and looks again who is signed in. */
+/** Returns a function that drops all data of the previous session and refreshes the session. */
 export function useSessionChange(): () => Promise<void> {
   const queries = useQueryClient()
   return useCallback(async () => {
@@ -32,15 +35,15 @@ export function useSessionChange(): () => Promise<void> {
   }, [queries])
 }
 
-/** What a page below the shell may take for granted. */
+/** Account that a page below the shell acts for. */
 export interface Account {
   id: string | null
   name: string
-  /** What the session may do in it. */
+  /** Scopes of the session in this account. */
   scopes: readonly string[]
 }
 
-/** The account that this tab acts for; another one is shown as soon as it is chosen. */
+/** Account that this tab acts for; updates as soon as the user chooses another one. */
 export function useAccount(session: SignedIn): Account {
   return accountOf(session, useChosen())
 }
@@ -66,7 +69,7 @@ function watch(tell: () => void): () => void {
   return () => watchers.delete(tell)
 }
 
-/** The API as the account that is acted for sees it, and what the session may do. */
+/** API client of the chosen account, and the rights of the session in it. Throws an `Error` without a session. */
 export function useApi(): { api: ApiClient; account: Account; isOperator: boolean; may: (scope: string) => boolean } {
   const { data } = useSession()
   const chosen = useChosen()

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react'
 
-/** Nobody types a further key within this time. */
+/** Pause after the last keystroke, milliseconds; longer than the pause between two keystrokes. */
 const PAUSE_MS = 350
 
-/** A value once it has stood still, so that the plane is not asked with every key. */
+/** Returns the value once it has not changed for `PAUSE_MS`, so that typing does not send one request per key. */
 export function useSettled(value: string): string {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

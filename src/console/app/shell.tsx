@@ -11,10 +11,10 @@ import { paths } from './paths.ts'
 import { useAccount, useSession } from './session.ts'
 import { SpendBar } from './spend-bar.tsx'
 
-/** Somebody whose role has changed is not to sign in anew. */
+/** Refresh interval of the session: a changed role takes effect without a new sign-in. */
 const SESSION_EVERY_MS = 20_000
 
-/** The frame around every page of a session; who has none is asked to sign in, and then sees the page that was asked for. */
+/** Frame around every page of a session. Without a session it shows the sign-in form, then the requested page. */
 export function Shell() {
   const { data, error, refetch } = useSession(SESSION_EVERY_MS)
   if (data === undefined) {

@@ -5,7 +5,7 @@ import { paths } from './paths.ts'
 
 const EVERY_MS = 30_000
 
-/** What the account spends at this moment, on every page. */
+/** Current spend of the account, shown on every page. */
 export function SpendBar() {
   const { data } = useLive(['spend-rate'], (api, signal) => api.getBillingSummary({}, { signal }), { everyMs: EVERY_MS })
   if (data === undefined) return null

@@ -6,15 +6,15 @@ import { type FieldErrors, fieldErrors } from '../parts/form/field-errors.ts'
 
 interface Submit {
   isBusy: boolean
-  /** What the plane refused, by member. */
+  /** Errors of the last refusal, by field. */
   errors: FieldErrors
-  /** Its sentence, for the top of the form; null: nothing was refused. */
+  /** Message of the last refusal, for the top of the form; null if there was none. */
   refusal: string | null
-  /** Sends a form; answers what came back, undefined when it was refused. */
+  /** Submits a form. Resolves to the answer, or to undefined if the plane refused it. */
   send: <Answer>(what: () => Promise<Answer>, done: string) => Promise<Answer | undefined>
 }
 
-/** A form whose refusals stay beside its fields until it is sent again. */
+/** State of a form whose refusal stays visible until the next submit. */
 export function useSubmit(): Submit {
   const { add } = Toast.useToastManager()
   const [isBusy, setIsBusy] = useState(false)

@@ -2,11 +2,11 @@ import { useRouter, useRouterState } from '@tanstack/react-router'
 import { useCallback } from 'react'
 
 interface UrlStateOptions {
-  /** It changes with every key: what is typed makes one step back, not one a letter. */
+  /** Whether the value changes with every keystroke; such changes replace the history entry instead of adding one per letter. */
   isTyped?: boolean
 }
 
-/** A part of a view that lives in the address (C-2): a tab, a filter, a selected line. Going back leads to the former value. */
+/** Part of a view that is stored in the address (C-2): a tab, a filter, a selected line. Going back restores the previous value. */
 export function useUrlState(name: string, initial: string, { isTyped = false }: UrlStateOptions = {}): [string, (value: string) => void] {
   const router = useRouter()
   const value = useRouterState({ select: ({ location }) => (location.search as Record<string, unknown>)[name] }) as unknown

@@ -1,5 +1,6 @@
-// Loads the page again when a part of it did not come: a network that changes, as it does with each container on this machine, fails what is
-// under way, and without one of its scripts the page stays empty (UI-79). A script of its own, since it has to run when the others do not.
+// Reloads the page when a script or style sheet fails to load (UI-79): a network change, such as each new container on this machine causes,
+// aborts requests in flight, and without one of its scripts the page stays empty. It is a separate script because it must run when the
+// others do not.
 
 const KEY = 'podplane.loads'
 const WINDOW_MS = 60_000
@@ -21,7 +22,7 @@ function loadAgain(): void {
   setTimeout(() => location.reload(), FIRST_WAIT_MS * 2 ** recent.length)
 }
 
-/** Says what is the matter where nothing else is shown. */
+/** Shows why the console did not load, unless a page is already shown. */
 function giveUp(): void {
   const root = document.getElementById('root')
   if (root === null || root.childElementCount > 0) return
@@ -38,7 +39,8 @@ function giveUp(): void {
   root.append(main)
 }
 
-// An error of an element does not bubble. A hint that failed, such as a preload, is asked for again by the browser itself.
+// Error events of elements do not bubble, so the listener captures. Hints such as a preload are not handled: the browser itself requests
+// their files again.
 addEventListener(
   'error',
   ({ target }) => {

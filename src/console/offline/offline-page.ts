@@ -1,4 +1,4 @@
-/** Before it is asked again whether the plane is there. */
+/** Interval at which the offline page checks whether the plane answers, milliseconds. */
 const AGAIN_MS = 3_000
 
 const STYLE = `:root{color-scheme:light dark}
@@ -11,7 +11,7 @@ const SCRIPT = `setInterval(async()=>{if(document.hidden)return
 const answer=await fetch('/console',{method:'HEAD',cache:'no-store'}).catch(()=>null)
 if(answer&&answer.ok)location.reload()},${AGAIN_MS})`
 
-/** What stands at an address of the console while its plane is gone. It goes on to what was asked for once the plane answers. */
+/** Page at any address of the console while the plane does not answer. It reloads the requested address once the plane answers. */
 export function offlinePage(): Response {
   const nonce = crypto.randomUUID()
   const html = `<!doctype html>

@@ -1,9 +1,9 @@
 import { offlinePage } from './offline-page.ts'
 
-// A service worker for the console's own addresses. It keeps nothing and answers nothing but an address that is opened while its plane does not
-// answer (adr/0054).
+// Service worker for the console's addresses. It stores nothing and answers only navigation requests that the plane does not answer
+// (adr/0054).
 
-/** Of the library for service workers, which cannot be had beside that of pages, what is used here. */
+/** The part of the service worker types that is used here; that library cannot be loaded beside the DOM library. */
 interface Opened extends Event {
   readonly request: Request
   respondWith(answer: Promise<Response>): void
@@ -14,10 +14,10 @@ interface WorkerScope {
   skipWaiting(): Promise<void>
 }
 
-// The types of a page know `self` as its window.
+// The DOM types declare `self` as a window.
 const scope = self as unknown as WorkerScope
 
-// A newer one does not wait until every page of the console is closed.
+// A new version takes over without waiting until all pages of the console are closed.
 scope.addEventListener('install', () => void scope.skipWaiting())
 
 scope.addEventListener('fetch', (event) => {

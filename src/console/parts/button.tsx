@@ -12,7 +12,7 @@ const LOOKS: Record<Kind, string> = {
 
 export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
   kind?: Kind
-  /** Why it cannot be pressed; it stays reachable, so that everybody gets to know. */
+  /** Reason why the button is disabled; it stays focusable so that every user can read the reason. */
   disabledReason?: string | undefined
   isBusy?: boolean
   ref?: Ref<HTMLButtonElement>
@@ -45,7 +45,7 @@ export function Button({ kind = 'plain', disabledReason, isBusy = false, onClick
   )
 }
 
-/** A link that looks like a button, for what leads to another page. */
+/** Link to another page with the look of a button. */
 export function LinkButton({ to, kind = 'plain', children }: { to: string; kind?: Kind; children: ReactNode }) {
   return (
     <A to={to} className={`inline-flex min-h-8 items-center rounded-md border px-3 py-1 font-medium whitespace-nowrap ${LOOKS[kind]}`}>

@@ -8,14 +8,14 @@ import { useNow } from './time.tsx'
 
 interface FaceProps<Data> {
   of: Live<Data>
-  /** What is shown instead of a view without content. */
+  /** Content for an empty view. */
   empty?: { when: (data: Data) => boolean; show: ReactNode }
   children: (data: Data) => ReactNode
 }
 
 /**
- * A view in one of its four faces (C-4): loading, empty, error, or what it shows, with a word above it when that is old. Old data is never hidden
- * behind a sign that something loads.
+ * A view in one of its four states (C-4): loading, empty, error, or data, with a notice when the data is stale. Stale data stays visible
+ * while it is refreshed.
  */
 export function Face<Data>({ of: { data, error, isStale, updatedAtMs, refetch }, empty, children }: FaceProps<Data>) {
   if (data === undefined) return error === null ? <Loading /> : <ErrorFace error={error} retry={refetch} />
@@ -38,7 +38,7 @@ export function Loading({ what = 'Loading' }: { what?: string }) {
   )
 }
 
-/** Nothing there yet: what it would be, and the command or button that makes the first. */
+/** Empty state: a title and the command or button that creates the first item. */
 export function Empty({ title, command, children }: { title: string; command?: string; children?: ReactNode }) {
   return (
     <div className="text-soft flex flex-col items-start gap-3 py-4">
@@ -49,11 +49,11 @@ export function Empty({ title, command, children }: { title: string; command?: s
   )
 }
 
-/** A line for a shell, with a button that copies it. */
+/** Shell command with a copy button. */
 export function Command({ text }: { text: string }) {
   return (
     <div className="bg-raised flex max-w-full items-center gap-2 rounded-md p-2">
-      {/* All of it is read before it is run, also on a phone. */}
+      {/* Long lines wrap so that users can read the whole command before they run it, also on a phone. */}
       <pre className="min-w-0 font-mono text-xs break-words whitespace-pre-wrap">{text}</pre>
       <CopyButton text={text} what="the command" />
     </div>
@@ -79,7 +79,7 @@ export function ErrorFace({ error, retry }: { error: Error; retry?: () => void }
   )
 }
 
-/** The plane's own words, without the call that they answer. */
+/** Message of the plane without the method and path of the request. */
 export function sentenceOf(error: Error): string {
   return error instanceof ApiError ? error.message.replace(/^[A-Z]+ \S+: \d+ /, '') : error.message
 }

@@ -1,4 +1,4 @@
-/** How figures are shown. All pure; times are milliseconds or RFC 3339. */
+/** Formats of figures. All pure; times are milliseconds or RFC 3339. */
 
 const DIGITS = 4
 
@@ -7,7 +7,7 @@ export function perHour(usd: number): string {
   return `${money(usd)}/h`
 }
 
-/** Small amounts keep the digits that make them more than nothing. */
+/** Amounts below one dollar keep four digits, so that they are not shown as zero. */
 export function money(usd: number): string {
   const digits = usd !== 0 && Math.abs(usd) < 1 ? DIGITS : 2
   return new Intl.NumberFormat('en-US', {
@@ -25,7 +25,7 @@ const STEPS = [
   ['s', 1_000],
 ] as const
 
-/** The two largest units, such as `3 h 20 min`; below ten seconds with tenths, if there are any. */
+/** Duration in its two largest units, such as `3 h 20 min`; below ten seconds with tenths. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
   if (ms < 10_000) return `${Math.round(ms / 100) / 10} s`
@@ -37,7 +37,7 @@ export function duration(ms: number): string {
   return rest === 0 || next === undefined ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${next[0]}`
 }
 
-/** `3 h ago`, or `in 20 min`: an age in whole units. */
+/** Age in whole units: `3 h ago`, or `in 20 min`. */
 export function ago(at: string, nowMs: number): string {
   const ms = nowMs - Date.parse(at)
   const text = duration(Math.floor(Math.abs(ms) / 1_000) * 1_000)
@@ -56,7 +56,7 @@ export function bytes(value: number): string {
   return `${scaled >= 100 || power === 0 ? Math.round(scaled) : scaled.toFixed(1)} ${UNITS[power]}`
 }
 
-/** One is not many. */
+/** Number with a singular or plural noun. */
 export function count(amount: number, one: string, many = `${one}s`): string {
   return `${new Intl.NumberFormat('en-US').format(amount)} ${amount === 1 ? one : many}`
 }

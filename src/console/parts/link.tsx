@@ -10,10 +10,10 @@ interface LinkProps {
   'aria-current'?: 'page' | undefined
 }
 
-/** A link within the console; `to` comes from `paths`, with a query where a view is meant. */
+/** Link within the console; `to` is built by `paths`, with a query where it selects a view. */
 export function A({ to, children, className = 'text-accent underline underline-offset-2 hover:no-underline', ...rest }: LinkProps) {
   const [path = '', query = ''] = to.split('?')
-  // Addresses are made by `paths`, so the router's own table of them adds nothing; its types ask for a literal.
+  // `paths` builds all addresses, so the typed routes of the router add nothing; its types require a literal.
   const target = { to: path, search: Object.fromEntries(new URLSearchParams(query)) } as { to: '/' }
   return (
     <Link {...target} className={className} {...rest}>

@@ -1,6 +1,6 @@
 import { Button } from './button.tsx'
 
-/** Leads to the next page of a list and back to its first; positions of a list stand in the address. */
+/** Buttons for the next and the first page of a list; the cursor is stored in the address. */
 export function Pages({ cursor, next, go }: { cursor: string; next: string | null; go: (cursor: string) => void }) {
   if (cursor === '' && next === null) return null
   return (

@@ -2,13 +2,13 @@ import { type ReactNode, useEffect, useRef } from 'react'
 
 interface PageProps {
   title: string
-  /** Stands before the title in the tab, such as the state of what is shown. */
+  /** Text before the title in the browser tab, such as the state of the shown resource. */
   mark?: string
   actions?: ReactNode
   children: ReactNode
 }
 
-/** The frame of a page. A change of page is announced, and the keyboard goes on at its heading. */
+/** Frame of a page. On a page change it sets the tab title and moves the focus to its heading. */
 export function Page({ title, mark, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -29,7 +29,7 @@ export function Page({ title, mark, actions, children }: PageProps) {
   )
 }
 
-/** A part of a page with a heading of its own. */
+/** Part of a page with a heading. */
 export function Panel({ title, actions, children }: { title?: string; actions?: ReactNode; children: ReactNode }) {
   return (
     <section className="border-line bg-panel min-w-0 rounded-lg border p-4">

@@ -7,7 +7,7 @@ const LOOKS: Record<Tone, string> = {
   info: 'bg-info-bg text-accent',
   off: 'bg-raised text-soft',
 }
-/** A sign beside the colour: a state is never told by colour alone. */
+/** A sign in addition to the colour, so that a state never depends on colour alone. */
 const SIGNS: Record<Tone, string> = { good: '●', warn: '◐', bad: '✕', info: '◌', off: '○' }
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -35,7 +35,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   LOST: 'bad',
 }
 
-/** A state in the words of the API. */
+/** State by its API name. */
 export function State({ value, tone = TONES[value] ?? 'off' }: { value: string; tone?: Tone }) {
   return (
     <span className={`inline-flex items-center gap-1.5 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap ${LOOKS[tone]}`}>

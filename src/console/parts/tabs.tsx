@@ -3,13 +3,13 @@ import type { ReactNode } from 'react'
 import { useUrlState } from '../app/url-state.ts'
 
 export interface Tab {
-  /** In the address. */
+  /** Value in the address. */
   id: string
   title: string
   show: () => ReactNode
 }
 
-/** Views of one thing; which one is open stands in the address. */
+/** Tabs; the open one is stored in the address. */
 export function Tabs({ name, tabs }: { name: string; tabs: readonly Tab[] }) {
   const [open, setOpen] = useUrlState('tab', tabs[0]?.id ?? '')
   return (

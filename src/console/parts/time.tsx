@@ -3,7 +3,7 @@ import { ago } from './format.ts'
 
 const TICK_MS = 10_000
 
-/** The clock of a page that shows ages: it moves in steps, and stands still while nobody looks. */
+/** Current time, updated every `everyMs` while the tab is visible. */
 export function useNow(everyMs = TICK_MS): number {
   const [nowMs, setNowMs] = useState(Date.now)
   useEffect(() => {
@@ -13,7 +13,7 @@ export function useNow(everyMs = TICK_MS): number {
   return nowMs
 }
 
-/** A moment as its age, with the exact time for who asks. */
+/** Time as an age; the exact time is its tooltip. */
 export function Ago({ at }: { at: string | null | undefined }) {
   const nowMs = useNow()
   if (!at) return <span className="text-soft">–</span>

@@ -6,10 +6,10 @@ import { OperatorError } from '../../../node/fail.ts'
 import { EXIT } from '../../core/exit-codes.ts'
 import { CliError } from '../../core/failure.ts'
 
-/** Asks the plane at `url` as its operator and prints the answer. `isBad`: what was done is not what was wanted. */
+/** Calls the plane at `url` as its operator and prints the answer. `isBad` decides whether the answer is a bad outcome. */
 export type Call = <Answer>(send: (api: ApiClient, url: string) => Promise<Answer>, isBad?: (answer: Answer) => boolean) => Promise<void>
 
-/** What gives a command `--plan`: its verb can say what it would do. */
+/** Option `--plan`, for commands whose operation supports a dry run. */
 export const PLAN = ['--plan', 'say what would happen, and change nothing'] as const
 export interface Planned {
   plan?: boolean
@@ -19,7 +19,7 @@ export function newOperatorKey(): string {
   return formatOperatorKey(randomBytes(SECRET_BYTES))
 }
 
-/** People know a user by the address, the API by the id. */
+/** Resolves an e-mail address to a user id; throws `CliError` if no user has it. Other text is taken as an id. */
 export async function userOf(api: ApiClient, user: string): Promise<{ id: string }> {
   if (!user.includes('@')) return { id: user }
   const [found] = (await api.listUsers({ query: { email: user } })).users
@@ -30,7 +30,7 @@ export async function userOf(api: ApiClient, user: string): Promise<{ id: string
   return { id: found.id }
 }
 
-/** The same of a machine. */
+/** Resolves the name of a host to its id; throws `CliError` if no host has it. */
 export async function hostOf(api: ApiClient, host: string): Promise<{ id: string }> {
   const { isId, pickId } = await import('../../core/names.ts')
   if (isId(host)) return { id: host }

@@ -10,7 +10,7 @@ interface NewHost {
   insecurePlane?: boolean
 }
 
-/** Machines, and the tokens with which they join. */
+/** Adds `hosts …` and `join-tokens …`. */
 export function addHosts(program: Command, call: Call): void {
   const joinTokens = program.command('join-tokens').description('tokens with which machines join')
   joinTokens

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { ApiBody } from '../../../client/client.ts'
 import { type Call, PLAN, type Planned, parseBudgets, parseCount, parseUsd, userOf } from './call.ts'
 
-/** What accounts may ask for, hold and spend. */
+/** Adds the commands for request quotas, budgets and spend ceilings of accounts. */
 export function addLimits(program: Command, call: Call): void {
   program
     .command('quotas')

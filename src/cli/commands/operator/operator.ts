@@ -8,7 +8,7 @@ import { addPlans } from './plans.ts'
 import { addSealed } from './secrets.ts'
 import { addOrganizations, addUserKeys, addUsers } from './users.ts'
 
-/** Everything that an operator does: the same for `npm run admin` and for `podplane admin`. */
+/** Adds all operator commands; `npm run admin` and `podplane admin` share them. */
 export function addOperatorCommands(program: Command, call: Call, print: (text: string) => void): void {
   addUsers(program, call)
   addOrganizations(program, call)

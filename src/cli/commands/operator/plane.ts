@@ -3,7 +3,7 @@ import { runOf } from '../../core/act.ts'
 import type { PlaneFlags } from '../../tools/run-plane.ts'
 import type { Call } from './call.ts'
 
-/** How the plane itself is, who waits, and who has changed what. */
+/** Adds `plane …`: state of the plane, waiting workloads, and the audit log. */
 export function addPlane(program: Command, call: Call): void {
   const plane = program.command('plane').description('the plane itself: its release, what is wrong with it, who waits for machines')
   plane
@@ -49,7 +49,7 @@ export function addPlane(program: Command, call: Call): void {
   addAudit(plane, call)
 }
 
-/** `plane audit`, also `audit` of `npm run admin`. */
+/** Adds `plane audit`, also `audit` of `npm run admin`. */
 export function addAudit(parent: Command, call: Call): void {
   parent
     .command('audit')

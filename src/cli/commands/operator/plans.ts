@@ -8,7 +8,7 @@ interface PlanFlags extends Planned {
   day?: number
 }
 
-/** Limits that accounts have in common (PLN-3). */
+/** Adds `plans …`: sets of limits that accounts share (PLN-3). */
 export function addPlans(program: Command, call: Call): void {
   const plans = program.command('plans').description('limits that accounts have in common')
   plans

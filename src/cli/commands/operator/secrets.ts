@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { resealAll, rotateMaster } from '../../reseal.ts'
 import { type Call, newOperatorKey } from './call.ts'
 
-/** What the plane keeps sealed. */
+/** Adds `secrets …`: sealed data of the plane. */
 export function addSealed(program: Command, call: Call, print: (text: string) => void): void {
   const secrets = program.command('secrets').description('what the plane keeps sealed')
   secrets

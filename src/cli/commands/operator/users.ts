@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { ApiBody } from '../../../client/client.ts'
 import { type Call, PLAN, type Planned, parseBudgets, splitList, userOf } from './call.ts'
 
-/** People, organizations and their keys. */
+/** Adds `users …`. */
 export function addUsers(program: Command, call: Call): void {
   const users = program.command('users').description('people with an account')
   users
@@ -60,7 +60,7 @@ export function addUsers(program: Command, call: Call): void {
     )
 }
 
-/** Accounts that several people share. */
+/** Adds `organizations …`: accounts that several users share. */
 export function addOrganizations(program: Command, call: Call): void {
   const organizations = program.command('organizations').description('accounts that several people share')
   for (const [word, effect] of [
@@ -77,7 +77,7 @@ export function addOrganizations(program: Command, call: Call): void {
   }
 }
 
-/** API keys of people. */
+/** Adds `keys …`: API keys of users. */
 export function addUserKeys(program: Command, call: Call): void {
   const keys = program.command('keys').description('API keys')
   keys

@@ -5,7 +5,7 @@ import { CLI_VERSION } from './version.ts'
 
 const DAY_MS = 86_400_000
 
-/** Whether a plane is of another release: patches of one minor version know the same. */
+/** Whether the plane has another release; patch versions of one minor version are compatible. */
 export function isSkewed(planeVersion: string): boolean {
   return minorOf(planeVersion) !== minorOf(CLI_VERSION)
 }
@@ -14,7 +14,7 @@ function minorOf(version: string): string {
   return version.split('.').slice(0, 2).join('.')
 }
 
-/** Says once a day that plane and program are of different releases (CL-9). */
+/** Warns once a day if the releases of plane and program differ (CL-9). */
 export function warnOfSkew({ io, out }: Session, planeVersion: string): void {
   if (!isSkewed(planeVersion)) return
   const path = cachePath(io, 'version-skew')
@@ -28,6 +28,6 @@ export function warnOfSkew({ io, out }: Session, planeVersion: string): void {
   try {
     writeCache(path, { saidAtMs: io.nowMs() })
   } catch {
-    // A home that cannot be written hears it again.
+    // The cache cannot be written, so the warning will be repeated.
   }
 }

@@ -11,7 +11,7 @@ import { Ago } from '../../parts/time.tsx'
 
 const PAGE = 50
 
-/** Every change in the account: who made it, of what, and what was before. */
+/** Audit log of the account: every change with its actor, its resource and the previous values. */
 export function AuditPage() {
   const [resource, setResource] = useUrlState('resource', '')
   const [action, setAction] = useUrlState('action', '')
@@ -36,7 +36,7 @@ export function AuditPage() {
   )
 }
 
-/** Members that say something. */
+/** Drops empty values. */
 export function given(values: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
 }
@@ -56,7 +56,7 @@ export const AUDIT_COLUMNS = [
   { title: 'Change', isMinor: true, show: (entry: AuditEntry) => <Change of={entry} /> },
 ]
 
-/** Values are without secrets as the plane answers them. */
+/** The API returns the values without secrets. */
 function Change({ of: { before, after, requestId } }: { of: AuditEntry }) {
   if (before === null && after === null) return <span className="text-soft">–</span>
   return (

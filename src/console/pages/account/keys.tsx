@@ -19,7 +19,7 @@ import { Ago } from '../../parts/time.tsx'
 
 const MAY_NOT = 'Your role in this account may not manage keys.'
 
-/** Keys of the account: made, rotated and revoked here; a secret is shown once. */
+/** API keys of the account: create, rotate and revoke. A secret is shown once. */
 export function KeysPage() {
   const { may } = useApi()
   const keys = useLive(['keys'], (api, signal) => api.listAccountKeys({}, { signal }), { everyMs: 30_000 })

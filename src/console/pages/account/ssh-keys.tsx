@@ -13,7 +13,7 @@ import { Table } from '../../parts/table.tsx'
 
 const FINGER = 12
 
-/** What tells one key from another: its kind, its end and its comment. */
+/** Parts that distinguish one key from another: kind, last characters and comment. */
 function partsOf(key: string): { kind: string; end: string; comment: string } {
   const [kind = '', data = '', ...comment] = key.split(/\s+/)
   return { kind, end: data.slice(-FINGER), comment: comment.join(' ') }

@@ -15,7 +15,7 @@ import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { mayNotManage, ROLES } from './team-members.tsx'
 
-/** Who is invited and has not answered yet. */
+/** Invitations that have not been answered, and the form for a new one. */
 export function Invitations({ of }: { of: Organization }) {
   const off = mayNotManage(of)
   if (off !== undefined) return null

@@ -13,7 +13,7 @@ import { Ago } from '../../parts/time.tsx'
 export const ROLES = ['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC'] as const
 const MANAGERS: readonly string[] = ['OWNER', 'ADMIN']
 
-/** Why the caller may not manage members; undefined: he may. */
+/** Reason why the caller may not manage members; undefined if they may. */
 export function mayNotManage({ role }: Organization): string | undefined {
   return MANAGERS.includes(role) ? undefined : `An ${role} manages no members here; ask an OWNER or ADMIN.`
 }

@@ -13,7 +13,7 @@ import { Page, Panel } from '../../parts/page.tsx'
 import { Invitations } from './team-invitations.tsx'
 import { Members } from './team-members.tsx'
 
-/** Organizations of the user: who is in them, who is invited, and what each may do. */
+/** Organizations of the user: members, invitations and roles. */
 export function TeamPage() {
   const list = useLive(['organizations'], (api, signal) => api.listOrganizations({}, { signal }), { everyMs: 30_000 })
   const [chosen, choose] = useUrlState('organization', '')
@@ -131,7 +131,7 @@ function Answer() {
           <Button isBusy={isBusy} disabledReason={token === '' ? 'Enter the token first.' : undefined} onClick={() => void decline()}>
             Decline
           </Button>
-          {/* The token opens the invitation: it is no part of what is copied. */}
+          {/* The token accepts the invitation, so the copied command has a placeholder. */}
           <CopyAs call={{ method: 'POST', path: '/v2/organizations/invitations/accept', body: { token: '<token>' } }} />
           <CopyAs
             label="Copy declining as…"

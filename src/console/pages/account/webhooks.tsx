@@ -19,7 +19,7 @@ import { Ago } from '../../parts/time.tsx'
 
 const PAGE = 50
 
-/** What the platform has told others: every delivery with its attempts, and the secret that signs them. */
+/** Webhook deliveries of the account with their attempts, and the secret that signs them. */
 export function WebhooksPage() {
   const { api, may } = useApi()
   const [cursor, setCursor] = useUrlState('cursor', '')

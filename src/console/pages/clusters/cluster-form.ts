@@ -2,7 +2,7 @@ import type { CreateClusterRequest } from '../../../contract/clusters/clusters.t
 import { type ContainerText, containerBody, EMPTY_CONTAINER } from '../../parts/container/container-form.ts'
 import { readNames, readNumber } from '../../parts/container/text-lists.ts'
 
-/** A cluster that is about to be made, as one types it. */
+/** Form of a new cluster, as text. */
 export interface ClusterText {
   name: string
   type: CreateClusterRequest['type']
@@ -11,7 +11,7 @@ export interface ClusterText {
   gpuTypeId: string
   gpuCountPerPod: string
   podCount: string
-  /** Ids with commas between them, in the order in which they are tried; empty: anywhere. */
+  /** Comma-separated ids in order of preference; empty: any data center. */
   dataCenters: string
   networkVolumeId: string
   startSsh: boolean
@@ -32,9 +32,9 @@ export const EMPTY_CLUSTER: ClusterText = {
   isReplaced: false,
 }
 
-/** The request that the form stands for: what is empty is left out. */
+/** Request body of the form; empty fields are left out. */
 export function clusterBody(text: ClusterText): CreateClusterRequest {
-  // The credential of a cluster's image is that of its template.
+  // A cluster takes the credential of its image from its template, so the request has no `registry`.
   const { registry: _registry, ...container } = containerBody(text.container)
   return {
     name: text.name,
@@ -49,13 +49,13 @@ export function clusterBody(text: ClusterText): CreateClusterRequest {
   }
 }
 
-/** Why nothing can be asked yet. */
+/** Reason why no preview can be requested yet; undefined if it can. */
 export function missingOfCluster({ gpuTypeId, container, templateId }: ClusterText): string | undefined {
   if (gpuTypeId === '') return 'Choose the GPU type of its members first.'
   return container.image === '' && templateId === '' ? 'Say which image they run, or choose a template.' : undefined
 }
 
-/** The form as it would be typed for an option of its dry run (UI-6). An option leaves out what it does not change. */
+/** Form with an option of its dry run applied (UI-6). Fields that the option leaves out stay. */
 export function withClusterOption(text: ClusterText, { compute, dataCenterIds, disk }: CreateClusterRequest): ClusterText {
   return {
     ...text,

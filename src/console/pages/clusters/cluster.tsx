@@ -23,7 +23,7 @@ import { Rename } from './rename.tsx'
 
 const NO_RIGHT = 'Your role may look at clusters, not change them.'
 
-/** A cluster: its members by rank, their network, and its end. */
+/** Page of a cluster: its members by rank, their network, and its deletion. */
 export function ClusterPage() {
   const id = useParam('id')
   const cluster = useLive(['clusters', id], (api, signal) => api.getCluster({ path: { id } }, { signal }))

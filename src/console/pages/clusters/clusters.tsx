@@ -9,7 +9,7 @@ import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { Members } from './members.tsx'
 
-/** Every cluster of the account, with how its members are. */
+/** All clusters of the account with the states of their members. */
 export function ClustersPage() {
   const clusters = useLive(['clusters'], (api, signal) => api.listClusters({}, { signal }))
   const first = (

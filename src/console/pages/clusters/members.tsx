@@ -1,7 +1,7 @@
 import type { Cluster } from '../../../contract/clusters/clusters.ts'
 import { State } from '../../parts/state.tsx'
 
-/** How many members are in which state. */
+/** Number of members in each state. */
 export function Members({ pods: { total, byStatus } }: { pods: Cluster['pods'] }) {
   return (
     <span className="flex flex-wrap items-center gap-2">

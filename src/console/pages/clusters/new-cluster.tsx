@@ -19,10 +19,10 @@ import { TemplateField } from '../pods/create/template-field.tsx'
 import { type ClusterText, clusterBody, EMPTY_CLUSTER, missingOfCluster, withClusterOption } from './cluster-form.ts'
 import { ClusterPreview, useClusterPreview } from './preview.tsx'
 
-/** The types are told apart by what the plane sets up in their members. */
+/** The types differ in what the plane sets up in their members. */
 const TYPES = { TRAINING: 'Training', APPLICATION: 'Application', SLURM: 'SLURM', RAY: 'Ray' } as const
 
-/** Makes a cluster: where all its members would go is asked while one types. */
+/** Form that creates a cluster; a dry run shows the placement of its members while the user types. */
 export function NewClusterPage() {
   const { api, may } = useApi()
   const router = useRouter()
@@ -172,7 +172,7 @@ interface GpuFieldProps {
   onChange: (id: string) => void
 }
 
-/** What is free stands first. */
+/** Types with free capacity come first. */
 function GpuField({ of, value, error, onChange }: GpuFieldProps) {
   const offered = of.filter(({ secure, community }) => secure || community)
   return (

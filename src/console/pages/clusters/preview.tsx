@@ -9,7 +9,7 @@ import { type ClusterText, clusterBody, missingOfCluster } from './cluster-form.
 
 const EVERY_MS = 10_000
 
-/** Where all members would go now: the create's own dry run, asked when one stops typing. */
+/** Current placement of all members: a dry run of the create request, sent after the user stops typing and refreshed every `EVERY_MS`. */
 export function useClusterPreview(text: ClusterText): { answer: Live<ClusterPlacementPreview>; errors: FieldErrors } {
   const body = useSettled(JSON.stringify({ ...clusterBody(text), name: text.name || 'cluster' }))
   const answer = useLive(
@@ -26,7 +26,7 @@ interface ClusterPreviewProps {
   onTake: (body: CreateClusterRequest) => void
 }
 
-/** What pressing the button would do, or what would fit instead. */
+/** Outcome of creating the cluster, or the options that would fit instead. */
 export function ClusterPreview({ answer, missing, onTake }: ClusterPreviewProps) {
   return (
     <Foretold answer={answer} missing={missing}>
@@ -44,7 +44,7 @@ function Answer({ of, onTake }: { of: ClusterPlacementPreview; onTake: ClusterPr
       ) : (
         <>
           <InTheWay title="There is no room for all members now." lines={of.missing} />
-          {/* An option of a dry run is the create with its whole body. */}
+          {/* Each option of a dry run is a complete create request. */}
           <Nearest options={of.options} onTake={(body) => onTake(body as CreateClusterRequest)} />
         </>
       )}

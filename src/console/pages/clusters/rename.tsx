@@ -9,7 +9,7 @@ import { TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { Dialog } from '../../parts/over/dialog.tsx'
 
-/** A cluster's name is all of it that changes. */
+/** Form for the name, the only field of a cluster that can change. */
 export function Rename({ cluster: { id, name }, noRight }: { cluster: Cluster; noRight: string | undefined }) {
   const { api } = useApi()
   const refresh = useRefresh()

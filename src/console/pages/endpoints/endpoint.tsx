@@ -16,7 +16,7 @@ import { Try } from './try/try.tsx'
 import { useEndpoint, useHealth } from './use-endpoint.ts'
 import { Workers } from './workers/workers.tsx'
 
-/** One endpoint; its views are tabs in the address. */
+/** Page of one endpoint; its views are tabs in the address. */
 export function EndpointPage() {
   const id = useParam('id')
   const endpoint = useEndpoint(id)

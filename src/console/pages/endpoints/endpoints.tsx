@@ -11,12 +11,12 @@ import { Ago } from '../../parts/time.tsx'
 import { queueWords, Verdict, workerWords } from './health.tsx'
 import { useHealth } from './use-endpoint.ts'
 
-/** Each row asks for itself, so they ask less often than one page does. */
+/** Every row sends its own request, so the interval is longer than on the page of one endpoint. */
 const HEALTH_EVERY_MS = 10_000
 const SPEND_EVERY_MS = 30_000
 const ADD = 'bg-fill inline-flex min-h-8 items-center rounded-md px-3 py-1 font-medium text-white hover:brightness-110'
 
-/** Every endpoint: how it does, its queue, its workers, what it costs now. */
+/** All endpoints with their state, queue, workers and current cost. */
 export function EndpointsPage() {
   const [cursor, setCursor] = useUrlState('cursor', '')
   const query = cursor === '' ? {} : { cursor }
@@ -69,7 +69,7 @@ function Health({ id, show }: { id: string; show: (of: NonNullable<ReturnType<ty
   return data === undefined ? <span className="text-soft">–</span> : show(data)
 }
 
-/** What its workers cost at this moment. */
+/** Current cost per hour of an endpoint's workers. */
 export function Price({ id }: { id: string }) {
   const { data } = useLive(['spend'], (api, signal) => api.getSpend({ query: { limit: 1_000 } }, { signal }), { everyMs: SPEND_EVERY_MS })
   if (data === undefined) return <span className="text-soft">–</span>

@@ -7,7 +7,7 @@ interface Health {
   requests?: { inFlight: number; waiting: number } | undefined
 }
 
-/** How an endpoint does, in one word. */
+/** State of an endpoint in one or two words. */
 export function verdictOf({ jobs, workers, requests }: Health): { word: string; tone: 'good' | 'warn' | 'bad' | 'info' | 'off' } {
   const waiting = jobs.inQueue + (requests?.waiting ?? 0)
   const able = workers.idle + workers.running
@@ -23,7 +23,7 @@ export function Verdict({ of }: { of: Health }) {
   return <State value={word} tone={tone} />
 }
 
-/** Workers by what they do, such as `2 running, 1 starting`. */
+/** Number of workers in each state, such as `2 running, 1 starting`. */
 export function workerWords({ workers }: Health): string {
   const parts = [
     [workers.running, 'running'],

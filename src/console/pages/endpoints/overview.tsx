@@ -14,10 +14,12 @@ import { Price } from './endpoints.tsx'
 import { queueWords, Verdict, workerWords } from './health.tsx'
 import { useHealth } from './use-endpoint.ts'
 
-/** Reasons change less often than the figures beside them, and the page has to stay within what an idle tab may ask (UI-10). */
+/**
+ * Explanations change less often than the figures beside them, and the page has to stay within the request budget of an idle tab (UI-10).
+ */
 const WHY_EVERY_MS = 10_000
 
-/** How an endpoint does now, where requests are sent, and what it is made of. */
+/** Current state of an endpoint, the address of its requests, and its configuration. */
 export function Overview({ of: endpoint }: { of: Endpoint }) {
   const health = useHealth(endpoint.id)
   const { may } = useApi()

@@ -13,11 +13,11 @@ interface ScalerFieldsProps {
   text: ScalerText
   onChange: (part: Partial<ScalerText>) => void
   errors: FieldErrors
-  /** Load balancing counts requests alone. */
+  /** Load balancing scales by the number of requests only. */
   isQueue: boolean
 }
 
-/** How many workers, and when another one starts. */
+/** Fields for the number of workers and the condition that starts another one. */
 export function ScalerFields({ text, onChange, errors, isQueue }: ScalerFieldsProps) {
   const number = (name: 'min' | 'max' | 'idleTimeout' | 'scalerValue', label: string, path: string, hint: string) => (
     <TextField

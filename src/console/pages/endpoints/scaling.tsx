@@ -6,7 +6,7 @@ import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { scalerWords } from './overview.tsx'
 
-/** What the scaler has decided, and on what figures. */
+/** Decisions of the scaler with the figures behind them. */
 export function Scaling({ endpointId }: { endpointId: string }) {
   const decisions = useLive(['scaling', endpointId], (api, signal) => api.listScalingDecisions({ path: { id: endpointId } }, { signal }))
   return (

@@ -2,18 +2,18 @@ import type { Endpoint } from '../../../contract/endpoints/endpoints.ts'
 import type { ListWorkersResponse } from '../../../contract/endpoints/workers.ts'
 import { type Live, useLive } from '../../app/live.ts'
 
-/** An endpoint as it is configured. */
+/** Configuration of an endpoint. */
 export function useEndpoint(id: string): Live<Endpoint> {
   return useLive(['endpoints', id], (api, signal) => api.getEndpoint({ path: { id } }, { signal }))
 }
 
-/** Its queue and its workers, counted. */
+/** Number of an endpoint's jobs and workers in each state. */
 export function useHealth(id: string, everyMs?: number) {
   const options = everyMs === undefined ? {} : { everyMs }
   return useLive(['health', id], (api, signal) => api.getQueueHealth({ path: { endpointId: id } }, { signal }), options)
 }
 
-/** Its workers one by one. */
+/** Workers of an endpoint. */
 export function useWorkers(id: string): Live<ListWorkersResponse> {
   return useLive(['workers', id], (api, signal) => api.listEndpointWorkers({ path: { id } }, { signal }))
 }

@@ -8,12 +8,12 @@ import { count, duration, money } from '../../parts/format.ts'
 
 export type Queue = Pick<Awaited<ReturnType<ApiClient['getQueueHealth']>>, 'jobs' | 'workers'>
 
-/** An account as Home sees it. */
+/** Data of an account that Home shows. */
 export interface Overview {
   pods: readonly Pod[]
   endpoints: readonly Endpoint[]
   clusters: readonly Cluster[]
-  /** Of those endpoints that have been asked. */
+  /** Queues by endpoint id; only of the endpoints that were queried. */
   queues: ReadonlyMap<string, Queue>
   spend: readonly SpendItem[]
   nowMs: number
@@ -24,14 +24,14 @@ export interface AttentionLine {
   to: string
   name: string
   words: string
-  /** It went wrong; the others wait, or cost for nothing. */
+  /** Whether something has failed; other lines wait, or cost money while idle. */
   isBad: boolean
 }
 
-/** How long something may do nothing before it is worth a word. */
+/** Idle time from which a resource is listed, milliseconds. */
 const IDLE_MS = 10 * 60_000
 
-/** What somebody should look at: first what went wrong, then what waits, then what costs and does nothing (UI-27). */
+/** Lines that need attention: failures first, then waiting work and idle resources that cost money (UI-27). */
 export function attentionOf({ pods, endpoints, clusters, queues, spend, nowMs }: Overview): AttentionLine[] {
   const lines = [
     ...pods.flatMap(ofPod),

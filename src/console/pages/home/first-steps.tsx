@@ -5,7 +5,7 @@ import { LinkButton } from '../../parts/button.tsx'
 import { Command } from '../../parts/faces.tsx'
 import { Panel } from '../../parts/page.tsx'
 
-/** For who has nothing yet: a job, a pod, an endpoint of one's own. */
+/** First steps for an account without resources: a job, a pod, an endpoint. */
 export function FirstSteps({ endpoints }: { endpoints: readonly Endpoint[] }) {
   const [endpoint] = endpoints
   return (

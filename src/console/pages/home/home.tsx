@@ -9,7 +9,7 @@ import { FirstSteps } from './first-steps.tsx'
 import { Running } from './running.tsx'
 import { useOverview } from './use-overview.ts'
 
-/** What needs somebody first, and what runs; who has nothing yet finds the first steps. */
+/** Home: items that need attention, then running resources; for an empty account, the first steps. */
 export function HomePage() {
   const { account } = useApi()
   if (account.id === null) {

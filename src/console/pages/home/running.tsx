@@ -9,10 +9,10 @@ import { workerWords } from '../endpoints/health.tsx'
 import { hardwareOf } from '../pods/pod-acts.ts'
 import type { Overview, Queue } from './attention.ts'
 
-/** As many as one can take in; the lists have the rest. */
+/** Rows per table on Home; the list pages show the rest. */
 const MOST_ROWS = 8
 
-/** Pods, endpoints and clusters as they are now. */
+/** Current pods, endpoints and clusters. */
 export function Running({ of }: { of: Overview }) {
   return (
     <div className="flex flex-col gap-4">

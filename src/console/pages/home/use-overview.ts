@@ -4,14 +4,14 @@ import { type Live, useLive } from '../../app/live.ts'
 import { useApi } from '../../app/session.ts'
 import type { Overview, Queue } from './attention.ts'
 
-/** Each takes a look of its own. */
+/** Each queue costs one request. */
 const MOST_QUEUES = 12
 const MOST_SPEND_ITEMS = 50
-/** Four looks, and one for each queue: so many of them are no more than a tab may take (UI-10). */
+/** Requests per refresh besides one per queue; the interval grows with their number to stay within the request budget of a tab (UI-10). */
 const LOOKS = 4
 const PER_LOOK_MS = 2_000
 
-/** Everything that Home shows, in one look. What the session may not read is not there. */
+/** All data of Home as one query. It leaves out data that the session may not read. */
 export function useOverview(): Live<Overview> {
   const { may } = useApi()
   return useLive(['overview'], (api, signal) => look(api, signal, may), {
@@ -35,7 +35,7 @@ async function queuesOf(api: ApiClient, signal: AbortSignal, endpoints: readonly
   const asked = endpoints.filter(({ type }) => type === 'QUEUE').slice(0, MOST_QUEUES)
   const found = await Promise.all(
     asked.map(async ({ id }) => {
-      // One endpoint that does not answer hides only its own figures.
+      // A failed request hides the figures of one endpoint only.
       const queue = await api.getQueueHealth({ path: { endpointId: id } }, { signal }).catch(() => undefined)
       return [id, queue] as const
     }),

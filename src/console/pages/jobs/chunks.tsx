@@ -3,7 +3,7 @@ import { count } from '../../parts/format.ts'
 import { Pre } from '../../parts/pre.tsx'
 import { type JobStream, useJobStream } from './job-stream.ts'
 
-/** What a job has streamed, and streams. */
+/** Streamed output of a job, updated as it arrives. */
 export function Chunks({ endpointId, jobId }: { endpointId: string; jobId: string }) {
   const stream = useJobStream(endpointId, jobId)
   return (
@@ -17,7 +17,7 @@ export function Chunks({ endpointId, jobId }: { endpointId: string; jobId: strin
   )
 }
 
-/** Chunks one behind the other when they are text, else one a line. */
+/** Chunks are concatenated if all are text, else shown one per line. */
 export function ChunkText({ of: { chunks, total } }: { of: JobStream }) {
   if (total === 0) return null
   const isText = chunks.every(({ output }) => typeof output === 'string')

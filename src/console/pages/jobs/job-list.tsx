@@ -18,7 +18,7 @@ import { useJobActs } from './use-job-acts.ts'
 
 const PAGE = 50
 
-/** Jobs of an endpoint, newest first: by state, time and the beginning of an id. What is chosen stands in the address. */
+/** Jobs of an endpoint, newest first, filtered by state, age and id prefix. The filter is stored in the address. */
 export function JobList({ endpointId }: { endpointId: string }) {
   const [status, setStatus] = useUrlState('status', '')
   const [span, setSpan] = useUrlState('within', '')

@@ -3,14 +3,14 @@ import type { ApiBody, ApiClient } from '../../../client/client.ts'
 import { claimStream } from '../../app/one-stream.ts'
 import { useApi } from '../../app/session.ts'
 
-/** As the status of a job is answered. */
+/** Answer of the job status operation. */
 export type JobRecord = Awaited<ReturnType<ApiClient['getJobStatus']>>
 export type JobBody = ApiBody<'runJob'>
 
-/** Most chunks that a page keeps; the oldest go first. */
+/** Maximum number of chunks that a page retains; the oldest are dropped first. */
 const KEPT = 1_000
 const SHOWN_EVERY_MS = 100
-/** Before a stream that the plane has ended is opened again. */
+/** Pause before a stream that the plane has closed is reopened, milliseconds. */
 const AGAIN_MS = 1_000
 
 export interface Chunk {
@@ -20,9 +20,9 @@ export interface Chunk {
 
 export interface JobStream {
   chunks: Chunk[]
-  /** How many have come, kept or not. */
+  /** Number of chunks received, retained or not. */
   total: number
-  /** The job as it ended; null before. */
+  /** Final record of the job; null until it has ended. */
   record: JobRecord | null
   error: Error | null
 }
@@ -30,8 +30,8 @@ export interface JobStream {
 const NOTHING: JobStream = { chunks: [], total: 0, record: null, error: null }
 
 /**
- * The chunks of a job as they come, and how it ended. Nothing is taken from other readers (STR-10). It rests while nobody sees the tab, and goes on
- * behind the last chunk. `jobId` null: nothing is followed.
+ * Chunks of a job as they arrive, and its final record. Other readers still receive all chunks (STR-10). The stream closes while the tab is
+ * hidden and resumes after the last chunk. `jobId` null: no stream.
  */
 export function useJobStream(endpointId: string, jobId: string | null): JobStream {
   const { api } = useApi()
@@ -88,7 +88,7 @@ class JobFollower {
     for (;;) {
       await this.readStream(signal)
       if (this.state.record !== null) return
-      // The plane has ended the stream, not the job.
+      // The plane has closed the stream, but the job has not ended.
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
       signal.throwIfAborted()
     }

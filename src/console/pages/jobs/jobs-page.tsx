@@ -5,7 +5,7 @@ import { SelectField } from '../../parts/form/field.tsx'
 import { Page } from '../../parts/page.tsx'
 import { JobList } from './job-list.tsx'
 
-/** Jobs of the endpoint that is chosen; the first one when none is. */
+/** Jobs of the chosen endpoint, by default the first one. */
 export function JobsPage() {
   const [chosen, setChosen] = useUrlState('endpoint', '')
   const endpoints = useLive(['endpoints', {}], (api, signal) => api.listEndpoints({}, { signal }))

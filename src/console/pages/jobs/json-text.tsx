@@ -6,7 +6,7 @@ import { Pre } from '../../parts/pre.tsx'
 
 const SHOWN_CHARS = 4_000
 
-/** A value as text: whole when it is small, else its beginning. */
+/** A value as text; a long one is cut unless the user expands it. */
 export function JsonText({ value, name }: { value: unknown; name: string }) {
   const [isWhole, setIsWhole] = useState(false)
   const text = typeof value === 'string' ? value : ((JSON.stringify(value, null, 2) as string | undefined) ?? '')

@@ -11,12 +11,12 @@ const WORDS: Record<Phase, string> = {
   START: 'started',
   RUNNING: 'ran',
 }
-/** A phase that was there is seen, however short. */
+/** Minimum share of the bar, so that every phase is visible. */
 const LEAST = 0.01
 
 export const phaseWords = (phase: Phase): string => WORDS[phase]
 
-/** The part of the bar that each phase takes; together they fill it. */
+/** Share of the bar for each phase; the shares sum to 1. */
 export function sharesOf(phases: Phases): { phase: Phase; share: number }[] {
   const total = phases.reduce((sum, { ms }) => sum + ms, 0)
   const raw = phases.map(({ phase, ms }) => ({ phase, share: Math.max(LEAST, total === 0 ? 0 : ms / total) }))
@@ -24,7 +24,7 @@ export function sharesOf(phases: Phases): { phase: Phase; share: number }[] {
   return raw.map(({ phase, share }) => ({ phase, share: share / whole }))
 }
 
-/** Below what is shown of an amount, it still has cost something. */
+/** Smallest amount that is shown in figures; a smaller cost is shown as less than this. */
 const SHOWN_USD = 0.0001
 
 export const costWords = (usd: number): string => (usd > 0 && usd < SHOWN_USD ? 'less than $0.0001' : money(usd))

@@ -8,19 +8,19 @@ import { Confirm } from '../../parts/over/confirm.tsx'
 
 interface DeleteButtonProps {
   name: string
-  /** Its address in the API. */
+  /** Address in the API. */
   path: string
   remove: (api: ApiClient) => Promise<unknown>
-  /** What is looked at again. */
+  /** Key of the data that is refreshed after the deletion. */
   refresh: string
   noRight: string | undefined
-  /** Its content is lost, so its name has to be typed. */
+  /** Whether data is lost; the user then has to type the name. */
   losesData?: boolean
   onDone?: () => void
   children: ReactNode
 }
 
-/** Deletes something that is kept, after the plan has said what is lost and what uses it. */
+/** Button that deletes a stored resource after the plan has shown what is lost and what uses it. */
 export function DeleteButton({ name, path, remove, refresh, noRight, losesData = false, onDone, children }: DeleteButtonProps) {
   const { api } = useApi()
   const { isBusy, run } = useAct()

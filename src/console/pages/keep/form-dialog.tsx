@@ -9,9 +9,9 @@ import { Refusal } from '../../parts/form/refusal.tsx'
 import { Dialog } from '../../parts/over/dialog.tsx'
 
 interface FormDialogProps {
-  /** Of the button, and of the dialog that it opens. */
+  /** Title of the button and of its dialog. */
   title: string
-  /** Names the button where there are several like it. */
+  /** Accessible name, where several buttons have the same title. */
   name?: string
   verb: string
   isPrimary?: boolean
@@ -24,7 +24,7 @@ interface FormDialogProps {
   children: (errors: FieldErrors) => ReactNode
 }
 
-/** A button with a small form behind it. */
+/** Button that opens a small form in a dialog. */
 export function FormDialog({
   title,
   name,

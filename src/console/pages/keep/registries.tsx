@@ -10,7 +10,7 @@ import { FormDialog } from './form-dialog.tsx'
 
 const BLANK = { name: '', host: '', username: '', password: '' }
 
-/** Credentials for images that are not public. User names and passwords go in and never come out. */
+/** Credentials for private images. User names and passwords can be written and never read. */
 export function RegistriesPage() {
   const { may } = useApi()
   const noRight = may('registries:write') ? undefined : 'Your role may look at credentials, not change them.'
@@ -71,7 +71,7 @@ function NewRegistry({ noRight }: { noRight: string | undefined }) {
       verb="Create"
       isPrimary
       noRight={noRight}
-      // What is copied shows where the password goes, not the password.
+      // The copied command has a placeholder instead of the password.
       call={{ method: 'POST', path: '/v2/registries', body: { ...body, password: '<password>' } }}
       send={() => api.createRegistry({ body })}
       done="The credential is kept"

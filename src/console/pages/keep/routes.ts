@@ -3,7 +3,7 @@ import { shellRoute } from '../../app/root.tsx'
 
 const parent = () => shellRoute
 
-/** What is kept beside what runs. */
+/** Routes of stored resources: volumes, templates, secrets and registries. */
 export const keepRoutes = [
   createRoute({
     getParentRoute: parent,

@@ -12,7 +12,7 @@ import { Ago } from '../../parts/time.tsx'
 import { DeleteButton } from './delete-button.tsx'
 import { FormDialog } from './form-dialog.tsx'
 
-/** Named values for environments. A value goes in and never comes out. */
+/** Named secret values for environments. A value can be written and never read. */
 export function SecretsPage() {
   const { may } = useApi()
   const noRight = may('account:write') ? undefined : 'Your role may look at secrets, not change them.'
@@ -69,7 +69,7 @@ export function SecretsPage() {
   )
 }
 
-/** Makes a secret, or gives one another value; its name never changes. */
+/** Form that creates a secret, or changes the value or description of one; its name never changes. */
 function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | undefined }) {
   const { api } = useApi()
   const blank = { name: secret?.name ?? '', value: '', description: secret?.description ?? '' }
@@ -77,7 +77,7 @@ function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | un
   const { name, value, description } = text
   const created = { name, value, ...(description !== '' && { description }) }
   const changed = { ...(value !== '' && { value }), ...(description !== (secret?.description ?? '') && { description }) }
-  // What is copied shows where the value goes, not the value.
+  // The copied command has a placeholder instead of the value.
   const hidden = value === '' ? {} : { value: '<value>' }
   return (
     <FormDialog
@@ -129,7 +129,7 @@ function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | un
             error={errors.of('description')}
             onChange={({ target }) => setText({ ...text, description: target.value })}
           />
-          {/* Who reads it is asked with another value than the one that is typed. */}
+          {/* The plan lists the readers of the secret; it is requested with a placeholder instead of the typed value. */}
           {secret !== undefined && value !== '' && (
             <Plan of={{ method: 'PATCH', path: `/v2/account/secrets/${secret.id}`, body: { value: '<value>' } }} />
           )}

@@ -8,7 +8,7 @@ import {
 } from '../../parts/container/container-form.ts'
 import { readNumber } from '../../parts/container/text-lists.ts'
 
-/** A template as one types it. */
+/** Form of a template, as text. */
 export interface TemplateText {
   name: string
   container: ContainerText
@@ -43,7 +43,7 @@ export function createBody(text: TemplateText): CreateTemplateRequest {
   return { name: text.name, image, ...container, ...differing(text, EMPTY_TEMPLATE) }
 }
 
-/** What a save sends: the members that differ. */
+/** Update request with only the fields that differ. */
 export function updateBody(text: TemplateText, before: TemplateText): UpdateTemplateRequest {
   return {
     ...(text.name !== before.name && { name: text.name }),

@@ -25,7 +25,7 @@ const FLAGS = [
   ['startJupyter', 'Gives its pods a JUPYTER_PASSWORD'],
 ] as const
 
-/** One template; the address `new` makes one. */
+/** Page of one template; at the address `new` it creates one. */
 export function TemplatePage() {
   const id = useParam('id')
   return id === 'new' ? (

@@ -8,7 +8,7 @@ import { Pages } from '../../parts/more.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 
-/** Container configurations that are kept under a name. */
+/** Container configurations stored under a name. */
 export function TemplatesPage() {
   const [cursor, setCursor] = useUrlState('cursor', '')
   const templates = useLive(

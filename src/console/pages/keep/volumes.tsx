@@ -15,10 +15,10 @@ import { Ago } from '../../parts/time.tsx'
 import { DeleteButton } from './delete-button.tsx'
 import { FormDialog } from './form-dialog.tsx'
 
-/** Figures of what is in a volume change slowly. */
+/** The used size of a volume changes slowly. */
 const EVERY_MS = 30_000
 
-/** Storage that outlives pods: of one data center, and of all. */
+/** Storage that outlives pods: network volumes of one data center, and global volumes. */
 export function VolumesPage() {
   return (
     <Page title="Volumes">
@@ -240,7 +240,7 @@ function GlobalVolumes() {
   )
 }
 
-/** A global volume is nothing but its name: one form makes one and renames it. */
+/** The name is the only field of a global volume: one form creates and renames it. */
 function NameGlobalVolume({ volume, noRight }: { volume?: GlobalVolume; noRight: string | undefined }) {
   const { api } = useApi()
   const [name, setName] = useState(volume?.name ?? '')

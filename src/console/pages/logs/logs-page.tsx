@@ -7,7 +7,7 @@ import { Logs } from '../../parts/logs/logs.tsx'
 import { endpointLog, podLog, workerLog } from '../../parts/logs/reading/origins.ts'
 import { Page } from '../../parts/page.tsx'
 
-/** Logs of everything: what is chosen stands in the address, as `pod/ID`, `worker/ENDPOINT` for all its workers, or `worker/ENDPOINT/ID`. */
+/** Log page. The choice is stored in the address: `pod/ID`, `worker/ENDPOINT` for all workers, or `worker/ENDPOINT/ID`. */
 export function LogsPage() {
   const [of, setOf] = useUrlState('of', '')
   const [kind = '', id = '', workerId = ''] = of.split('/')
@@ -72,7 +72,7 @@ interface WorkerChoiceProps {
   onChoice: (workerId: string) => void
 }
 
-/** One of the endpoint's workers; one that has ended is known by its id alone, as a link or a job names it. */
+/** Choice among the endpoint's workers. A worker that has ended is not in the list and appears only if a link or a job names it. */
 function WorkerChoice({ endpointId, workerId, onChoice }: WorkerChoiceProps) {
   const { data } = useLive(['workers', endpointId], (api, signal) => api.listEndpointWorkers({ path: { id: endpointId } }, { signal }))
   const isKnown = workerId === '' || data?.workers.some(({ id }) => id === workerId)

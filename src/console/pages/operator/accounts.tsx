@@ -13,7 +13,7 @@ import { Page, Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 
-/** Users of the plane; organizations are theirs. */
+/** All users of the plane; organizations are listed under their users. */
 export function AccountsPage() {
   const users = useLive(['operator', 'users'], (api, signal) => api.listUsers({}, { signal }), { everyMs: 15_000 })
   return (

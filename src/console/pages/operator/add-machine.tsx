@@ -17,7 +17,7 @@ import { Ago } from '../../parts/time.tsx'
 
 type Token = Awaited<ReturnType<ApiClient['createJoinToken']>>
 
-/** A token, the line for the machine, and what the plane has seen of it since. */
+/** Join token, the command to run on the new host, and the progress of its joining. */
 export function AddMachinePage() {
   const [token, setToken] = useState<Token | null>(null)
   return (

@@ -1,13 +1,13 @@
 import type { Host } from '../../../contract/hosts/hosts.ts'
 
-/** How much of something is taken, as a bar and in figures. */
+/** Allocated part of an amount, as a bar and in figures. */
 export function Amount({ of: { total, free }, unit = '' }: { of: { total: number; free: number }; unit?: string }) {
   const used = total - free
   const text = `${trimmed(used)} of ${trimmed(total)}${unit === '' ? '' : ` ${unit}`}`
   return <Share used={used} bound={total} words={text} />
 }
 
-/** The part of a bound that is used, in words and as a bar; null: there is no bound. */
+/** Used part of a bound, in words and as a bar; null: no bound. */
 export function Share({ used, bound, words }: { used: number; bound: number | null; words: string }) {
   const percent = bound === null || bound === 0 ? 0 : Math.min(100, Math.round((used / bound) * 100))
   return (
@@ -26,7 +26,7 @@ function trimmed(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(1)
 }
 
-/** Kinds of GPUs with how many of them are taken. */
+/** GPU types with the number of allocated ones. */
 export function Gpus({ of }: { of: Host['gpus'] }) {
   if (of.length === 0) return <span className="text-soft">none</span>
   return (

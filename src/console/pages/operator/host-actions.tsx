@@ -9,7 +9,7 @@ import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
 
-/** Takes a machine out of service and back; nothing is lost by a cordon, so nothing is asked. */
+/** Buttons that cordon, drain and remove a host. A cordon loses nothing, so it needs no confirmation. */
 export function HostActions({ of: host }: { of: Host }) {
   const { api } = useApi()
   const { isBusy, run } = useAct()

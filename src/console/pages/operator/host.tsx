@@ -11,7 +11,7 @@ import { Amount, Gpus } from './amounts.tsx'
 import { HostActions } from './host-actions.tsx'
 import { HostState } from './hosts.tsx'
 
-/** One machine: what is wrong with it, what it holds, and how to take work away from it. */
+/** Page of one host: its problems, its workloads, and the actions that take it out of service. */
 export function HostPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const host = useLive(['operator', 'hosts', id], (api, signal) => api.getHost({ path: { id } }, { signal }))

@@ -14,7 +14,7 @@ import { Amount, Gpus } from './amounts.tsx'
 
 const BUTTON = 'bg-fill inline-flex min-h-8 items-center rounded-md px-3 py-1 font-medium text-white hover:brightness-110'
 
-/** All machines, the ones that need somebody first. */
+/** All hosts; those that need attention come first. */
 export function HostsPage() {
   const hosts = useLive(['operator', 'hosts'], (api, signal) => api.listHosts({}, { signal }))
   const [shown, show] = useUrlState('show', 'all')
@@ -75,7 +75,7 @@ function rank(host: Host): number {
   return host.cordon === null ? 2 : 1
 }
 
-/** Health first; then whether it takes new work. */
+/** Health of a host, and whether it is cordoned or draining. */
 export function HostState({ of: { status, health, cordon, draining } }: { of: Host }) {
   return (
     <span className="flex flex-wrap gap-1">

@@ -6,7 +6,7 @@ import { Facts, Table } from '../../parts/table.tsx'
 
 const TONES = { OK: 'good', WARN: 'warn', FAIL: 'bad' } as const
 
-/** How the plane itself is, and what to do about it. */
+/** Release and checks of the plane, with the next step for each problem. */
 export function PlanePage() {
   const plane = useLive(['operator', 'plane'], (api, signal) => api.getPlane({}, { signal }), { everyMs: 10_000 })
   return (

@@ -12,7 +12,7 @@ import { Ago } from '../../parts/time.tsx'
 
 const PAGE = 50
 
-/** Who waits for which capacity, the longest first, and what hosts lack for it. */
+/** Workloads that wait for capacity, longest wait first, and what hosts lack for them. */
 export function WaitingPage() {
   const [cursor, setCursor] = useUrlState('cursor', '')
   const query = { limit: PAGE, ...(cursor === '' ? {} : { cursor }) }

@@ -9,7 +9,7 @@ import { Confirm } from '../../parts/over/confirm.tsx'
 import { Plans } from '../../parts/plan/plan.tsx'
 import { whyNot } from './pod-acts.ts'
 
-/** Stops the pods that are chosen, after it has said which can be stopped and what that saves. */
+/** Stops the chosen pods after a confirmation that lists the ones that can stop and the saved cost. */
 export function BulkStop({ pods, onDone }: { pods: readonly Pod[]; onDone: () => void }) {
   const { api, may } = useApi()
   const { isBusy, run } = useAct()

@@ -5,11 +5,11 @@ export type PodAct = Pod['actions'][number]
 interface PodActWords {
   title: string
   done: string
-  /** What is lost by it; without it, it is done at once. */
+  /** Data loss that the user has to confirm; without it, the action needs no confirmation. */
   loses?: string
 }
 
-/** Every action of a pod, in the order of its buttons (POD-14). */
+/** All actions of a pod, in the order of its buttons (POD-14). */
 export const POD_ACTS: Readonly<Record<PodAct, PodActWords>> = {
   start: { title: 'Start', done: 'The pod starts' },
   stop: { title: 'Stop', done: 'The pod stops' },
@@ -26,7 +26,7 @@ export const POD_ACTS: Readonly<Record<PodAct, PodActWords>> = {
 }
 export const ACT_ORDER = ['start', 'stop', 'restart', 'terminate'] as const satisfies readonly PodAct[]
 
-/** Why an action cannot be taken now, as the plane's own table of actions says; undefined: it can. */
+/** Reason why an action is not possible, from the `actions` that the plane lists for the pod; undefined if it is possible. */
 export function whyNot(pod: Pick<Pod, 'actions' | 'status' | 'locked'>, act: PodAct, mayWrite: boolean): string | undefined {
   if (!mayWrite) return 'Your role may look at pods, not change them.'
   if (pod.actions.includes(act)) return undefined
@@ -34,7 +34,7 @@ export function whyNot(pod: Pick<Pod, 'actions' | 'status' | 'locked'>, act: Pod
   return `Not while the pod is ${pod.status}.`
 }
 
-/** Of what it consists, in a few words. */
+/** Hardware of a pod in a few words. */
 export function hardwareOf({ gpu, cpu }: Pick<Pod, 'gpu' | 'cpu'>): string {
   if (gpu !== undefined) return `${gpu.count} × ${gpu.id}`
   return cpu === undefined ? '–' : `${cpu.vcpuCount} vCPU ${cpu.id}`

@@ -20,7 +20,7 @@ import { usePodActs } from './use-pod-act.tsx'
 
 const STATES = ['RUNNING', 'PROVISIONING', 'STARTING', 'EXITED', 'ERROR'] as const
 
-/** Every pod of the account but members of clusters; what is shown of them stands in the address. */
+/** All pods of the account except cluster members; the filter is stored in the address. */
 export function PodsPage() {
   const [state, setState] = useUrlState('state', '')
   const [name, setName] = useUrlState('name', '', { isTyped: true })

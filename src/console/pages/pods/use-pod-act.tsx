@@ -10,13 +10,13 @@ export type ActedPod = Pick<Pod, 'id' | 'name' | 'status' | 'locked' | 'actions'
 
 interface PodActs {
   isBusy: boolean
-  /** Takes an action, or asks first where something is lost by it. */
+  /** Runs an action, after a confirmation if data would be lost. */
   act: (pod: ActedPod, act: PodAct) => void
-  /** The question, to be shown somewhere on the page. */
+  /** Confirmation dialog, to be rendered on the page. */
   question: ReactNode
 }
 
-/** Actions of pods: what can be taken back is done at once, what loses something is asked for. */
+/** Actions of pods: reversible ones run at once, those that lose data need a confirmation. */
 export function usePodActs(onTerminated?: () => void): PodActs {
   const { api } = useApi()
   const { isBusy, run } = useAct()

@@ -3,7 +3,7 @@ import { describeLink } from '../../../client/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { ErrorFace, Loading } from '../../parts/faces.tsx'
 
-/** Asks before a link signs somebody in, and shows as whom: a link that another person sends must not change who one is unseen (DER-16). */
+/** Confirms the sign-in by a link and shows its user: a link from another person must not change the signed-in user unnoticed (DER-16). */
 export function ByLink({ link, isBusy, accept, refuse }: { link: string; isBusy: boolean; accept: () => void; refuse: () => void }) {
   const { data, error } = useQuery({
     queryKey: ['session-link', link],

@@ -12,7 +12,7 @@ import { Page, Panel } from '../../parts/page.tsx'
 import { Facts } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 
-/** Lets a command line in that shows a code: it gets an API key of the account that is acted for. */
+/** Approves the code that a command line shows; the command line gets an API key of the chosen account. */
 export function DevicePage() {
   const [code, setCode] = useUrlState('code', '')
   const [typed, setTyped] = useState('')

@@ -4,7 +4,7 @@ import { SignInPage } from './sign-in-page.tsx'
 
 export const signInRoutes = [createRoute({ getParentRoute: () => rootRoute, path: '/console/sign-in', component: SignInPage })]
 
-/** Asks who signs in first: whoever lets a device in has to be somebody. */
+/** A child of the shell, so that a user signs in before they approve a device. */
 export const deviceRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,

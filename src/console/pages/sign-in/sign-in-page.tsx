@@ -4,7 +4,7 @@ import { useSession } from '../../app/session.ts'
 import { ErrorFace, Loading } from '../../parts/faces.tsx'
 import { SignIn } from './sign-in.tsx'
 
-/** Sign-in on a page of its own, where a failed attempt at the provider comes back to. */
+/** Sign-in page; the provider redirects here after a failed attempt. */
 export function SignInPage() {
   const { data, error, refetch } = useSession()
   if (data === undefined) {

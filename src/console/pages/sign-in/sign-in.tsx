@@ -6,10 +6,10 @@ import { ErrorFace } from '../../parts/faces.tsx'
 import { TextField } from '../../parts/form/field.tsx'
 import { ByLink } from './by-link.tsx'
 
-/** What the plane's link opens with: in the fragment, which no server and no log gets to see. */
+/** Sign-in link in the fragment, which browsers send to no server, so no log has it. */
 const LINK = /^#link=([\w.-]+)$/
 
-/** Asks who is there: by the organisation's provider, by an API key, or by a link, which is confirmed first. */
+/** Sign-in by the organisation's provider, by an API key, or by a link, which needs a confirmation. */
 export function SignIn({ ways }: { ways: SignInWays }) {
   const changed = useSessionChange()
   const [error, setError] = useState<Error | null>(null)
@@ -24,7 +24,7 @@ export function SignIn({ ways }: { ways: SignInWays }) {
     setIsBusy(false)
   }
   const [link, setLink] = useState(() => location.hash.match(LINK)?.[1] ?? null)
-  // Nobody is to find it in the history.
+  // The link must not stay in the browser history.
   useEffect(() => {
     if (LINK.test(location.hash)) history.replaceState(history.state, '', location.pathname + location.search)
   }, [])
@@ -75,7 +75,7 @@ export function SignIn({ ways }: { ways: SignInWays }) {
   )
 }
 
-/** Why the way through the provider ended here, by the word in the address. */
+/** Message for each error code that a failed provider sign-in puts into the address. */
 const REASONS: Readonly<Record<string, string>> = {
   denied: 'The provider was told not to sign you in.',
   expired: 'Signing in took too long. Try again.',

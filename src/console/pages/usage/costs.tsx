@@ -9,7 +9,7 @@ import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { StopSpend } from './stop-spend.tsx'
 
-/** What costs something now, the dearest first, and the one button that ends it. */
+/** Resources that cost money, most expensive first, and the button that stops all of them. */
 export function Costs() {
   const spend = useLive(['spend'], (api, signal) => api.getSpend({}, { signal }), { everyMs: 15_000 })
   return (

@@ -11,7 +11,7 @@ import { Refusal } from '../../parts/form/refusal.tsx'
 import { money } from '../../parts/format.ts'
 import { Panel } from '../../parts/page.tsx'
 
-/** What the account may spend; new work beyond it is refused with the figures. */
+/** Spend limits of the account; the plane refuses new work beyond them and states the figures. */
 export function SpendLimitsForm() {
   const limits = useLive(['spend-limits'], (api, signal) => api.getSpendLimits({}, { signal }), { everyMs: 0 })
   return (

@@ -13,7 +13,7 @@ import { Dialog } from '../../parts/over/dialog.tsx'
 import { Effects } from '../../parts/plan/effects.tsx'
 import { IDLE_MINUTES } from '../pods/deadline.ts'
 
-/** Stops what costs: first what would stop and what would go on, then the button. The list of stops takes it back. */
+/** Stops all spend after a preview of what stops and what continues. The list of stops can reverse it. */
 export function StopSpend() {
   const { may } = useApi()
   const [isOpen, setIsOpen] = useState(false)

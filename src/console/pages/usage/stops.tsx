@@ -10,7 +10,7 @@ import { Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 
-/** Stops that were carried out, each with the button that starts the same things again. */
+/** Past stops, each with a button that starts the same resources again. */
 export function Stops() {
   const stops = useLive(['spend-stops'], (api, signal) => api.listSpendStops({}, { signal }), { everyMs: 15_000 })
   return (

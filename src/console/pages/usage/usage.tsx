@@ -12,7 +12,7 @@ import { Stops } from './stops.tsx'
 const BUCKETS = { hour: '48', day: '30', week: '26', month: '12' } as const
 type Bucket = keyof typeof BUCKETS
 
-/** What the account spends, has spent, and may. */
+/** Spend of the account: current, past, and its limits. */
 export function UsagePage() {
   return (
     <Page title="Usage">

@@ -4,16 +4,16 @@ import 'uplot/dist/uPlot.min.css'
 import { Table } from '../table.tsx'
 import { type ChartData, figure, summaryOf } from './figures.ts'
 
-/** Told apart on light and on dark ground, and by their place in the legend. */
+/** Distinguishable on a light and on a dark background, and by their order in the legend. */
 const COLOURS = ['#6366f1', '#d97706', '#16a34a', '#dc2626', '#0891b2', '#9333ea', '#65a30d', '#db2777']
 const GREY = '#8b90a0'
 const HEIGHT = 160
-/** Steps of an axis that counts: half a job is none. */
+/** Axis steps for counts, which have no fractions. */
 const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000]
-/** As many lines of a table as one reads. */
+/** Maximum number of rows in the table of a chart. */
 const MOST_ROWS = 60
 
-/** A metric over time: drawn, in a sentence, and as a table. */
+/** A metric over time as a chart, a sentence and a table. */
 export default function Chart({ data }: { data: ChartData }) {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {

@@ -11,12 +11,12 @@ export interface ChartLine {
 export interface ChartData {
   title: string
   unit: Series['unit'] | 'count'
-  /** Seconds since 1970, one a point. */
+  /** Seconds since 1970, one per point. */
   times: readonly number[]
   lines: readonly ChartLine[]
 }
 
-/** Which metrics share a chart, and in which order. */
+/** Metrics that share a chart, in display order. */
 const CHARTS: readonly { title: string; names: readonly Series['name'][] }[] = [
   { title: 'GPU', names: ['gpu'] },
   { title: 'GPU memory', names: ['gpuMemory', 'gpuMemoryLimit'] },
@@ -39,7 +39,7 @@ const WORDS: Partial<Record<Series['name'], string>> = {
   diskLimit: 'limit',
 }
 
-/** The charts that there is something to show in. */
+/** Charts that have at least one value. */
 export function chartsOf({ from, step, series }: MetricsResponse): ChartData[] {
   const start = Date.parse(from) / 1_000
   return CHARTS.flatMap(({ title, names }) => {
@@ -64,7 +64,7 @@ export function figure(value: number | null | undefined, unit: ChartData['unit']
   return `${Math.round(value)} ${unit === 'celsius' ? '°C' : 'W'}`
 }
 
-/** A chart in a sentence, for who does not see it. */
+/** Sentence that describes a chart to users who cannot see it. */
 export function summaryOf({ unit, lines }: ChartData): string {
   return lines
     .map(({ title, points }) => {

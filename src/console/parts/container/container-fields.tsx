@@ -7,14 +7,14 @@ interface ContainerFieldsProps {
   text: ContainerText
   onChange: (text: ContainerText) => void
   errors: FieldErrors
-  /** What a template fills in; shown where a field is empty. */
+  /** Values of the template, shown as placeholders of empty fields. */
   filled?: Partial<ContainerText> | undefined
-  /** Clusters take the credential of their template alone. */
+  /** Whether the form has a credential field; clusters take the credential of their template. */
   hasRegistry?: boolean
   isImageRequired?: boolean
 }
 
-/** What runs: image, command, environment, ports, disk, and the credential that the image is pulled with. */
+/** Fields of a container: image, command, environment, ports, disk, and the credential for the image. */
 export function ContainerFields({ text, onChange, errors, filled, hasRegistry = true, isImageRequired = false }: ContainerFieldsProps) {
   const problems = containerProblems(text)
   const field = (name: keyof ContainerText) => ({

@@ -1,6 +1,6 @@
 import { readEnv, readNumber, readPorts, writeEnv } from './text-lists.ts'
 
-/** What runs in a pod, as one types it. */
+/** Container fields of a form, as text. */
 export interface ContainerText {
   image: string
   args: string
@@ -10,7 +10,7 @@ export interface ContainerText {
   registry: string
 }
 
-/** The members of a request that describe a container. */
+/** Fields of a request that describe a container. */
 export interface ContainerBody {
   image?: string
   args?: string
@@ -35,18 +35,18 @@ export function containerText({ image, args, env, ports, disk, registry }: Conta
   return { image, args, env: writeEnv(env), ports: ports.join(', '), disk: String(disk), registry: registry ?? '' }
 }
 
-/** What could not be read, by member. */
+/** Parse errors by field. */
 export function containerProblems({ env }: ContainerText): Partial<Record<keyof ContainerText, string>> {
   const read = readEnv(env)
   return read.ok ? {} : { env: read.problem }
 }
 
-/** For a create: what is empty is left to the template, or to the plane. */
+/** Fields for a create request; the template or the plane fills empty ones. */
 export function containerBody(text: ContainerText): ContainerBody {
   return pick(text, EMPTY_CONTAINER)
 }
 
-/** For a change: what differs from what was there. */
+/** Fields for an update request: those that differ. */
 export function containerChanges(text: ContainerText, before: ContainerText): ContainerBody {
   return pick(text, before)
 }

@@ -1,10 +1,10 @@
-/** Lists and names with values as one types them. All pure; what cannot be read says which line it is. */
+/** Parsers of lists and `NAME=value` lines in form text. All pure; an error names the line. */
 
 export type Read<Value> = { ok: true; value: Value } | { ok: false; problem: string }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/
 
-/** `NAME=value`, one a line; a value of several lines is written as a JSON string. */
+/** `NAME=value`, one per line; a value with several lines is written as a JSON string. */
 export function readEnv(text: string): Read<Record<string, string>> {
   const value: Record<string, string> = {}
   for (const [index, line] of text.split('\n').entries()) {
@@ -23,7 +23,7 @@ export function writeEnv(env: Readonly<Record<string, string>>): string {
     .join('\n')
 }
 
-/** `8888/http, 22/tcp`; a bare number is one of HTTP. */
+/** `8888/http, 22/tcp`; a bare number is an HTTP port. */
 export function readPorts(text: string): string[] {
   return text
     .split(/[\s,]+/)
@@ -31,12 +31,12 @@ export function readPorts(text: string): string[] {
     .map((word) => (/^\d+$/.test(word) ? `${word}/http` : word))
 }
 
-/** Names with commas between them. */
+/** Comma-separated names. */
 export function readNames(text: string): string[] {
   return text.split(',').filter((name) => name !== '')
 }
 
-/** A whole number; undefined of nothing. What is none goes to the plane as it is, which says what it wants. */
+/** Number in a text; undefined for empty text. Other text becomes NaN, which the plane refuses with the expected format. */
 export function readNumber(text: string): number | undefined {
   return text.trim() === '' ? undefined : Number(text)
 }

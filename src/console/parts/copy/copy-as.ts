@@ -1,17 +1,17 @@
 import { quoted } from '../../../client/shell.ts'
 
-/** The same call as text for other tools. Pure. */
+/** The call of a form or button as text for other tools. Pure. */
 
 export interface CopiedCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** From `/v2/…` on, with its query. */
+  /** Path from `/v2/…` on, with its query. */
   path: string
   body?: unknown
-  /** What the command line takes for it, such as `pods stop abc`; left out where it has no verb of its own. */
+  /** Command of the command line, such as `pods stop abc`; left out where it has no command of its own. */
   command?: string
 }
 
-/** One or several calls for curl, Python and podplane. The key is read from the environment, where it also is for the others. */
+/** One or several calls for curl, Python and podplane. The key comes from the environment, as it does for other tools. */
 export function copyAs(what: CopiedCall | readonly CopiedCall[], origin: string): { name: string; text: string }[] {
   const calls = 'method' in what ? [what] : what
   return [

@@ -5,7 +5,7 @@ import { Pre } from '../pre.tsx'
 import { CopyButton } from './copy.tsx'
 import { type CopiedCall, copyAs } from './copy-as.ts'
 
-/** "Copy as": what a form or a button is about to do, for a shell, for Python and for the command line. No key is part of it. */
+/** "Copy as": the call of a form or a button for a shell, Python and the command line. The text contains no key. */
 export function CopyAs({ call, label = 'Copy as…' }: { call: CopiedCall | readonly CopiedCall[]; label?: string }) {
   const [isOpen, setIsOpen] = useState(false)
   return (

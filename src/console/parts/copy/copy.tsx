@@ -3,7 +3,7 @@ import { Button } from '../button.tsx'
 
 const SHOWN_MS = 2_000
 
-/** Copies a text; `what` names it for who cannot see the button's place. */
+/** Copies a text; `what` names it for screen readers. */
 export function CopyButton({ text, what, label = 'Copy' }: { text: string; what: string; label?: string }) {
   const [said, setSaid] = useState<'copied' | 'failed' | null>(null)
   const copy = async () => {

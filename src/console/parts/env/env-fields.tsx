@@ -6,11 +6,11 @@ import { type EnvRow, rowProblem, withRow } from './env-rows.ts'
 interface EnvFieldsProps {
   rows: readonly EnvRow[]
   onChange: (rows: EnvRow[]) => void
-  /** What the plane said of them. */
+  /** Error that the plane has returned for the variables. */
   error: string | undefined
 }
 
-/** Variables of an environment, one after another: added, changed and removed; secrets by their name. */
+/** Editor for the variables of an environment; secrets are referenced by name. */
 export function EnvFields({ rows, onChange, error }: EnvFieldsProps) {
   const { data } = useLive(['secrets'], (api, signal) => api.listSecrets({}, { signal }), { everyMs: 0 })
   const set = (row: EnvRow) => onChange(rows.map((other) => (other.key === row.key ? row : other)))

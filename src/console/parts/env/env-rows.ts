@@ -1,11 +1,11 @@
 import type { Read } from '../container/text-lists.ts'
 
-/** A variable as one types it. */
+/** Form row of an environment variable. */
 export interface EnvRow {
-  /** Tells it from the others while its name is typed. */
+  /** Identifies the row while its name changes. */
   key: number
   name: string
-  /** A secret is named; its value is put in when the container boots (ACC-6). */
+  /** A secret is referenced by name; its value is inserted when the container boots (ACC-6). */
   kind: 'value' | 'secret'
   /** The value, or the name of the secret. */
   text: string
@@ -21,13 +21,13 @@ export function rowsOf(env: Readonly<Record<string, string>>): EnvRow[] {
   })
 }
 
-/** With one more, empty. */
+/** Rows with an empty one added. */
 export function withRow(rows: readonly EnvRow[]): EnvRow[] {
   const key = Math.max(-1, ...rows.map((row) => row.key)) + 1
   return [...rows, { key, name: '', kind: 'value', text: '' }]
 }
 
-/** What is wrong with one of them; undefined: nothing. */
+/** Error in one row; undefined if there is none. */
 export function rowProblem({ key, name, kind, text }: EnvRow, rows: readonly EnvRow[]): string | undefined {
   if (name === '') return 'Give it a name.'
   if (!NAME.test(name)) return 'Want letters, digits, “_”, “.” and “-”, with no digit first.'
@@ -35,7 +35,7 @@ export function rowProblem({ key, name, kind, text }: EnvRow, rows: readonly Env
   return kind === 'secret' && text === '' ? 'Choose a secret.' : undefined
 }
 
-/** The environment as it is sent. */
+/** Environment of the request, or the first error of a row. */
 export function envOf(rows: readonly EnvRow[]): Read<Record<string, string>> {
   for (const row of rows) {
     const problem = rowProblem(row, rows)
@@ -45,7 +45,7 @@ export function envOf(rows: readonly EnvRow[]): Read<Record<string, string>> {
   return { ok: true, value: Object.fromEntries(pairs) as Record<string, string> }
 }
 
-/** Which variables one environment has otherwise than another. */
+/** Whether the rows differ from an environment. */
 export function envDiffers(rows: readonly EnvRow[], before: Readonly<Record<string, string>>): boolean {
   const read = envOf(rows)
   if (!read.ok) return true

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../client/client.ts'
 
 export interface FieldErrors {
-  /** What the plane said of a member, by its path such as `gpu.count`. */
+  /** Error for a field, by its path such as `gpu.count`. */
   of: (path: string) => string | undefined
-  /** What it said of nothing in particular, or of members that the form does not show. */
+  /** Errors without a field, or for fields that the form does not show. */
   others: (shown: readonly string[]) => string[]
 }
 
@@ -15,7 +15,7 @@ interface Said {
 
 export const NO_ERRORS: FieldErrors = { of: () => undefined, others: () => [] }
 
-/** Puts the plane's refusal of a body beside the fields that it names; the lines read `$.path: what is wrong`. */
+/** Assigns the errors of a refused body to fields; each line reads `$.path: what is wrong`. */
 export function fieldErrors(error: unknown): FieldErrors {
   if (!(error instanceof ApiError)) return NO_ERRORS
   const lines = error.errors.map(read)
@@ -25,7 +25,7 @@ export function fieldErrors(error: unknown): FieldErrors {
   }
 }
 
-/** A member that is missing is told by the object that lacks it: the words belong beside the member. */
+/** The plane reports a missing field at its parent object; the error is shown at the field itself. */
 function read(line: string): Said {
   const [, path = '', words = line] = line.match(/^(?:\$\.?|body\.)?([\w.[\]-]*): (.*)$/s) ?? []
   const missing = words.match(/^missing property '([\w-]+)'$/)?.[1]

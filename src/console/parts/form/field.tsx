@@ -3,7 +3,7 @@ import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, ty
 interface FieldProps {
   label: string
   hint?: ReactNode
-  /** What the plane said of this member. */
+  /** Error that the plane has returned for this field. */
   error?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What the plane said of a form as a whole; nothing while it has said nothing. */
+/** Error for a form as a whole; renders nothing if there is none. */
 export function Refusal({ text }: { text: string | null }) {
   if (text === null) return null
   return (

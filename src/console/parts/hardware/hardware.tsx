@@ -11,7 +11,7 @@ import { cpuOffers, type Offer } from './offers.ts'
 const EVERY_MS = 15_000
 const VCPUS = [2, 4, 8, 16, 32]
 
-/** What both pods and workers say of what they run on. */
+/** Hardware fields that the forms of pods and endpoints share. */
 export interface HardwareText {
   kind: 'gpu' | 'cpu'
   gpuCount: string
@@ -25,21 +25,21 @@ interface HardwareProps {
   onChange: (part: Partial<HardwareText>) => void
   errors: FieldErrors
   gpu: {
-    /** What else decides which have room, such as the cloud. */
+    /** Further query parameters that affect availability, such as the cloud. */
     query?: Record<string, string>
     chosen: string
     onChoose: (id: string) => void
-    /** What the catalog has, as it is asked for here. */
+    /** Offers of the catalog for this form. */
     offersOf: (gpus: readonly GpuType[], count: number) => Offer[]
     error: string | undefined
-    /** Beside the number of GPUs. */
+    /** Field beside the number of GPUs. */
     beside?: ReactNode
-    /** Below the types. */
+    /** Content below the list of types. */
     below?: ReactNode
   }
 }
 
-/** GPUs or CPUs, with what is free now and its price. */
+/** Choice of GPUs or CPUs, with current availability and price. */
 export function Hardware(props: HardwareProps) {
   const { text, onChange } = props
   return (
@@ -80,7 +80,7 @@ function Gpus({ product, text, onChange, errors, gpu }: HardwareProps) {
 
 function Cpus({ product, text, onChange, errors }: HardwareProps) {
   const wanted = Number(text.vcpuCount)
-  // A template may ask for a number that is on no list.
+  // A template may set a number that the catalog does not offer; the query then leaves it out.
   const query = { include: 'AVAILABILITY', product, ...(Number.isInteger(Math.log2(wanted)) && wanted >= 2 && { vcpuCount: wanted }) }
   const cpus = useLive(['catalog', 'cpus', query], (api, signal) => api.listCpuTypes({ query }, { signal }), { everyMs: EVERY_MS })
   const error = errors.of('cpu.id') ?? errors.of('cpu')

@@ -5,7 +5,7 @@ interface KindChoiceProps {
   onChange: (kind: (typeof KINDS)[number]) => void
 }
 
-/** Whether a container is to have GPUs or none. */
+/** Choice between GPU and CPU. */
 export function KindChoice({ kind, onChange }: KindChoiceProps) {
   return (
     <fieldset className="flex gap-4">

@@ -12,7 +12,7 @@ interface OfferChoiceProps {
   onChoose: (id: string) => void
 }
 
-/** What has room now; the rest on request. */
+/** Offers with free capacity; a button shows the others. */
 export function OfferChoice({ caption, offers, chosen, onChoose }: OfferChoiceProps) {
   const [isWhole, setIsWhole] = useState(false)
   const free = offers.filter(({ level }) => level !== 'NONE')

@@ -1,18 +1,18 @@
 import type { CpuType, GpuType, Level } from '../../../contract/catalog/catalog.ts'
 
-/** Something that can be chosen to run on. */
+/** Hardware that the user can choose. */
 export interface Offer {
   id: string
   name: string
   memoryGb: number
-  /** USD, as many as were asked for. */
+  /** USD per hour for the requested number. */
   perHour: number
   level: Level
 }
 
 const LEVELS: readonly Level[] = ['NONE', 'LOW', 'MEDIUM', 'HIGH']
 
-/** Types of GPUs, which pods ask for. */
+/** GPU types, which pods request. */
 export function podGpus(gpus: readonly GpuType[], cloud: 'secure' | 'community', count: number): Offer[] {
   return gpus
     .filter((gpu) => gpu[cloud])
@@ -25,7 +25,7 @@ export function podGpus(gpus: readonly GpuType[], cloud: 'secure' | 'community',
     }))
 }
 
-/** Pools, which workers ask for: types that are as good as each other. The dearest of them tells the price. */
+/** GPU pools (interchangeable types), which workers request. The price of a pool is that of its most expensive type. */
 export function workerGpus(gpus: readonly GpuType[], count: number): Offer[] {
   const pools = Map.groupBy(
     gpus.filter(({ pool, price }) => pool !== null && price.serverless !== undefined),

@@ -1,6 +1,6 @@
 import Anser from 'anser'
 
-/** A stretch of a line in one look; a colour is a name of the palette below, or `rgb(…)`. */
+/** Part of a line with one style; a colour is a name of the palette below, or `rgb(…)`. */
 export interface Span {
   text: string
   color?: string
@@ -9,24 +9,24 @@ export interface Span {
   isDim?: boolean
   isItalic?: boolean
   isUnderlined?: boolean
-  /** Where it leads: http or https, nothing else. */
+  /** Link target; only http or https. */
   href?: string
 }
 
 const ESCAPE = String.fromCharCode(27)
 const BELL = String.fromCharCode(7)
 const SEQUENCE = new RegExp(`${ESCAPE}\\[[0-?]*[ -/]*[@-~]`, 'g')
-/** Titles and links of a terminal: `ESC ] … BEL` or `ESC ] … ESC \`. */
+/** Terminal titles and links: `ESC ] … BEL` or `ESC ] … ESC \`. */
 const COMMAND = new RegExp(`${ESCAPE}\\][^${BELL}${ESCAPE}]*(?:${BELL}|${ESCAPE}\\\\)`, 'g')
 const COLOUR_SEQUENCE = /^\[[\d;]*m$/
 const LINK = /https?:\/\/[^\s"'<>`{}|\\^]+/g
-/** What ends a sentence around an address rather than the address. */
+/** Punctuation that belongs to the sentence around an address. */
 const AFTER_LINK = /[.,;:!?)\]]+$/
 const SPACE = 32
 const DELETE = 127
 const TAB = 9
 
-/** The line as a terminal leaves it, with its colours alone: what has been written over and what moves the cursor is gone. */
+/** Line as a terminal shows it in the end, with colour sequences only: overwritten text and cursor movements are removed. */
 function settled(line: string): string {
   const last = line
     .split('\r')
@@ -42,12 +42,12 @@ const isPlain = (line: string) => {
   return true
 }
 
-/** The text of a line, as it is searched and copied. */
+/** Text of a line for search and copy. */
 export function plainText(line: string): string {
   return isPlain(line) ? line : settled(line).replace(SEQUENCE, '').replaceAll(ESCAPE, '')
 }
 
-/** A line in stretches of one look each. Its text is data: nothing in it is markup, whatever it says (C-10). */
+/** Splits a line by style. Its text is data and never interpreted as markup (C-10). */
 export function spansOf(line: string): Span[] {
   if (isPlain(line)) return withLinks({ text: line })
   const entries = Anser.ansiToJson(settled(line), { json: true, use_classes: true, remove_empty: true })
@@ -69,7 +69,7 @@ function spanOf(entry: Anser.AnserJsonEntry): Span {
   }
 }
 
-/** `ansi-bright-red` is `red`: palettes for black screens and for white ones have one red each. */
+/** `ansi-bright-red` becomes `red`: the palettes for dark and for light backgrounds have one red each. */
 function colourOf(name: string | null, exact: string | null): string | undefined {
   if (!name) return undefined
   if (name === 'ansi-truecolor') return exact ? `rgb(${exact})` : undefined
@@ -80,7 +80,7 @@ function colourOf(name: string | null, exact: string | null): string | undefined
 const CUBE = [0, 95, 135, 175, 215, 255]
 const GREYS = 232
 
-/** One of the 256 colours of a terminal: a cube of 6 × 6 × 6, then 24 greys. */
+/** One of the 256 terminal colours: a cube of 6 × 6 × 6, then 24 greys. */
 function paletteColour(cell: number): string {
   if (cell >= GREYS)
     return Array(3)

@@ -3,13 +3,13 @@ import { SINCE_CHOICES } from './reading/source.ts'
 
 interface LogFiltersProps {
   source: string
-  /** Null: the log has a time of its own. */
+  /** Null: the log has a fixed period. */
   since: string | null
   onSource: (source: string) => void
   onSince: (since: string) => void
 }
 
-/** By whom lines were written, and since when. */
+/** Filters by source and by time. */
 export function LogFilters({ source, since, onSource, onSince }: LogFiltersProps) {
   return (
     <>

@@ -12,7 +12,7 @@ const WORDS: Record<LogState['status'], string> = {
   failed: 'Not following',
 }
 
-/** How a log is read now: whether it is followed, how many lines are shown, and what is not among them. */
+/** State of the log view: whether it follows, how many lines it shows, and how many it lacks. */
 export function LogFooter({ state, onFollow, onPause }: { state: LogState; onFollow: () => void; onPause: () => void }) {
   const isOn = state.status === 'connecting' || state.status === 'following' || state.status === 'broken'
   return (

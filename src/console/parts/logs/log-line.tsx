@@ -10,11 +10,11 @@ interface LineProps {
   isWrapped: boolean
   isActive: boolean
   onLink: (id: string) => void
-  /** Of a joined log: where the worker of a line is looked at. */
+  /** For a joined log: address of the page of a line's worker. */
   workerPath?: ((workerId: string) => string) | undefined
 }
 
-/** One line of a log: when, from whom, what. */
+/** One line of a log: time, source and text. */
 export const LogLine = memo(function LogLine({ line, query, isWrapped, isActive, onLink, workerPath }: LineProps) {
   const isSystem = line.source === 'system'
   return (
@@ -74,7 +74,7 @@ function Stretch({ text, href, isHit, ...looks }: ReturnType<typeof markHits>[nu
   )
 }
 
-/** Colours that can be read on light and on dark. */
+/** Colours that are readable on light and dark backgrounds. */
 const PALETTE: Readonly<Record<string, string>> = {
   black: 'var(--color-soft)',
   white: 'var(--color-ink)',

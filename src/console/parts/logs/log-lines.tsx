@@ -19,18 +19,18 @@ interface LinesProps {
   lines: readonly ShownLine[]
   query: string
   isWrapped: boolean
-  /** The id of the line that is pointed at. */
+  /** Id of the active line. */
   activeId: string
   onActive: (id: string) => void
   onLink: (id: string) => void
-  /** Somebody has scrolled to the first line, or to the last one. */
+  /** Called when the user has scrolled to the first or to the last line. */
   onTop: () => void
   onEnd: () => void
   workerPath?: ((workerId: string) => string) | undefined
   ref: React.Ref<LinesHandle>
 }
 
-/** The line at the upper edge. */
+/** Line at the upper edge of the viewport. */
 interface Anchor {
   id: string
   index: number
@@ -38,8 +38,8 @@ interface Anchor {
 }
 
 /**
- * All lines of a log, of which those in sight are drawn. It stays at the end as long as nobody scrolls up. The whole is one stop for the keyboard:
- * arrows move the line that is pointed at, Enter puts it into the address.
+ * All lines of a log; only the visible ones are rendered. It stays at the end until the user scrolls up. It is one tab stop: arrow keys
+ * move the active line, Enter puts its id into the address.
  */
 export function LogLines({ name, lines, query, isWrapped, activeId, onActive, onLink, onTop, onEnd, workerPath, ref }: LinesProps) {
   const id = useId()
@@ -58,7 +58,7 @@ export function LogLines({ name, lines, query, isWrapped, activeId, onActive, on
   useLayoutEffect(() => {
     if (isAtEnd && box.current) box.current.scrollTop = box.current.scrollHeight
   })
-  // What comes before or goes from the beginning must not move what somebody reads.
+  // Lines that are added or dropped at the beginning must not move the visible lines.
   useLayoutEffect(() => {
     const held = anchor.current
     if (isAtEnd || held === null || !box.current || lines[held.index]?.id === held.id) return

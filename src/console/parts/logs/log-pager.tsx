@@ -8,7 +8,7 @@ interface LogPagerProps {
   onNewest: () => void
 }
 
-/** Leads to what is before and behind the lines that are shown. */
+/** Buttons that load lines before and after the shown ones. */
 export function LogPager({ state, pages, onNewest }: LogPagerProps) {
   return (
     <div className="flex flex-wrap gap-2">

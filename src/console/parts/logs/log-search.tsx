@@ -6,7 +6,7 @@ import { count } from '../format.ts'
 import type { ShownLine } from './reading/lines.ts'
 import { hitBeside, hitsIn, nextHit } from './search.ts'
 
-/** Typing is not one search a letter. */
+/** Pause after typing before a search starts, milliseconds. */
 const SETTLED_MS = 250
 
 interface SearchProps {
@@ -14,15 +14,18 @@ interface SearchProps {
   activeId: string
   query: string
   onQuery: (query: string) => void
-  /** Lines with the text alone. */
+  /** Whether only matching lines are shown. */
   isOnly: boolean
   onOnly: (isOnly: boolean) => void
   goTo: (index: number) => void
-  /** Looks for a hit outside of what is shown, and shows it; answers whether there is one. */
+  /** Finds and shows a hit outside the loaded lines; resolves to whether there is one. */
   seek: (query: string, isBackwards: boolean) => Promise<boolean>
 }
 
-/** Searches the log: first what is shown, then what the plane has. Hits are numbered; Enter goes to the next and with Shift to the one before. */
+/**
+ * Search in the log: first in the loaded lines, then on the plane. Hits are numbered; Enter goes to the next, Shift+Enter to the previous
+ * one.
+ */
 export function LogSearch({ lines, activeId, query, onQuery, isOnly, onOnly, goTo, seek }: SearchProps) {
   const [text, setText] = useState(query)
   const { isBusy, run } = useAct()

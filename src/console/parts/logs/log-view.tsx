@@ -16,7 +16,7 @@ import { useAnnouncement } from './use-announcement.ts'
 import { useFollower } from './use-follower.ts'
 import { usePages } from './use-pages.ts'
 
-/** A log: followed while somebody sees it, searched on the plane, with a link to each line (UI-40 to UI-43, UI-52, UI-53). */
+/** Log view: follows the log while the tab is visible, searches on the plane, and links to each line (UI-40 to UI-43, UI-52, UI-53). */
 export function LogView({ of }: { of: LogOrigin }) {
   const [source, setSource] = useUrlState('source', '')
   const [since, setSince] = useUrlState('since', '')
@@ -25,7 +25,7 @@ export function LogView({ of }: { of: LogOrigin }) {
   const [only, setOnly] = useUrlState('only', '')
   const [lineId, setLineId] = useUrlState('line', '')
   const [activeId, setActiveId] = useState(lineId)
-  // Where the view was opened; a line that is chosen later changes nothing of what has been read.
+  // Line at which the view was opened; choosing another line later does not reload.
   const [around, setAround] = useState(lineId)
   const { follower, query: asked } = useFollower(of, { source, since, text: only === '' ? '' : query, around })
   const state = useSyncExternalStore(follower.subscribe, follower.snapshot)
@@ -34,7 +34,7 @@ export function LogView({ of }: { of: LogOrigin }) {
     setActiveId(id)
     setLineId(id)
   }
-  // A line that is linked to is gone to once, as soon as it is there.
+  // Scrolls once to a linked line, as soon as it is loaded.
   const [sought, setSought] = useState(lineId)
   useEffect(() => {
     if (sought === '') return
@@ -66,7 +66,7 @@ export function LogView({ of }: { of: LogOrigin }) {
           isOnly={only !== ''}
           onOnly={(isOnly) => {
             setOnly(isOnly ? '1' : '')
-            // Out of all hits, into what stands around the one that is chosen.
+            // Leaving the hits-only view shows the lines around the active hit.
             setAround(isOnly ? '' : activeId)
             setSought(isOnly ? '' : activeId)
           }}

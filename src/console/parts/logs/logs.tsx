@@ -4,7 +4,7 @@ import type { LogOrigin } from './reading/origins.ts'
 
 const LogView = lazy(async () => ({ default: (await import('./log-view.tsx')).LogView }))
 
-/** The log of something, live and of what has ended. Loaded when it is first looked at. */
+/** Log of a running or ended workload. Its code is loaded on first use. */
 export function Logs({ of }: { of: LogOrigin }) {
   return (
     <Suspense fallback={<Loading what="Loading the log" />}>

@@ -2,10 +2,12 @@ import { useEffect, useRef, useState } from 'react'
 import { count } from '../format.ts'
 import type { LogState } from './reading/follower.ts'
 
-/** A log may write faster than anybody can listen: what is new is told in sum. */
+/**
+ * A log may grow faster than a screen reader can read it, so only the number of new lines is announced, at this interval in milliseconds.
+ */
 const TOLD_EVERY_MS = 10_000
 
-/** What is said aloud of a log while it is followed. */
+/** Text that a screen reader announces while the log is followed. */
 export function useAnnouncement({ came }: LogState): string {
   const now = useRef(came)
   now.current = came

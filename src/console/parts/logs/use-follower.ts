@@ -4,7 +4,7 @@ import { LogFollower } from './reading/follower.ts'
 import type { LogOrigin } from './reading/origins.ts'
 import { pageQuery, sourceOf, type Wanted } from './reading/source.ts'
 
-/** A follower of this log, that rests while nobody sees the tab; and what it asks for. */
+/** Follower of a log, paused while the tab is hidden, with its query. */
 export function useFollower(of: LogOrigin, { source, since, text, around }: Wanted) {
   const { api } = useApi()
   const made = useMemo(() => {

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import { useAct } from '../../app/act.ts'
 import type { LogFollower } from './reading/follower.ts'
 
-/** Reads pages on both sides of what is shown, one at a time, as long as somebody looks at it. */
+/** Loads pages before and after the shown lines, one at a time, while the view is mounted. */
 export function usePages(follower: LogFollower) {
   const { isBusy, run } = useAct()
   const open = useRef(new AbortController())
@@ -13,7 +13,7 @@ export function usePages(follower: LogFollower) {
   }, [follower])
   const signal = () => open.current.signal
   const busy = useRef(false)
-  // Nobody looks any more: nothing has gone wrong.
+  // The view was unmounted, so the aborted request is no error.
   const unlessGone = <Answer>(what: Promise<Answer>) =>
     what.catch((error: unknown) => {
       if (!signal().aborted) throw error

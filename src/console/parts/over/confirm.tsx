@@ -8,25 +8,25 @@ import { Dialog } from './dialog.tsx'
 
 interface ConfirmProps {
   title: string
-  /** What the button says that does it. */
+  /** Label of the confirming button. */
   verb: string
   isOpen: boolean
   isBusy: boolean
   onClose: () => void
   onConfirm: () => void
-  /** Where data is lost: this has to be typed first (C-7). */
+  /** Text that the user has to type first, where data is lost (C-7). */
   typed?: string | undefined
-  /** Why it cannot be done, as the plan says. */
+  /** Reason why the change is not possible, such as a refusal in its plan. */
   disabledReason?: string | undefined
-  /** The change: its plan is shown as soon as it is asked about. */
+  /** Change whose plan is shown when the dialog opens. */
   plan?: PlannedCall | undefined
-  /** The change where it has no plan of its own, or is several. */
+  /** Calls for "copy as", where the change has no plan or consists of several. */
   copied?: CopiedCall | readonly CopiedCall[] | undefined
-  /** What else there is to know. */
+  /** Additional content. */
   children?: ReactNode
 }
 
-/** Asks before something that cannot be undone. */
+/** Confirmation dialog for a change that cannot be undone. */
 export function Confirm({
   title,
   verb,

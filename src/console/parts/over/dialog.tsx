@@ -6,7 +6,7 @@ interface DialogProps {
   isOpen: boolean
   onClose: () => void
   children: ReactNode
-  /** Buttons at its end; the first thing that is safe comes first. */
+  /** Buttons at the end; a safe one comes first. */
   actions?: ReactNode
   isWide?: boolean
 }

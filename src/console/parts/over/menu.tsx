@@ -4,12 +4,12 @@ import type { ReactNode } from 'react'
 export interface MenuItem {
   label: string
   run: () => void
-  /** Why it cannot be chosen. */
+  /** Reason why the item is disabled. */
   disabledReason?: string | undefined
   isDanger?: boolean
 }
 
-/** A button that opens a list of actions; one that cannot be chosen says why. */
+/** Button that opens a menu of actions; a disabled item shows its reason. */
 export function Menu({ label, name, items }: { label: ReactNode; name: string; items: readonly MenuItem[] }) {
   return (
     <Base.Root>

@@ -2,7 +2,7 @@ import { Button } from '../button.tsx'
 import { Command } from '../faces.tsx'
 import { Dialog } from './dialog.tsx'
 
-/** A secret that the plane has just made: it is shown this once, and gone with the dialog. */
+/** Dialog with a new secret, which is shown only once. */
 export function SecretOnce({ title, secret, hint, onClose }: { title: string; secret: string | null; hint: string; onClose: () => void }) {
   return (
     <Dialog

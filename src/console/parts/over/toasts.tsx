@@ -1,6 +1,6 @@
 import { Toast } from '@base-ui/react/toast'
 
-/** Short words about what has just been done; they are read out, and wait while they are looked at. */
+/** Toasts about completed actions; they are read out and stay while hovered or focused. */
 export function Toasts() {
   const { toasts } = Toast.useToastManager()
   return (

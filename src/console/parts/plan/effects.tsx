@@ -4,7 +4,7 @@ const SIGNS = { INFO: '·', WARNING: '!', LOSS: '✕' } as const
 const WORDS = { INFO: 'Also:', WARNING: 'Mind:', LOSS: 'Lost:' } as const
 const LOOKS = { INFO: 'text-soft', WARNING: 'text-warn', LOSS: 'text-bad' } as const
 
-/** What a change would do, a line each; what is lost is told apart. Many lines scroll, by the keyboard too. */
+/** Effects of a change, one per line, with their severity. A long list scrolls, also by keyboard. */
 export function Effects({ of, withAccount = false }: { of: readonly ChangeEffect[]; withAccount?: boolean }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.

@@ -4,21 +4,21 @@ import { useLive } from '../../app/live.ts'
 import { Face } from '../faces.tsx'
 import { Effects } from './effects.tsx'
 
-/** A change, as it is about to be sent. */
+/** A change that is about to be sent. */
 export interface PlannedCall {
   method: 'DELETE' | 'PATCH' | 'POST' | 'PUT'
   path: string
   body?: unknown
-  /** What the command line takes for it. */
+  /** Command of the command line for the same change. */
   command?: string
 }
 
-/** What a change would do, from a dry run of the very same call (DRY-1). */
+/** Effects of a change, from a dry run of the same call (DRY-1). */
 export function Plan({ of, withAccount = false }: { of: PlannedCall; withAccount?: boolean }) {
   return <Plans of={[of]} withAccount={withAccount} />
 }
 
-/** The same of several changes that are sent together. */
+/** Effects of several changes that are sent together. */
 export function Plans({ of, withAccount = false }: { of: readonly PlannedCall[]; withAccount?: boolean }) {
   const text = JSON.stringify(of)
   const plans = useLive(

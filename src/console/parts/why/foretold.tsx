@@ -5,12 +5,12 @@ import { Panel } from '../page.tsx'
 
 interface ForetoldProps<Preview> {
   answer: Live<Preview>
-  /** Why nothing is asked yet. */
+  /** Reason why no preview can be requested yet. */
   missing: string | undefined
   children: (of: Preview) => ReactNode
 }
 
-/** What pressing the button of a form would do, told while one types. */
+/** Preview of what the button of a form does, updated while the user types. */
 export function Foretold<Preview>({ answer, missing, children }: ForetoldProps<Preview>) {
   return (
     <Panel title="What would happen">
@@ -19,7 +19,7 @@ export function Foretold<Preview>({ answer, missing, children }: ForetoldProps<P
   )
 }
 
-/** What is in the way, a line each. */
+/** Obstacles, one per line. */
 export function InTheWay({ title, lines }: { title: string; lines: readonly string[] }) {
   return (
     <div>

@@ -5,11 +5,11 @@ import { priceOf, sentence, stoppedPod } from './options.ts'
 
 interface NearestProps {
   options: readonly WhyOption[]
-  /** Puts what an option asks for into the form. */
+  /** Applies the request of an option to the form. */
   onTake: (body: Record<string, unknown>) => void
 }
 
-/** The smallest changes with which what is asked for would fit now (WHY-12): a press changes the form, and nothing is made yet. */
+/** Smallest changes with which the request would fit now (WHY-12). A button changes the form and creates nothing. */
 export function Nearest({ options, onTake }: NearestProps) {
   if (options.length === 0) return <p className="text-soft">No small change of it would fit now either.</p>
   return (
@@ -27,7 +27,7 @@ export function Nearest({ options, onTake }: NearestProps) {
   )
 }
 
-// What is no other request is done elsewhere: a pod is stopped on its own page, which says what that takes with it.
+// An option that stops a pod links to the page of the pod, which shows the impact of the stop.
 function Taken({ option, onTake }: { option: WhyOption; onTake: NearestProps['onTake'] }) {
   const { summary, call } = option
   const podId = stoppedPod(option)

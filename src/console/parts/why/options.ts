@@ -1,7 +1,7 @@
 import type { WhyOption } from '../../../contract/why/why.ts'
 import { duration, perHour } from '../format.ts'
 
-/** What an option costs, and how much more or less that is. */
+/** Price of an option, and its difference to the present price. */
 export function priceOf({ pricePerHour, priceDifference, waitSeconds }: WhyOption): string {
   if (waitSeconds !== null) return `in about ${duration(waitSeconds * 1_000)}, then ${perHour(pricePerHour)}`
   if (priceDifference === 0) return perHour(pricePerHour)
@@ -9,24 +9,24 @@ export function priceOf({ pricePerHour, priceDifference, waitSeconds }: WhyOptio
   return `${perHour(pricePerHour)}, ${sign}${perHour(Math.abs(priceDifference))}`
 }
 
-/** Why an option cannot be taken here; undefined: a press does it. */
+/** Reason why an option cannot be applied here; undefined if it can. */
 export function whyNotOption({ who, call }: WhyOption, mayWrite: boolean): string | undefined {
   if (who === 'OPERATOR') return 'Only the operator of the plane can do this.'
   if (call === null) return 'There is nothing to press: it happens by itself.'
   return mayWrite ? undefined : 'Your role may look, not change.'
 }
 
-/** Where the plane answers with the thing that was made: a pod of its own. */
+/** Whether the option creates a pod, so that the answer is the new pod. */
 export function isNewPod({ call }: WhyOption): boolean {
   return call?.method === 'POST' && call.path === '/v2/pods'
 }
 
-/** What an option does, as the words of a button. */
+/** Summary of an option as the label of a button. */
 export function sentence(summary: string): string {
   return summary.charAt(0).toUpperCase() + summary.slice(1)
 }
 
-/** The pod that an option stops; undefined: it stops none. */
+/** Id of the pod that an option stops; undefined if it stops none. */
 export function stoppedPod({ kind, call }: WhyOption): string | undefined {
   return kind === 'STOP' ? call?.path.split('/')[3] : undefined
 }

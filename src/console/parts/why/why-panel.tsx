@@ -13,7 +13,7 @@ import { Confirm } from '../over/confirm.tsx'
 import { Panel } from '../page.tsx'
 import { isNewPod, priceOf, sentence, whyNotOption } from './options.ts'
 
-/** The members that every explanation has. */
+/** Fields that every explanation has. */
 interface Explained {
   verdict: string
   sinceMs: number | null
@@ -24,13 +24,13 @@ interface Explained {
 
 interface WhyPanelProps {
   of: Live<Explained>
-  /** Whether the session may carry an option out. */
+  /** Whether the session may apply an option. */
   mayWrite: boolean
-  /** What is looked at again after that. */
+  /** Key of the data that is refreshed after an option was applied. */
   refresh: string
 }
 
-/** Why something is where it is, what that rests on, and the smallest changes that would start it now. */
+/** Explanation of a resource's state: verdict, evidence, and the smallest changes that would start it now. */
 export function WhyPanel({ of, mayWrite, refresh }: WhyPanelProps) {
   return (
     <Panel title="Why">
@@ -49,7 +49,7 @@ export function WhyPanel({ of, mayWrite, refresh }: WhyPanelProps) {
   )
 }
 
-/** What a fact is about. */
+/** Label of each kind of evidence. */
 const ABOUT: Readonly<Record<WhyEvidence['kind'], string>> = {
   STATE: 'State',
   QUEUE: 'Queue',
@@ -85,7 +85,7 @@ function Options({ options, mayWrite, refresh }: { options: readonly WhyOption[]
     if (call === null) return
     let answer: unknown
     const send = async () => {
-      // A press that is lost on the way is not to make two of what it makes.
+      // The key prevents a second creation when the answer to a sent request is lost.
       const headers = { 'idempotency-key': crypto.randomUUID() }
       answer = await api.request(call.method, call.path, call.body, call.method === 'POST' ? { headers } : {})
     }

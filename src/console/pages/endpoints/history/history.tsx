@@ -16,7 +16,7 @@ const SPANS: Readonly<Record<string, number>> = { '1h': HOUR_MS, '6h': 6 * HOUR_
 const EVERY_MS = 30_000
 const EVENTS = 8
 
-/** Queue, workers, releases and the scaler on one time axis: a moment is chosen, and what led to it is read. */
+/** Queue, workers, releases and scaler decisions on one time axis; the user chooses a point and reads the events before it. */
 export function History({ endpointId }: { endpointId: string }) {
   const [span, setSpan] = useUrlState('over', '1h')
   const timeline = useLive(

@@ -14,11 +14,11 @@ const WORDS: Record<Name, string> = {
 
 export const seriesWords = (name: Name): string => WORDS[name]
 
-/** The time of a point, milliseconds. */
+/** Time of a point, milliseconds since 1970. */
 export const timeOf = ({ from, step }: Pick<EndpointTimeline, 'from' | 'step'>, point: number): number =>
   Date.parse(from) + point * step * 1_000
 
-/** What happened up to the end of a point, newest first: what explains the figures there. */
+/** At most `most` events before the end of a point, newest first; they explain its figures. */
 export function eventsBefore(timeline: Pick<EndpointTimeline, 'from' | 'step' | 'events'>, point: number, most: number): TimelineEvent[] {
   const endMs = timeOf(timeline, point + 1)
   return timeline.events.filter(({ at }) => Date.parse(at) < endMs).slice(0, most)

@@ -4,14 +4,14 @@ import type { HardwareText } from '../../../parts/hardware/hardware.tsx'
 import type { ScalerText } from '../scaler-fields.tsx'
 import { numberOf, scalingOf } from '../settings/settings-form.ts'
 
-/** A new endpoint as one types it. */
+/** Form of a new endpoint, as text. */
 export interface EndpointText extends ScalerText, HardwareText {
   name: string
   type: 'QUEUE' | 'LOAD_BALANCER'
   templateId: string
   pool: string
   container: ContainerText
-  /** Members that an option of the dry run has changed; another choice of hardware takes them back. */
+  /** Fields that an option of the dry run has set; choosing other hardware clears them. */
   taken: Partial<ApiBody<'createEndpoint'>>
 }
 
@@ -33,7 +33,7 @@ export const EMPTY_ENDPOINT: EndpointText = {
   scalerValue: '4',
 }
 
-/** What it asks for; what is empty is left to the template, or to the plane. */
+/** Request body of the form; the template or the plane fills empty fields. */
 export function endpointBody(text: EndpointText): ApiBody<'createEndpoint'> {
   const isDelay = text.scaler === 'QUEUE_DELAY'
   return {
@@ -50,15 +50,15 @@ export function endpointBody(text: EndpointText): ApiBody<'createEndpoint'> {
   }
 }
 
-/** What another create asks for that this one does not. */
+/** Fields in which another create request differs from this form, merged into those taken before. */
 export function takenFrom(text: EndpointText, other: ApiBody<'createEndpoint'>): EndpointText['taken'] {
   const own = endpointBody(text) as Record<string, unknown>
-  // The name of a dry run is nobody's.
+  // The dry run uses a placeholder name.
   const changed = Object.entries(other).filter(([member, value]) => member !== 'name' && !isSame(own[member], value))
   return { ...text.taken, ...Object.fromEntries(changed) }
 }
 
-/** Members that the plane has filled in say nothing new. */
+/** Whether two JSON values are equal; the order of the fields of an object does not matter. */
 function isSame(own: unknown, other: unknown): boolean {
   if (typeof own !== 'object' || own === null || typeof other !== 'object' || other === null) return own === other
   return JSON.stringify(sorted(own)) === JSON.stringify(sorted(other))
@@ -68,7 +68,7 @@ function sorted(value: object): unknown {
   return Array.isArray(value) ? value : Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** What is still missing; undefined: it can be sent. */
+/** Reason why the form is incomplete; undefined if it can be sent. */
 export function missingOf(text: EndpointText): string | undefined {
   if (text.templateId === '' && text.name.trim() === '') return 'Give it a name.'
   if (text.templateId === '' && text.container.image.trim() === '') return 'Say which image it runs.'

@@ -19,7 +19,7 @@ import { EndpointPreview, useEndpointPreview } from './preview.tsx'
 
 const MAY_NOT = 'Your role in this account may not make endpoints.'
 
-/** Makes an endpoint; refusals stand beside the fields that they are about. */
+/** Form that creates an endpoint; each error is shown beside its field. */
 export function NewEndpointPage() {
   const { api, may } = useApi()
   const router = useRouter()

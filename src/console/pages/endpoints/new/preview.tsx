@@ -6,12 +6,12 @@ import { perHour } from '../../../parts/format.ts'
 import { Foretold, InTheWay } from '../../../parts/why/foretold.tsx'
 import { Nearest } from '../../../parts/why/nearest.tsx'
 
-/** What fits changes while one reads. */
+/** Free capacity changes while the user reads. */
 const EVERY_MS = 10_000
 
-/** Where a worker would go now: the create's own dry run, asked when one stops typing (DRY-18). */
+/** Current placement of a worker: a dry run of the create request, sent after the user stops typing (DRY-18). */
 export function useEndpointPreview(body: CreateEndpointRequest, isComplete: boolean): Live<EndpointPlacementPreview> {
-  // Another name is no other question.
+  // The name does not affect placement, so a change of it sends no new dry run.
   const text = useSettled(JSON.stringify({ ...body, name: 'endpoint' }))
   return useLive(
     ['endpoint-preview', text],
@@ -23,12 +23,12 @@ export function useEndpointPreview(body: CreateEndpointRequest, isComplete: bool
 
 interface EndpointPreviewProps {
   answer: Live<EndpointPlacementPreview>
-  /** Why nothing is asked yet. */
+  /** Reason why no preview can be requested yet. */
   missing: string | undefined
   onTake: (body: CreateEndpointRequest) => void
 }
 
-/** What the first job would meet: a worker and its price, or what is in its way and what would fit instead. */
+/** Outcome for the first job: a worker with its price, or the obstacles and the options that would fit instead. */
 export function EndpointPreview({ answer, missing, onTake }: EndpointPreviewProps) {
   return (
     <Foretold answer={answer} missing={missing}>
@@ -49,7 +49,7 @@ function Answer({ of, onTake }: { of: EndpointPlacementPreview; onTake: Endpoint
       ) : (
         <>
           <InTheWay title="No worker would start now. The endpoint can be made; its jobs would wait." lines={of.missing} />
-          {/* An option of a dry run is the create with its whole body. */}
+          {/* Each option of a dry run is a complete create request. */}
           <Nearest options={of.options} onTake={(body) => onTake(body as CreateEndpointRequest)} />
         </>
       )}

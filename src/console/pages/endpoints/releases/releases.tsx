@@ -15,7 +15,7 @@ import { rollbackTo } from './rollback.ts'
 const MAY_NOT = 'Your role in this account may not change endpoints.'
 const NEWEST = 100
 
-/** What has been rolled out, what each release has changed, and the way back. */
+/** Releases of an endpoint, the changes of each, and the rollback. */
 export function Releases({ endpointId }: { endpointId: string }) {
   const releases = useLive(['releases', endpointId], (api, signal) =>
     api.listEndpointReleases({ path: { id: endpointId }, query: { limit: NEWEST } }, { signal }),
@@ -88,7 +88,7 @@ interface DialogProps {
   onClose: () => void
 }
 
-/** Going back is a change as any other: a new release with the old values. */
+/** A rollback is an ordinary change: it makes a new release with the old values. */
 function GoBackDialog({ endpointId, target, releases, onClose }: DialogProps) {
   const { api } = useApi()
   const { isBusy, run } = useAct()

@@ -1,7 +1,7 @@
 import type { UpdateEndpointRequest } from '../../../../contract/endpoints/endpoints.ts'
 import type { Release } from '../../../../contract/endpoints/releases.ts'
 
-/** Back to a release: the change that leads there, and what it cannot bring back. */
+/** Rollback to a release: the update request, and the fields that it cannot restore. */
 export interface Rollback {
   body: UpdateEndpointRequest
   lost: string[]
@@ -24,16 +24,16 @@ const GPU_MEMBERS: Readonly<Record<string, string>> = {
   allowedCudaVersions: 'allowedCudaVersions',
   minCudaVersion: 'minCudaVersion',
 }
-/** Limits and names are no part of a release: they stay as they are. */
+/** Limits and names are not part of a release; a rollback leaves them unchanged. */
 const KEPT = /^(name|workers\.|scaling|timeout|resultRetention|flashboot)/
 
 /**
- * What undoes every release after `version`; `releases` holds them all. Values of variables are never shown (PP-212), so they cannot be brought
- * back, and neither can another kind of machine.
+ * Update request that undoes every release after `version`; `releases` must contain all of them. Values of variables are never shown
+ * (PP-212), so they cannot be restored, and neither can another kind of hardware.
  */
 export function rollbackTo(version: number, releases: readonly Release[]): Rollback {
   const later = releases.filter((release) => release.version > version).sort((a, b) => b.version - a.version)
-  // The oldest of them is last, so its values are those that held at the release.
+  // The oldest release comes last and overwrites the others: its old values are those in force at `version`.
   const before = new Map(later.flatMap(({ diff }) => diff.map((change) => [change.field, change.old] as const)))
   const body: Record<string, unknown> = {}
   const gpu: Record<string, unknown> = {}

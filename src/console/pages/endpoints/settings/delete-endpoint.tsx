@@ -9,7 +9,7 @@ import { Button } from '../../../parts/button.tsx'
 import { Confirm } from '../../../parts/over/confirm.tsx'
 import { Panel } from '../../../parts/page.tsx'
 
-/** The end of an endpoint; what it takes along is said before. */
+/** Deletion of an endpoint; the dialog states what is deleted with it. */
 export function DeleteEndpoint({ of: endpoint, offReason }: { of: Endpoint; offReason: string | undefined }) {
   const { api } = useApi()
   const { isBusy, run } = useAct()

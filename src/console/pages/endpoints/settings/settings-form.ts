@@ -1,7 +1,7 @@
 import type { Endpoint, UpdateEndpointRequest } from '../../../../contract/endpoints/endpoints.ts'
 import { type EnvRow, envDiffers, envOf, rowsOf } from '../../../parts/env/env-rows.ts'
 
-/** The settings of an endpoint as one types them. */
+/** Settings of an endpoint, as text. */
 export interface SettingsText {
   name: string
   image: string
@@ -30,7 +30,7 @@ export function settingsText({ name, image, workers, scaling, timeout, env }: En
   }
 }
 
-/** A number as it was typed; what is none goes to the plane, which says what it wants. */
+/** Number that the user typed; NaN for any other text, which the plane refuses with the expected format. */
 export const numberOf = (text: string) => (text.trim() === '' ? Number.NaN : Number(text))
 
 export function scalingOf({ scaler, scalerValue }: Pick<SettingsText, 'scaler' | 'scalerValue'>) {
@@ -39,7 +39,7 @@ export function scalingOf({ scaler, scalerValue }: Pick<SettingsText, 'scaler' |
     : { type: scaler, requestCount: numberOf(scalerValue) }
 }
 
-/** What differs from what was there: nothing else is sent. */
+/** Update request with only the fields that differ. */
 export function settingsChanges(text: SettingsText, before: SettingsText): UpdateEndpointRequest {
   const env = envOf(text.env)
   const was = envOf(before.env)
@@ -54,13 +54,13 @@ export function settingsChanges(text: SettingsText, before: SettingsText): Updat
     ...(changed('image') && { image: text.image.trim() }),
     ...(Object.keys(workers).length > 0 && { workers }),
     ...(changed('scaler', 'scalerValue') && { scaling: scalingOf(text) }),
-    // The whole of it is replaced: variables that nobody has touched go along as they came (END-11).
+    // The update replaces the whole environment, so unchanged variables are sent as they were read (END-11).
     ...(env.ok && was.ok && envDiffers(text.env, was.value) && { env: env.value }),
     ...(changed('timeoutSeconds') && { timeout: numberOf(text.timeoutSeconds) * MS }),
   }
 }
 
-/** What cannot be sent as it is typed. */
+/** Reason why the text cannot be sent; undefined if it can. */
 export function settingsProblem({ env }: SettingsText): string | undefined {
   const read = envOf(env)
   return read.ok ? undefined : read.problem

@@ -18,13 +18,13 @@ import { type SettingsText, settingsChanges, settingsProblem, settingsText } fro
 
 const MAY_NOT = 'Your role in this account may not change endpoints.'
 
-/** What can be changed of an endpoint; what is sent is what differs, and it is shown before. */
+/** Form with the changeable settings of an endpoint. It sends only the differences and previews them first. */
 export function Settings({ of: endpoint }: { of: Endpoint }) {
   const { api, may } = useApi()
   const refresh = useRefresh()
   const { isBusy, errors, refusal, send } = useSubmit()
   const before = settingsText(endpoint)
-  // Only what somebody has typed; the rest follows the endpoint.
+  // Holds only the fields that the user has typed; the others follow the endpoint.
   const [typed, setTyped] = useState<Partial<SettingsText>>({})
   const text = { ...before, ...typed }
   const set = (part: Partial<SettingsText>) => setTyped((former) => ({ ...former, ...part }))

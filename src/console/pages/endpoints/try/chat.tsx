@@ -15,7 +15,7 @@ interface Message {
 
 const MAY_NOT = 'Your role in this account may not send requests.'
 
-/** A talk with a worker that speaks the OpenAI API; the answer is shown as it comes. */
+/** Chat with a worker that implements the OpenAI API; the answer is shown as it arrives. */
 export function Chat({ endpointId }: { endpointId: string }) {
   const { api, may } = useApi()
   const [model, setModel] = useState('default')

@@ -1,7 +1,7 @@
-/** The input of a job as it was typed. */
+/** Result of parsing the input of a job. */
 export type ReadInput = { ok: true; input: Record<string, unknown> } | { ok: false; problem: string }
 
-/** A JSON object, as the input of every job is one. */
+/** Parses a JSON object; the input of every job is one. */
 export function readInput(text: string): ReadInput {
   try {
     const input: unknown = JSON.parse(text)
@@ -12,7 +12,9 @@ export function readInput(text: string): ReadInput {
   }
 }
 
-/** The words that one event of a chat completion brings; undefined of one that brings none. */
+/**
+ * Text in one event of a chat completion; undefined if it has none. Throws an `Error` with the worker's message if the event is an error.
+ */
 export function chatWords(data: string): string | undefined {
   if (data === '[DONE]') return undefined
   const { choices, error } = JSON.parse(data) as {

@@ -20,7 +20,7 @@ import { readInput } from './try-input.ts'
 const FIRST = '{\n  "prompt": "hello"\n}'
 const MAY_NOT = 'Your role in this account may not send jobs.'
 
-/** Sends a job and shows what comes of it while it comes. */
+/** Form that sends a job and shows its progress and result. */
 export function TryJob({ endpointId }: { endpointId: string }) {
   const { api, may } = useApi()
   const refresh = useRefresh()

@@ -3,7 +3,7 @@ import { SelectField } from '../../../parts/form/field.tsx'
 import { Chat } from './chat.tsx'
 import { TryJob } from './try-job.tsx'
 
-/** Sends a request as a person would: a job, or a chat where the worker speaks the OpenAI API. */
+/** Form that sends one request: a job, or a chat if the worker implements the OpenAI API. */
 export function Try({ endpointId }: { endpointId: string }) {
   const [kind, setKind] = useUrlState('as', 'job')
   return (

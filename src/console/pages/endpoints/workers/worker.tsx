@@ -12,7 +12,7 @@ import { State } from '../../../parts/state.tsx'
 import { Facts } from '../../../parts/table.tsx'
 import { useWorkers } from '../use-endpoint.ts'
 
-/** One worker and its log; the log is there also when the worker is not any more. */
+/** Page of one worker and its log, which outlives the worker. */
 export function WorkerPage() {
   const id = useParam('id')
   const workerId = useParam('workerId')

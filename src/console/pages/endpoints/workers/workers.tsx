@@ -6,7 +6,7 @@ import { State } from '../../../parts/state.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { useWorkers } from '../use-endpoint.ts'
 
-/** Workers of an endpoint: what they do, since when, on what. */
+/** Workers of an endpoint: state, uptime and hardware. */
 export function Workers({ endpointId }: { endpointId: string }) {
   const workers = useWorkers(endpointId)
   return (

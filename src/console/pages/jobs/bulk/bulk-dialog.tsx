@@ -31,7 +31,7 @@ interface Planned {
   plan: JobBulk
 }
 
-/** A change of many jobs: first its plan, from a dry run of the very call, then what became of each. */
+/** Dialog for a change of many jobs: first the plan, from a dry run of the same request, then the result of each job. */
 export function BulkDialog({ endpointId, chosen, action, onClose }: BulkDialogProps) {
   const { api } = useApi()
   const refresh = useRefresh()
@@ -53,7 +53,7 @@ export function BulkDialog({ endpointId, chosen, action, onClose }: BulkDialogPr
     const { signal } = closed.current
     const wish = { path: { endpointId }, body: { ...body, expected: plan.matched } }
     const started = await send(() => (action === 'cancel' ? api.cancelJobs(wish) : api.retryJobs(wish)), 'The jobs are being changed')
-    // A plan that is stale is made anew.
+    // The refusal may be due to a stale plan, so the plan is requested again.
     if (started === undefined) planned.refetch()
     for (let bulk = started; bulk !== undefined; ) {
       setDone(bulk)
@@ -126,7 +126,7 @@ async function planOf(api: ApiClient, { endpointId, chosen, action, nowMs }: Pla
   return { body, plan: await (action === 'cancel' ? api.cancelJobs(wish, { signal }) : api.retryJobs(wish, { signal })) }
 }
 
-/** The ids that a beginning of one stands for. Throws when there are too many to be named, or none. */
+/** Ids that match the query's id prefix. Throws an `Error` if there are none or more than `NAMED_MAX`. */
 async function idsOf(api: ApiClient, endpointId: string, query: ReturnType<typeof listQuery>, signal: AbortSignal): Promise<string[]> {
   const ids: string[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {

@@ -7,7 +7,7 @@ const BulkDialog = lazy(async () => ({ default: (await import('./bulk-dialog.tsx
 
 const MAY_NOT = 'Your role in this account may not change jobs.'
 
-/** Cancels or retries all jobs that a list shows, on every page of it (UI-51). */
+/** Cancels or retries all jobs that a list matches, on all of its pages (UI-51). */
 export function BulkJobs({ endpointId, chosen }: { endpointId: string; chosen: ChosenJobs }) {
   const { may } = useApi()
   const [action, setAction] = useState<'cancel' | 'retry' | null>(null)

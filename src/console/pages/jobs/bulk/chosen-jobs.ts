@@ -2,16 +2,16 @@ import type { JobState } from '../../../../contract/enums.ts'
 import type { JobBulk, JobBulkRequest } from '../../../../contract/jobs/bulk.ts'
 
 export const JOB_STATES: readonly JobState[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
-/** Jobs that one change may name (JL-30). */
+/** Maximum number of jobs that one change may name (JL-30). */
 export const NAMED_MAX = 1_000
 
-/** Which jobs of an endpoint a list shows, as it stands in the address. */
+/** Filter of a job list, as stored in the address. */
 export interface ChosenJobs {
-  /** A state; empty: any. */
+  /** Job state; empty: any. */
   status: string
-  /** How long ago they came, such as `24h`; empty: whenever. */
+  /** Maximum age of the jobs, such as `24h`; empty: any. */
   span: string
-  /** How their ids begin. */
+  /** Prefix of the job ids. */
   idStart: string
 }
 
@@ -20,21 +20,21 @@ const SPANS_MS: Readonly<Record<string, number>> = { '1h': HOUR_MS, '24h': 24 * 
 
 const since = (span: string, nowMs: number) => (SPANS_MS[span] === undefined ? undefined : new Date(nowMs - SPANS_MS[span]).toISOString())
 
-/** As a list asks for them. */
+/** Filter as query parameters of a list. */
 export function listQuery({ status, span, idStart }: ChosenJobs, nowMs: number): { status?: string; from?: string; id?: string } {
   const from = since(span, nowMs)
   return { ...(status !== '' && { status }), ...(from !== undefined && { from }), ...(idStart !== '' && { id: idStart }) }
 }
 
-/** As a change of all of them asks for them. `ids`: those that a beginning of an id stands for, which such a change does not know. */
+/** Filter as the request that changes all matching jobs. `ids`: the ids that match the prefix, since this request takes no prefix. */
 export function bulkRequest({ status, span }: ChosenJobs, nowMs: number, ids: readonly string[] | null): JobBulkRequest {
   const from = since(span, nowMs)
-  // Every state by its name: what cannot be changed is then counted by the plan.
+  // The request names every state: the plan then counts the jobs that cannot be changed.
   const states = JOB_STATES.filter((state) => status === '' || state === status)
   return { status: states, ...(from !== undefined && { from }), ...(ids !== null && { ids: [...ids] }) }
 }
 
-/** What became of the jobs that a change names, in words; null: not known yet. */
+/** Result for each job that a change names, in words; null if not known yet. */
 export function resultsOf({ action, ids, left, status }: JobBulk): { id: string; result: string | null }[] {
   const words = action === 'cancel' ? 'cancelled' : 'queued again'
   const stays = new Map(left.map(({ id, reason }) => [id, `stays: ${reason}`]))

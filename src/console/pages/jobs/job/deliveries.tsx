@@ -4,7 +4,7 @@ import { State } from '../../../parts/state.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
 
-/** How the job's webhook was delivered. */
+/** Webhook deliveries of a job. */
 export function Deliveries({ jobId }: { jobId: string }) {
   const deliveries = useLive(['deliveries', jobId], (api, signal) => api.listWebhookDeliveries({ query: { jobId } }, { signal }))
   return (

@@ -4,7 +4,7 @@ import { Panel } from '../../../parts/page.tsx'
 import { JsonText } from '../json-text.tsx'
 import { useTimeline } from './use-timeline.ts'
 
-/** What a job was sent with, as long as the plane keeps it (UI-54). */
+/** Input of a job, while the plane retains it (UI-54). */
 export function JobInput({ endpointId, jobId }: { endpointId: string; jobId: string }) {
   const timeline = useTimeline(endpointId, jobId)
   return (

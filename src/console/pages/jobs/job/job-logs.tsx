@@ -9,7 +9,7 @@ import { Logs } from '../../../parts/logs/logs.tsx'
 import { workerLog } from '../../../parts/logs/reading/origins.ts'
 import { useTimeline } from './use-timeline.ts'
 
-/** What its worker has written while it had the job, an attempt at a time; the worker may be long gone (UI-54). */
+/** Log of the worker during each attempt of the job; the worker may have ended (UI-54). */
 export function JobLogs({ endpointId, jobId }: { endpointId: string; jobId: string }) {
   const [chosen, setChosen] = useUrlState('attempt', '')
   const timeline = useTimeline(endpointId, jobId)

@@ -8,7 +8,7 @@ import { State } from '../../../parts/state.tsx'
 import { costWords, phaseWords, sharesOf } from '../phases.ts'
 import { useTimeline } from './use-timeline.ts'
 
-/** What became of a job: its attempts and their phases against what is usual here, and what it has cost. */
+/** Attempts of a job and their phases, compared with the usual durations, and the cost of the job. */
 export function JobTimelinePanel({ endpointId, jobId }: { endpointId: string; jobId: string }) {
   const timeline = useTimeline(endpointId, jobId)
   return (

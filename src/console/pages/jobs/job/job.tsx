@@ -21,7 +21,7 @@ import { JobLogs } from './job-logs.tsx'
 import { JobTimelinePanel } from './job-timeline.tsx'
 import { WhyJob } from './why-job.tsx'
 
-/** One job: where it is and why, what came of it, and the log of the worker that ran it. */
+/** Page of one job: state and explanation, result, and the log of its worker. */
 export function JobPage() {
   const endpointId = useParam('id')
   const jobId = useParam('jobId')

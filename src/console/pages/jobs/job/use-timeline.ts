@@ -1,7 +1,7 @@
 import type { JobTimeline } from '../../../../contract/jobs/timeline.ts'
 import { type Live, useLive } from '../../../app/live.ts'
 
-/** What became of a job: its input, its attempts, what it has cost. */
+/** Timeline of a job: input, attempts and cost. */
 export function useTimeline(endpointId: string, jobId: string): Live<JobTimeline> {
   return useLive(['job', endpointId, jobId, 'timeline'], (api, signal) => api.getJobTimeline({ path: { endpointId, jobId } }, { signal }))
 }

@@ -2,7 +2,7 @@ import { useLive } from '../../../app/live.ts'
 import { useApi } from '../../../app/session.ts'
 import { WhyPanel } from '../../../parts/why/why-panel.tsx'
 
-/** Why a job is where it is: the plane's verdict, what it rests on, and the way out. */
+/** Explanation of a job's state: the verdict, its evidence and the options. */
 export function WhyJob({ endpointId, jobId }: { endpointId: string; jobId: string }) {
   const { may } = useApi()
   const why = useLive(['job', endpointId, jobId, 'why'], (api, signal) => api.explainJob({ path: { endpointId, jobId } }, { signal }))

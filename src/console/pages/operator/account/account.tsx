@@ -16,7 +16,7 @@ import { Spend } from './spend.tsx'
 
 const EVERY_MS = 15_000
 
-/** One user, as the operator sees it: keys, what the account has and may, and the switch that ends it. */
+/** Operator page of one user: keys, resources, limits, and suspension. */
 export function AccountPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const users = useLive(['operator', 'users'], (api, signal) => api.listUsers({}, { signal }), { everyMs: 0 })

@@ -3,7 +3,7 @@ import type { SpendCeilings } from '../../../../contract/billing/spend.ts'
 
 const MIB = 2 ** 20
 
-/** What a bound is about, in the order in which they are asked for. */
+/** Label of each bound, in the order of the form. */
 export const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
   gpus: 'GPUs of pods and workers',
   pods: 'Pods',
@@ -29,7 +29,7 @@ export const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
 
 export const BUDGET_NAMES = Object.keys(BUDGET_WORDS) as BudgetName[]
 
-/** A bound as one types it: bytes in MiB; empty where the plan or the plane decides. */
+/** Bounds as form text: sizes in MiB; empty where the plan or the plane decides. */
 export type BoundTexts = Readonly<Record<string, string>>
 
 export function boundTexts(overrides: BudgetOverrides): BoundTexts {
@@ -41,7 +41,7 @@ export function boundText(name: BudgetName, bound: number | undefined): string {
   return String(isBytes(name) ? bound / MIB : bound)
 }
 
-/** What has been typed, as it is sent; `wrong`: the fields that cannot be read. */
+/** Request body of the form; `wrong`: fields that cannot be parsed. */
 export function budgetsOf(texts: BoundTexts): { body: BudgetOverrides; wrong: BudgetName[] } {
   const read = BUDGET_NAMES.map((name) => [name, numberOf(texts[name], isBytes(name) ? MIB : 1)] as const)
   return {
@@ -54,7 +54,7 @@ export function budgetsOf(texts: BoundTexts): { body: BudgetOverrides; wrong: Bu
   }
 }
 
-/** The same of USD. */
+/** Request body of the spend ceilings in USD; `wrong`: fields that cannot be parsed. */
 export function ceilingsOf(texts: BoundTexts): { body: SpendCeilings; wrong: string[] } {
   const [perHour, perMonth] = [numberOf(texts.perHour), numberOf(texts.perMonth)]
   const isGood = (value: number | undefined) => value !== undefined && !Number.isNaN(value)
@@ -64,7 +64,7 @@ export function ceilingsOf(texts: BoundTexts): { body: SpendCeilings; wrong: str
   }
 }
 
-/** `12 of 256 in use`, bytes in the unit in which the bound is typed. */
+/** `12 of 256 in use`; sizes in the unit of the form. */
 export function usedWords({ used, bound, unit }: { used: number; bound: number; unit: 'count' | 'bytes' }): string {
   const show = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
   if (unit === 'count') return `${show.format(used)} of ${show.format(bound)} in use`
@@ -73,7 +73,7 @@ export function usedWords({ used, bound, unit }: { used: number; bound: number; 
 
 const isBytes = (name: BudgetName) => BUDGET_WORDS[name].endsWith('(MiB)')
 
-/** Undefined: nothing was typed; not a number: something else was. */
+/** Undefined for empty text; NaN for text that is not a non-negative number. */
 function numberOf(text = '', unit = 1): number | undefined {
   const plain = text.trim()
   if (plain === '') return undefined

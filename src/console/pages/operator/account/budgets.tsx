@@ -11,11 +11,11 @@ import { LimitsForm } from './limits-form.tsx'
 
 interface BudgetsProps {
   id: string
-  /** What the account holds, and the bounds in force. */
+  /** Usage of the account and the bounds in force. */
   inForce: AccountLimits
 }
 
-/** How much of each kind the account may have at a time, beside what it has. */
+/** Form for the bounds of the account, with the current usage. */
 export function Budgets({ id, inForce }: BudgetsProps) {
   const budgets = useLive(['operator', 'budgets', id], (client, signal) => client.getBudgets({ path: { id } }, { signal }), { everyMs: 0 })
   return <Face of={budgets}>{(own) => <BudgetsForm key={JSON.stringify(own)} id={id} own={own} inForce={inForce} />}</Face>

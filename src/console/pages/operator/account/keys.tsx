@@ -11,7 +11,7 @@ import { Panel } from '../../../parts/page.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
 
-/** The account's keys; the operator makes one for its user, and ends any. */
+/** Keys of the account; the operator can create and revoke them. */
 export function Keys({ id }: { id: string }) {
   const { api } = useApi()
   const { isBusy, run } = useAct()

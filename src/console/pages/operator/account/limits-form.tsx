@@ -8,15 +8,15 @@ interface LimitsFormProps extends Pick<ReturnType<typeof useSubmit>, 'isBusy' | 
   title: string
   path: string
   body: unknown
-  /** Why it cannot be sent yet. */
+  /** Reason why the form cannot be sent yet. */
   disabledReason?: string | undefined
   save: () => Promise<unknown>
-  /** Further buttons. */
+  /** Additional buttons. */
   actions?: ReactNode
   children: ReactNode
 }
 
-/** Asks before a limit is set, with what it would do to what the account has (DRY-17). */
+/** Form for limits; before it saves, it shows the impact on the account's resources (DRY-17). */
 export function LimitsForm({ title, path, body, disabledReason, save, actions, isBusy, refusal, children }: LimitsFormProps) {
   const [isAsking, setIsAsking] = useState(false)
   const ask = (event: FormEvent) => {

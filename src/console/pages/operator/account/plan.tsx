@@ -9,7 +9,7 @@ import { Facts } from '../../../parts/table.tsx'
 import { BUDGET_NAMES, BUDGET_WORDS, boundText } from './bounds.ts'
 import { LimitsForm } from './limits-form.tsx'
 
-/** The plan of every account without one of its own. */
+/** Plan of every account that has none of its own. */
 const DEFAULT = 'default'
 
 /** The plan of the account (PLN-3). */
@@ -60,7 +60,7 @@ function PlanForm({ id, plan, plans }: { id: string; plan: string | null; plans:
   )
 }
 
-/** What a plan says; the rest is the plane's. */
+/** Limits that a plan sets; the defaults of the plane apply to the others. */
 function factsOf({ limits: { requests, budgets = {} } }: LimitsPlan): (readonly [string, string])[] {
   const bounds = BUDGET_NAMES.flatMap((name) =>
     budgets[name] === undefined ? [] : [[BUDGET_WORDS[name], boundText(name, budgets[name])] as const],

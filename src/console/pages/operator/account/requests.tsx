@@ -12,7 +12,7 @@ import { LimitsForm } from './limits-form.tsx'
 const WINDOWS = { minute: 'Requests a minute', hour: 'Requests an hour', day: 'Requests a day' } as const
 const NAMES = ['minute', 'hour', 'day'] as const
 
-/** Requests that the account may send. */
+/** Form for the request limits of the account. */
 export function Requests({ id, inForce }: { id: string; inForce: UserLimits['requests'] }) {
   const { isBusy, refusal, errors, send } = useSubmit()
   const { api } = useApi()

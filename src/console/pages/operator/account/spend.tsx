@@ -12,11 +12,11 @@ import { LimitsForm } from './limits-form.tsx'
 
 interface SpendProps {
   id: string
-  /** What the account spends, and the limits that it has set itself. */
+  /** Spend of the account and the limits that it has set itself. */
   inForce: SpendSummary
 }
 
-/** The most that the account may spend, beside what it does. */
+/** Form for the spend ceilings of the account, with its current spend. */
 export function Spend({ id, inForce }: SpendProps) {
   const ceilings = useLive(['operator', 'ceilings', id], (client, signal) => client.getSpendCeilings({ path: { id } }, { signal }), {
     everyMs: 0,

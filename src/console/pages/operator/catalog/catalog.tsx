@@ -17,13 +17,13 @@ type InForce = CatalogItem['inForce']
 interface Kind {
   id: keyof typeof CATALOG_FIELDS
   title: string
-  /** What is in force, the foremost first. */
+  /** Columns of the values in force, most important first. */
   columns: readonly Column<CatalogItem>[]
   list: (api: ApiClient, signal: AbortSignal) => Promise<Answer>
   put: (api: ApiClient, id: string, body: object) => Promise<unknown>
 }
 
-/** Left out on narrow screens, where prices go before sizes. */
+/** Column that is left out on narrow screens, where prices are more important than sizes. */
 const minor = (title: string, show: (inForce: InForce) => string): Column<CatalogItem> => ({
   title,
   isMinor: true,
@@ -36,7 +36,7 @@ const figure = (title: string, show: (inForce: InForce) => string): Column<Catal
 })
 const said = (value: unknown): string => (value === null || value === undefined ? '–' : String(value))
 const dollars = (value: unknown): string => (typeof value === 'number' ? money(value) : 'not sold')
-/** What is withdrawn runs on where it runs, and takes nothing new. */
+/** A withdrawn type takes no new work; running work continues. */
 const OFFERED: Column<CatalogItem> = {
   title: 'Offered',
   isMinor: true,
@@ -93,7 +93,7 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-/** What is offered and at which price. A change touches new work alone. */
+/** Offered hardware and its prices. A change affects new work only. */
 export function CatalogPage() {
   return (
     <Page title="Catalog">
@@ -138,7 +138,7 @@ function Entries({ of: kind }: { of: Kind }) {
   )
 }
 
-/** Members with their values, on as many lines as they need. */
+/** Fields with their values, wrapped over several lines. */
 function Members({ of }: { of: CatalogItem['inForce'] }) {
   return (
     <span className="flex flex-wrap gap-x-3 gap-y-0.5 text-xs">

@@ -17,7 +17,7 @@ interface EditProps {
   onClose: () => void
 }
 
-/** Changes what the plane goes by; before it is set, who would pay otherwise or get nothing is shown (DRY-23). */
+/** Form for one catalog entry. Before it saves, it shows the accounts that would pay another price or lose an offer (DRY-23). */
 export function Edit({ kind, of, put, onClose }: EditProps) {
   const { api } = useApi()
   const { isBusy, refusal, send } = useSubmit()

@@ -3,19 +3,19 @@ import type { CatalogItem } from '../../../../contract/catalog/entries.ts'
 type Entry = CatalogItem['entry']
 type InForce = CatalogItem['inForce']
 
-/** One member of an entry, as a field of a form. Left empty it is as seeded. */
+/** Form field for one field of a catalog entry. An empty text leaves the seeded value in force. */
 export interface CatalogField {
-  /** Where it stands in the entry: a member, or a member of one. */
+  /** Path in the entry: a field, or a field of a nested object. */
   path: readonly [string] | readonly [string, string]
   label: string
   kind: 'number' | 'text' | 'list' | 'flag'
-  /** What one types for a member that is nothing, such as a price at which it is not sold. */
+  /** Text that stands for null, such as a price of hardware that is not sold. */
   none?: string
-  /** Its value among what the plane goes by. */
+  /** Reads the value in force. */
   inForce: (of: InForce) => unknown
 }
 
-/** What has been typed, by the paths of the fields. */
+/** Text of each field, by its path. */
 export type CatalogTexts = Readonly<Record<string, string>>
 
 const NOT_SOLD = 'not sold'
@@ -42,7 +42,7 @@ const tier = (type: string, inner: string, label: string): CatalogField => ({
   inForce: within(type, inner),
 })
 
-/** The fields of each part of the catalog; storage has those of the price that is changed. */
+/** Fields of each part of the catalog; for storage, the fields of all its prices. */
 export const CATALOG_FIELDS: Readonly<Record<'gpus' | 'cpus' | 'datacenters' | 'storage', readonly CatalogField[]>> = {
   gpus: [
     price('secure', 'Secure', 'securePrice', NOT_SOLD),
@@ -83,7 +83,7 @@ export const CATALOG_FIELDS: Readonly<Record<'gpus' | 'cpus' | 'datacenters' | '
   ],
 }
 
-/** The fields that an item can have: of a price of storage, those that are in force. */
+/** Fields that an item has; for storage, only those with a value in force. */
 export function fieldsOf(kind: keyof typeof CATALOG_FIELDS, { inForce }: Pick<CatalogItem, 'inForce'>): readonly CatalogField[] {
   const fields = CATALOG_FIELDS[kind]
   return kind === 'storage' ? fields.filter((field) => field.inForce(inForce) !== undefined) : fields
@@ -93,7 +93,7 @@ export function keyOf({ path }: CatalogField): string {
   return path.join('.')
 }
 
-/** What is in force of a field, in words. */
+/** Value in force as text. */
 export function wordsOf({ none }: CatalogField, value: unknown): string {
   if (value === null || value === undefined) return none ?? '–'
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ')
@@ -101,7 +101,10 @@ export function wordsOf({ none }: CatalogField, value: unknown): string {
   return String(value)
 }
 
-/** An entry as texts of its fields; it has the members of what is in force, those that the operator said. */
+/**
+ * Entry of the operator as texts of its fields; an entry has the shape of the values in force, with only the fields that the operator has
+ * set.
+ */
 export function textsOf(fields: readonly CatalogField[], entry: Entry): CatalogTexts {
   return Object.fromEntries(fields.map((field) => [keyOf(field), textOf(field, field.inForce(entry))]))
 }
@@ -110,7 +113,7 @@ function textOf(field: CatalogField, value: unknown): string {
   return value === undefined ? '' : wordsOf(field, value)
 }
 
-/** What has been typed, as it is sent; `wrong`: the fields that cannot be read. */
+/** Request body of the form; `wrong`: fields that cannot be parsed. */
 export function entryOf(fields: readonly CatalogField[], texts: CatalogTexts): { body: Entry; wrong: string[] } {
   const body: Record<string, unknown> = {}
   const wrong: string[] = []
@@ -128,7 +131,7 @@ function put(body: Record<string, unknown>, [outer, inner]: CatalogField['path']
   body[outer] = inner === undefined ? value : { ...(body[outer] as object | undefined), [inner]: value }
 }
 
-/** Undefined: the text is none of this kind. */
+/** Undefined if the text is not of this kind. */
 function readAs({ kind, none }: CatalogField, text: string): unknown {
   if (none !== undefined && text === none) return null
   if (kind === 'list') return text === 'none' ? [] : text.split(',').map((one) => one.trim())

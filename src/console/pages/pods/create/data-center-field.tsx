@@ -2,13 +2,13 @@ import { useLive } from '../../../app/live.ts'
 import { SelectField } from '../../../parts/form/field.tsx'
 
 interface DataCenterFieldProps {
-  /** Ids with commas between them; empty: anywhere. */
+  /** Comma-separated ids; empty: any data center. */
   value: string
   onChange: (ids: string) => void
   error: string | undefined
 }
 
-/** One data center, or several where an option has added to what was chosen. */
+/** Choice of one data center; shows several if an applied option has added some. */
 export function DataCenterField({ value, onChange, error }: DataCenterFieldProps) {
   const { data } = useLive(['catalog', 'data-centers'], (api, signal) => api.listDataCenters({}, { signal }), { everyMs: 0 })
   return (

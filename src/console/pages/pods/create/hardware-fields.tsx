@@ -11,7 +11,7 @@ interface HardwareFieldsProps {
   errors: FieldErrors
 }
 
-/** What the pod runs on, and where: also which cloud, and which versions of CUDA. */
+/** Hardware and location of the pod, with its cloud and CUDA versions. */
 export function HardwareFields({ text, onChange, errors }: HardwareFieldsProps) {
   return (
     <div className="flex flex-col gap-4">

@@ -4,7 +4,7 @@ import { reasonsOf } from './reasons.ts'
 
 type Hosts = PodPlacementPreview['hosts']
 
-/** What machines lack: together, and each by itself. */
+/** Missing requirements of the hosts: a summary, then each host. */
 export function Misfit({ hosts }: { hosts: Hosts }) {
   if (hosts.length === 0) return <p className="text-bad">The plane has no machine that runs pods.</p>
   return (

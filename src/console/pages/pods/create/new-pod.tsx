@@ -22,7 +22,9 @@ import { PreviewPanel, usePodPreview } from './preview.tsx'
 import { StorageFields } from './storage-fields.tsx'
 import { TemplateField } from './template-field.tsx'
 
-/** Makes a pod: what fits and what it costs is asked while one types, and nothing is made before the button is pressed. */
+/**
+ * Form that creates a pod; a dry run shows placement and cost while the user types, and nothing is created before the button is pressed.
+ */
 export function NewPodPage() {
   const { api, may } = useApi()
   const router = useRouter()

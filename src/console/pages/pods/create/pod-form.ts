@@ -4,16 +4,16 @@ import { readNames, readNumber } from '../../../parts/container/text-lists.ts'
 import type { HardwareText } from '../../../parts/hardware/hardware.tsx'
 import { deadlineAt } from '../deadline.ts'
 
-/** A pod that is about to be made, as one types it. */
+/** Form of a new pod, as text. */
 export interface PodText extends HardwareText {
   name: string
   templateId: string
   container: ContainerText
   gpuId: string
   cloud: 'SECURE' | 'COMMUNITY'
-  /** Also where the template asks for certain ones. */
+  /** Whether any CUDA version is accepted, even if the template lists some. */
   isAnyCuda: boolean
-  /** Ids with commas between them, in the order in which they are tried; empty: anywhere. */
+  /** Comma-separated ids in order of preference; empty: any data center. */
   dataCenters: string
   persistentGb: string
   networkVolumeId: string
@@ -47,7 +47,7 @@ export const EMPTY_POD: PodText = {
   idleStopMinutes: '',
 }
 
-/** The request that the form stands for: what is empty is left out. */
+/** Request body of the form; empty fields are left out. */
 export function podBody(text: PodText, nowMs: number): CreatePodRequest {
   return {
     name: text.name,
@@ -63,12 +63,12 @@ export function podBody(text: PodText, nowMs: number): CreatePodRequest {
   }
 }
 
-/** What is asked while one types: where it would go does not depend on its name or on when it ends. */
+/** Request body of the dry run: the deadlines are left out and the name has a placeholder, since they do not affect placement. */
 export function askedBody(text: PodText): CreatePodRequest {
   return podBody({ ...text, name: text.name || 'pod', stopAfterHours: '', idleStopMinutes: '' }, 0)
 }
 
-/** Why nothing can be asked yet. */
+/** Reason why no preview can be requested yet; undefined if it can. */
 export function missingOf({ container, templateId, kind, gpuId, cpuId }: PodText): string | undefined {
   if (kind === 'gpu' ? gpuId === '' : cpuId === '') return 'Choose what it runs on first.'
   return container.image === '' && templateId === '' ? 'Say which image it runs, or choose a template.' : undefined
@@ -90,7 +90,7 @@ function mounts({ kind, persistentGb, networkVolumeId, globalVolumeId, mountPath
   return Object.keys(all).length === 0 ? {} : { mounts: all }
 }
 
-/** The form as it would be typed for an option of its dry run (UI-6). An option leaves out what it does not change. */
+/** Form with an option of its dry run applied (UI-6). Fields that the option leaves out stay. */
 export function withOption(text: PodText, { gpu, cpu, cloud, dataCenterIds, disk, mounts, globalNetworking }: CreatePodRequest): PodText {
   return {
     ...text,

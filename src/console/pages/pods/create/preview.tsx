@@ -8,7 +8,7 @@ import { Nearest } from '../../../parts/why/nearest.tsx'
 import { Misfit } from './misfit.tsx'
 import { askedBody, missingOf, type PodText } from './pod-form.ts'
 
-/** What fits changes while one reads. */
+/** Free capacity changes while the user reads. */
 const EVERY_MS = 10_000
 
 interface Preview {
@@ -16,7 +16,7 @@ interface Preview {
   errors: FieldErrors
 }
 
-/** Where the pod would go now: the create's own dry run, asked when one stops typing (POD-21). */
+/** Current placement of the pod: a dry run of the create request, sent after the user stops typing (POD-21). */
 export function usePodPreview(text: PodText): Preview {
   const body = useSettled(JSON.stringify(askedBody(text)))
   const answer = useLive(
@@ -29,12 +29,12 @@ export function usePodPreview(text: PodText): Preview {
 
 interface PreviewPanelProps {
   preview: Preview
-  /** Why nothing is asked yet. */
+  /** Reason why no preview can be requested yet. */
   missing: string | undefined
   onTake: (body: CreatePodRequest) => void
 }
 
-/** What pressing the button would do: where it goes and what that costs, or what is in its way and what would fit instead. */
+/** Outcome of creating the pod: placement and cost, or the obstacles and the options that would fit instead. */
 export function PreviewPanel({ preview: { answer }, missing, onTake }: PreviewPanelProps) {
   return (
     <Foretold answer={answer} missing={missing}>
@@ -52,7 +52,7 @@ function Answer({ of, onTake }: { of: PodPlacementPreview; onTake: PreviewPanelP
       ) : (
         <>
           <Misfit hosts={of.hosts} />
-          {/* An option of a dry run is the create with its whole body. */}
+          {/* Each option of a dry run is a complete create request. */}
           <Nearest options={of.options} onTake={(body) => onTake(body as CreatePodRequest)} />
         </>
       )}

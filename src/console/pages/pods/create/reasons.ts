@@ -1,16 +1,16 @@
 import type { PodPlacementPreview } from '../../../../contract/pods/pods.ts'
 
-/** Machines lack things by the dozen; the first few tell what to change. */
+/** Maximum number of shown reasons; the most frequent ones suffice to change the request. */
 const MAX_REASONS = 5
 
 export interface Reason {
-  /** As in "needs 1 free NVIDIA L4". */
+  /** Requirement as in "needs 1 free NVIDIA L4". */
   text: string
-  /** On how many machines it is missing. */
+  /** Number of hosts that lack it. */
   on: number
 }
 
-/** On how many machines each thing is missing, the most frequent first. */
+/** Missing requirements with the number of hosts that lack each, most frequent first, at most `MAX_REASONS`. */
 export function reasonsOf(hosts: PodPlacementPreview['hosts']): Reason[] {
   const counts = new Map<string, number>()
   for (const { failed } of hosts) {

@@ -9,7 +9,7 @@ interface StorageFieldsProps {
   errors: FieldErrors
 }
 
-/** What outlives the container: a mount on its own machine, or volumes. */
+/** Fields for storage that outlives the container: a persistent mount on the host, or volumes. */
 export function StorageFields({ text, onChange, errors }: StorageFieldsProps) {
   const network = useLive(['network-volumes'], (api, signal) => api.listNetworkVolumes({}, { signal }), { everyMs: 0 })
   const global = useLive(['global-volumes'], (api, signal) => api.listGlobalVolumes({}, { signal }), { everyMs: 0 })

@@ -7,7 +7,7 @@ interface TemplateFieldProps {
   error: string | undefined
 }
 
-/** A template fills what the form leaves empty. */
+/** Choice of the template, which fills the empty fields of the form. */
 export function TemplateField({ value, onChange, error }: TemplateFieldProps) {
   const own = useLive(['templates'], (api, signal) => api.listTemplates({}, { signal }), { everyMs: 0 })
   const shared = useLive(['public-templates'], (api, signal) => api.listPublicTemplates({}, { signal }), { everyMs: 0 })

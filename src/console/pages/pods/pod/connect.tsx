@@ -11,7 +11,7 @@ import { Panel } from '../../../parts/page.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { portAddress } from './port-address.ts'
 
-/** Every way into the pod: SSH, its ports, a terminal. */
+/** Ingress of the pod: SSH, its ports, a terminal. */
 export function Connect({ pod }: { pod: Pod }) {
   const [, setTab] = useUrlState('tab', 'overview')
   return (

@@ -5,7 +5,7 @@ import { deadlineAt, HOUR_MS, HOURS } from '../deadline.ts'
 import { IdleStop } from './idle-stop.tsx'
 import { Timer } from './timer.tsx'
 
-/** The times at which the platform stops or terminates the pod by itself, to set and to clear (PP-250). */
+/** Deadlines at which the plane stops or terminates the pod, to set and to clear (PP-250). */
 export function Deadlines({ pod }: { pod: Pod }) {
   return (
     <Panel title="Ends by itself">

@@ -4,7 +4,7 @@ import { Ago } from '../../../parts/time.tsx'
 import { IDLE_MINUTES } from '../deadline.ts'
 import { Timer } from './timer.tsx'
 
-/** After how much doing nothing the platform stops the pod, to set and to clear (SPD-5). */
+/** Idle time after which the plane stops the pod, to set and to clear (SPD-5). */
 export function IdleStop({ pod }: { pod: Pod }) {
   return (
     <Timer

@@ -9,12 +9,12 @@ import { Panel } from '../../../parts/page.tsx'
 
 const Chart = lazy(() => import('../../../parts/charts/chart.tsx'))
 
-/** How far back, seconds; near times are looked at more often. */
+/** Length of the shown period, seconds; the shortest one is refreshed more often. */
 const RANGES = { '10m': 600, '1h': 3_600, '24h': 86_400, '7d': 604_800, '30d': 2_592_000 } as const
 type Range = keyof typeof RANGES
 const TITLES: Record<Range, string> = { '10m': '10 minutes', '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' }
 
-/** What the pod has used over time; kept for 30 days. */
+/** Resource usage of the pod over time; retained for 30 days. */
 export function Metrics({ pod: { id } }: { pod: Pod }) {
   const [chosen, choose] = useUrlState('range', '1h')
   const range: Range = chosen in RANGES ? (chosen as Range) : '1h'

@@ -12,7 +12,7 @@ import { WhyPanel } from '../../../parts/why/why-panel.tsx'
 import { hardwareOf } from '../pod-acts.ts'
 import { Deadlines } from './deadlines.tsx'
 
-/** How it is, what it costs, and until when. */
+/** State, cost and deadlines of the pod. */
 export function Overview({ pod }: { pod: Pod }) {
   return (
     <div className="grid gap-4 lg:grid-cols-2">

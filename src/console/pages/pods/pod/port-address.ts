@@ -1,4 +1,4 @@
-/** Where a page that is shown has come from. */
+/** Part of `location` of the current page. */
 interface Place {
   protocol: string
   hostname: string
@@ -8,8 +8,8 @@ interface Place {
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Where an HTTP port of a pod is reached: at a name of its own where the plane has a domain for them (NET-1), else below the plane. A domain of
- * the plane's own machine is known there alone, so who looks from elsewhere is not sent to it.
+ * Address of an HTTP port of a pod: a host name of its own if the plane has a domain for ports (NET-1), else a path of the plane. A
+ * `localhost` domain resolves only on the plane's machine, so a browser elsewhere gets the path.
  */
 export function portAddress(podId: string, port: string, domain: string | null, here: Place): string {
   const isOfMachine = domain !== null && /^localhost(:|$)/.test(domain)

@@ -2,7 +2,7 @@ import type { Pod, UpdatePodRequest } from '../../../../contract/pods/pods.ts'
 import { type ContainerText, containerChanges, containerProblems, containerText } from '../../../parts/container/container-form.ts'
 import { readNumber } from '../../../parts/container/text-lists.ts'
 
-/** What of a pod can be changed, as one types it. */
+/** Form of a pod's settings, as text. */
 export interface SettingsText {
   name: string
   container: ContainerText
@@ -13,7 +13,7 @@ export interface SettingsText {
   isReplaced: boolean
 }
 
-/** A change of these makes a new container (POD-13); the others leave what runs alone. */
+/** Fields whose change creates a new container (POD-13); the others do not affect the running container. */
 const OF_CONTAINER = ['image', 'args', 'env', 'ports', 'disk', 'registry', 'globalNetworking'] as const
 
 export function settingsText(pod: Pod): SettingsText {
@@ -29,7 +29,7 @@ export function settingsText(pod: Pod): SettingsText {
   }
 }
 
-/** What a save sends: the members that differ. */
+/** Update request with only the fields that differ. */
 export function changesOf(text: SettingsText, before: SettingsText): UpdatePodRequest {
   const size = readNumber(text.persistentGb)
   return {
@@ -42,12 +42,12 @@ export function changesOf(text: SettingsText, before: SettingsText): UpdatePodRe
   }
 }
 
-/** Whether a change starts the pod in a new container, whose disk is empty. */
+/** Whether an update starts a new container with an empty container disk. */
 export function needsNewContainer(body: UpdatePodRequest): boolean {
   return OF_CONTAINER.some((name) => name in body)
 }
 
-/** What cannot be sent as it is typed. */
+/** Reason why the text cannot be sent; undefined if it can. */
 export function settingsProblem({ container }: SettingsText): string | undefined {
   return Object.values(containerProblems(container))[0]
 }

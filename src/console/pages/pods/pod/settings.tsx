@@ -11,7 +11,7 @@ import { Refusal } from '../../../parts/form/refusal.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { changesOf, needsNewContainer, type SettingsText, settingsProblem, settingsText } from './settings-form.ts'
 
-/** What of a pod can be changed, and before it is sent what that restarts (POD-13). */
+/** Form with the changeable settings of a pod; it states before saving whether the pod restarts (POD-13). */
 export function Settings({ pod }: { pod: Pod }) {
   const { api, may } = useApi()
   const refresh = useRefresh()

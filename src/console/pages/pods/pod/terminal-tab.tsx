@@ -5,7 +5,7 @@ import { Loading } from '../../../parts/faces.tsx'
 
 const Terminal = lazy(() => import('../terminal/terminal.tsx'))
 
-/** A shell in the pod; its program is loaded when somebody opens it. */
+/** Shell in the pod; its code is loaded when the tab is opened. */
 export function TerminalTab({ pod }: { pod: Pod }) {
   const { may } = useApi()
   if (!may('pods:write')) return <p>Your role may look at pods, not enter them.</p>

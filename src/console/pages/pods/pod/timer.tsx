@@ -11,21 +11,21 @@ import { duration } from '../../../parts/format.ts'
 interface TimerProps {
   podId: string
   label: string
-  /** What the buttons set and clear. */
+  /** Name of the setting, as the buttons show it. */
   noun: string
-  /** How long it may be, in units of `unitMs`. */
+  /** Durations to choose from, in units of `unitMs`. */
   choices: readonly number[]
   initial: number
   unitMs: number
   isSet: boolean
-  /** The change that sets it to so many milliseconds, or clears it. */
+  /** Update request that sets the duration, milliseconds, or clears it (null). */
   change: (ms: number | null) => ApiBody<'updatePod'>
   said: { set: (ms: number) => string; cleared: string; unset: string }
-  /** How it stands now. */
+  /** Current state of the setting. */
   children: ReactNode
 }
 
-/** Something that ends the pod after a time: to choose, to set and to clear. */
+/** Form that sets or clears a duration after which the pod ends. */
 export function Timer({ podId, label, noun, choices, initial, unitMs, isSet, change, said, children }: TimerProps) {
   const { api, may } = useApi()
   const { isBusy, run } = useAct()

@@ -1,4 +1,4 @@
-/** What is said over the WebSocket of a command in a pod (NET-7): binary messages whose first byte names a channel. Pure. */
+/** Protocol of the WebSocket to a command in a pod (NET-7): binary messages whose first byte is a channel. Pure. */
 
 export const PROTOCOL = 'v5.channel.k8s.io'
 
@@ -10,7 +10,7 @@ const RESIZE = 4
 
 export type Heard = { kind: 'output'; bytes: Uint8Array } | { kind: 'ended'; words: string } | { kind: 'other' }
 
-/** The protocols that a browser offers: the one that is spoken, and the account that it acts for, as it sets no headers (NET-10). */
+/** Subprotocols that the browser offers: the protocol itself and, since a browser cannot set headers, the account to act for (NET-10). */
 export function protocolsFor(accountId: string | null): string[] {
   return accountId === null ? [PROTOCOL] : [PROTOCOL, `account.podplane.${accountId}`]
 }

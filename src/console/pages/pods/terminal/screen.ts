@@ -4,7 +4,9 @@ import '@xterm/xterm/css/xterm.css'
 import type { Shell } from './shell.ts'
 
 const COLOURS = { background: '#0e0f13', foreground: '#eceef4' }
-/** Out of the other screen of an editor, its mouse and its modes, which nobody ends whose connection is lost; then where the next shell begins. */
+/**
+ * Resets alternate screen, mouse and modes, which a program leaves set when its connection is lost, and marks the start of the next shell.
+ */
 const NEXT_SHELL =
   '\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?2004l\u001b[!p\r\n\u001b[2m--- another shell ---\u001b[0m\r\n'
 
@@ -14,7 +16,7 @@ interface ScreenOptions {
   shellOf: (size: { rows: number; cols: number }, onOutput: (bytes: Uint8Array) => void) => Shell
 }
 
-/** What a terminal shows, over one shell after another: what an earlier one wrote stays. */
+/** Terminal that shows one shell after another; the output of earlier shells stays. */
 export class Screen {
   private readonly xterm = new Xterm({ theme: COLOURS, fontSize: 13, screenReaderMode: true, cursorBlink: false })
   private readonly watcher: ResizeObserver
@@ -29,7 +31,7 @@ export class Screen {
     xterm.open(element)
     fit.fit()
     if (xterm.textarea) xterm.textarea.setAttribute('aria-label', `Terminal in ${options.name}. Control, Shift and Escape leave it.`)
-    // What is typed while no shell is there is typed to nobody: the next one is not given it.
+    // Input is dropped while there is no shell; the next shell does not receive it.
     xterm.onData((text) => this.shell?.type(text))
     xterm.onResize(({ rows, cols }) => this.shell?.resize(rows, cols))
     xterm.attachCustomKeyEventHandler((event) => {
@@ -41,7 +43,7 @@ export class Screen {
     this.watcher.observe(element)
   }
 
-  /** Opens a shell in place of the one before. */
+  /** Opens a shell and closes the previous one. */
   connect(): void {
     const { xterm } = this
     if (this.shell !== undefined) {

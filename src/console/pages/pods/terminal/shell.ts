@@ -4,11 +4,11 @@ export type ShellState = 'connecting' | 'open' | 'ended'
 
 interface ShellEvents {
   onOutput: (bytes: Uint8Array) => void
-  /** What is to be said of it, for who looks and for who listens. */
+  /** Receives each state with a text that is shown and read out. */
   onState: (state: ShellState, words: string) => void
 }
 
-/** A shell in a pod, over a WebSocket that the session's cookie opens. */
+/** Shell in a pod, over a WebSocket that the session cookie authenticates. */
 export class Shell {
   private readonly socket: WebSocket
   private isOver = false
@@ -44,7 +44,7 @@ export class Shell {
     this.send(resized(rows, cols))
   }
 
-  /** Leaves it without a further word. */
+  /** Closes the shell without an event. */
   close(): void {
     this.isOver = true
     this.socket.close()
@@ -55,7 +55,7 @@ export class Shell {
   }
 }
 
-/** Why a shell is over that has said nothing of its end itself: the plane or the way to it is gone, or it never was there. */
+/** Message for a shell whose socket has closed without a status: the plane or the connection is lost, or the shell never started. */
 function endedBy(reason: string, wasOpen: boolean): string {
   if (reason !== '') return `Closed: ${reason}.`
   return wasOpen

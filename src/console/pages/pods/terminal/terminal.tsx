@@ -4,7 +4,7 @@ import { Button } from '../../../parts/button.tsx'
 import { Screen } from './screen.ts'
 import { Shell, type ShellState } from './shell.ts'
 
-/** A terminal in a pod. Ctrl and Shift and Escape together leave it, since Tab belongs to the shell (WCAG 2.1.2). */
+/** Terminal in a pod. Ctrl+Shift+Escape leaves it, since the shell needs Tab (WCAG 2.1.2). */
 export default function Terminal({ podId, name }: { podId: string; name: string }) {
   const { api, account } = useApi()
   const box = useRef<HTMLDivElement>(null)

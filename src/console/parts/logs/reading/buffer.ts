@@ -1,19 +1,19 @@
 import { comparePlaces, type ShownLine } from './lines.ts'
 
-/** Most lines that a view keeps; the oldest go first. */
+/** Maximum number of lines that a view retains; the oldest are dropped first. */
 export const BUFFER_LINES = 100_000
 
-/** Lines of a log in their order, each once, never more than `most` for long. */
+/** Lines of a log, sorted and unique; at most `most`, exceeded by up to 10% between cuts. */
 export class LineBuffer {
   lines: ShownLine[] = []
-  /** How many have gone from its beginning. */
+  /** Number of lines dropped at the beginning. */
   dropped = 0
   private readonly most: number
   private readonly slack: number
 
   constructor(most = BUFFER_LINES) {
     this.most = most
-    // Cutting the beginning off moves all that is left, so it is done seldom.
+    // Cutting the beginning copies the rest, so it is done rarely.
     this.slack = Math.ceil(most / 10)
   }
 
@@ -21,7 +21,7 @@ export class LineBuffer {
     return this.lines.length >= this.most
   }
 
-  /** Puts lines, in their order, where they belong: mostly at the end, else between those that are there. */
+  /** Inserts sorted lines at their places: mostly at the end, else among the existing ones. */
   add(lines: readonly ShownLine[]): void {
     const [first] = lines
     if (first === undefined) return
@@ -34,13 +34,13 @@ export class LineBuffer {
     this.dropped += gone
   }
 
-  /** Puts what came before at its beginning, as far as there is room. */
+  /** Inserts older lines at the beginning, as far as there is room. */
   prepend(lines: readonly ShownLine[]): void {
     const room = Math.max(0, this.most - this.lines.length)
     this.lines = [...lines.slice(Math.max(0, lines.length - room)), ...this.lines]
   }
 
-  /** Behind how many lines one belongs. */
+  /** Index at which a line belongs. */
   private placeOf({ place }: ShownLine): number {
     const last = this.lines.at(-1)
     if (last === undefined || comparePlaces(last.place, place) < 0) return this.lines.length
@@ -56,7 +56,7 @@ export class LineBuffer {
   }
 }
 
-/** Two lists in one order; what is in both comes once. */
+/** Merges two sorted lists; a line that is in both appears once. */
 function joined(a: readonly ShownLine[], b: readonly ShownLine[]): ShownLine[] {
   const all: ShownLine[] = []
   let [i, k] = [0, 0]

@@ -5,59 +5,62 @@ import { Gaps } from './gaps.ts'
 import { numberOf, runsOf, type ShownLine } from './lines.ts'
 import { type FollowFrom, type LogPage, PAGE_LINES, type PageQuery } from './origins.ts'
 
-/** Lines that come close together are shown together. */
+/** Lines that arrive within this time are rendered together, milliseconds. */
 const SHOWN_EVERY_MS = 100
-/** Before a stream that the plane has ended is opened again. */
+/** Pause before a stream that the plane has closed is reopened, milliseconds. */
 const AGAIN_MS = 1_000
-/** A search looks at 10,000 lines a page (JL-12); so many pages are looked at in one go. */
+/** Maximum pages of one read; a search scans 10,000 lines per page (JL-12). */
 const PAGES_AT_ONCE = 20
-/** Hits with which a view of hits alone begins, if there are so many. */
+/** Number of hits that the hits-only view loads first, if there are as many. */
 const ENOUGH = 100
 
 export interface LogState {
   lines: readonly ShownLine[]
   dropped: number
-  /** Came too quickly to be followed, and is being read again. */
+  /** Number of lines that the stream left out because they came too fast, still to be read. */
   reading: number
-  /** The plane does not keep it any more. */
+  /** Number of missing lines that the plane has deleted. */
   missed: number
-  /** Lines that have come since the view was opened. */
+  /** Lines received since the view was opened. */
   came: number
-  /** `following`: its stream is open. `broken`: it is not, and is opened again. `ended`: all is shown. `other`: another view of the tab follows. */
+  /**
+   * `following`: the stream is open. `broken`: it is being reopened. `ended`: all lines are shown. `other`: another view of the tab follows
+   * its log.
+   */
   status: 'connecting' | 'following' | 'broken' | 'paused' | 'ended' | 'other' | 'failed'
   error: Error | null
-  /** The cursors of what is before and behind what is shown; null: nothing, or what is followed. */
+  /** Cursors of the pages before and after the shown lines; null: there are none, or they come from the stream. */
   older: string | null
   newer: string | null
   isFull: boolean
 }
 
-/** One log, of which some lines are meant. */
+/** A log with a filter. */
 export interface LogSource {
   first: (signal: AbortSignal) => Promise<LogPage>
-  /** Lines that are meant. */
+  /** Lines that match the filter. */
   page: (query: Pick<PageQuery, 'cursor' | 'limit'> & { q?: string }, signal: AbortSignal) => Promise<LogPage>
-  /** All lines behind some, and of a log that is numbered, all of a gap. */
+  /** Follows all lines after a position, without the filter. `all` reads a page without the filter, to fill a gap of a numbered log. */
   follow: (from: FollowFrom, signal: AbortSignal, onLink: (isOpen: boolean) => void) => AsyncGenerator<readonly ShownLine[]>
   all: (cursor: string, signal: AbortSignal) => Promise<LogPage>
   isMeant: (line: ShownLine) => boolean
   isNumbered: boolean
-  /** Nothing comes any more that is meant. */
+  /** Whether no further line can match. */
   isOver: boolean
-  /** It begins about one line; what is behind is read when somebody asks for it. */
+  /** Whether the view opened around one line; later lines are then read on request. */
   isMiddle: boolean
 }
 
 /**
- * Shows one log: a page of it, what is older when it is asked for, and what comes. It goes on behind the last line that it has whenever it is
- * started again, and reads again what came too quickly, so that no line is missing that the plane still has.
+ * Loads and follows one log: a first page, older lines on request, and new lines. Each start resumes after the last line, and gaps of a
+ * fast stream are read again, so that no line is missing that the plane still has.
  */
 export class LogFollower {
   private readonly source: LogSource
   private readonly buffer: LineBuffer
   private readonly gaps: Gaps
   private readonly listeners = new Set<() => void>()
-  /** Behind what has been read. */
+  /** Position after the last line that was read. */
   private position: FollowFrom | null = null
   private coming: ShownLine[] = []
   private timer: ReturnType<typeof setTimeout> | undefined
@@ -79,7 +82,7 @@ export class LogFollower {
 
   readonly snapshot = (): LogState => this.state
 
-  /** Follows it. `isAsked`: also when a view that was opened in its middle has not come to its end. */
+  /** Follows the log. `isAsked`: also if the view was opened in the middle and has not reached the end. */
   start(isAsked = false): void {
     if (this.running !== undefined || this.state.status === 'ended') return
     const running = new AbortController()
@@ -101,7 +104,7 @@ export class LogFollower {
     this.change({ status, error })
   }
 
-  /** Reads a page of what is before; a search goes on until it has found something. */
+  /** Reads a page of older lines; a search continues until it finds a line. */
   async readOlder(signal: AbortSignal, most = PAGES_AT_ONCE): Promise<void> {
     for (let pages = 0; pages < most && this.state.older !== null && !this.buffer.isFull; pages += 1) {
       const page = await this.source.page({ cursor: this.state.older, limit: PAGE_LINES }, signal)
@@ -111,7 +114,7 @@ export class LogFollower {
     }
   }
 
-  /** Reads a page of what is behind, while it is not followed. */
+  /** Reads a page of newer lines while the log is not followed. */
   async readNewer(signal: AbortSignal): Promise<void> {
     for (let pages = 0; pages < PAGES_AT_ONCE && this.state.newer !== null; pages += 1) {
       const page = await this.source.page({ cursor: this.state.newer, limit: PAGE_LINES }, signal)
@@ -120,7 +123,7 @@ export class LogFollower {
     }
   }
 
-  /** The nearest line with a text outside of what is shown; null: there is none that way. */
+  /** Nearest line that contains a text outside the loaded lines; null if there is none in that direction. */
   async seek(q: string, isBackwards: boolean, signal: AbortSignal): Promise<ShownLine | null> {
     let cursor = isBackwards ? this.state.older : this.state.newer
     while (cursor !== null) {
@@ -137,13 +140,13 @@ export class LogFollower {
       signal.throwIfAborted()
       this.keep(page)
       this.change({ older: page.older })
-      // A search that was cut short goes on until there is something to look at.
+      // A search that the plane has cut short continues until there are enough hits.
       for (let pages = 0; page.truncatedAt !== null && this.buffer.lines.length < ENOUGH && pages < PAGES_AT_ONCE; pages += 1) {
         await this.readOlder(signal, 1)
         signal.throwIfAborted()
       }
     }
-    // In the middle of a log: what follows is read when it is wanted.
+    // In the middle of a log, later lines are read on request.
     if (this.state.newer !== null && this.source.isMiddle && !isAsked) return this.stop('paused')
     while (this.state.newer !== null) {
       await this.readNewer(signal)
@@ -208,7 +211,7 @@ export class LogFollower {
 
   private change(changes: Partial<LogState>): void {
     const { lines, dropped, isFull } = this.buffer
-    // A new list each time: who looks compares by identity.
+    // A new array each time, since subscribers compare by identity.
     this.state = { ...this.state, ...changes, lines: lines.slice(), dropped, isFull, reading: this.gaps.open, missed: this.gaps.lost }
     for (const listener of this.listeners) listener()
   }

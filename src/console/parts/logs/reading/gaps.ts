@@ -5,7 +5,7 @@ import type { LogPage } from './origins.ts'
 const AGAIN_MS = 1_000
 
 interface GapSource {
-  /** All lines behind a cursor. */
+  /** All lines after a cursor. */
   all: (cursor: string, signal: AbortSignal) => Promise<LogPage>
   isNumbered: boolean
 }
@@ -15,11 +15,11 @@ interface Gap {
   before: number
 }
 
-/** Numbers that a stream has left out, read again one after another. */
+/** Fills the gaps that a stream has left, one after another. */
 export class Gaps {
-  /** Lines that are still to be read. */
+  /** Number of lines still to be read. */
   open = 0
-  /** Lines that the plane does not have any more. */
+  /** Number of lines that the plane does not have. */
   lost = 0
   private readonly source: GapSource
   private readonly give: (lines: readonly ShownLine[]) => void
@@ -32,16 +32,16 @@ export class Gaps {
     this.give = give
   }
 
-  /** All lines up to this cursor have been read. */
+  /** Marks all lines up to this cursor as read. */
   reached(cursor: string): void {
     if (this.source.isNumbered) this.last = Math.max(this.last, Number(cursor.slice(1)))
   }
 
-  /** Lines that came from the stream. */
+  /** Registers lines of the stream and the gaps before them. */
   look(lines: readonly ShownLine[], signal: AbortSignal): void {
     if (!this.source.isNumbered) return
     for (const { place } of lines) {
-      // Nothing has been read of a log before its first line is there, however it is numbered.
+      // Before the first line of a log nothing has been read, so its numbers before that line are a gap as well.
       if (place.n > this.last + 1) {
         this.waiting.push({ after: this.last, before: place.n })
         this.open += place.n - this.last - 1
@@ -51,7 +51,7 @@ export class Gaps {
     void this.fill(signal)
   }
 
-  /** Reads what is missing; one page at a time. */
+  /** Reads missing lines, one page at a time. */
   async fill(signal: AbortSignal): Promise<void> {
     if (this.filling !== null && !this.filling.aborted) return
     this.filling = signal

@@ -1,27 +1,27 @@
 import { plainText } from '../ansi.ts'
 
-/** Where a line stands among those of its log; of a joined one: by the clock, then by worker. */
+/** Order of a line: by number in one log; by time, then worker, then number in a joined log. */
 export interface LinePlace {
-  /** 0 in the log of one workload: its numbers alone tell the order. */
+  /** 0 in the log of one workload, where the numbers alone define the order. */
   atMs: number
   workerId: string
   n: number
 }
 
-/** A line as a view shows it. */
+/** A log line for display. */
 export interface ShownLine {
-  /** In a link to it, and where its log goes on behind it. */
+  /** Id for links to the line; the stream of its log resumes after it. */
   id: string
   ts: string
   source: string
-  /** As the workload has written it. */
+  /** Text as the workload has written it. */
   line: string
-  /** Without colours. */
+  /** Text without colours. */
   plain: string
   place: LinePlace
 }
 
-/** A line as the plane answers it; of a joined log with its worker. */
+/** A line as the plane returns it; with its worker in a joined log. */
 interface AnsweredLine {
   n: number
   id: string
@@ -31,7 +31,7 @@ interface AnsweredLine {
   workerId?: string
 }
 
-/** One of a page. In a joined log the id of a line is its place, as cursors have it. */
+/** Line of a page. In a joined log its id is its place, in the format of cursors. */
 export function shownLine({ n, id, ts, source, line, workerId }: AnsweredLine): ShownLine {
   const rest = { ts, source, line, plain: plainText(line) }
   if (workerId === undefined) return { id, ...rest, place: { atMs: 0, workerId: '', n } }
@@ -39,17 +39,17 @@ export function shownLine({ n, id, ts, source, line, workerId }: AnsweredLine): 
   return { id: `${place.atMs}.${workerId}.${n}`, ...rest, place }
 }
 
-/** The line that an event of a log carries; null of any other event. Lines are counted without gaps, and an id ends with the number of its line. */
+/** Line in an event of a log stream; null for other events. Line numbers have no gaps, and an event id ends with the number. */
 export function readLine({ id, event, data }: { id: string; event: string; data: string }): ShownLine | null {
   if (event !== 'message') return null
   const { ts, source, line } = JSON.parse(data) as { ts: string; source: string; line: string }
   return shownLine({ n: numberOf(id), id, ts, source, line })
 }
 
-/** The number of a line of one log, of its id. */
+/** Line number in the id of a line of one log. */
 export const numberOf = (id: string): number => Number(id.split('/')[1])
 
-/** Lines as they came, cut into stretches that are in order. */
+/** Splits lines in order of arrival into sorted runs. */
 export function runsOf(lines: readonly ShownLine[]): ShownLine[][] {
   const runs: ShownLine[][] = []
   let before: ShownLine | undefined

@@ -3,57 +3,57 @@ import type { ServerEvent } from '../../../../client/events.ts'
 import { paths } from '../../../app/paths.ts'
 import { numberOf, readLine, type ShownLine, shownLine } from './lines.ts'
 
-/** Which lines of a log a page has, and where it begins. */
+/** Filter and start of a page of a log. */
 export interface PageQuery {
   limit: number
   source?: string
   q?: string
   since?: string
   until?: string
-  /** A cursor of another page. */
+  /** Cursor from another page. */
   cursor?: string
 }
 
 export interface LogPage {
-  /** Oldest first. */
+  /** Lines, oldest first. */
   lines: ShownLine[]
   older: string | null
   newer: string
   atEnd: boolean
-  /** Where a search that was cut short goes on. */
+  /** Cursor at which a search that was cut short continues. */
   truncatedAt: string | null
 }
 
-/** Where a log is followed from: behind a page, and the line with which it ended, when that is known. */
+/** Position from which a log is followed: the cursor after a page, and the id of its last line if known. */
 export interface FollowFrom {
   lastId: string | null
   newer: string
 }
 
-/** A log that a view can show. */
+/** Log that a view can show. */
 export interface LogOrigin {
-  /** Tells it from every other one. */
+  /** Unique key of the log. */
   key: string
-  /** What it is the log of, such as `pod notebook`. */
+  /** Title of the log, such as `pod notebook`. */
   title: string
-  /** Of its pages, for "copy as". */
+  /** API path of its pages, for "copy as". */
   path: string
-  /** What the command line calls it. */
+  /** Command of the command line that prints the log. */
   command?: string
-  /** Its time, when only a part of a log is meant; without an end it goes on. */
+  /** Period, if only a part of a log is shown; `until` null: the part still grows. */
   span?: { since: string; until: string | null }
-  /** Lines are numbered without gaps, so one that is missing is known. */
+  /** Whether line numbers have no gaps, so that a missing line is detected. */
   isNumbered: boolean
-  /** Where the worker of a line of a joined log is looked at. */
+  /** Address of the page of a worker, for the lines of a joined log. */
   workerPath?: (workerId: string) => string
   page: (api: ApiClient, query: PageQuery, signal: AbortSignal) => Promise<LogPage>
-  /** Of a line and its neighbours. */
+  /** Page with a line and its neighbours. */
   around: (api: ApiClient, id: string, query: PageQuery, signal: AbortSignal) => Promise<LogPage>
-  /** All lines as they come; `onLink` is told when a stream of them opens and breaks off. */
+  /** Lines as they arrive; `onLink` is called when the stream opens and when it breaks. */
   follow: (api: ApiClient, from: FollowFrom, signal: AbortSignal, onLink: (isOpen: boolean) => void) => AsyncGenerator<readonly ShownLine[]>
 }
 
-/** The log of a pod, also of its former containers. */
+/** Log of a pod, including its previous containers. */
 export function podLog(id: string): LogOrigin {
   return numbered({
     key: `pod/${id}`,
@@ -65,7 +65,7 @@ export function podLog(id: string): LogOrigin {
   })
 }
 
-/** The log of a worker, also of one that has ended; of an attempt of a job: of its time. */
+/** Log of a worker, which may have ended; `span` limits it to the time of one job attempt. */
 export function workerLog(id: string, workerId: string, span?: LogOrigin['span']): LogOrigin {
   const path = { id, workerId }
   return numbered({
@@ -78,7 +78,7 @@ export function workerLog(id: string, workerId: string, span?: LogOrigin['span']
   })
 }
 
-/** The logs of all workers of an endpoint as one, also of those that have left (JL-14). */
+/** Joined log of all workers of an endpoint, including those that have ended (JL-14). */
 export function endpointLog(id: string): LogOrigin {
   const page: LogOrigin['page'] = async (api, query, signal) =>
     shownPage(await api.listEndpointLogLines({ path: { id }, query: { ...query } }, { signal }))
@@ -91,7 +91,7 @@ export function endpointLog(id: string): LogOrigin {
     page,
     around: async (api, lineId, { limit, ...query }, signal) => {
       const half = Math.ceil(limit / 2)
-      // Up to the line itself: to the one behind it in its own log.
+      // The older half includes the line itself, so it ends before the next number in the same log.
       const before = lineId.replace(/\d+$/, (n) => String(Number(n) + 1))
       const [older, newer] = await Promise.all([
         page(api, { ...query, limit: half, cursor: `<${before}` }, signal),
@@ -103,9 +103,9 @@ export function endpointLog(id: string): LogOrigin {
   }
 }
 
-/** Most lines of one page (JL-10). */
+/** Maximum lines of one page (JL-10). */
 export const PAGE_LINES = 1_000
-/** As much of a log as a stream begins with. */
+/** Number of recent lines with which a stream begins. */
 const TAIL_LINES = 5_000
 
 interface Followed {
@@ -119,7 +119,7 @@ interface Numbered extends Pick<LogOrigin, 'key' | 'title' | 'path' | 'command' 
   events: (api: ApiClient, query: { tail?: number }, options: Followed) => AsyncGenerator<ServerEvent>
 }
 
-/** The log of one workload: pages and a stream. */
+/** Log of one workload: pages and a stream. */
 function numbered({ lines, events, ...rest }: Numbered): LogOrigin {
   return {
     ...rest,
@@ -128,7 +128,7 @@ function numbered({ lines, events, ...rest }: Numbered): LogOrigin {
     around: async (api, id, query, signal) => shownPage(await lines(api, { ...query, around: numberOf(id) }, signal)),
     follow: async function* (api, { lastId, newer }, signal, onLink) {
       const n = Number(newer.slice(1))
-      // A stream goes on behind an event; a page may have ended behind a line that it does not show.
+      // A stream resumes after an event id; the last line that the page has read may be filtered out, so its id is looked up by number.
       const last = lastId ?? (n === 0 ? undefined : (await lines(api, { limit: 1, around: n }, signal)).lines.at(-1)?.id)
       for await (const event of events(api, last === undefined ? { tail: TAIL_LINES } : {}, {
         signal,
@@ -147,10 +147,10 @@ type AnsweredPage = Omit<LogPage, 'lines'> & { lines: Parameters<typeof shownLin
 const shownPage = (page: AnsweredPage): LogPage => ({ ...page, lines: page.lines.map(shownLine) })
 
 const LOOK_EVERY_MS = 2_000
-/** A worker's lines reach the plane later than those that others have written at the same time. */
+/** Delay with which a worker's lines may reach the plane, milliseconds; lines of other workers with the same time may be there earlier. */
 const LATE_MS = 10_000
 
-/** Looks again and again for what is newer. Each look begins a while before the newest line, so that what comes late is not lost. */
+/** Polls for newer lines. Each request starts `LATE_MS` before the newest line, so that late lines are not lost. */
 async function* looks(
   page: (cursor: string) => Promise<LogPage>,
   { newer }: FollowFrom,

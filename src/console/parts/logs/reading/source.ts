@@ -4,7 +4,7 @@ import { type LogOrigin, PAGE_LINES, type PageQuery } from './origins.ts'
 
 const MINUTE_MS = 60_000
 
-/** Where a view begins; the value stands in the address. */
+/** Choices for the start of a view; the value is stored in the address. */
 export const SINCE_CHOICES = [
   { value: '', label: 'The newest lines' },
   { value: '15m', label: 'Last 15 minutes' },
@@ -14,17 +14,17 @@ export const SINCE_CHOICES = [
 
 const SPANS_MS: Readonly<Record<string, number>> = { '15m': 15 * MINUTE_MS, '1h': 60 * MINUTE_MS, '24h': 24 * 60 * MINUTE_MS }
 
-/** Which lines of a log somebody wants to see. */
+/** Filter and position of a log view. */
 export interface Wanted {
   source: string
   since: string
-  /** Lines with this text only; empty: all. */
+  /** Only lines with this text; empty: all. */
   text: string
-  /** The id of a line that is shown among its neighbours; it decides before `since`. */
+  /** Id of a line that is shown with its neighbours; takes precedence over `since`. */
   around: string
 }
 
-/** What is asked of the plane for them. */
+/** Filter as query parameters of the plane. */
 export function pageQuery({ source, since, text, around }: Wanted, span: LogOrigin['span'], nowMs: number): Omit<PageQuery, 'limit'> {
   const spanMs = SPANS_MS[since]
   const from = span?.since ?? (spanMs === undefined || around !== '' ? undefined : new Date(nowMs - spanMs).toISOString())
@@ -36,7 +36,7 @@ export function pageQuery({ source, since, text, around }: Wanted, span: LogOrig
   }
 }
 
-/** The lines of a log that somebody wants to see, now and as they come. */
+/** Source for one log and filter: its pages and its stream. */
 export function sourceOf(api: ApiClient, of: LogOrigin, wanted: Wanted, nowMs: number): LogSource {
   const query = pageQuery(wanted, of.span, nowMs)
   const text = wanted.text.toLowerCase()
