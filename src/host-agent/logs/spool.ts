@@ -182,7 +182,7 @@ export class LogSpool {
     return lines
   }
 
-  /** The plane has everything up to `seq`. */
+  /** Notes that the plane has every line up to `seq`, and removes segments that are not needed. */
   ack(seq: number): void {
     if (seq <= this.state.ackedSeq) return
     this.state = { ...this.state, ackedSeq: seq }

@@ -5,14 +5,14 @@ const LOOPBACK = '127.0.0.1'
 export interface PublishedPlace {
   /** Address at which ports are reached from outside; null: they are not. */
   publicIp: string | null
-  /** Address on which `http` ports are bound, for the proxy in front of them. */
+  /** Address on which `http` ports are bound, for the ingress in front of them. */
   httpIp: string
   /** Addresses of this machine. */
   ownAddresses: ReadonlySet<string>
 }
 
 /**
- * The address of the machine on which a port is bound (HOST-83): `http` ports are for the proxy in front of them, `tcp` ports for every
+ * The address of the machine on which a port is bound (HOST-83): `http` ports are for the ingress in front of them, `tcp` ports for every
  * client that reaches the public address. A public address that is translated on the way is none of this machine's; the port is then bound
  * on all addresses.
  */

@@ -142,6 +142,6 @@ export interface DockerEngine extends NetworkCalls {
   /** Images of a repository by name, with their unpacked size as the engine reports it. */
   listTags(repository: string): Promise<{ name: string; bytes: number }[]>
   removeImage(image: string): Promise<void>
-  /** Gateway of the default bridge network, when the engine states it. */
+  /** Gateway and subnet of the default bridge network, where the engine states them. */
   bridge(): Promise<{ gateway: string | undefined; subnet: string | undefined }>
 }
