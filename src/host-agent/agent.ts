@@ -34,18 +34,18 @@ import { STATS_INTERVAL_MS, StatsCollector } from './workloads/stats.ts'
 import { Supervisor } from './workloads/supervisor.ts'
 
 const RECONCILE_MS = 10_000
-/** Most grace a workload gets when the agent itself ends. */
+/** Upper bound of the grace period of a workload when the agent itself ends. */
 const EXIT_GRACE_MS = 5_000
 const LEASE_LOSS_GRACE_MS = 4_000
-/** How long the last reports may take; what is left is delivered by the next agent process. */
+/** Time limit for sending the last reports; the next agent process sends the rest. */
 const FLUSH_MS = { keep: 500, stop: 3_000 } as const
 
 export interface AgentContext {
   options: AgentOptions
   log: Log
-  /** How to run this very program again, for built-in images. */
+  /** Command that runs this program again, for built-in images. */
   command: readonly [string, ...string[]]
-  /** Fires when the operator wants the agent to end. */
+  /** Fires when the operator ends the agent. */
   shutdown: AbortSignal
 }
 
@@ -129,7 +129,7 @@ async function openRuntimes(
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }
 
-/** What ran under an identity that the plane gave up is nobody's; it must not hold GPUs that the new identity offers. */
+/** Stops the workloads of an identity that the plane has given up; they must not occupy GPUs that the new identity offers. */
 async function stopFormer(common: Omit<Parameters<typeof buildRuntimes>[0], 'hostId'>, hostId: string): Promise<void> {
   const { runtimes, relays } = await buildRuntimes({ ...common, hostId })
   for (const runtime of runtimes) {
@@ -200,7 +200,7 @@ async function stayLinked(
       revoked.resolve('revoked')
     },
   })
-  // Where a container goes is decided by what the plane knows of it.
+  // The plane places containers by the reported isolation, so the agent reports a change at once.
   if (network !== undefined) network.onIsolationChange = () => link.sayHello()
   disk.onChange = () => {
     link.sayHello()
@@ -219,7 +219,7 @@ async function stayLinked(
   }
 }
 
-/** How the plane reaches the workloads here that serve requests, and how those are asked for their health. */
+/** Creates the tunnel through which the plane reaches the workloads here that serve requests, and the health checks of those workloads. */
 function createTunnel(url: string, { tokens }: Host, supervisor: Supervisor, log: Log): Pick<Tunnel, 'open' | 'close'> {
   const place = (id: string, port: number) => supervisor.place(id, port)
   const exec: Supervisor['exec'] = (id, request) => supervisor.exec(id, request)
@@ -277,7 +277,7 @@ async function end({ options }: AgentContext, outcome: Outcome, { supervisor, qu
       revoked ? 'remove' : 'keep',
     )
   else supervisor.leave()
-  // A revoked host has nobody to report to.
+  // A revoked host cannot report: the plane refuses it.
   const flushMs = revoked ? 0 : FLUSH_MS[stop ? 'stop' : 'keep']
   await Promise.all([queue.close(flushMs), logs.close(flushMs)])
   for (const runtime of runtimes) runtime.close()

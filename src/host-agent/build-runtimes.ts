@@ -42,30 +42,30 @@ export interface RuntimesContext {
   machine: Machine
   gpus: HostGpus
   engine: DockerEngine | undefined
-  /** Of that engine's containers. */
+  /** Network of the containers of `engine`. */
   network: HostNetwork | undefined
   overlays: HostOverlays | undefined
-  /** Whether members of private networks reach one another. */
+  /** Checks that members of private networks reach one another. */
   checks: ReachChecks | undefined
   trial: EngineTrial | undefined
-  /** The engine's name for the runtime of containers; undefined: its default. */
+  /** Name of the container runtime in the engine; undefined: the engine's default. */
   engineRuntime: string | undefined
   confinement: Confinement
   held: HeldVolumes
   volumes: PersistentVolumes
-  /** A worker has been given a job. */
+  /** A worker has taken a job. */
   onTaken(workerId: string): void
-  /** How to run this very program again. */
+  /** Command that runs this program again. */
   command: readonly [string, ...string[]]
   log: Log
 }
 
-/** Whether the operator has turned built-in images on. */
+/** Whether the operator has enabled built-in images. */
 export function runsBuiltins({ runtimes }: AgentOptions): boolean {
   return runtimes === undefined || runtimes.has('process')
 }
 
-/** Docker's engine, or undefined when it does not answer; an error when it was asked for by name. */
+/** Docker's engine, or undefined when it does not answer. Throws an `OperatorError` when --runtime names docker and it does not answer. */
 export async function detectDocker({
   options,
   command,
@@ -88,7 +88,7 @@ export async function detectDocker({
   }
 }
 
-/** Without that setting a restart of the engine, an upgrade say, ends every pod of the machine (HOST-62). */
+/** Without `live-restore`, a restart of the engine (an upgrade, for example) ends every pod of the machine (HOST-62). */
 async function warnAboutRestarts(engine: DockerEngine, log: Log): Promise<void> {
   const { liveRestore } = await engine.info()
   if (!liveRestore) log.warn('containers end when the container engine is restarted; set "live-restore": true in its daemon.json')
@@ -150,7 +150,9 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
   return { runtimes, relays }
 }
 
-/** Undefined where containers are in no private networks, or could not be led to it. */
+/**
+ * Starts the name server for private networks; undefined where this host has none or the packet filter cannot redirect containers to it.
+ */
 async function openNames({ overlays, log }: RuntimesContext, network: HostNetwork, address: string): Promise<ContainerNames | undefined> {
   if (overlays === undefined || overlays.inventory.address === null || !network.leadsToNames) return undefined
   return await openContainerNames({ overlays, address, log })
@@ -167,7 +169,7 @@ function buildSandboxes(
   return new Sandboxes({ ...published, engine, hostId, key, stateDir: options.stateDir, overlays, names, checks, log })
 }
 
-/** What the operator says about images. */
+/** Image settings from the operator's flags. */
 async function imagePolicyOf(options: AgentOptions, engine: DockerEngine, network: HostNetwork): Promise<ImagePolicy> {
   const { allowedRegistries: allowed, localImages, pullBytesPerMinute: bytesPerMinute } = options
   const maxBytes = options.imageSpaceBytes ?? (await halfOfDisk(options, engine))
@@ -175,22 +177,25 @@ async function imagePolicyOf(options: AgentOptions, engine: DockerEngine, networ
   return { allowed, localImages, maxBytes, leastSpeed, isShared: () => isAmongStrangers(network.isolation) }
 }
 
-/** Of the disk that the engine's images lie on. */
+/** Half of the file system that stores the engine's images, bytes. */
 async function halfOfDisk({ stateDir }: AgentOptions, engine: DockerEngine): Promise<number> {
   const { dataRoot } = await engine.info()
-  // That of an engine in a virtual machine is not seen from here.
+  // The data root of an engine in a virtual machine is not visible here.
   const { blocks, bsize } = statfsSync(existsSync(dataRoot) ? dataRoot : stateDir)
   return Math.floor((blocks * bsize) / 2)
 }
 
-/** Who may speak to the relay of the containers: an engine in a virtual machine hides their addresses, and their keys alone are left (HOST-75). */
+/**
+ * Callers that the relay for containers accepts. An engine in a virtual machine hides the addresses of containers, so only their keys
+ * identify them (HOST-75).
+ */
 function containerCallers(engine: DockerEngine, { listen }: BridgeAddress, log: Log): RelayCallers {
   if (!isLoopback(listen)) return new RelayCallers(async (id) => (await engine.inspect(containerName(id)))?.addresses ?? [])
   log.warn('the container engine runs in a virtual machine, which hides the addresses of containers; the relay knows workers by their keys')
   return new RelayCallers('loopback')
 }
 
-/** Starts a relay on the port it had before, because running workloads have that port in their environment. */
+/** Starts a relay on its previous port, because running workloads have that port in their environment. */
 async function startKnownRelay(
   { options, log, onTaken }: RuntimesContext,
   runtime: RuntimeName,

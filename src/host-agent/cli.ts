@@ -9,7 +9,7 @@ import { createDirs, type Flags, readOptions } from './options.ts'
 import { redact } from './redact.ts'
 import { AGENT_VERSION } from './version.ts'
 
-/** The command line of the agent. `command` is how built-in images re-run this program. */
+/** Runs the command line of the agent; `command` is how built-in images run this program again. */
 export async function runCli(argv: readonly string[], command: readonly [string, ...string[]]): Promise<void> {
   const program = new Command('podplane-agent')
     .description('Runs the workloads of a podplane control plane on this machine')
@@ -86,7 +86,6 @@ async function startAgent(flags: Flags, command: readonly [string, ...string[]])
   await runAgent({ options, log, command, shutdown: listenForShutdown() })
 }
 
-/** Writes to a file that rotates. */
 function openLogOf(path: string): (line: string) => void {
   const noteDropped = (lines: number, reason: string) =>
     JSON.stringify({ level: 'warn', ts: new Date().toISOString(), msg: 'log lines were dropped', lines, error: reason })
@@ -98,7 +97,7 @@ function openLogOf(path: string): (line: string) => void {
   }
 }
 
-/** The first SIGTERM or SIGINT asks for a clean end, the second one ends at once. */
+/** The first SIGTERM or SIGINT starts a clean shutdown; the second ends the process at once, with code 130. */
 function listenForShutdown(): AbortSignal {
   const shutdown = new AbortController()
   const onSignal = () => (shutdown.signal.aborted ? process.exit(130) : shutdown.abort())

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { redact } from './redact.ts'
 
 export const OUTPUT_LINE_MAX_CHARS = 300
-/** How much output is looked at for the line that explains a crash. */
+/** Lines of output that are searched for the line that explains a crash. */
 export const OUTPUT_TAIL_LINES = 20
 
 export interface ExitFacts {
@@ -13,14 +13,14 @@ export interface ExitFacts {
   tail: readonly string[]
 }
 
-/** "exited with code 1: ModuleNotFoundError: …": the cause, then the line of output a user would look for. */
+/** Text such as "exited with code 1: ModuleNotFoundError: …": the cause, then the most informative line of output. */
 export function describeExit(facts: ExitFacts): string {
   const cause = causeOf(facts)
   const line = isFromOutside(facts) ? undefined : tellingLine(facts.tail)
   return line === undefined ? cause : `${cause}: ${line}`
 }
 
-/** Whether the program did not end by itself, or ended well: then its last words explain nothing. */
+/** Whether the program was ended by a signal from outside or exited with 0; its last output explains nothing then. */
 function isFromOutside({ exitCode, signal }: ExitFacts): boolean {
   return exitCode === 0 || ['SIGTERM', 'SIGKILL'].includes(signal ?? signalOf(exitCode) ?? '')
 }
@@ -38,7 +38,7 @@ export function signalOf(exitCode: number | null): string | undefined {
   return Object.entries(constants.signals).find(([, number]) => number === exitCode - 128)?.[0]
 }
 
-/** The last line that says something: stack frames and the banner that Node prints below them do not. */
+/** The last informative line; stack frames and the version banner that Node prints below them are skipped. */
 export function tellingLine(tail: readonly string[]): string | undefined {
   const isNoise = (line: string) => line === '' || /^(at .+|Node\.js v\d.*|[{}^~]+)$/.test(line)
   const line = tail

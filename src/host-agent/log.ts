@@ -11,7 +11,7 @@ export type Log = {
   [level in LogLevel]: (msg: string, fields?: LogFields) => void
 }
 
-/** One JSON object a line on stderr, credentials redacted. Callers never pass environment values. */
+/** Writes one JSON object per line to stderr, with credentials redacted. Callers never pass environment values. */
 export function createLog(minimum: LogLevel, write: (line: string) => void = (line) => process.stderr.write(line)): Log {
   const threshold = LOG_LEVELS.indexOf(minimum)
   const at = (level: LogLevel) => (msg: string, fields?: LogFields) => {
@@ -22,7 +22,7 @@ export function createLog(minimum: LogLevel, write: (line: string) => void = (li
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** For tests, and for parts that run without an agent around them. */
+/** A log that discards everything, for tests and for parts that run without an agent. */
 export function silentLog(): Log {
   return createLog('error', () => {})
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Everything is imported on demand: a built-in program starts in a fraction of the time that the agent itself needs.
+// Each entry is imported on demand: a built-in program starts in a fraction of the time that the agent needs.
 const [, entry = '', verb, ...rest] = process.argv
 
 if (verb === '__builtin') {

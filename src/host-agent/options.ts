@@ -15,7 +15,7 @@ import { LEAST_SPEED } from './pulls/pull-pace.ts'
 import type { RuntimeName } from './runtime.ts'
 import type { Bucket } from './volumes/bucket.ts'
 
-/** Flags as commander hands them over. */
+/** Flags as commander parses them. */
 export interface Flags {
   url?: string
   insecurePlane?: boolean
@@ -53,55 +53,55 @@ export interface AgentOptions {
   joinToken: string | undefined
   name: string
   stateDir: string
-  /** Those that must be there; undefined: process, and docker where it answers. */
+  /** Runtimes that must be available; undefined: process, and docker where the engine answers. */
   runtimes: ReadonlySet<RuntimeName> | undefined
-  /** What runs containers. */
+  /** Kind of runtime that runs containers. */
   runtimeClass: RuntimeClass
-  /** GPUs are offered whatever the version of the NVIDIA container toolkit. */
+  /** Offers GPUs with any version of the NVIDIA container toolkit. */
   allowOldNvidiaToolkit: boolean
   dataCenter: string | undefined
   simulatedGpus: GpuInventory[]
-  /** Where the persistent volumes of pods are. */
+  /** Directory of the persistent volumes of pods. */
   volumeDir: string
-  /** A directory of this machine, or an export that the container engine mounts; undefined: this host offers none. */
+  /** A directory of this machine, or an export that the container engine mounts; undefined: this host offers no network volumes. */
   networkVolumes: string | NfsExport | undefined
-  /** A directory of this machine, or a bucket that the agent mounts; undefined: this host offers none. */
+  /** A directory of this machine, or a bucket that the agent mounts; undefined: this host offers no global volumes. */
   globalVolumes: string | Bucket | undefined
-  /** Registries that may be on private addresses, and which of them are spoken to without TLS. */
+  /** Registries that may be on private addresses, with those that the agent reaches without TLS. */
   allowedRegistries: AllowedRegistries
-  /** Whether images of the engine's own store are for every tenant. */
+  /** Whether every tenant may run the images in the engine's own store. */
   localImages: boolean
-  /** What images may take of the disk, bytes; undefined: half of it. */
+  /** Disk space for images, bytes; undefined: half of the disk. */
   imageSpaceBytes: number | undefined
-  /** What a registry has to send a minute at least; 0: no bound. */
+  /** Minimum speed of a registry, bytes per minute; 0: no minimum. */
   pullBytesPerMinute: number
   /** Address under which published ports are reached from outside. */
   publicIp: string | null
   /** Address on which `http` ports of containers are bound. */
   httpIp: string
-  /** Where other hosts reach this one; undefined: at the address of the interface with the default route. */
+  /** Address where other hosts reach this one; undefined: the address of the interface with the default route. */
   overlayAddress: string | undefined
-  /** What is done so that nobody reads what goes between hosts. */
+  /** How traffic between hosts is encrypted. */
   overlayEncryption: EncryptionMode
   /** Private ranges that containers may reach, `<cidr>`. */
   allowNetworks: string[]
-  /** The accounts of this host trust one another: it takes several of them even where it cannot keep them apart. */
+  /** The accounts of this host trust one another: the host takes several of them even where it cannot isolate them. */
   trustedTenants: boolean
   /** Host ports for container ports. */
   portRange: PortRange
   onExit: 'stop' | 'keep'
   onLeaseLoss: 'stop' | 'finish'
   logLevel: LogLevel
-  /** A file that this process rotates; undefined: stderr. */
+  /** A file that this process rotates; undefined: the log goes to stderr. */
   logFile: string | undefined
 }
 
 const NAME_MAX_CHARS = 128
-/** Ports below are the machine's own. */
+/** Lower ports are reserved for the machine. */
 const PORT_MIN = 1_024
 const PORT_MAX = 65_535
 
-/** Checks every flag before anything is touched; the first wrong one is named together with what it may be. */
+/** Checks all flags before anything is changed. Throws an `OperatorError` that names the first wrong flag and its allowed values. */
 export function readOptions(flags: Flags, env: Record<string, string | undefined>): AgentOptions {
   if (flags.url === undefined)
     throw new OperatorError('--url is missing; pass the address of the plane, such as --url http://127.0.0.1:8787')
@@ -193,7 +193,7 @@ function oneOf<T extends string>(flag: string, value: string, allowed: readonly 
   return found
 }
 
-/** Makes the directories of the agent, readable by their owner only, or checks that those there can be written. */
+/** Creates the directories of the agent, readable by their owner only. Throws an `OperatorError` for one that cannot be written. */
 export function createDirs({ stateDir, volumeDir }: AgentOptions): void {
   ensureDir(stateDir, '--state-dir')
   ensureDir(volumeDir, '--volume-dir')

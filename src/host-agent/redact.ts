@@ -3,19 +3,19 @@ import type { Workload } from '../host-protocol/messages.ts'
 
 const SECRETS: readonly RegExp[] = [keyPattern(4), /\bBearer\s+[^\s"',]+/gi]
 
-/** Words with dots between them, each as a whole: a pattern of a token itself would look at the rest of a word from each place that begins like one. */
+/** Dotted texts, each matched as a whole: a pattern of a token itself would scan the rest of the text from every possible beginning. */
 const DOTTED = /[\w-]+(?:\.[\w-]*)*/g
 const TOKEN_HEAD = /\beyJ[\w-]{8}/
 
 /**
- * Replaces anything that looks like a credential; applied to every log line and to every reason that leaves the host. A tenant writes these texts, so
- * it takes time in proportion to their length (HOST-106).
+ * Replaces anything that resembles a credential; applied to every log line and to every reason that leaves the host. Tenants write these
+ * texts, so the time is linear in their length (HOST-106).
  */
 export function redact(text: string): string {
   return SECRETS.reduce((clean, pattern) => clean.replace(pattern, '[redacted]'), text.replace(DOTTED, withoutTokens))
 }
 
-/** JSON web tokens, with or without their signature part. */
+/** Redacts JSON web tokens, with or without their signature part. */
 function withoutTokens(dotted: string): string {
   const words = dotted.split('.')
   const clean: string[] = []
@@ -28,13 +28,13 @@ function withoutTokens(dotted: string): string {
   return clean.join('.')
 }
 
-/** Keys of this platform in full. Words of a program, such as `pp_rank`, stay: a tenant's output is the tenant's. */
+/** Complete keys of this platform. Names in a program, such as `pp_rank`, remain: tenants see their own output unchanged. */
 const PLATFORM_KEY = keyPattern(40)
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/
-/** Shorter values are no secrets and would blot out ordinary words. */
+/** Shorter values are not secrets, and redacting them would remove ordinary words. */
 const SECRET_MIN_CHARS = 8
 
-/** Secrets that the platform put into a workload; they must not come out through its log. */
+/** Secrets that the platform put into a workload; the workload's log must not contain them. */
 export function secretsOf(workload: Workload): string[] {
   const secrets = Object.entries(workload.platformEnv).filter(([name, value]) => SECRET_NAME.test(name) && value.length >= SECRET_MIN_CHARS)
   return secrets.map(([, value]) => value)

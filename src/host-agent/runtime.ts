@@ -4,37 +4,37 @@ import type { Signal } from '../host-protocol/tunnel/channels.ts'
 export type RuntimeName = 'docker' | 'process'
 export type PublishedPort = NonNullable<WorkloadReport['ports']>[number]
 
-/** Where a port of a workload is reached from this machine. */
+/** Address at which this machine reaches a port of a workload. */
 export interface Place {
   host: string
   port: number
 }
 
 export interface WorkloadExit {
-  /** By the shell's convention 128 + n when signal n ended it; null when nobody can tell any more. */
+  /** 128 + n when signal n ended the workload, as in a shell; null when it is unknown. */
   exitCode: number | null
   reason: string
-  /** By this machine's clock; null when nobody can tell any more. */
+  /** By this machine's clock; null when it is unknown. */
   endedAtMs: number | null
-  /** Its host, its engine or a person on the machine ended it, or its end was not observed (LSE-21). */
+  /** Its host, its engine or a person on the machine ended the workload, or nothing observed its end (LSE-21). */
   byHost?: boolean
-  /** Nothing is left of it. */
+  /** Nothing of the workload is left. */
   vanished?: boolean
 }
 
-/** A workload of this agent that a runtime holds something for: a container or process, running or ended. */
+/** A workload of this agent for which a runtime has a container or process, running or ended. */
 export interface RuntimeWorkload {
   id: string
-  /** `created`: prepared but never started; `ended`: its exit was not collected yet. */
+  /** `created`: prepared but never started; `ended`: its exit is not collected yet. */
   phase: 'created' | 'running' | 'ended'
   ports: PublishedPort[]
-  /** By this machine's clock; null when it is not known. */
+  /** By this machine's clock; null when it is unknown. */
   startedAtMs: number | null
-  /** Why less is known of it than of others. */
+  /** Why facts about this workload are missing. */
   problem?: string
 }
 
-/** A main process that runs. */
+/** A running main process. */
 export interface Started {
   ports: PublishedPort[]
   /** By this machine's clock. */
@@ -42,24 +42,24 @@ export interface Started {
 }
 
 export interface StartHooks {
-  /** Called before the step begins. `starting` comes before anything is created, so that the caller can record the intent. */
+  /** Called before the step begins. `starting` precedes the creation of anything, so that the caller can record the intent. */
   onState(state: 'pulling' | 'starting'): void
-  /** Gives up on a start that is no longer wanted. */
+  /** Cancels a start that is not wanted any more. */
   signal: AbortSignal
   /**
-   * Resolves with the workload as the plane wants it started, once it does; until then everything else is made ready (HOST-145). Rejects when it
-   * is given up. Absent: it does now.
+   * Resolves with the workload once its desired state says to start it; until then the runtime prepares everything else (HOST-145). Rejects
+   * when the start is cancelled. Absent: the workload is to start at once.
    */
   wanted?(): Promise<Workload>
-  /** The ended workload whose writable layer this one goes on with. */
+  /** Ended workload whose writable layer the new one continues with. */
   diskOf?: string | null
-  /** Host ports that the pod had before; it gets them again where they are free. */
+  /** Previous host ports of the pod; the runtime assigns them again where they are free. */
   formerPorts?: readonly PublishedPort[]
 }
 
 /**
- * Thrown by `start`. The message is what the user reads as the reason, in our own words; `detail` is what a system or an engine said, for the
- * log of the agent alone (EDG-5).
+ * Thrown by `start`. The message is the reason that the user reads, in the platform's words; `detail` is the text of a system or an engine
+ * and goes to the agent's log only (EDG-5).
  */
 export class StartError extends Error {
   override readonly name = 'StartError'
@@ -71,7 +71,7 @@ export class StartError extends Error {
   }
 }
 
-/** What went through networks and to and from disks since the start, bytes; absent where nobody says. */
+/** Bytes received, sent, read and written since the start; absent where no source reports them. */
 export interface Traffic {
   received?: number | undefined
   sent?: number | undefined
@@ -79,25 +79,25 @@ export interface Traffic {
   written?: number | undefined
 }
 
-/** One reading of what a running workload uses. */
+/** One reading of the resources that a running workload uses. */
 export interface Usage {
   /** CPU time since its start, nanoseconds. */
   cpuNanos: number
-  /** How long it was ready to run and did not, since its start, nanoseconds; absent where that is not known. */
+  /** Time since its start in which the workload was ready to run and did not run, nanoseconds; absent where it is unknown. */
   cpuWaitNanos?: number | undefined
   memoryBytes: number
   memoryLimitBytes: number
   traffic?: Traffic | undefined
-  /** Ids of the real GPUs that it was given. */
+  /** Ids of the real GPUs that the workload has. */
   gpuIds: readonly string[]
 }
 
-/** Output that was read in one go. */
+/** Output from one read. */
 export interface OutputChunk {
   lines: { at: number; line: string }[]
-  /** Where to go on after these lines, in the runtime's own terms; JSON. */
+  /** Position after these lines, in the runtime's own format; JSON. */
   position: unknown
-  /** There was output before these lines that is not to be had any more. */
+  /** Output before these lines is lost. */
   lost: boolean
 }
 
@@ -112,10 +112,10 @@ export interface ExecOutput {
   bytes: Uint8Array
 }
 
-/** Thrown where a command cannot begin, or nobody can say how it ended; the message is what the user reads. */
+/** Thrown where a command cannot start, or its exit code cannot be determined; the message is what the user reads. */
 export class ExecRefused extends Error {
   override readonly name = 'ExecRefused'
-  /** No later try is answered otherwise. */
+  /** A retry cannot succeed. */
   readonly isForGood: boolean
   constructor(message: string, { isForGood = false } = {}) {
     super(message)
@@ -123,48 +123,48 @@ export class ExecRefused extends Error {
   }
 }
 
-/** A command that runs in a workload. */
+/** A running command in a workload. */
 export interface ExecSession {
-  /** Ends when the command has. */
+  /** Ends when the command ends. */
   output: AsyncIterable<ExecOutput>
-  /** Resolves when there is room for more. */
+  /** Resolves when there is room for more input. */
   write(bytes: Uint8Array): Promise<void>
   endInput(): void
   resize(rows: number, cols: number): Promise<void>
   signal(signal: Signal): Promise<void>
-  /** To be asked once its output has ended. */
+  /** Exit code; call it after `output` has ended. */
   exitCode(): Promise<number>
-  /** Nobody is there any more: ends it if it still runs, and what it has started in its session. */
+  /** The client has disconnected: ends the command if it still runs, and the processes that it started in its session. */
   end(): Promise<void>
 }
 
-/** One way to run workloads. Every method is safe to repeat; none decides *whether* something should run. */
+/** One way to run workloads. Every method is safe to repeat; none decides *whether* a workload runs. */
 export interface Runtime {
   readonly name: RuntimeName
-  /** Whether an ended workload can be kept, so that a later one goes on with what it wrote (`StartHooks.diskOf`). */
+  /** Whether an ended workload can be retained, so that a later one continues with its files (`StartHooks.diskOf`). */
   readonly keepsDisk: boolean
   canRun(image: string): boolean
-  /** Resolves when the main process runs. On any failure nothing is left behind, and the workload of `diskOf` is as it was. */
+  /** Resolves when the main process runs. On any failure nothing is left behind, and the workload of `diskOf` is unchanged. */
   start(workload: Workload, hooks: StartHooks): Promise<Started>
-  /** Resolves when the main process has ended, also one that a former agent process started or that ended meanwhile. */
+  /** Resolves when the main process has ended, also one that a previous agent process started or that ended in between. */
   watch(id: string): Promise<WorkloadExit>
   /**
-   * Hands over the output of the main process after `position` (undefined: from its beginning) as it comes. Resolves when the workload has
-   * ended and all was handed over, or when the signal fires. No line is left out or given twice, whoever follows after whom.
+   * Passes on the output of the main process after `position` (undefined: from its beginning) as it comes. Resolves when the workload has
+   * ended and all output was passed on, or when the signal fires. Successive followers neither skip nor repeat a line.
    */
   followOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void>
-  /** What it uses now; undefined when it does not run or that is not known. */
+  /** Current resource use; undefined when the workload does not run or its use is unknown. */
   usage(id: string): Promise<Usage | undefined>
-  /** Where a port of it is reached; undefined: it does not run, or is not reached at all. */
+  /** Address of a port of the workload; undefined when the workload does not run or this machine cannot reach it. */
   place(id: string, port: number): Promise<Place | undefined>
-  /** Starts a command in a workload that runs. Throws `ExecRefused`. */
+  /** Starts a command in a running workload. Throws `ExecRefused`. */
   exec(id: string, request: ExecRequest): Promise<ExecSession>
-  /** SIGTERM, `graceMs`, SIGKILL. Resolves when it is down; nothing to stop is fine. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when the workload has ended; a workload that does not run is no error. */
   stop(id: string, graceMs: number): Promise<void>
   remove(id: string): Promise<void>
   list(): Promise<RuntimeWorkload[]>
-  /** Removes what interrupted starts left behind and no workload needs; to be called while none starts. */
+  /** Removes the leftovers of interrupted starts that no workload needs; call it only while no workload starts. */
   sweep(): Promise<void>
-  /** Stops watching; leaves workloads as they are. */
+  /** Stops watching; workloads continue. */
   close(): void
 }

@@ -1,4 +1,4 @@
-/** Makes one thing a name at a time: callers that come meanwhile get the same one, or the same error. Nothing is remembered beyond that. */
+/** Runs one call per name at a time: concurrent callers get the same result or the same error. Nothing is cached after that. */
 export class SingleFlight<T> {
   private readonly underWay = new Map<string, Promise<T>>()
 

@@ -31,7 +31,7 @@ const NO_TOOLKIT = { offersGpus: true, problem: null }
 const NO_OVERLAYS = { address: null, reason: 'no container engine answers on this host', encryption: 'none' } as const
 const UNGUARDED = 'volumes: programs of another user and devices in them mean what they say'
 
-/** What an agent has found out about its machine, and may do there. */
+/** Facts about this machine, and the abilities of the agent on it. */
 export interface Survey {
   machine: Machine
   devices: GpuDevice[]
@@ -43,24 +43,24 @@ export interface Survey {
   confinement: Confinement
   held: HeldVolumes
   disk: DiskWatch
-  /** As it is now. */
+  /** The current inventory. */
   inventory(): Inventory
 }
 
 interface SurveyContext {
   options: AgentOptions
   log: Log
-  /** How to run this very program again. */
+  /** Command that runs this program again. */
   command: readonly [string, ...string[]]
 }
 
-/** Looks at the machine. Most of what it finds holds for the life of this process. */
+/** Examines the machine. Most results are valid for the life of this process. */
 export async function surveyHost({ options, log, command }: SurveyContext): Promise<Survey> {
   const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
   const disk = new DiskWatch({ stateDir: options.stateDir, log })
   await disk.start()
-  // Each starts programs of its own, and neither fails.
+  // Each of these runs other programs, and neither rejects.
   const confining = runsBuiltins(options) ? openConfinement(command) : UNCONFINED
   const viewing = GuardedViews.open(options.stateDir)
   const found = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
@@ -93,7 +93,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
     })
   const hostId = readHostIdentity(options.stateDir)?.hostId
   const opening = engine && HostNetwork.open({ options, engine, log, hostId })
-  // It says for itself what it could not find out.
+  // The trial itself logs a failure.
   await trial?.find().catch(() => {})
   const network = await opening
   const key = loadAgentKey(options.stateDir)

@@ -1,2 +1,2 @@
-/** Sent in the inventory, so that the plane can tell agents apart while a fleet is upgraded. */
+/** Part of the inventory, so that the plane can distinguish agents while a fleet is upgraded. */
 export const AGENT_VERSION = '0.1.0'

@@ -1,24 +1,24 @@
 import { copyFileSync, fstatSync, ftruncateSync, renameSync, rmSync } from 'node:fs'
 
-/** A file of output is rotated above this, bytes; the one before it is kept. */
+/** Size above which an output file is rotated, bytes; one rotated file is retained. */
 const OUTPUT_MAX_BYTES = 2 ** 20
 const CHECK_MS = 1_000
 const STDOUT = 1
 
-/** The kept file: `output.3.log` once `output.log` was rotated for the fourth time. */
+/** Path of a rotated file; the fourth rotation of `output.log` makes `output.3.log`. */
 export function rotatedPath(path: string, generation: number): string {
   return path.replace(/\.log$/, `.${generation}.log`)
 }
 
-/** The number in the name of a rotated file. */
+/** The number in the name of a rotated file; undefined for any other name. */
 export function rotatedNumber(name: string): number | undefined {
   const number = /^output\.(\d+)\.log$/.exec(name)?.[1]
   return number === undefined ? undefined : Number(number)
 }
 
 /**
- * Keeps the output of this very process small. It does so itself: it is the only writer of the file, so nothing can be written between the
- * copy and the cut, and it goes on when no agent is there.
+ * Bounds the output file of this process by rotating it. The process does this itself because it is the only writer: nothing is written
+ * between the copy and the truncation, and the rotation works while no agent runs.
  */
 export function boundOutput(path: string, maxBytes = OUTPUT_MAX_BYTES, checkMs = CHECK_MS): void {
   let generation = 0

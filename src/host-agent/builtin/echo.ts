@@ -2,7 +2,9 @@ import type { JobContext, JobResult } from './worker-client.ts'
 
 const CHAT = /^\/v1\/chat\/completions(\?|$)/
 
-/** `builtin/echo`: the smallest useful worker; the output is the input. A chat of the OpenAI API is answered with its last message (JL-43). */
+/**
+ * `builtin/echo`: the smallest useful worker; its output is its input. The answer to an OpenAI chat request is its last message (JL-43).
+ */
 export async function echo(input: unknown, job: JobContext): Promise<JobResult> {
   const call = chatCall(input)
   if (call === null) return { output: input }
@@ -23,7 +25,7 @@ interface ChatCall {
   isStream: boolean
 }
 
-/** What a chat asks for; null of any other input. Nothing is refused: whoever echoes takes what comes. */
+/** Parses an OpenAI chat request; null for any other input. No input is refused, because echo returns any input. */
 function chatCall(input: unknown): ChatCall | null {
   const { openai_route: route, openai_input: body } = membersOf(input)
   if (typeof route !== 'string' || !CHAT.test(route)) return null

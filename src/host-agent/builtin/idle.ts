@@ -2,10 +2,10 @@ import { once } from 'node:events'
 
 const KEEP_ALIVE_MS = 60_000
 
-/** `builtin/idle`: runs until SIGTERM and speaks to nobody; the smallest pod there is. */
+/** `builtin/idle`: the smallest pod; runs until SIGTERM and opens no connection. */
 export async function runIdle(): Promise<void> {
   const ended = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
-  // Whoever reads this line may send a signal, so it is heard by then.
+  // A reader of this line may send a signal at once, so the signal handlers are installed before.
   console.log('idle: running until SIGTERM')
   // A pending signal listener alone does not keep the process alive.
   const timer = setInterval(() => {}, KEEP_ALIVE_MS)

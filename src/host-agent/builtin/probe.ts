@@ -3,25 +3,25 @@ import { z } from 'zod'
 import type { JobContext, JobResult } from './worker-client.ts'
 
 const SLEEP_MAX_MS = 7 * 24 * 3_600_000
-/** An output is held several times over, for each job at a time. */
+/** Upper bound, because each running job holds its output several times in memory. */
 const BYTES_MAX = 2 ** 20
 
-/** What a job may ask of `builtin/probe`; every member is optional and they happen in this order. */
+/** Input of `builtin/probe`; every member is optional, and they take effect in this order. */
 const ProbeInput = z.looseObject({
-  /** Ends the whole process with this code at once: nothing is posted. */
+  /** Exits the process with this code at once; no result is posted. */
   exit: z.number().int().min(0).max(255).optional(),
-  /** One value or a list, posted as progress updates. */
+  /** One value or a list of values to post as progress updates. */
   progress: z.unknown().optional(),
-  /** Waits; a stopped job ends here. */
+  /** Pause, milliseconds; a stop of the job ends it. */
   sleepMs: z.number().min(0).max(SLEEP_MAX_MS).optional(),
   /** Number of stream chunks `{"chunk": i}`, `chunkMs` apart. */
   chunks: z.number().int().min(0).max(100_000).optional(),
   chunkMs: z.number().min(0).max(SLEEP_MAX_MS).optional(),
-  /** Runs for ever and ignores a stop, like a stuck handler, while the pings go on. */
+  /** Runs for ever and ignores a stop, like a stuck handler, while pings continue. */
   hang: z.boolean().optional(),
   /** Fails the job with this text. */
   fail: z.string().min(1).optional(),
-  /** Output of that many bytes. */
+  /** Size of the output, bytes. */
   bytes: z.number().int().min(0).max(BYTES_MAX).optional(),
 })
 

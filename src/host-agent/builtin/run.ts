@@ -10,8 +10,8 @@ import { readWorkerSettings } from './worker-settings.ts'
 const OOM_SCORE = 500
 
 /**
- * Entry of a built-in program. `exitFile` gets the exit code as the process ends, so that an agent that is not its
- * parent (it was restarted meanwhile) still learns the code. No exit file is left when the process is killed.
+ * Entry point of a built-in program. The process writes its exit code into `exitFile` at the end, for an agent that is not its parent
+ * because it was restarted. A killed process leaves no exit file.
  */
 export async function runBuiltin(name: string | undefined, exitFile: string | undefined): Promise<void> {
   if (exitFile !== undefined) {
@@ -19,7 +19,7 @@ export async function runBuiltin(name: string | undefined, exitFile: string | un
     boundOutput(join(dirname(exitFile), 'output.log'))
   }
   takeOomScore()
-  // One plain line, because the last line of output becomes the reason that the user reads.
+  // The last line of output becomes the reason that the user reads, so it is one plain line.
   process.on('uncaughtException', (error) => {
     console.error(error.stack)
     console.error(`${error.name}: ${error.message}`)
@@ -28,12 +28,12 @@ export async function runBuiltin(name: string | undefined, exitFile: string | un
   await programs[name as BuiltinName]()
 }
 
-/** When memory ends, this ends before the agent, whose protection it was born with (HOST-93). */
+/** Raises the OOM score, which the process inherited from the protected agent: the kernel must end this process first (HOST-93). */
 function takeOomScore(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', String(OOM_SCORE))
   } catch {
-    // No kernel of that kind.
+    // Not a Linux kernel.
   }
 }
 
@@ -41,13 +41,13 @@ function writeExit(exitFile: string, exitCode: number): void {
   try {
     writeFileSync(exitFile, JSON.stringify({ exitCode }))
   } catch {
-    // The agent removed the workload's files already, so nobody is going to ask.
+    // The agent has removed the workload's files already, so it does not need the code.
   }
 }
 
 const programs: Record<BuiltinName, () => Promise<void>> = {
   echo: () => runWorker(readWorkerSettings(process.env), echo),
-  // On demand: its input schema doubles the start-up time, and an echo worker does without.
+  // Imported on demand: the input schema of `probe` doubles the start-up time, and an echo worker does not need it.
   probe: async () => runWorker(readWorkerSettings(process.env), (await import('./probe.ts')).probe),
   idle: runIdle,
 }

@@ -12,10 +12,10 @@ const POST_TIMEOUT_MS = 600_000
 const THROTTLED_PAUSE_MS = 5_000
 const ERROR_PAUSE_MS = 500
 const STOP_POLL_PAUSE_MS = 1_000
-/** Gaps between tries of a post that was answered with a 5xx, as stock SDKs have them. */
+/** Pauses between retries of a post that got a 5xx, as in stock SDKs. */
 const POST_RETRY_GAPS_MS = [2_000, 3_000]
 
-/** The calls of the worker protocol, one method a route. */
+/** The calls of the worker protocol, one method per route. */
 export class WorkerApi {
   private readonly settings: WorkerSettings
   private readonly headers: Record<string, string>
@@ -25,7 +25,7 @@ export class WorkerApi {
     this.headers = { authorization: settings.apiKey, 'user-agent': `podplane-builtin/${AGENT_VERSION}` }
   }
 
-  /** One long poll. Empty when there is no job; never throws, but pauses after an error so that it cannot spin. */
+  /** One long poll for jobs; empty when there is none. Never throws, but pauses after an error, so that the caller's loop cannot spin. */
   async take(freeSlots: number, busy: boolean, signal: AbortSignal): Promise<TakenJob[]> {
     const base = freeSlots > 1 ? this.settings.takeUrl.replace('/job-take/', '/job-take-batch/') : this.settings.takeUrl
     const batch = freeSlots > 1 ? `&batch_size=${freeSlots}` : ''
@@ -33,7 +33,7 @@ export class WorkerApi {
     return (Array.isArray(body) ? body : [body]).filter(isJob)
   }
 
-  /** One long poll for jobs to stop. */
+  /** One long poll for the ids of jobs to stop. */
   async pollStops(signal: AbortSignal): Promise<string[]> {
     const body = await this.poll(this.settings.takeUrl.replace('/job-take/', '/job-stop/'), signal)
     if (body === undefined) await pause(STOP_POLL_PAUSE_MS, signal)
@@ -57,7 +57,7 @@ export class WorkerApi {
     return undefined
   }
 
-  /** A result or a progress update. */
+  /** Posts a result or a progress update. */
   async postOutput(jobId: string, body: unknown, isStream: boolean): Promise<void> {
     await this.post(`${this.settings.outputUrl.replaceAll('$ID', jobId)}&isStream=${isStream}`, body)
   }
@@ -66,7 +66,7 @@ export class WorkerApi {
     await this.post(`${this.settings.streamUrl.replaceAll('$ID', jobId)}&isStream=false`, { output: chunk })
   }
 
-  /** Tries again on a 5xx only; a dropped result is logged and forgotten, as stock SDKs do. */
+  /** Retries on a 5xx only; a result that cannot be delivered is logged and dropped, as in stock SDKs. */
   private async post(url: string, body: unknown): Promise<void> {
     const text = JSON.stringify(body)
     for (const gapMs of [...POST_RETRY_GAPS_MS, undefined]) {
@@ -82,7 +82,7 @@ export class WorkerApi {
     try {
       const response = await fetch(url, {
         method: 'POST',
-        // JSON under a form content type: that is how stock SDKs send it, and a plane must read it.
+        // JSON with a form content type: stock SDKs send it so, and a plane must accept it.
         headers: { ...this.headers, 'content-type': 'application/x-www-form-urlencoded', charset: 'utf-8' },
         body,
         signal: AbortSignal.timeout(POST_TIMEOUT_MS),

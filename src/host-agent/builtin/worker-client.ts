@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type TakenJob, WorkerApi } from './worker-api.ts'
 import type { WorkerSettings } from './worker-settings.ts'
 
-/** What a handler may do while its job runs. */
+/** Functions available to a handler while its job runs. */
 export interface JobContext {
-  /** Fires when the plane stops the job; a stopped job posts nothing. */
+  /** Fires when the plane stops the job; a stopped job posts no result. */
   signal: AbortSignal
   postChunk(chunk: unknown): Promise<void>
   postProgress(value: unknown): Promise<void>
@@ -13,10 +13,13 @@ export interface JobContext {
 export type JobHandler = (input: unknown, job: JobContext) => Promise<JobResult>
 export type JobResult = { output: unknown; isStream?: boolean } | { error: string }
 
-/** After SIGTERM an open take may still carry a job; wait for it this long rather than lose that job until its lease ends. */
+/**
+ * After SIGTERM an open take request may still return a job; the worker waits this long for it, because otherwise the job is lost until its
+ * lease ends.
+ */
 const DRAIN_TAKE_MS = 1_000
 
-/** Runs the worker loop until SIGTERM, then finishes what is running and exits with 0. */
+/** Runs the worker loop until SIGTERM, then finishes the running jobs and exits with 0. */
 export async function runWorker(settings: WorkerSettings, handle: JobHandler): Promise<void> {
   const api = new WorkerApi(settings)
   const running = new Map<string, AbortController>()
@@ -43,7 +46,7 @@ interface TakeLoop {
   concurrency: number
 }
 
-/** Takes are serial. With every slot busy there is no take, so a single-slot worker never holds a second job. */
+/** Takes jobs, one request at a time. With every slot busy it sends no request, so a single-slot worker never holds a second job. */
 async function takeLoop(loop: TakeLoop): Promise<void> {
   const open = new Set<Promise<void>>()
   while (!loop.draining.aborted) {

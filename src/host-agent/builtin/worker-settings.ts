@@ -1,4 +1,4 @@
-/** What a worker learns from its environment; names as stock worker SDKs read them. */
+/** Settings of a worker from its environment, under the names that stock worker SDKs use. */
 export interface WorkerSettings {
   workerId: string
   apiKey: string
@@ -11,7 +11,7 @@ export interface WorkerSettings {
 }
 
 const PING_INTERVAL_DEFAULT_MS = 10_000
-/** A shorter interval would only burn the plane's time. */
+/** A shorter interval would only load the plane. */
 const PING_INTERVAL_MIN_MS = 100
 const CONCURRENCY_MAX = 32
 
@@ -25,11 +25,11 @@ export function readWorkerSettings(env: Record<string, string | undefined>): Wor
   return {
     workerId,
     apiKey: env.RUNPOD_AI_API_KEY ?? '',
-    // In the take URL `$ID` is the worker; in the two others it is the job and stays until one is known.
+    // In the take URL `$ID` is the worker; in the two other URLs it is the job and is replaced in each call.
     takeUrl: url('RUNPOD_WEBHOOK_GET_JOB').replaceAll('$ID', workerId),
     outputUrl: url('RUNPOD_WEBHOOK_POST_OUTPUT'),
     streamUrl: url('RUNPOD_WEBHOOK_POST_STREAM', env.RUNPOD_WEBHOOK_JOB_STREAM ?? ''),
-    // Without a key no pings are sent, as stock SDKs do.
+    // Without a key the worker sends no pings, as stock SDKs do.
     pingUrl: env.RUNPOD_AI_API_KEY ? env.RUNPOD_WEBHOOK_PING?.replaceAll('$RUNPOD_POD_ID', workerId) : undefined,
     pingIntervalMs: Math.max(PING_INTERVAL_MIN_MS, Number(env.RUNPOD_PING_INTERVAL) || PING_INTERVAL_DEFAULT_MS),
     concurrency: Math.min(CONCURRENCY_MAX, Math.max(1, Math.trunc(Number(env.PROBE_CONCURRENCY)) || 1)),

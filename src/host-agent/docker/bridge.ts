@@ -1,15 +1,15 @@
 import { createServer } from 'node:net'
 import type { DockerEngine } from './engine/engine.ts'
 
-/** Where the relay listens for containers, and by which name they reach it. */
+/** Address on which the relay listens for containers, and the name under which they reach it. */
 export interface BridgeAddress {
   listen: string
   advertise: string
 }
 
 /**
- * The bridge's gateway address, when it is an address of this machine. Otherwise the engine runs in a virtual machine
- * (Docker Desktop), which forwards `host.docker.internal` to this machine's loopback.
+ * Returns the gateway address of the bridge when it is an address of this machine. Otherwise the engine runs in a virtual machine (Docker
+ * Desktop), which forwards `host.docker.internal` to this machine's loopback.
  */
 export async function findBridgeAddress(
   engine: DockerEngine,
@@ -22,13 +22,13 @@ export async function findBridgeAddress(
   return { listen: '127.0.0.1', advertise: 'host.docker.internal' }
 }
 
-/** By default the gateway is the first address of the subnet, and older engines state only that one. */
+/** First host address of a subnet, the default gateway; older engines state only the subnet. */
 export function firstAddress(subnet: string | undefined): string | undefined {
   const [, network, last] = /^(\d+\.\d+\.\d+)\.(\d+)\//.exec(subnet ?? '') ?? []
   return network === undefined ? undefined : `${network}.${Number(last) + 1}`
 }
 
-/** Found out by listening: the list of interfaces lacks the bridge for as long as no container is connected to it. */
+/** Tries to listen: the list of interfaces lacks the bridge for as long as no container is connected to it. */
 function canListenOn(address: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()

@@ -57,16 +57,18 @@ export interface DockerRuntimeOptions extends HostContext {
   trial: Pick<EngineTrial, 'find'>
   network: Pick<HostNetwork, 'within'>
   images: ImagePolicy
-  /** Containers have addresses that this machine reaches; otherwise only their published ports are (an engine in a virtual machine). */
+  /**
+   * Containers have addresses that this machine reaches; otherwise it reaches only their published ports (an engine in a virtual machine).
+   */
   reachesContainers: boolean
   callers: RelayCallers
-  /** Private networks across hosts; undefined: this host builds none. */
+  /** Private networks across hosts; undefined: this host supports none. */
   sandboxes?: Sandboxes | undefined
   stateDir: string
   log: Log
 }
 
-/** Runs workloads as containers of the machine's Docker engine; touches only containers that carry this host's label. */
+/** Runs workloads as containers of the machine's Docker engine; affects only containers with this host's label. */
 export class DockerRuntime implements Runtime {
   readonly name = 'docker'
   readonly keepsDisk = true
@@ -103,7 +105,7 @@ export class DockerRuntime implements Runtime {
     }
   }
 
-  /** Before the image is fetched, so that others reach it early. */
+  /** Opens the sandbox before the image is fetched, so that other members reach it early. */
   private async openSandbox(workload: Workload, hooks: StartHooks): Promise<Sandbox> {
     const { sandboxes, network } = this.options
     if (sandboxes === undefined) throw new StartError('this host builds no private networks across hosts')
@@ -113,7 +115,7 @@ export class DockerRuntime implements Runtime {
   private async startPrepared(first: Workload, hooks: StartHooks, sandbox: Sandbox | undefined): Promise<Started> {
     const { disk, image } = await this.provideRoot(first, hooks)
     try {
-      // First: volumes are given by what it finds out.
+      // First, because the mounts of volumes depend on its result.
       const abilities = await this.findAbilities()
       if (sandbox !== undefined) this.options.sandboxes?.noteReady(first.id)
       const workload = await (hooks.wanted?.() ?? first)
@@ -141,11 +143,11 @@ export class DockerRuntime implements Runtime {
     }
   }
 
-  /** The disk to go on with, or else the image that it starts from, by its id: a name may lead elsewhere a moment later. */
+  /** The retained disk to continue from, or else the id of the image: a name may point to another image a moment later. */
   private async provideRoot(workload: Workload, hooks: StartHooks): Promise<{ disk: KeptDisk | undefined; image: string }> {
-    // One that somebody removed has no disk to go on with.
+    // A container that was removed from outside leaves no disk.
     if (hooks.diskOf != null && (await this.inspectOwn(hooks.diskOf)) !== undefined) {
-      // Like a pull, this makes nothing that runs: a start that is interrupted here may begin anew.
+      // Like a pull, this starts nothing: an interrupted start may begin again from here.
       hooks.onState('pulling')
       return { disk: await this.disks.handOn(hooks.diskOf, workload.id), image: workload.image }
     }
@@ -173,7 +175,7 @@ export class DockerRuntime implements Runtime {
     return exit
   }
 
-  /** What an ended container has no use for; others may get it. */
+  /** Frees the resources of an ended container for other workloads. */
   private release(id: string): void {
     this.execs.forget(containerName(id))
     this.addresses.delete(id)
@@ -192,12 +194,13 @@ export class DockerRuntime implements Runtime {
     let ended = false
     for (let answers = 0; !signal.aborted; answers += 1) {
       await this.readOutput(id, from.position, takeAndRemember, signal)
-      // The answer may end before the output does, as when the engine is restarted. Only one that began after the end is complete.
+      // The answer may end before the output does, for example when the engine restarts. Only an answer that began after the end is
+      // complete.
       if (ended) return
       const facts = await this.inspectOwn(id)
       if (facts === undefined) return
       ended = isEnded(facts)
-      // The engine ends the answer a moment before it says that the container has ended, and a removal waits for this.
+      // The engine ends the answer a moment before it reports the end of the container, and a removal waits for this.
       if (!ended) await sleep(backoffMs(answers, OUTPUT_RETRY_BASE_MS, RETRY_MAX_MS), signal)
     }
   }
@@ -218,14 +221,14 @@ export class DockerRuntime implements Runtime {
     const usage = await this.options.engine.usage(containerName(id))
     if (usage === undefined) return undefined
     const { throttledNanos, ...used } = usage
-    // That of an engine in a virtual machine is another program here.
+    // The process id in a virtual machine would mean another process here.
     const pid = this.options.reachesContainers ? await this.pidOf(id) : null
     const waited = pid === null ? undefined : readCpuWaitNanos(pid)
     const cpuWaitNanos = waited === undefined && throttledNanos === undefined ? undefined : (waited ?? 0) + (throttledNanos ?? 0)
     return { ...used, cpuWaitNanos, gpuIds: this.gpusInUse.get(id) ?? [] }
   }
 
-  /** Of its first process, on this machine; null: it has ended. One that runs keeps it, and no id runs twice. */
+  /** Process id of a container's main process on this machine; null: it has ended. A running container keeps it, and no id runs twice. */
   private async pidOf(id: string): Promise<number | null> {
     const known = this.pids.get(id)
     if (known !== undefined) return known
@@ -244,7 +247,7 @@ export class DockerRuntime implements Runtime {
       return published && { host: this.options.httpIp, port: published.public }
     }
     const [host] = facts.addresses.length > 0 ? facts.addresses : ((await this.options.sandboxes?.addressesOf(id)) ?? [])
-    // One that runs keeps its address, and no id runs twice.
+    // A running container keeps its address, and no id runs twice.
     if (host !== undefined) this.addresses.set(id, host)
     return host === undefined ? undefined : { host, port }
   }
@@ -276,7 +279,10 @@ export class DockerRuntime implements Runtime {
     return facts?.labels[HOST_LABEL] === this.options.hostId ? facts : undefined
   }
 
-  /** Found without a look at the container itself, so that one that cannot be looked at can be stopped and removed (HOST-109). */
+  /**
+   * Finds a container in the list, without inspecting it, so that a container that cannot be inspected can be stopped and removed
+   * (HOST-109).
+   */
   private async findOwn(id: string): Promise<ListedContainer | undefined> {
     const own = await this.options.engine.list(`${HOST_LABEL}=${this.options.hostId}`, `${WORKLOAD_LABEL}=${id}`)
     return own.find(({ name }) => name === containerName(id))
@@ -288,7 +294,7 @@ export class DockerRuntime implements Runtime {
     return found.flatMap((workload) => workload ?? [])
   }
 
-  /** One that cannot be looked at is as the engine's list says (HOST-109). */
+  /** A container that cannot be inspected is reported as the engine's list states it (HOST-109). */
   private async look(listed: ListedContainer): Promise<RuntimeWorkload | undefined> {
     const { engine, log } = this.options
     const id = listed.labels[WORKLOAD_LABEL]
@@ -313,7 +319,7 @@ export class DockerRuntime implements Runtime {
       )
       this.options.ports.adopt(id, payerByLabels(facts.labels) ?? id, ports)
       const keyHash = facts.labels[RELAY_KEY_LABEL]
-      // Pods have an empty one. A container that lacks it may be a worker, and the plane says its key again.
+      // The label of pods is empty. A container without the label may be a worker, and the plane sends its key again.
       if (keyHash !== '') this.options.callers.admit(id, keyHash)
     }
     return { id, phase, ports, startedAtMs: facts.startedAtMs }

@@ -8,12 +8,12 @@ const LOADED_WITHIN_MS = 60_000
 
 export interface SandboxImageDeps {
   engine: Pick<DockerEngine, 'imageFacts' | 'load'>
-  /** What tells this agent from others of the engine. */
+  /** Distinguishes this agent from others on the same engine. */
   key: string
   stateDir: string
 }
 
-/** The image of the containers that hold networks. */
+/** The image of sandboxes. */
 export class SandboxImage {
   private readonly deps: SandboxImageDeps
   private readonly loads = new SingleFlight<string>()
@@ -22,7 +22,10 @@ export class SandboxImage {
     this.deps = deps
   }
 
-  /** Its name; it is loaded when the engine does not have it. The members of a host's first cluster ask at one time, and one load serves all (HOST-171). */
+  /**
+   * Returns the name of the image, and loads it when the engine lacks it. The members of a host's first cluster call at the same time and
+   * share one load (HOST-171).
+   */
   provide(): Promise<string> {
     return this.loads.run('', () => this.load())
   }

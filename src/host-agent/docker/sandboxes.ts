@@ -20,7 +20,7 @@ import { SandboxImage } from './sandbox-image.ts'
 const SANDBOX_LABEL = 'podplane.sandbox'
 const PLACES_LABEL = 'podplane.overlays'
 const MEMORY_BYTES = 16 * 2 ** 20
-/** How often one is tried to be opened: nothing of the workload has begun by then, and with it fails its whole cluster. */
+/** Attempts to open one: no process of the workload has started by then, and a failure fails its whole cluster. */
 const TRIES = 3
 const RETRY_BASE_MS = 500
 const RETRY_MAX_MS = 2_000
@@ -28,26 +28,26 @@ const RETRY_MAX_MS = 2_000
 export interface SandboxesDeps extends PublishedPlace {
   engine: DockerEngine
   hostId: string
-  /** What tells this agent from others of the engine. */
+  /** Distinguishes this agent from others on the same engine. */
   key: string
   stateDir: string
   ports: HostPorts
   overlays: HostOverlays
-  /** Answers names of private networks; undefined: they stand in `/etc/hosts` only. */
+  /** Answers names of private networks; undefined: the names are in `/etc/hosts` only. */
   names: Pick<ContainerNames, 'resolversFor' | 'close'> | undefined
   checks: Pick<ReachChecks, 'notePrepared' | 'forget'>
   log: Log
 }
 
-/** What holds the network of a workload. */
+/** The container that owns the network of a workload. */
 export interface Sandbox {
   name: string
   ports: AssignedPort[]
 }
 
 /**
- * Containers that do nothing but hold the network of a workload in private networks across hosts (adr/0035): all interfaces are there before the
- * workload's own container starts, and answer while it waits for the others.
+ * Containers that only own the network of a workload in private networks across hosts (adr/0035): all interfaces exist before the
+ * workload's own container starts, and answer while it waits for the other members.
  */
 export class Sandboxes {
   private readonly deps: SandboxesDeps
@@ -58,7 +58,7 @@ export class Sandboxes {
     this.image = new SandboxImage(deps)
   }
 
-  /** Throws a `StartError`; then there is none. One that fails is tried again (HOST-171). */
+  /** Opens a sandbox, with retries (HOST-171). Throws a `StartError`; then there is no sandbox. */
   async open(workload: Workload, network: string, hooks: StartHooks): Promise<Sandbox> {
     for (let failures = 0; ; failures += 1) {
       try {
@@ -95,12 +95,12 @@ export class Sandboxes {
     }
   }
 
-  /** All but the start itself is done. */
+  /** Notes that a workload is ready except for the start itself. */
   noteReady(workloadId: string): void {
     this.deps.checks.notePrepared(workloadId)
   }
 
-  /** That of a workload that has ended; nothing to close is fine. */
+  /** Closes the sandbox of an ended workload; a workload without one is no error. */
   async close(workloadId: string): Promise<void> {
     if (this.deps.overlays.has(workloadId)) await this.remove(workloadId)
   }
@@ -114,7 +114,7 @@ export class Sandboxes {
     })
   }
 
-  /** Picks up those of workloads that run, and removes the others. */
+  /** Adopts the sandboxes of running workloads and removes the others. */
   async sweep(running: ReadonlySet<string>): Promise<void> {
     const { engine, hostId, overlays } = this.deps
     for (const id of running) this.noteReady(id)
@@ -130,12 +130,12 @@ export class Sandboxes {
     }
   }
 
-  /** Containers go on without the agent, and find their names in `/etc/hosts` meanwhile. */
+  /** Stops the name server. Containers continue without the agent and find the names in `/etc/hosts`. */
   end(): void {
     this.deps.names?.close()
   }
 
-  /** Addresses of a workload whose network is held for it. */
+  /** Addresses of a workload whose network a sandbox owns. */
   async addressesOf(workloadId: string): Promise<string[]> {
     return (await this.deps.engine.inspect(sandboxName(workloadId)))?.addresses ?? []
   }
@@ -171,7 +171,7 @@ export class Sandboxes {
   }
 }
 
-/** No workload's id has a dot. */
+/** Name of a workload's sandbox; unique, because the id of a workload has no dot. */
 function sandboxName(workloadId: string): string {
   return `${containerName(workloadId)}.net`
 }

@@ -3,22 +3,22 @@ import { type ExecStream, InputWindow } from './exec-stream.ts'
 import type { Frame, FrameKind } from './frames.ts'
 import { Pieces } from './pieces.ts'
 
-/** Calls under way at once: a few for each container that runs. */
+/** Maximum number of concurrent calls: a few for each running container. */
 const CALLS_MAX = 8_192
 
 interface Call {
   rule: CallRule<unknown>
-  /** What has come of a stream. */
+  /** Received pieces of a stream. */
   pieces: Pieces | undefined
-  /** What may be sent to a call that takes input. */
+  /** Flow control for a call that takes input. */
   input: InputWindow | undefined
   resolve(answer: unknown): void
   reject(error: Error): void
-  /** Ends what waits for a signal or a timeout. */
+  /** Removes the timer and the abort listener. */
   release(): void
 }
 
-/** The agent's end of a pipe to an engine client: makes calls, and knows which are under way. */
+/** The agent's end of the pipe to an engine client: makes calls and tracks those in progress. */
 export class Caller {
   private readonly send: (kind: FrameKind, call: number, payload?: Buffer | string) => void
   private readonly calls = new Map<number, Call>()
@@ -28,7 +28,7 @@ export class Caller {
     this.send = send
   }
 
-  /** Rejects with the engine's words, when the time of this call is over, or when a signal among the arguments fires. */
+  /** Makes a call. Rejects with the engine's error, on timeout, or when a signal among the arguments fires. */
   make(name: CallName, args: readonly unknown[]): Promise<unknown> {
     const rule: CallRule<unknown> = CALL_RULES[name]
     const signalAt = args.findIndex((arg) => arg instanceof AbortSignal)
@@ -47,7 +47,7 @@ export class Caller {
     })
   }
 
-  /** An answer of the client, or a part of it; of a call that was given up it means nothing any more. */
+  /** Handles an answer of the client, or a part of one; ignores answers to calls that were given up. */
   take({ kind, call: number, payload }: Frame): void {
     const call = this.calls.get(number)
     if (call === undefined) return
@@ -57,7 +57,7 @@ export class Caller {
     else this.settle(number, call, kind, payload)
   }
 
-  /** The client is gone. */
+  /** Rejects all calls, because the client has ended. */
   endAll(error: Error): void {
     for (const [number, call] of this.calls) this.finish(number, call, error)
   }

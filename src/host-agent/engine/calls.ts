@@ -3,29 +3,30 @@ import type { ContainerConfig, DockerEngine } from '../docker/engine/engine.ts'
 import { EngineFacts } from '../profile/engine-facts.ts'
 
 /**
- * Calls that are bounded together. How long the end of a container takes is up to its tenant: nobody's start waits for that, and no look (HOST-70).
+ * Groups of calls with a limit each. The end of a container takes as long as its tenant lets it: no start and no inspection waits for it
+ * (HOST-70).
  */
 export type CallQueue = 'looks' | 'starts' | 'ends'
 
-/** How a call to the engine is made through its client's process. */
+/** Rules for one engine call through the client's process. */
 export interface CallRule<Answer> {
-  /** Until then there is an answer; null: it takes as long as it takes, and counts as long. */
+  /** Timeout, milliseconds; null: none. */
   timeoutMs: number | null
-  /** Beside which calls it is one of so many at a time; null: it waits for no other. */
+  /** Group whose limit applies to the call; null: no limit. */
   queue: CallQueue | null
-  /** Whether it is made once more when the client has ended meanwhile. */
+  /** Whether the call is repeated once when the client ended during it. */
   again: boolean
-  /** What a good answer looks like; the engine may say anything. */
+  /** Schema of a valid answer, because the engine may send anything. */
   answer: z.ZodType<Answer> | 'nothing' | 'bytes' | 'stream' | 'bothWays'
 }
 
 type Rules = { readonly [Name in keyof DockerEngine]: CallRule<Awaited<ReturnType<DockerEngine[Name]>>> }
 
-/** For what the engine only has to look up. */
+/** Timeout of calls that only read. */
 const LOOK_MS = 60_000
-/** For what has it work. */
+/** Timeout of calls that change something. */
 const WORK_MS = 300_000
-/** The most grace that a workload gets, and some more. */
+/** Timeout of a stop: longer than the longest grace period of a workload. */
 const STOP_MS = 900_000
 
 const Time = z.number().nullable()
@@ -57,23 +58,23 @@ const ContainerUsage = z.object({
   traffic: Traffic.optional(),
 })
 const ExecFacts = z.object({ running: z.boolean(), exitCode: z.number().int().nullable() })
-/** Goes back to the engine as it came, so nothing of it is read here and its type is the engine's word. */
+/** Sent back to the engine unchanged, so its contents are not validated. */
 const Config = z.record(z.string(), z.unknown()) as unknown as z.ZodType<ContainerConfig>
 const Bridge = z.object({ gateway: z.string().optional(), subnet: z.string().optional() })
 
-/** Every call that the agent makes of its engine. A new one gets its row here. */
+/** The rules of every engine call that the agent makes; a new call gets a row here. */
 export const CALL_RULES: Rules = {
   info: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: EngineFacts },
   imageFacts: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ImageFacts.optional() },
   load: { timeoutMs: null, queue: null, again: true, answer: 'nothing' },
-  // What was created by the first of two would be in the way of the second; whoever starts a container tries again himself.
+  // A repeated call would conflict with the container of the first; callers that start a container retry themselves.
   create: { timeoutMs: WORK_MS, queue: 'starts', again: false, answer: 'nothing' },
   start: { timeoutMs: WORK_MS, queue: 'starts', again: true, answer: 'nothing' },
   putFiles: { timeoutMs: WORK_MS, queue: 'starts', again: true, answer: 'nothing' },
   readFile: { timeoutMs: WORK_MS, queue: 'starts', again: true, answer: z.string().optional() },
   inspect: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ContainerFacts.optional() },
   wait: { timeoutMs: null, queue: null, again: false, answer: 'nothing' },
-  // Waits for the grace of its container; as many as there are containers.
+  // Waits for the grace period of its container; there are at most as many stops as containers.
   stop: { timeoutMs: STOP_MS, queue: null, again: true, answer: 'nothing' },
   remove: { timeoutMs: WORK_MS, queue: 'ends', again: true, answer: 'nothing' },
   list: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.array(ListedContainer) },
@@ -108,13 +109,13 @@ export function isCallName(name: string): name is CallName {
   return Object.hasOwn(CALL_RULES, name)
 }
 
-/** A call as it is sent. A signal stays on its side: its place is named, and `abort` says that it fired. */
+/** A call as sent. An abort signal is not sent: `signalAt` is its position among the arguments, and an `abort` frame says that it fired. */
 export const CallMessage = z.object({ name: z.string(), args: z.array(z.unknown()), signalAt: z.number().int().nullable() })
 export type CallMessage = z.infer<typeof CallMessage>
 
-/** Why a call failed, in the engine's words, and the status of its answer if there was one. */
+/** Error text of a failed call, as the engine stated it, and the status of its answer if there was one. */
 export const Failure = z.object({ text: z.string(), statusCode: z.number().optional() })
 export type Failure = z.infer<typeof Failure>
 
-/** Bytes of a stream that may be under way before its reader has asked for more. */
+/** Bytes of a stream that may be in transit without credit from its reader. */
 export const STREAM_WINDOW_BYTES = 256 * 1024

@@ -4,26 +4,26 @@ import { errorText } from '../../node/fail.ts'
 import { describeExit } from '../exit-reason.ts'
 import { encodeFrame, type Frame, type FrameKind, frameDecoder } from './frames.ts'
 
-/** Memory for what it keeps of answers; one that wants more ends, and is started again. */
+/** Heap limit for its answers; a process that needs more ends and is restarted. */
 const HEAP_MAX_MB = 256
-/** Young objects die fast here, so little room for them saves memory. */
+/** Most objects are short-lived, so a small young generation saves memory. */
 const SEMI_SPACE_MAX_MB = 2
-/** The descriptor under which it has its end of the pipe. */
+/** File descriptor of the child's end of the pipe. */
 const CLIENT_END = 3
 const PING_EVERY_MS = 10_000
-/** One that says nothing for so long is stuck. */
+/** A process that is silent for this long counts as stuck. */
 const SILENCE_MAX_MS = 60_000
 const LAST_WORDS_MAX_CHARS = 4_096
-/** What the engine's client reads of its environment; the agent's own may hold a join token. */
+/** Environment variables that the engine's client needs; the agent's own environment may contain a join token. */
 const ENVIRONMENT = /^(DOCKER_.*|SSL_CERT_.*|NODE_EXTRA_CA_CERTS|HOME|PATH|TZ)$/
 
 export interface ClientProcessEvents {
   onFrame(frame: Frame): void
-  /** Comes once, also when it could not be started. */
+  /** Called once, also when the process could not be started. */
   onEnd(reason: string): void
 }
 
-/** One process that speaks to the engine for the agent. */
+/** One process that connects to the engine for the agent. */
 export class ClientProcess {
   private readonly child: ChildProcess
   private readonly pipe: Duplex
@@ -34,7 +34,7 @@ export class ClientProcess {
   private broken: string | undefined
   private isEnded = false
 
-  /** `command` runs this very program again. */
+  /** `command` runs this program again. */
   constructor(command: readonly [string, ...string[]], events: ClientProcessEvents) {
     this.events = events
     const [program, ...args] = command
@@ -47,9 +47,9 @@ export class ClientProcess {
       this.lastWords = (this.lastWords + text).slice(-LAST_WORDS_MAX_CHARS)
     })
     this.child.on('error', (error) => this.end(`could not be started: ${errorText(error)}`))
-    // After the last bytes of its output.
+    // `close` follows the last bytes of its output.
     this.child.on('close', (exitCode, signal) => this.end(this.describe(exitCode, signal)))
-    // Without descriptors to spare there is a child without pipes, whatever its type says.
+    // Without free file descriptors, a child has no pipes, although its type promises them.
     const stdio = this.child.stdio as ChildProcess['stdio'] | undefined
     const pipe: unknown = stdio?.[CLIENT_END]
     if (!(pipe instanceof Duplex)) throw new Error('the engine client could not be given a pipe')

@@ -8,15 +8,15 @@ import { CALL_RULES, type CallName } from './calls.ts'
 import { ClientProcess } from './client-process.ts'
 import { Turns } from './turns.ts'
 
-/** So many calls of a queue at a time. */
+/** Maximum number of concurrent calls in one queue. */
 const QUEUE_PLACES = 32
 const RESTART_BASE_MS = 100
 const RESTART_MAX_MS = 10_000
-/** One that has lived this long has recovered. */
+/** A process that has lived this long counts as recovered. */
 const STEADY_MS = 60_000
 
 export interface EngineClientDeps {
-  /** How to run this very program again. */
+  /** Command that runs this program again. */
   command: readonly [string, ...string[]]
   log: Log
 }
@@ -27,11 +27,11 @@ interface Connection {
 }
 
 /**
- * Speaks to the container engine through a process of its own (HOST-70): whatever the engine answers, and whatever the client makes of it, the
- * agent lives on. A client that ends is started again, after a pause that grows; calls under way fail and say so.
+ * Connects to the container engine through a separate process (HOST-70): no answer of the engine, and no failure of the client, ends the
+ * agent. A client that ends is restarted after a growing pause; calls in progress fail with `EngineClientEnded`.
  */
 export class EngineClient {
-  /** The engine as everybody else knows it. */
+  /** The engine, with the same interface as a direct client. */
   readonly engine: DockerEngine
   private readonly deps: EngineClientDeps
   private readonly queues = { looks: new Turns(QUEUE_PLACES), starts: new Turns(QUEUE_PLACES), ends: new Turns(QUEUE_PLACES) }
@@ -47,7 +47,7 @@ export class EngineClient {
     this.engine = Object.fromEntries(calls) as DockerEngine
   }
 
-  /** The process that serves at the moment. */
+  /** Process id of the current client. */
   get pid(): number | undefined {
     return this.connection?.process.pid
   }
@@ -73,7 +73,7 @@ export class EngineClient {
   }
 
   private async connected(): Promise<Connection> {
-    // Whoever waits may find the client ended again when the pause is over.
+    // The client may have ended again when the pause is over, which sets a new pause.
     for (let waited: Promise<void> | undefined; waited !== this.pause; ) {
       waited = this.pause
       await waited

@@ -1,20 +1,20 @@
 import type { Duplex } from 'node:stream'
 
-/** Both directions of a command that runs in a container, as the engine sends them. */
+/** Both directions of a command that runs in a container. */
 export interface ExecStream {
-  /** Ends when the command has, or the connection. */
+  /** Ends when the command or the connection ends. */
   output: AsyncIterable<Buffer>
-  /** Resolves when there is room for more. */
+  /** Resolves when there is room for more input. */
   write(bytes: Uint8Array): Promise<void>
-  /** No more input. */
+  /** Ends the input. */
   endInput(): void
-  /** The command itself goes on: the engine ends none. */
+  /** Closes the connection. The command continues, because the engine ends none. */
   close(): void
 }
 
-/** A connection to the engine as such a stream. */
+/** An `ExecStream` over a connection to the engine. */
 export function overConnection(connection: Duplex): ExecStream {
-  // Whoever reads hears of it; whoever has left does not care.
+  // A reader gets the error from the stream; without a reader it has no effect.
   connection.on('error', () => {})
   return {
     output: connection as AsyncIterable<Buffer>,
@@ -27,7 +27,7 @@ export function overConnection(connection: Duplex): ExecStream {
   }
 }
 
-/** Input of a call on its way through the pipe: no more than a window is under way. */
+/** Flow control for the input of a call through the pipe: at most one window is in transit. */
 export class InputWindow {
   private left: number
   private isOver = false
@@ -37,7 +37,7 @@ export class InputWindow {
     this.left = windowBytes
   }
 
-  /** Bytes that may be sent now, at most as many as wanted; throws when nobody takes them any more. */
+  /** Reserves bytes to send, at most `wanted`; waits while the window is full. Throws when the command takes no more input. */
   async take(wanted: number): Promise<number> {
     while (this.left === 0 && !this.isOver) await this.wake.promise
     if (this.isOver) throw new Error('the command takes no more')

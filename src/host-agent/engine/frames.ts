@@ -1,8 +1,7 @@
 /**
- * What the agent and its engine client say to each other. From the agent: `call` (JSON), `abort`, `credit` (four bytes: how many more
- * may be sent), `ping`, `input` of a call that
- * takes some, and its `inputEnd`. From the client: `value` (JSON, empty for nothing), `bytes`, `failure` (JSON), `stream`, its `piece`s and `end`, `pong`,
- * `taken` (four bytes: so much of the input has gone on).
+ * Frames between the agent and its engine client. From the agent: `call` (JSON), `abort`, `credit` (four bytes: number of further bytes
+ * that may be sent), `ping`, `input` for a call that takes input, and `inputEnd`. From the client: `value` (JSON, empty for none), `bytes`,
+ * `failure` (JSON), `stream`, its `piece`s and `end`, `pong`, `taken` (four bytes: number of input bytes that were passed on).
  */
 const KINDS = [
   'call',
@@ -24,18 +23,18 @@ export type FrameKind = (typeof KINDS)[number]
 
 export interface Frame {
   kind: FrameKind
-  /** The number of the call that it is about; 0: of none. */
+  /** Number of the call that the frame belongs to; 0: none. */
   call: number
   payload: Buffer
 }
 
-/** Length of the payload, kind, number of the call. */
+/** Length of the payload (four bytes), kind (one byte), number of the call (four bytes). */
 const HEADER_BYTES = 9
-/** Largest payload. What reaches the agent of an answer is a small part of what the engine says. */
+/** Limit of a payload. An answer reaches the agent reduced to a small part of what the engine sends. */
 export const PAYLOAD_MAX_BYTES = 8 * 2 ** 20
 const NONE = Buffer.alloc(0)
 
-/** A frame as bytes. Throws when its payload is too large. */
+/** Encodes a frame. Throws when its payload is too large. */
 export function encodeFrame(kind: FrameKind, call: number, payload: Buffer | string = NONE): Buffer {
   const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload
   if (bytes.length > PAYLOAD_MAX_BYTES)
@@ -47,14 +46,14 @@ export function encodeFrame(kind: FrameKind, call: number, payload: Buffer | str
   return Buffer.concat([header, bytes])
 }
 
-/** Makes a function that takes bytes in whatever pieces they come and returns the frames that are complete. Throws on anything else. */
+/** Returns a decoder that takes pieces of any size and returns the complete frames. It throws on anything else. */
 export function frameDecoder(): (data: Buffer) => Frame[] {
   let pieces: Buffer[] = []
   let held = 0
   let wanted = HEADER_BYTES
   let header: Omit<Frame, 'payload'> | undefined
   const take = (): Buffer => {
-    // Joined once a frame is whole: joining at every piece would copy a large one hundreds of times.
+    // Joined once a frame is complete: joining at every piece would copy a large frame hundreds of times.
     const bytes = Buffer.concat(pieces)
     pieces = bytes.length > wanted ? [bytes.subarray(wanted)] : []
     held = bytes.length - wanted

@@ -1,4 +1,4 @@
-/** The pieces of a stream that have come and were not read yet. */
+/** Buffer of the received pieces of a stream that were not read yet. */
 export class Pieces {
   private readonly pieces: Buffer[] = []
   private ended: { error: Error | null } | undefined
@@ -9,13 +9,13 @@ export class Pieces {
     this.wake()
   }
 
-  /** No more will come; what has come is read first. */
+  /** Ends the stream; its buffered pieces are read first. */
   end(error: Error | null): void {
     this.ended ??= { error }
     this.wake()
   }
 
-  /** `onTaken` hears of every piece that was read; `onLeft` when the reader has gone. */
+  /** Reads the pieces. Calls `onTaken` after each piece, and `onLeft` when the reader leaves. */
   async *read(onTaken: (bytes: number) => void, onLeft: () => void): AsyncGenerator<Buffer> {
     try {
       for (;;) {

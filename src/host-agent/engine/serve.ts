@@ -9,14 +9,14 @@ import { CALL_RULES, CallMessage, type Failure, isCallName, STREAM_WINDOW_BYTES 
 import type { ExecStream } from './exec-stream.ts'
 import { encodeFrame, type Frame, type FrameKind, frameDecoder } from './frames.ts'
 
-/** The descriptor of the pipe to the agent. */
+/** File descriptor of the pipe to the agent. */
 const AGENT_FD = 3
-/** The words of an error may be a tenant's. */
+/** Limit of an error text, because a tenant may control it. */
 const TEXT_MAX_CHARS = 8_192
 
-/** The whole life of an engine client's process: it serves the agent that started it and ends with it. */
+/** Main function of an engine client process: serves the agent that started it and exits when the agent closes the pipe. */
 export async function runEngineClient(): Promise<void> {
-  // The agent decides when this ends: until then it has containers to stop, also after a Ctrl-C that all of them get.
+  // The agent decides when this process ends: it may have containers to stop, also after a Ctrl-C, which reaches the whole process group.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   const agent = new Socket({ fd: AGENT_FD })
   new EngineServer(agent, connectDocker)
@@ -26,14 +26,14 @@ export async function runEngineClient(): Promise<void> {
 
 interface ServedCall {
   abort: AbortController
-  /** Bytes that its reader has asked for and that were not sent yet. */
+  /** Bytes that the reader has requested and that are not sent yet. */
   credit: number
   wake(): void
-  /** Where its input goes, of a call that takes some. */
+  /** Destination of the input, for a call that takes input. */
   input?: ExecStream
 }
 
-/** Makes the calls that come over `agent`, and answers there. What is thrown elsewhere ends this process, and nothing but it. */
+/** Makes the calls that come over `agent`, and answers there. An exception outside of a call ends only this process. */
 export class EngineServer {
   private readonly agent: Duplex
   private readonly connect: () => Promise<DockerEngine>
@@ -66,7 +66,7 @@ export class EngineServer {
   private passInput(number: number, input: ExecStream, payload: Buffer): void {
     const length = Buffer.allocUnsafe(4)
     length.writeUInt32BE(payload.length)
-    // What a command does not take that has ended is nobody's.
+    // Input that an ended command did not take is dropped.
     input.write(payload).then(
       () => this.send('taken', number, length),
       () => undefined,
@@ -79,7 +79,7 @@ export class EngineServer {
     try {
       const { name, args, signalAt } = CallMessage.parse(JSON.parse(payload.toString()))
       if (!isCallName(name)) throw new Error(`the engine client knows no call '${name}'`)
-      // JSON has no word for what is left out.
+      // JSON has no `undefined`: omitted arguments arrive as null.
       const given = args.map((value, index) => (index === signalAt ? call.abort.signal : (value ?? undefined)))
       await withSignal(call.abort.signal, async () => {
         const engine = await this.connected()
@@ -111,7 +111,7 @@ export class EngineServer {
     else this.send('value', number, JSON.stringify(answer))
   }
 
-  /** No more of a stream than its reader asks for. */
+  /** Sends a stream, at most as far as its reader has requested. */
   private async pass(number: number, call: ServedCall, stream: AsyncIterable<Buffer>): Promise<void> {
     this.send('stream', number)
     for await (const piece of stream) {

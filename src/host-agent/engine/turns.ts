@@ -1,4 +1,4 @@
-/** Lets so many work at a time; the others wait in the order in which they came. */
+/** Runs at most `count` tasks at a time; others wait in their order of arrival. */
 export class Turns {
   private free: number
   private readonly waiting: (() => void)[] = []

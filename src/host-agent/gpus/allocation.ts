@@ -1,15 +1,15 @@
 import type { GpuDevice } from './nvidia-smi.ts'
 
-/** The GPUs of a machine that a container may be given. */
+/** The GPUs of a machine that can be allocated to containers. */
 export interface HostGpus {
   devices: readonly GpuDevice[]
-  /** Types of which this host only pretends to have some; containers get no device for them. */
+  /** GPU types that this host only simulates; containers get no device for them. */
   simulatedTypes: ReadonlySet<string>
 }
 
 /**
- * Chooses devices for a workload: ids of free GPUs of its type, an empty list when that type is simulated, undefined when
- * there are not enough. Lowest first, so that neighbours (often on one switch) stay together.
+ * Chooses devices for a workload: ids of free GPUs of its type, an empty list when that type is simulated, undefined when too few are free.
+ * Lowest first, so that neighbours (often on one switch) stay together.
  */
 export function chooseGpus(
   gpus: HostGpus,

@@ -15,11 +15,11 @@ import {
 const INTERVAL_MS = 60_000
 const TIMEOUT_MS = 20_000
 const OUTPUT_MAX_BYTES = 16 * 2 ** 20
-/** Most problems that one beat carries; a machine with more has one problem. */
+/** Maximum number of problems in one heartbeat; more of them have a common cause. */
 const MAX_PROBLEMS = 64
-/** A driver that is busy, with an upgrade say, may miss one look. */
+/** Consecutive failures of nvidia-smi that count as a problem: a busy driver, during an upgrade for example, may fail once. */
 const FAILURES_LIMIT = 2
-/** Of the kernel log, the first that may be read: both need rights that an agent does not always have. */
+/** Programs that print the kernel log; the first that succeeds is used, because both need rights that an agent may lack. */
 const KERNEL_LOGS: readonly (readonly [string, readonly string[]])[] = [
   ['journalctl', ['--dmesg', '--boot', '--quiet', '--no-pager', '--output=short']],
   ['dmesg', []],
@@ -27,11 +27,11 @@ const KERNEL_LOGS: readonly (readonly [string, readonly string[]])[] = [
 
 export interface GpuHealthWatchOptions {
   log: Log
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two checks. */
   intervalMs?: number
 }
 
-/** Looks at the health of this machine's GPUs once a minute, and says in beats what has changed (HOST-41). */
+/** Checks the health of this machine's GPUs once a minute and reports changes in heartbeats (HOST-41). */
 export class GpuHealthWatch {
   private readonly options: GpuHealthWatchOptions
   private readonly known = new Map<string, GpuReading>()
@@ -39,7 +39,7 @@ export class GpuHealthWatch {
   private problems: GpuProblem[] | undefined
   private sent: string | undefined
   private failures = 0
-  /** What the driver can be asked; undefined until it has said so. */
+  /** Query fields that the driver supports; undefined until they are read from it. */
   private fields: readonly HealthField[] | undefined
   private timer: NodeJS.Timeout | undefined
   private closed = false
@@ -59,7 +59,7 @@ export class GpuHealthWatch {
     clearTimeout(this.timer)
   }
 
-  /** What a beat says of it: everything in the first beat of a link and after a change, nothing otherwise. */
+  /** GPU problems for a heartbeat: all of them in the first heartbeat of a link and after a change, otherwise nothing. */
   forBeat(first: boolean): { gpuHealth?: GpuProblem[] } {
     if (this.problems === undefined) return {}
     const text = JSON.stringify(this.problems)
@@ -72,9 +72,9 @@ export class GpuHealthWatch {
     this.fields ??= healthFieldsOf((await run('nvidia-smi', ['--help-query-gpu'])).stdout)
     const output = await run('nvidia-smi', [`--query-gpu=${this.fields.join(',')}`, '--format=csv,noheader,nounits'])
     const readings = parseHealthQuery(output.stdout, this.fields)
-    // Another driver, an older one say, may have come meanwhile.
+    // The driver may have been replaced, by an older one for example, so its fields are read again.
     if (output.failed) this.fields = undefined
-    // With one GPU lost it fails as a whole, but may still list the others.
+    // With one GPU lost, nvidia-smi fails as a whole but may still list the others.
     const answers = !output.failed || readings.length > 0
     this.failures = answers ? 0 : this.failures + 1
     if (!answers && this.failures < FAILURES_LIMIT) return
@@ -96,7 +96,7 @@ export class GpuHealthWatch {
 async function readXids(): Promise<Xid[]> {
   for (const [program, args] of KERNEL_LOGS) {
     const { stdout, failed } = await run(program, args)
-    // Without the right to read it, journalctl may succeed and say nothing.
+    // Without the right to read the kernel log, journalctl may succeed with empty output.
     if (!failed && stdout.trim() !== '') return parseXids(stdout)
   }
   return []

@@ -1,8 +1,8 @@
 import type { GpuProblem } from '../../host-protocol/messages.ts'
 
-// What nvidia-smi and the kernel log say about GPUs, as problems. Pure; the programs are run by `GpuHealthWatch`.
+// Finds GPU problems in the output of nvidia-smi and in the kernel log. Pure; `GpuHealthWatch` runs the programs.
 
-/** Fields that every driver knows. */
+/** Fields that every driver supports. */
 const BASIC_FIELDS = [
   'index',
   'uuid',
@@ -11,7 +11,10 @@ const BASIC_FIELDS = [
   'retired_pages.pending',
   'temperature.gpu',
 ] as const
-/** Fields of newer drivers. From Ampere on a GPU remaps rows where older ones retire pages; from Hopper on its limit is a distance. */
+/**
+ * Fields of newer drivers. From Ampere on, a GPU remaps rows where older GPUs retire pages; from Hopper on, its temperature limit is a
+ * distance.
+ */
 const NEWER_FIELDS = ['remapped_rows.pending', 'remapped_rows.failure', 'temperature.gpu.tlimit', 'gpu_recovery_action'] as const
 
 /** A column of the health query. */
@@ -20,7 +23,7 @@ export type HealthField = (typeof BASIC_FIELDS)[number] | (typeof NEWER_FIELDS)[
 export interface GpuReading {
   index: number
   uuid: string
-  /** `0000:3b:00`, as the kernel names it. */
+  /** `0000:3b:00`, as in the kernel log. */
   pciAddress: string
   /** Since the driver was loaded; null where the GPU has no ECC. */
   uncorrectedErrors: number | null
@@ -28,9 +31,9 @@ export interface GpuReading {
   remapPending: boolean
   remapFailed: boolean
   temperatureC: number | null
-  /** Degrees left until the highest temperature that the GPU may work at; null where it does not state them. */
+  /** Degrees left until the highest operating temperature of the GPU; null where the GPU does not state them. */
   marginC: number | null
-  /** `Reset`, say; null when the driver asks for nothing. */
+  /** Action that the driver recommends, such as `Reset`; null: none. */
   recovery: string | null
 }
 
@@ -40,13 +43,13 @@ export interface Xid {
   code: number
 }
 
-/** Above what data center GPUs bear before they slow down; a GPU counts as hot until it is well below. */
+/** Above the temperature at which data center GPUs slow down; a GPU counts as hot until it is well below. */
 const HOT_FROM_C = 95
 const HOT_UNTIL_C = 90
-/** Of a GPU that states its limit, which is 87 °C of an H200: it is hot at the limit, until it is this far below. */
+/** For a GPU that states its limit (87 °C on an H200): it is hot from the limit on, until it is this many degrees below. */
 const COOL_MARGIN_C = 5
 
-/** Codes that mean the hardware or its driver; the others are mostly errors of the program that used it. */
+/** Codes of faults in the hardware or its driver; most other codes are errors of the program that used the GPU. */
 const HARDWARE_XIDS: ReadonlyMap<number, string> = new Map([
   [48, 'double-bit ECC error'],
   [62, 'internal micro-controller halted'],
@@ -60,13 +63,13 @@ const HARDWARE_XIDS: ReadonlyMap<number, string> = new Map([
   [140, 'unrecovered ECC error'],
 ])
 
-/** The fields to ask for, by the output of `nvidia-smi --help-query-gpu`: a driver refuses a whole query for one field that it does not know. */
+/** Fields to query, from the output of `nvidia-smi --help-query-gpu`: a driver refuses a whole query that has one unknown field. */
 export function healthFieldsOf(help: string): readonly HealthField[] {
   const known = new Set([...help.matchAll(/"([a-z0-9_.]+)"/g)].map(([, name]) => name))
   return [...BASIC_FIELDS, ...NEWER_FIELDS.filter((field) => known.has(field))]
 }
 
-/** Lines of `--query-gpu=<fields> --format=csv,noheader,nounits`; others (warnings, errors) are skipped. */
+/** Parses lines of `--query-gpu=<fields> --format=csv,noheader,nounits`; other lines (warnings, errors) are skipped. */
 export function parseHealthQuery(csv: string, fields: readonly HealthField[]): GpuReading[] {
   return csv.split('\n').flatMap((line) => {
     const cells = line.split(',').map((cell) => cell.trim())
@@ -101,16 +104,16 @@ export function parseXids(kernelLog: string): Xid[] {
 }
 
 export interface GpuFacts {
-  /** Every GPU that was ever seen, by its id, as it was last read. */
+  /** Last reading of every GPU that was ever seen, by its id. */
   known: ReadonlyMap<string, GpuReading>
-  /** This time; undefined when nvidia-smi does not answer. */
+  /** Readings of this check; undefined when nvidia-smi does not answer. */
   current: readonly GpuReading[] | undefined
   xids: readonly Xid[]
-  /** Ids of those that were hot the last time. */
+  /** Ids of the GPUs that were hot at the previous check. */
   hot: ReadonlySet<string>
 }
 
-/** All that is wrong, in words that stay the same as long as it is the same problem. */
+/** All current problems; the text of a problem stays the same for as long as it lasts. */
 export function findGpuProblems({ known, current, xids, hot }: GpuFacts): GpuProblem[] {
   const present = new Set((current ?? [...known.values()]).map(({ uuid }) => uuid))
   const driver = current === undefined ? [{ index: null, uuid: null, problem: 'nvidia-smi does not answer' }] : []
@@ -142,20 +145,20 @@ function problemsOf(reading: GpuReading, hot: ReadonlySet<string>): GpuProblem[]
   return problems.map((problem) => ({ index, uuid, problem }))
 }
 
-// One that fell off before this agent started is known by its address only.
+// A GPU that fell off the bus before this agent started is known by its PCI address only.
 function problemOfXid({ pciAddress, code }: Xid, known: readonly GpuReading[]): GpuProblem {
   const gpu = known.find((reading) => reading.pciAddress === pciAddress)
   const text = `XID ${code}: ${HARDWARE_XIDS.get(code)}`
   return { index: gpu?.index ?? null, uuid: gpu?.uuid ?? null, problem: gpu ? text : `${text} (${pciAddress})` }
 }
 
-/** nvidia-smi writes `00000000:3B:00.0`, the kernel `0000:3b:00` or `0000:3b:00.0`. */
+/** Returns `0000:3b:00`: nvidia-smi writes `00000000:3B:00.0`, the kernel `0000:3b:00` or `0000:3b:00.0`. */
 function normalizePciAddress(address: string): string {
   const [, domain = '', rest = ''] = /^([0-9a-f]+):([0-9a-f]+:[0-9a-f]+)/i.exec(address) ?? []
   return `${domain.slice(-4).padStart(4, '0')}:${rest}`.toLowerCase()
 }
 
-// "[N/A]", "[Not Supported]" and the like are no numbers.
+// "[N/A]", "[Not Supported]" and similar cells give null.
 function readNumber(cell: string): number | null {
   return /^-?\d+$/.test(cell) ? Number(cell) : null
 }

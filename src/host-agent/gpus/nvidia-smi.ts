@@ -11,16 +11,18 @@ export interface GpuDevice {
   typeId: string
   memoryMb: number
   driverVersion: string
-  /** `GPU-…`; what the container engine is asked for by id. */
+  /** `GPU-…`; the container engine selects devices by this id. */
   uuid: string
 }
 
-/** Lines of `--query-gpu=name,memory.total,driver_version,uuid --format=csv,noheader,nounits`; others (warnings) are skipped. */
+/**
+ * Parses lines of `--query-gpu=name,memory.total,driver_version,uuid --format=csv,noheader,nounits`; other lines (warnings) are skipped.
+ */
 export function parseGpuQuery(csv: string): GpuDevice[] {
   return csv.split('\n').flatMap((line) => {
     const [typeId = '', memory = '', driverVersion = '', uuid = ''] = line.split(',').map((cell) => cell.trim())
     if (typeId === '' || !uuid.startsWith('GPU-')) return []
-    // Unified-memory machines answer "[N/A]" for the memory.
+    // Machines with unified memory report "[N/A]" for the memory.
     return [{ typeId, memoryMb: Number.parseInt(memory, 10) || 0, driverVersion, uuid }]
   })
 }
@@ -30,7 +32,7 @@ export function parseCudaVersion(banner: string): string | null {
   return /CUDA (?:UMD )?Version:\s*(\d+(?:\.\d+)*)/.exec(banner)?.[1] ?? null
 }
 
-/** Groups equal GPUs, as the catalog counts them. */
+/** Groups devices by GPU type, as the catalog counts them. */
 export function groupGpus(devices: readonly GpuDevice[], cudaVersion: string | null): GpuInventory[] {
   const byType = Map.groupBy(devices, (device) => device.typeId)
   return [...byType].map(([typeId, group]) => ({

@@ -1,10 +1,10 @@
 import type { GpuInventory } from '../../host-protocol/messages.ts'
 import { OperatorError } from '../../node/fail.ts'
 
-/** What each simulated GPU brings along, so that placement finds room for a pod of usual shape on any laptop. */
+/** Capacity that each simulated GPU adds, so that a pod of usual shape fits on any laptop. */
 export const SIMULATED_PER_GPU = { vcpus: 16, memoryMb: 128 * 1024, diskGb: 500 } as const
 
-/** What a host of today reports (PP-152), so that requests with a CUDA floor can be tried out. */
+/** Versions that a current host reports (PP-152), so that requests with a minimum CUDA version can be tried out. */
 const SIMULATED_DRIVER = { driverVersion: '580.95.05', cudaVersion: '13.0' } as const
 
 const COUNT_MAX = 1_024

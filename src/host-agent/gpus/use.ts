@@ -8,10 +8,13 @@ const TIMEOUT_MS = 10_000
 const BYTES_PER_MIB = 2 ** 20
 const FIELDS = 'uuid,utilization.gpu,utilization.memory,index,memory.used,memory.total,temperature.gpu,power.draw'
 
-/** What a GPU does, as the plane is told. */
+/** Use of one GPU, as reported to the plane. */
 export type GpuUse = NonNullable<MachineStats['gpus']>[number]
 
-/** Lines of `--query-gpu=FIELDS --format=csv,noheader,nounits`; a GPU that does not say how busy it is is left out, and so is any other figure. */
+/**
+ * Parses lines of `--query-gpu=FIELDS --format=csv,noheader,nounits`; omits a GPU without utilisation figures, and any other figure that is
+ * missing.
+ */
 export function parseGpuUse(csv: string): Map<string, GpuUse> {
   const found = csv.split('\n').flatMap((line, place) => {
     const [uuid = '', util = '', memoryUtil = '', index = '', used, total, temperature, power] = line.split(',').map((cell) => cell.trim())
@@ -34,7 +37,7 @@ function stated<Name extends string>(name: Name, cell = '', factor = 1): { [Key 
   return /^\d{1,9}(\.\d{1,9})?$/.test(cell) ? ({ [name]: Number(cell) * factor } as { [Key in Name]?: number }) : {}
 }
 
-/** Use of the GPUs by their ids. Throws when `nvidia-smi` fails. */
+/** Use of the GPUs by id. Throws when `nvidia-smi` fails. */
 export async function readGpuUse(): Promise<Map<string, GpuUse>> {
   const query = [`--query-gpu=${FIELDS}`, '--format=csv,noheader,nounits']
   const { stdout } = await run('nvidia-smi', query, { timeout: TIMEOUT_MS })

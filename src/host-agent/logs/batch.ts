@@ -7,23 +7,23 @@ import {
   type LogLine,
 } from '../../host-protocol/logs.ts'
 
-/** Most bytes of JSON in one request; the plane refuses a body of twice that. */
+/** Maximum size of one request, bytes of JSON; the plane refuses a body of twice that. */
 export const REQUEST_BYTES = 512 * 1024
 
-/** Milliseconds until lines that wait since `sinceMs` are to be sent: at once when a batch is full, else a second after the first. */
+/** Milliseconds until lines that wait since `sinceMs` are due: 0 when a batch is full, otherwise one second after the first line. */
 export function batchDueInMs(pendingLines: number, sinceMs: number, nowMs: number): number {
   if (pendingLines >= LOG_BATCH_LINES) return 0
   return Math.max(0, sinceMs + LOG_BATCH_WAIT_MS - nowMs)
 }
 
-/** What one workload has to send, oldest line first. */
+/** Unsent lines of one workload, oldest first. */
 export interface Pending {
   workloadId: string
   access: LogAccess
   lines: readonly LogLine[]
 }
 
-/** One request of what is pending, in the given order, within the bounds of batches and bytes. The first line always fits. */
+/** Batches for one request, in the given order, within the limits of batches, lines and bytes. The first line always fits. */
 export function composeBatches(pending: readonly Pending[]): LogBatch[] {
   const batches: LogBatch[] = []
   let room = REQUEST_BYTES

@@ -11,13 +11,13 @@ import type { OutputChunk, Runtime } from '../runtime.ts'
 import { batchDueInMs, composeBatches } from './batch.ts'
 import { LogSpool, type NewLine } from './spool.ts'
 
-/** Bounds of what is kept on disk for a plane that is away (HOST-13), bytes. */
+/** Limits of the log lines on disk for a plane that is unreachable (HOST-13), bytes. */
 export const SPOOL_BOUNDS = { workloadBytes: 4 * 2 ** 20, totalBytes: 64 * 2 ** 20 } as const
 export type SpoolBounds = { [name in keyof typeof SPOOL_BOUNDS]: number }
 
 export interface LogShipperOptions {
   dir: string
-  /** Brings batches to the plane once; undefined when it did not take them now. */
+  /** Sends batches to the plane once; undefined when the plane did not take them. */
   send(batches: LogBatch[]): Promise<LogsResponse | undefined>
   log: Log
   now(): number
@@ -27,20 +27,20 @@ export interface LogShipperOptions {
 
 const RETRY_BASE_MS = 250
 const RETRY_MAX_MS = 10_000
-/** How long an ended workload is kept for the rest of its output. */
+/** Time limit for the rest of the output of an ended workload. */
 const DRAIN_MS = 5_000
 const LOST_OUTPUT = 'some output was lost: the program wrote more than this machine keeps without a reader'
 
 interface Stream {
   spool: LogSpool
   secrets: readonly string[]
-  /** When the oldest line that the plane does not have came. */
+  /** When the oldest line that the plane does not have began to wait, ms; an acknowledgement sets it anew. */
   pendingSinceMs: number
-  /** Settles when the output has been read to its end. */
+  /** Resolves when the output has been read to its end. */
   followed: Promise<void>
 }
 
-/** Ships the logs of workloads: reads their output, keeps it on disk, sends it in batches until the plane has it (HOST-12). */
+/** Ships the logs of workloads: reads their output, stores it on disk, and sends it in batches until the plane has it (HOST-12). */
 export class LogShipper {
   private readonly options: LogShipperOptions
   private readonly bounds: SpoolBounds
@@ -72,25 +72,28 @@ export class LogShipper {
     this.streams.set(spool.id, { spool, secrets, pendingSinceMs: this.options.now(), followed: Promise.resolve() })
   }
 
-  /** Begins the log of a workload that is about to start; one that the plane gave no log has none. */
+  /** Begins the log of a workload that is about to start; a workload without `log` has none. */
   open(workload: Workload): void {
     if (workload.log === undefined || this.streams.has(workload.id)) return
     const { id, log } = workload
     this.attempt(id, () => this.add(LogSpool.create(this.options.dir, id, log), secretsOf(workload)))
   }
 
-  /** Tells the secrets of a workload that a former agent process started. One that is not to run is listed without any, and keeps what it has. */
+  /**
+   * Sets the secrets of a workload that a previous agent process started. A workload that is not to run is listed without secrets, so its
+   * known ones stay.
+   */
   learn(workload: Workload): void {
     const stream = this.streams.get(workload.id)
     if (stream !== undefined && workload.desired === 'running') stream.secrets = secretsOf(workload)
   }
 
-  /** Adds a line about what the platform does with a workload (LOG-5). */
+  /** Adds a line about an action of the platform on a workload (LOG-5). */
   note(id: string, text: string): void {
     this.attempt(id, () => this.append(id, [{ at: this.options.now(), source: 'system', line: redact(text).slice(0, LOG_LINE_MAX_CHARS) }]))
   }
 
-  /** Reads the output of a workload from where it was left, until its end. */
+  /** Reads the output of a workload from the stored position to its end. */
   follow(runtime: Runtime, id: string): void {
     const stream = this.streams.get(id)
     if (stream !== undefined && !stream.spool.isEnded) stream.followed = this.readToEnd(runtime, stream)
@@ -116,12 +119,12 @@ export class LogShipper {
     this.append(id, [...gap, ...output], position)
   }
 
-  /** The workload has ended: waits for the rest of its output, then says how, once. */
+  /** Waits for the rest of an ended workload's output, then adds the line that says how the workload ended, once. */
   async finish(id: string, text: string): Promise<void> {
     const stream = this.streams.get(id)
     if (stream === undefined || stream.spool.isEnded) return
     await Promise.race([stream.followed, sleep(DRAIN_MS, this.closing.signal)])
-    // The rest of the output is the next agent process's to read, so whoever waits here must not go on to remove it.
+    // The next agent process reads the rest of the output, so the caller must not go on and remove the workload.
     if (this.closing.signal.aborted) return await new Promise(() => {})
     this.attempt(id, () => this.append(id, [{ at: this.options.now(), source: 'system', line: redact(text) }], undefined, true))
   }
@@ -136,7 +139,7 @@ export class LogShipper {
     this.wake()
   }
 
-  /** The spool with the most loses its oldest, until all of them fit. */
+  /** Drops the oldest lines of the largest spool until the total fits. */
   private boundTotal(): void {
     for (;;) {
       const spools = [...this.streams.values()].map(({ spool }) => spool)
@@ -145,14 +148,14 @@ export class LogShipper {
       const largest = spools.reduce<LogSpool | undefined>((most, spool) => (spool.bytes > (most?.bytes ?? 0) ? spool : most), undefined)
       if (largest === undefined) return
       if (largest.dropOldest()) continue
-      // Nothing but single segments: what has ended longest ago goes as a whole.
+      // Only single segments are left: the first ended workload loses its whole log.
       const ended = spools.find(({ isEnded, bytes }) => isEnded && bytes > 0)
       if (ended === undefined) return
       ended.dropAll()
     }
   }
 
-  /** A log must never stop a workload: a disk that is full costs lines and a warning. */
+  /** Runs a step and logs its failure: a full disk costs lines and a warning, but must never stop a workload. */
   private attempt(id: string, step: () => void): void {
     try {
       step()
@@ -193,12 +196,12 @@ export class LogShipper {
   private async idle(waitMs: number): Promise<void> {
     const woken = new AbortController()
     this.wake = () => woken.abort()
-    // `setTimeout` takes a number, and an hour is as good as for ever: `wake` ends it.
+    // `setTimeout` needs a finite number; an hour is enough, because `wake` ends the pause.
     await sleep(Math.min(waitMs, 3_600_000), AbortSignal.any([woken.signal, this.closing.signal]))
     this.wake = () => {}
   }
 
-  /** One request. Whoever waits longest goes first. False when the plane took nothing. */
+  /** Sends one request, with the lines that have waited longest first. False when the plane took nothing. */
   private async sendOnce(): Promise<boolean> {
     const nowMs = this.options.now()
     const waiting = this.pending().toSorted((a, b) => a.pendingSinceMs - b.pendingSinceMs)
@@ -211,7 +214,7 @@ export class LogShipper {
     return (answer?.results.length ?? 0) > 0
   }
 
-  /** What cannot be read now is left out: one log must not hold up the others. */
+  /** Unacknowledged lines; none when they cannot be read, because one log must not block the others. */
   private peek(spool: LogSpool, nowMs: number): LogLine[] {
     try {
       return spool.peek(nowMs)
@@ -240,7 +243,7 @@ export class LogShipper {
     this.attempt(id, () => stream?.spool.remove())
   }
 
-  /** Sends what is there, at most for `timeoutMs`; what is left is sent by the next agent process. */
+  /** Sends the remaining lines for at most `timeoutMs`; the next agent process sends the rest. */
   async close(timeoutMs: number): Promise<void> {
     this.flushing = true
     this.wake()

@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { LOG_BATCH_LINES, LogAccess, type LogLine, LogSource } from '../../host-protocol/logs.ts'
 import { readJsonFile, writeLosableJsonFile } from '../../node/json-file.ts'
 
-/** A line on its way, before it has a number. */
+/** A line that has no number yet. */
 export type NewLine = Pick<LogLine, 'at' | 'source' | 'line'>
 
 /**
- * What was written in one go: lines, and how far the source had been read after them. One line of the file, so that a crash keeps both or
+ * The contents of one write: lines, and the position of the source after them. A chunk is one line of the file, so a crash retains both or
  * neither.
  */
 const Chunk = z.object({
@@ -24,9 +24,9 @@ const State = z.object({
   access: LogAccess,
   /** The plane has everything up to this number. */
   ackedSeq: z.number().int(),
-  /** Lines up to this number are not kept any more. */
+  /** Lines up to this number were dropped or acknowledged. */
   droppedSeq: z.number().int(),
-  /** The workload has ended; said here when nothing that says so is kept. */
+  /** The workload has ended; stored here when no chunk that says so is left. */
   ended: z.boolean().optional(),
 })
 type State = z.infer<typeof State>
@@ -38,13 +38,13 @@ interface Segment {
   bytes: number
 }
 
-/** A segment is dropped as a whole, so it is also the step in which a full spool loses its oldest lines. */
+/** Size of a segment. A full spool drops its oldest lines in whole segments. */
 export const SEGMENT_BYTES = 256 * 1024
 const SEGMENT_NAME = /^\d{12}\.jsonl$/
 
 /**
- * Lines of one workload that the plane may not have yet, on disk: numbered without gaps, oldest dropped first, position of the source
- * beside them. What is in here survives the agent.
+ * Lines of one workload that the plane may not have yet, on disk: numbered without gaps, the oldest dropped first, with the position of the
+ * source. The contents survive the agent.
  */
 export class LogSpool {
   readonly id: string
@@ -54,7 +54,7 @@ export class LogSpool {
   private lastSeq = 0
   private sourcePosition: unknown
   private ended = false
-  /** What a crash or a full disk left half-written stays alone: the next chunk begins a new segment. */
+  /** The last segment may end in an incomplete chunk, after a crash or on a full disk: the next chunk begins a new segment. */
   private sealed = true
   private head: { path: string; bytes: number; lines: LogLine[] } | undefined
 
@@ -66,7 +66,7 @@ export class LogSpool {
     this.ended = state.ended === true
   }
 
-  /** Makes the spool of a workload that is about to start. */
+  /** Creates the spool of a workload that is about to start. */
   static create(root: string, id: string, access: LogAccess): LogSpool {
     const spool = new LogSpool(join(root, id), id, { access, ackedSeq: 0, droppedSeq: 0 })
     mkdirSync(spool.dir, { recursive: true, mode: 0o700 })
@@ -74,7 +74,7 @@ export class LogSpool {
     return spool
   }
 
-  /** The spool that a former agent process left; undefined when it cannot be understood. */
+  /** The spool that a previous agent process left; undefined when its state cannot be parsed. */
   static load(root: string, id: string): LogSpool | undefined {
     const dir = join(root, id)
     const state = State.safeParse(readJsonFile(join(dir, 'state.json'))).data
@@ -101,7 +101,7 @@ export class LogSpool {
   get access(): LogAccess {
     return this.state.access
   }
-  /** How far the source has been read, in its own terms. */
+  /** Position up to which the source has been read, in the source's own format. */
   get position(): unknown {
     return this.sourcePosition
   }
@@ -111,12 +111,12 @@ export class LogSpool {
   get bytes(): number {
     return this.segments.reduce((sum, segment) => sum + segment.bytes, 0)
   }
-  /** Lines that the plane does not have; those that were dropped count as the one that tells of them. */
+  /** Number of lines that the plane does not have; all dropped lines count as the one line that reports them. */
   get pendingLines(): number {
     return this.lastSeq - Math.max(this.state.ackedSeq, this.state.droppedSeq) + (this.hasDropped() ? 1 : 0)
   }
 
-  /** Writes lines together with the position after them. Throws when the disk refuses; then nothing of it counts. */
+  /** Writes lines together with the position after them. Throws when the write fails; then none of the lines count. */
   append(lines: readonly NewLine[], position: unknown = this.sourcePosition, end = false): void {
     const chunk: Chunk = {
       first: this.lastSeq + 1,
@@ -143,7 +143,7 @@ export class LogSpool {
     const newest = this.segments.at(-1)
     if (newest !== undefined && !this.sealed && newest.bytes < SEGMENT_BYTES) return newest
     const path = join(this.dir, `${String(firstSeq).padStart(12, '0')}.jsonl`)
-    // A chunk that could not be written may have left its beginning under this very name, and the segment that was made for it.
+    // A failed write may have left the beginning of a chunk in a file of this name, and a segment for it.
     rmSync(path, { force: true })
     this.segments = this.segments.filter((unwritten) => unwritten.path !== path)
     const segment = { path, firstSeq, lastSeq: firstSeq - 1, bytes: 0 }
@@ -152,7 +152,7 @@ export class LogSpool {
     return segment
   }
 
-  /** The oldest lines that the plane does not have, in front of them one that tells what was dropped (HOST-13). */
+  /** The oldest lines that the plane does not have, preceded by a line that reports dropped lines (HOST-13). */
   peek(nowMs: number): LogLine[] {
     const lines = this.oldestKept()
     const { ackedSeq, droppedSeq } = this.state
@@ -166,7 +166,7 @@ export class LogSpool {
     const segment = this.segments.find(({ lastSeq }) => lastSeq > after)
     if (segment === undefined) return []
     const kept = this.readSegment(segment).filter(({ seq }) => seq > after)
-    // A damaged file: what cannot be read must not be waited for.
+    // A damaged file: its lines count as dropped, because otherwise the log would never advance.
     if (kept.length === 0) this.state = { ...this.state, droppedSeq: segment.lastSeq }
     return kept.slice(0, LOG_BATCH_LINES)
   }
@@ -182,28 +182,28 @@ export class LogSpool {
     return lines
   }
 
-  /** The plane has everything up to `seq`. */
+  /** Notes that the plane has every line up to `seq`, and removes segments that are not needed. */
   ack(seq: number): void {
     if (seq <= this.state.ackedSeq) return
     this.state = { ...this.state, ackedSeq: seq }
-    // A plane that is ahead knows of numbers that this disk has lost; they are not given out again.
+    // A plane that is ahead knows numbers that this disk has lost; they must not be used again.
     this.lastSeq = Math.max(this.lastSeq, seq)
     this.saveState()
     this.removeSegmentsUpTo(seq)
   }
 
-  /** Gives up the oldest segment. False when there is but the one that holds the position of the source. */
+  /** Drops the oldest segment. False when only the segment with the position of the source is left. */
   dropOldest(): boolean {
     const [oldest] = this.segments
     if (oldest === undefined || oldest === this.newestWritten()) return false
     this.state = { ...this.state, droppedSeq: Math.max(this.state.droppedSeq, oldest.lastSeq) }
-    // First what is told of it, then the deed: a crash in between repeats the deed.
+    // The state first: after a crash in between, the removal is repeated.
     this.saveState()
     this.removeSegmentsUpTo(oldest.lastSeq)
     return true
   }
 
-  /** Gives up all that is kept of a workload that has ended; how much that was is still told. */
+  /** Drops all lines of an ended workload; their number is still reported. */
   dropAll(): void {
     this.state = { ...this.state, droppedSeq: this.lastSeq, ended: this.ended }
     this.saveState()
@@ -218,7 +218,7 @@ export class LogSpool {
     this.segments = kept
   }
 
-  /** It stays, because it holds the position of the source. A later one may be there for which the disk had no room yet. */
+  /** The segment with the position of the source, which stays. A later segment may exist for which the disk had no room yet. */
   private newestWritten(): Segment | undefined {
     return this.segments.findLast(({ bytes }) => bytes > 0)
   }
@@ -237,7 +237,7 @@ function parseChunks(text: string): Chunk[] {
     try {
       return [Chunk.parse(JSON.parse(line))]
     } catch {
-      // Half written when the machine or the process went down: its lines will be read from the source again.
+      // Incomplete after a crash of the machine or the process: its lines are read from the source again.
       return []
     }
   })

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ROOT = '/sys/fs/cgroup'
-/** Of a container with more threads than this, some tell enough. */
+/** Maximum number of threads to read; in a larger container they are a sufficient sample. */
 const THREADS_MAX = 256
 
 /**
- * How long the programs of a container were ready to run and did not, since its start, nanoseconds: by the pressure of its control group, or where
- * the kernel keeps none, as in version 1, by the waiting of the threads that live. Undefined where neither can be read.
+ * Time since its start in which the programs of a container were ready to run and did not run, nanoseconds: from the CPU pressure of its
+ * control group, or, where the kernel has none (cgroup version 1), the sum over its live threads. Undefined where neither can be read.
  */
 export function readCpuWaitNanos(pid: number, root = ROOT): number | undefined {
   try {
@@ -18,11 +18,11 @@ export function readCpuWaitNanos(pid: number, root = ROOT): number | undefined {
   }
 }
 
-/** Where the control groups of a process are, by controller; version 2 has one without a name. */
+/** Control group paths of a process by controller; that of version 2 has an empty name. */
 export function parseGroups(text: string): Map<string, string> {
   const lines = text.split('\n').flatMap((line) => {
     const [, names, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
-    // The group of everything says nothing of one container.
+    // The root group covers the whole machine, not one container.
     return names === undefined || path === undefined || path === '/' ? [] : names.split(',').map((name) => [name, path] as const)
   })
   return new Map(lines)

@@ -4,7 +4,7 @@ import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 
 const EVERY_MS = 5_000
-/** As much as a beat's worth of records and log lines: a disk without room for it has none for a workload. */
+/** About the size of the records and log lines of one heartbeat: a disk without room for it cannot serve a workload. */
 const TRIAL_BYTES = 64 * 1024
 const PROBLEM_MAX_CHARS = 300
 
@@ -15,11 +15,11 @@ export interface DiskWatchDeps {
 }
 
 /**
- * Whether the agent's own disk takes writes, found out by writing. A full one stops nothing that runs: the host says so, gets no new work, and goes
- * on by itself when there is room again (HOST-172).
+ * Checks by writing whether the agent's own disk takes writes. A full disk stops no running workload: the host reports the problem, gets no
+ * new work, and recovers by itself once there is room (HOST-172).
  */
 export class DiskWatch {
-  /** The report to the plane has changed. */
+  /** Called when `problem` has changed, which the agent reports to the plane. */
   onChange: () => void = () => {}
   private readonly deps: DiskWatchDeps
   private readonly trial: Buffer = Buffer.alloc(TRIAL_BYTES, '.')
@@ -31,7 +31,7 @@ export class DiskWatch {
     this.deps = deps
   }
 
-  /** Why it takes no writes, in words for the operator; null: it does. */
+  /** Reason why writes fail, as text for the operator; null: they succeed. */
   get problem(): string | null {
     return this.why
   }
@@ -41,7 +41,7 @@ export class DiskWatch {
     this.timer = setInterval(() => void this.look(), this.deps.everyMs ?? EVERY_MS)
   }
 
-  /** One read at a time: on a disk that does not answer each would hold a thread. */
+  /** Runs one check at a time: on a disk that does not answer, each would block a thread. */
   look(): Promise<void> {
     this.looking ??= this.tryOut().finally(() => {
       this.looking = undefined

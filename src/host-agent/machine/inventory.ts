@@ -4,7 +4,7 @@ import { type GpuInventory, type Inventory, PROTOCOL_VERSION } from '../../host-
 import { SIMULATED_PER_GPU } from '../gpus/simulated.ts'
 import { AGENT_VERSION } from '../version.ts'
 
-/** What this machine really has, before anything simulated is added. */
+/** Capacity of this machine before simulated capacity is added. */
 export interface Machine {
   os: string
   vcpus: number
@@ -12,15 +12,15 @@ export interface Machine {
   diskGb: number
 }
 
-/** A small machine still offers the smallest size sold, two vCPUs with four gigabytes, so that anybody can try the platform (HOST-6). */
+/** A small machine still offers the smallest size sold, two vCPUs with 4 GiB, so that the platform can be tried on any machine (HOST-6). */
 const VCPUS_MIN = 2
 const MEMORY_MB_MIN = 4 * 1024
 
-/** Of the machine's memory, what is left to the kernel, the engine and the agent. */
+/** Share of the machine's memory that is reserved for the kernel, the engine and the agent. */
 const RESERVED_SHARE = 0.05
 const RESERVED_MB = { min: 256, max: 8 * 1024 }
 
-/** The memory that is offered of so much (HOST-93). */
+/** Memory that a machine with `totalMb` offers, MiB (HOST-93). */
 export function offeredMemoryMb(totalMb: number): number {
   const reserved = Math.min(RESERVED_MB.max, Math.max(RESERVED_MB.min, Math.ceil(totalMb * RESERVED_SHARE)))
   return Math.max(MEMORY_MB_MIN, totalMb - reserved)
@@ -36,7 +36,7 @@ export function readMachine(stateDir: string): Machine {
   }
 }
 
-/** The inventory as told to the plane: the machine, its GPUs, and whatever is simulated on top. */
+/** The inventory for the plane: the machine, its GPUs, and simulated GPUs with their capacity. */
 export function buildInventory(
   machine: Machine,
   gpus: readonly GpuInventory[],

@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs'
 
-/** Almost never: the kernel ends nearly everything else before. */
+/** OOM score adjustment with which the kernel ends nearly every other process first. */
 const PROTECTED = -900
 
-/** Asks the kernel to spare this process when memory ends (HOST-93); false where it may not ask for that. */
+/**
+ * Lowers the OOM score of this process, so that the kernel spares it when memory runs out (HOST-93); false where the agent lacks the right.
+ */
 export function protectFromOom(path = '/proc/self/oom_score_adj'): boolean {
   try {
     writeFileSync(path, String(PROTECTED))

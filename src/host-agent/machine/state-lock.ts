@@ -8,9 +8,9 @@ import { identifyProcess, isAlive } from '../../node/process-identity.ts'
 const Owner = z.object({ pid: z.number().int(), startTime: z.string() })
 
 /**
- * Takes the state directory for this process, or throws naming the agent that has it. Two agents on one directory would
- * answer for the same host and stop each other's workloads. A lock whose owner is dead is taken over. A lock of the kernel holds
- * between containers too, where the pid of the owner says nothing (HOST-180).
+ * Locks the state directory for this process and returns the function that unlocks it. Throws an `OperatorError` that names the agent that
+ * holds the lock: two agents on one directory would act as the same host and stop each other's workloads. The lock of a dead process is
+ * taken over. A kernel lock also works between containers, where the pid of the owner is meaningless (HOST-180).
  */
 export function lockStateDir(stateDir: string): () => void {
   const path = join(stateDir, 'agent.lock')
@@ -33,7 +33,7 @@ export function lockStateDir(stateDir: string): () => void {
 }
 
 function lockAcrossContainers(stateDir: string): { release(): void } {
-  // Names the process where it can be seen.
+  // First, because this error names the process of an owner that is visible here.
   const path = join(stateDir, 'agent.lock')
   if (existsSync(path)) refuseLiveOwner(path, stateDir)
   const held = takeLock(join(stateDir, 'agent-owner.lock'), stateDir)

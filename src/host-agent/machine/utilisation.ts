@@ -4,7 +4,7 @@ import type { MachineStats } from '../../host-protocol/messages.ts'
 import type { Traffic } from '../runtime.ts'
 import { ratesOf } from '../workloads/stats.ts'
 
-/** Interfaces of containers and bridges: what goes through them goes through one of the machine's own, or stays. */
+/** Interfaces of containers and bridges: their traffic passes one of the machine's own interfaces too, or stays on the machine. */
 const INNER = /^(lo|veth|docker|br-|virbr|vxlan|ppx|cni|flannel|wg|tun|tap)/
 /** Whole disks; partitions, mapped and loop devices would count the same bytes again. */
 const WHOLE_DISK = /^(sd[a-z]+|vd[a-z]+|xvd[a-z]+|nvme\d+n\d+|mmcblk\d+)$/
@@ -16,7 +16,10 @@ interface Former {
   atMs: number
 }
 
-/** Makes a reader of what this machine uses, GPUs aside; CPU and traffic are measured between two readings. `path`: on the disk of workloads. */
+/**
+ * Returns a reader of this machine's resource use, GPUs excluded; CPU and traffic are averages since the previous reading. `path` is on the
+ * disk of the workloads.
+ */
 export function createMachineReader(path: string, now: () => number): () => MachineStats {
   let former = readCounters(now())
   return () => {
@@ -48,7 +51,7 @@ function diskUse(path: string): Pick<MachineStats, 'diskBytes' | 'diskLimitBytes
   }
 }
 
-/** Totals of `/proc/net/dev` over the machine's own interfaces; nothing where there is no such file. */
+/** Totals of `/proc/net/dev` over the machine's own interfaces; empty without such a file. */
 export function parseNetworks(text: string | undefined): Pick<Traffic, 'received' | 'sent'> {
   if (text === undefined) return {}
   const total = { received: 0, sent: 0 }

@@ -5,12 +5,14 @@ import { BucketVolumes, DirectoryVolumes, type HeldVolumes, NfsVolumes, NoVolume
 
 type VolumeFlags = Pick<AgentOptions, 'networkVolumes' | 'globalVolumes'>
 
-/** The drivers that the operator has set up with flags. */
+/** The mount drivers that the operator's flags configure. */
 export function buildMountDrivers(options: VolumeFlags, persistent: PersistentVolumes, held: HeldVolumes): MountDrivers {
   return { persistent, network: networkDriver(options.networkVolumes, held), global: globalDriver(options.globalVolumes, held) }
 }
 
-/** Kinds of shared volumes that the operator has set up on this host (HOST-54); a bucket counts where this machine can mount one. */
+/**
+ * Kinds of shared volumes that the operator has configured on this host (HOST-54); a bucket counts only where this machine can mount one.
+ */
 export function sharedVolumesOf({ networkVolumes, globalVolumes }: VolumeFlags, canMount = false): ('network' | 'global')[] {
   return [
     ...(networkVolumes === undefined ? [] : (['network'] as const)),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { errorText } from '../../node/fail.ts'
 
-/** Where the views are; gone after a restart of the machine. */
+/** Directory of the views; empty after a restart of the machine. */
 const VIEWS = '/run/podplane'
 const WANTED = ['nosuid', 'nodev']
 const PROBLEM_MAX_CHARS = 150
@@ -16,20 +16,21 @@ const run = promisify(execFile)
 /** A line of the kernel's list of mounts. */
 export interface MountLine {
   point: string
-  /** What of its file system is mounted. */
+  /** The directory of its file system that is mounted. */
   root: string
   options: readonly string[]
 }
 
 /**
- * Directories as containers are given them: files that are another user's program, or a device, mean nothing there, neither in the container nor
- * to whoever finds them on the machine (HOST-89). The engine takes no such options for a directory, but its mount has those of the mount that
- * the directory lies on. Where that one has none, a second view of the directory is mounted with them.
+ * Views of volume directories for containers, mounted `nosuid,nodev`: set-user-id programs and device files in them have no effect, neither
+ * in the container nor for other users of the machine (HOST-89). The engine takes no such options for a directory, but its bind mount
+ * inherits those of the mount that the directory lies on. Where that mount lacks them, this class mounts a second view of the directory
+ * with them.
  */
 export class GuardedViews {
   private why: string | null
 
-  /** Two that prepare one view at a time would take it away from each other; agents of one machine have views of their own. */
+  /** Serializes calls: two that prepare the same view would unmount each other's. Agents of one machine have separate views. */
   private turn: Promise<unknown> = Promise.resolve()
   private readonly agent: string
 
@@ -38,22 +39,25 @@ export class GuardedViews {
     this.agent = agent
   }
 
-  /** Finds out whether this agent may make views; `agent` is what tells it from others of this machine. */
+  /** Finds out whether this agent can mount views; `agent` distinguishes it from other agents of this machine. */
   static async open(agent: string): Promise<GuardedViews> {
     return new GuardedViews(await findProblem(), agent)
   }
 
-  /** Why there are none; null: there are. */
+  /** Reason why no views can be mounted; null: they can. */
   get problem(): string | null {
     return this.why
   }
 
-  /** The engine does not see what this process mounts: its machine, or its mounts, are others. */
+  /** Stops the use of views: the engine is on another machine or in another mount namespace, and does not see what this process mounts. */
   giveUp(): void {
     this.why = 'the container engine does not see what the agent mounts'
   }
 
-  /** Where a directory is seen without them; the directory itself where that cannot be had. */
+  /**
+   * Path of the view of a directory; the directory itself where its mount has the options already or no views can be mounted. Throws when
+   * mounting fails.
+   */
   async of(directory: string): Promise<string> {
     const own = this.turn.then(() => this.provide(directory))
     this.turn = own.catch(() => {})
@@ -65,7 +69,7 @@ export class GuardedViews {
     const view = join(VIEWS, createHash('sha256').update(`${this.agent}\n${directory}`).digest('hex').slice(0, 16))
     if (await showsSame(view, directory)) return view
     mkdirSync(view, { recursive: true, mode: 0o700 })
-    // One that shows what was mounted on the directory before.
+    // A stale view shows what was mounted on the directory before.
     while (findMount(readMounts(), view)?.point === view) await run('umount', ['--lazy', view])
     await run('mount', ['--bind', directory, view])
     await run('mount', ['-o', `remount,bind,${WANTED.join(',')}`, view])
@@ -101,13 +105,13 @@ async function showsSame(view: string, directory: string): Promise<boolean> {
   return seen.dev === real.dev && seen.ino === real.ino
 }
 
-/** Views of directories that are no more. */
+/** Unmounts the views of deleted directories. */
 async function sweep(): Promise<void> {
   for (const { point, root } of readMounts()) {
     if (!point.startsWith(`${VIEWS}/`) || !root.endsWith('//deleted')) continue
     await run('umount', ['--lazy', point])
       .then(() => rmdirSync(point))
-      // Another agent was here first, or somebody still looks.
+      // Another agent has removed it, or a process still uses it.
       .catch(() => {})
   }
 }
@@ -125,7 +129,7 @@ export function parseMounts(text: string): MountLine[] {
   })
 }
 
-/** The mount that a path lies on: the longest way to it, and of several on one place the last. */
+/** The mount that a path lies on: the one with the longest mount point, and of several at one point the last. */
 export function findMount(mounts: readonly MountLine[], path: string): MountLine | undefined {
   const around = mounts.filter(({ point }) => point === '/' || path === point || path.startsWith(`${point}/`))
   return around.reduce<MountLine | undefined>(
@@ -134,7 +138,7 @@ export function findMount(mounts: readonly MountLine[], path: string): MountLine
   )
 }
 
-/** The kernel writes what would end a word as three octal digits. */
+/** Decodes three octal digits after a backslash, in which the kernel writes white space. */
 function decode(word: string): string {
   return word.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
 }

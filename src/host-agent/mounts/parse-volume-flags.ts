@@ -10,10 +10,12 @@ export interface NfsExport {
 }
 
 const SERVER = /^[A-Za-z0-9.:-]+$/
-/** Commas and white space would end an option of the mount. */
+/** Commas and white space would end a mount option. */
 const EXPORT = /^(\/[A-Za-z0-9._-]+)+$/
 
-/** `--volume-dir` or another flag that names a directory which must be there already: a mount that is missing must not go unnoticed. */
+/**
+ * Parses `--volume-dir` or another flag with a directory that must exist: a missing mount must not go unnoticed. Throws an `OperatorError`.
+ */
 export function parseDirectoryFlag(flag: string, text: string): string {
   const path = resolve(text)
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
@@ -22,7 +24,7 @@ export function parseDirectoryFlag(flag: string, text: string): string {
   return path
 }
 
-/** `--network-volumes <dir | nfs://server/export>`. */
+/** Parses `--network-volumes <dir | nfs://server/export>`. Throws an `OperatorError`. */
 export function parseNetworkVolumes(text: string): string | NfsExport {
   if (!text.startsWith('nfs://')) return parseDirectoryFlag('--network-volumes', text)
   const rest = text.slice('nfs://'.length).replace(/\/+$/, '')
@@ -34,7 +36,7 @@ export function parseNetworkVolumes(text: string): string | NfsExport {
   return nfs
 }
 
-/** `--global-volumes <dir | s3://bucket/prefix>`. */
+/** Parses `--global-volumes <dir | s3://bucket/prefix>`. Throws an `OperatorError`. */
 export function parseGlobalVolumes(text: string): string | Bucket {
   if (text.startsWith('s3://')) return parseBucket(text)
   if (/^[a-z0-9+.-]+:\/\//i.test(text)) {

@@ -11,15 +11,15 @@ import type { Log } from '../log.ts'
 import type { EngineMount, MountDriver } from './mount-driver.ts'
 import { DirectoryVolumes, type HeldVolumes } from './shared-volumes.ts'
 
-/** Of directories that are being removed; no volume id can begin with it. */
+/** Name prefix of directories that are being removed; no volume id can begin with it. */
 const TRASH_PREFIX = '.wiped-'
 
-/** It names a file for every one that could not be removed. */
+/** Limit, because the error of `rm` names every file that it could not remove. */
 const ERROR_MAX_CHARS = 500
 
 const run = promisify(execFile)
 
-/** The persistent volumes of the pods of this host: a directory a pod, kept until the pod is terminated (HOST-53). */
+/** The persistent volumes of the pods of this host: one directory per pod, retained until the pod is terminated (HOST-53). */
 export class PersistentVolumes implements MountDriver {
   private readonly root: string
   private readonly log: Log
@@ -35,12 +35,12 @@ export class PersistentVolumes implements MountDriver {
     return this.volumes.provide(mount)
   }
 
-  /** Removes a volume with all that is in it. It is out of reach at once; its files go in the background. */
+  /** Removes a volume with its contents. It is inaccessible at once; its files are deleted in the background. */
   async wipe(id: string): Promise<void> {
     const trash = join(this.root, `${TRASH_PREFIX}${id}-${randomUUID()}`)
     try {
       await rename(join(this.root, id), trash)
-      // The plane learns that it is gone from the report, and does not ask again.
+      // The rename must be durable: the plane takes the report of the removal as final and does not ask again.
       await syncDirectory(this.root)
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return
@@ -50,14 +50,14 @@ export class PersistentVolumes implements MountDriver {
     void this.empty(trash)
   }
 
-  /** Goes on with removals that a former agent process did not finish. */
+  /** Continues removals that a previous agent process did not finish. */
   sweep(): void {
     for (const name of readdirSync(this.root)) if (name.startsWith(TRASH_PREFIX)) void this.empty(join(this.root, name))
   }
 
   private async empty(trash: string): Promise<void> {
     try {
-      // Not Node's own: that goes by whole paths, and what lies deeper than a path may be long would stay for ever.
+      // Not Node's `rm`: it uses whole paths, so files below the maximum path length would never be removed.
       await run('rm', ['-rf', '--', trash])
     } catch (error) {
       this.log.warn('could not remove all files of a wiped volume; the next start tries again', {

@@ -10,18 +10,18 @@ import type { EngineMount, MountDriver } from './mount-driver.ts'
 import type { NfsExport } from './parse-volume-flags.ts'
 import { provideDirectory, type VolumePlace } from './volume-directory.ts'
 
-/** How volumes are held, whatever their kind (HOST-89). */
+/** Settings for volumes of all kinds (HOST-89). */
 export interface HeldVolumes {
-  /** Who is root inside containers; null: root. */
+  /** User and group of this machine that are root inside containers; null: root. */
   owner: VolumePlace['owner']
   views: GuardedViews
-  /** What keeps them to their sizes; absent: nothing does. */
+  /** Enforces the sizes of volumes; absent: nothing does. */
   sizes?: VolumeSizes
-  /** The bucket of global volumes; absent: there is none, or this machine can mount none. */
+  /** The bucket of global volumes; absent: the operator named none, or this machine cannot mount one. */
   bucket?: BucketMount
 }
 
-/** Volumes in a bucket that the agent mounts: one sub-directory a volume (HOST-115). */
+/** Volumes in a bucket that the agent mounts: one sub-directory per volume (HOST-115). */
 export class BucketVolumes implements MountDriver {
   private readonly mount: BucketMount
   private readonly volumes: DirectoryVolumes
@@ -38,7 +38,7 @@ export class BucketVolumes implements MountDriver {
   }
 }
 
-/** Volumes below a directory that the operator has mounted on every host: one sub-directory a volume (HOST-54). */
+/** Volumes below a directory that the operator has mounted on every host: one sub-directory per volume (HOST-54). */
 export class DirectoryVolumes implements MountDriver {
   private readonly place: VolumePlace
   private readonly views: GuardedViews
@@ -65,7 +65,10 @@ export class DirectoryVolumes implements MountDriver {
   }
 }
 
-/** Volumes on an NFS server, mounted by the container engine itself: one directory of the export a volume, made by the server's operator. */
+/**
+ * Volumes on an NFS server, mounted by the container engine: one directory of the export per volume, which the operator of the server
+ * creates.
+ */
 export class NfsVolumes implements MountDriver {
   private readonly nfs: NfsExport
 
@@ -77,9 +80,9 @@ export class NfsVolumes implements MountDriver {
     const { server, directory } = this.nfs
     const device = `:${directory}/${id}`
     const options = { type: 'nfs', o: `addr=${server},rw,nosuid,nodev`, device }
-    // The engine keeps a named volume as it was first made, so another server, or other options, need another name.
+    // The engine retains the settings with which a named volume was first made, so another server or other options need another name.
     const name = `podplane-nfs-${createHash('sha256').update(`${options.o}${device}`).digest('hex').slice(0, 16)}`
-    // Without `NoCopy` the first container would fill an empty volume with what its image has there.
+    // Without `NoCopy` the first container would fill an empty volume with the files of its image at that path.
     return {
       Type: 'volume',
       Source: name,
@@ -89,7 +92,7 @@ export class NfsVolumes implements MountDriver {
   }
 }
 
-/** For a kind of volume that the operator has set up no place for. */
+/** Refuses mounts of a kind of volume that the operator has not configured. */
 export class NoVolumes implements MountDriver {
   private readonly text: string
 

@@ -4,26 +4,29 @@ import { sleep } from '../../node/backoff.ts'
 import { errorText, hasCode } from '../../node/fail.ts'
 import { StartError } from '../runtime.ts'
 
-/** Less than this is no room to start with, bytes. */
+/** Minimum free space for a start, bytes. */
 const FREE_MIN_BYTES = 2 ** 20
-/** A file system that takes longer is one whose server is away. */
+/** Time limit; a slower file system counts as one without its server. */
 const ANSWER_WITHIN_MS = 20_000
-/** Any user of a container may write; who may look into the directory at all is decided by the ones above it. */
+/** Any user of a container may write; access to the directory as a whole depends on the directories above it. */
 const VOLUME_MODE = 0o777
 
-/** The look that is under way at each root. */
+/** The check in progress, by root. */
 const underWay = new Map<string, Promise<unknown>>()
 
-/** A directory that holds volumes, one sub-directory each. */
+/** A directory that contains volumes, one sub-directory each. */
 export interface VolumePlace {
   root: string
-  /** What it is called in a refusal. */
+  /** Name of the place in error messages. */
   label: string
-  /** Who is root inside containers; null: root. */
+  /** User and group of this machine that are root inside containers; null: root. */
   owner: { uid: number; gid: number } | null
 }
 
-/** Makes the directory of a volume below the root of a place. Throws a `StartError` when that is missing, full, silent or not to be written. */
+/**
+ * Creates the directory of a volume below the root of a place and returns its path. Throws a `StartError` when the root is missing, full,
+ * not writable or does not answer in time.
+ */
 export async function provideDirectory(place: VolumePlace, id: string, withinMs = ANSWER_WITHIN_MS): Promise<string> {
   const { root, label } = place
   const enough = new AbortController()
@@ -39,8 +42,8 @@ export async function provideDirectory(place: VolumePlace, id: string, withinMs 
 }
 
 /**
- * One call at a time: each that hangs, as on a network file system without its server, holds one of the few threads that Node has for files and names
- * for good, and without those the agent loses the plane.
+ * Runs one call per root at a time: each call that hangs, as on a network file system without its server, blocks one of the few threads
+ * that Node has for files and DNS for good, and without those the agent loses the plane.
  */
 async function inTurn(root: string, given: AbortSignal, step: () => Promise<string>): Promise<string> {
   for (let before = underWay.get(root); before !== undefined; before = underWay.get(root)) await before.catch(() => {})
@@ -61,7 +64,7 @@ async function makeDirectory({ root, label, owner }: VolumePlace, id: string): P
         throw error
       },
     )
-    // What the mask of this process took away; later the mode is the tenant's.
+    // Restores the permissions that the umask of this process removed; later changes of the mode are the tenant's.
     if (made) await chmod(path, VOLUME_MODE)
     if (made && owner !== null) await chown(path, owner.uid, owner.gid)
     return path
@@ -79,7 +82,7 @@ async function checkRoot(root: string, label: string): Promise<void> {
   })
   if (!found.isDirectory()) throw new StartError(`${label} of this host is not a directory`, root)
   const { bavail, bsize, blocks } = await statfs(root)
-  // A bucket that is mounted as a file system has no size.
+  // A bucket that is mounted as a file system reports no size.
   if (blocks > 0 && bavail * bsize < FREE_MIN_BYTES) throw full(root, label)
 }
 

@@ -5,22 +5,22 @@ import { SingleFlight } from '../single-flight.ts'
 import { ACCOUNT_LABEL, bridgeName, NETWORK_LABEL, networkName } from './names.ts'
 import { formatSubnet, freeSubnets, parseSubnet, type Subnet } from './subnets.ts'
 
-/** Networks that are tried for one account; the engine knows of ranges that the routes of this machine do not show. */
+/** Address ranges to try for one account; the engine knows ranges that the routes of this machine do not show. */
 const TRIES = 16
 
 export interface AccountNetworksDeps {
   key: string
   engine: DockerEngine
   log: Log
-  /** Where this machine's routes lead. */
+  /** Destinations of this machine's routes. */
   routes(): readonly Subnet[]
   random?(): number
 }
 
-/** A network of the engine for each account that has containers here (HOST-81). Containers in it do not see one another either. */
+/** One network of the engine per account with containers here (HOST-81). Containers in a network are isolated from one another too. */
 export class AccountNetworks {
   private readonly deps: AccountNetworksDeps
-  /** How many starts are about to use the network of an account. */
+  /** Number of starts that are about to use an account's network, by its name. */
   private readonly held = new Map<string, number>()
   private readonly making = new SingleFlight<string>()
   private readonly removing = new Map<string, Promise<boolean>>()
@@ -29,7 +29,7 @@ export class AccountNetworks {
     this.deps = deps
   }
 
-  /** Does something during which the network of an account stays. */
+  /** Runs `act`; the network of the account is not removed meanwhile. */
   async hold<T>(account: string, act: () => Promise<T>): Promise<T> {
     const name = networkName(this.deps.key, account)
     this.held.set(name, (this.held.get(name) ?? 0) + 1)
@@ -42,7 +42,7 @@ export class AccountNetworks {
     }
   }
 
-  /** The name of an account's network, which is made when there is none. Two starts at a time make one. */
+  /** Returns the name of an account's network, and creates the network when there is none. Concurrent starts create it once. */
   provide(account: string): Promise<string> {
     return this.making.run(account, () => this.make(account))
   }
@@ -50,7 +50,7 @@ export class AccountNetworks {
   private async make(account: string): Promise<string> {
     const { engine, key, log, routes, random = Math.random } = this.deps
     const name = networkName(key, account)
-    // The engine still lists one that is about to go.
+    // The engine still lists a network that is being removed.
     await this.removing.get(name)?.catch(() => {})
     const known = await engine.listNetworks(`${NETWORK_LABEL}=${key}`)
     if (known.some((network) => network.name === name)) return name
@@ -73,7 +73,7 @@ export class AccountNetworks {
     throw new Error('no range of addresses is free for another network')
   }
 
-  /** Removes the networks in which nothing runs or is about to. How many are left. */
+  /** Removes the networks that no container and no start needs. Returns the number of networks left. */
   async tidy(): Promise<number> {
     const { engine, key } = this.deps
     const networks = await engine.listNetworks(`${NETWORK_LABEL}=${key}`)

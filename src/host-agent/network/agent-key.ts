@@ -7,7 +7,10 @@ import { agentKey } from './names.ts'
 const ADVICE = `the name of this agent's networks in the container engine is lost with it. Containers go on running in them. Restore it, or remove \
 it: the agent then makes networks of another name, and those that it does not know any more are to be removed by hand (docker network ls)`
 
-/** The key of the agent whose state lies here: what its things are called in an engine that others may use too. */
+/**
+ * Loads the key of the agent with this state directory, or creates it. The names of the agent's objects contain it, because agents may
+ * share an engine.
+ */
 export function loadAgentKey(stateDir: string): string {
   const path = join(stateDir, 'network.json')
   const known = readKeptFile(path, z.object({ id: z.string().min(1) }), ADVICE)

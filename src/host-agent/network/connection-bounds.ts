@@ -1,27 +1,29 @@
-/** What each account has of the kernel's table of connections (NET-60). Pure text for `nft`. */
+/** Limits of each account in the kernel's connection table (NET-60). Pure text for `nft`. */
 
-/** A part in so many of the table, begun and received each, for one account. */
+/** Divisor of the table: one account gets this part for connections that it begins, and as much for those that it receives. */
 const PART = 32
-/** What a machine has that does not say: the kernel's own figure for one with 1 GiB. */
+/** Size of the table where the machine does not state it: the kernel's own value for 1 GiB of memory. */
 const TABLE_DEFAULT = 65_536
-/** Each new connection walks the list that it is counted in: lists are short, and the port where it comes from chooses one. */
+/**
+ * Number of lists per account. The kernel walks a list for each new connection, so lists must be short; the source port selects the list.
+ */
 const LISTS = 16
-/** Bits of a source port that vary with whatever chooses it; the lowest do not. */
+/** Bits of the source port that vary with every port allocator; the lowest bits may not. */
 const LIST_BITS = (LISTS - 1) << 5
-/** Connections that were closed are not counted but remembered, here no longer than this. */
+/** Closed connections stay in the table without being counted; this limits the time. */
 const CLOSED_SECONDS = 10
 const IDLE = '1m'
 const TIMEOUT = 'closed'
 
 export interface ConnectionBounds {
-  /** Connections that containers of one account may have open, begun by them, and as many by others. */
+  /** Connections that containers of one account may have open: this many that they began, and as many that others began. */
   open: number
-  /** TCP connections that they may begin a second, lastingly and at once. */
+  /** TCP connections that they may begin: per second in the long run, and at once. */
   perSecond: number
   burst: number
 }
 
-/** By the size of the kernel's table, `nf_conntrack_max` as its file says it. */
+/** Limits for a table of the size in `nf_conntrack_max`, as its file states it. */
 export function boundsOf(tableText: string): ConnectionBounds {
   const size = Number.parseInt(tableText, 10) || TABLE_DEFAULT
   const inList = Math.max(1, Math.floor(size / PART / LISTS))
@@ -29,7 +31,7 @@ export function boundsOf(tableText: string): ConnectionBounds {
   return { open, perSecond: Math.max(1, Math.floor(open / LISTS)), burst: Math.max(1, Math.floor(open / 2)) }
 }
 
-/** Sets and objects of a table, which chains of it need. */
+/** Sets and objects of a table that the rules below need. */
 export function declareBounds(): string[] {
   const counts = `{ type iface_index . inet_service; size 65535; flags dynamic; }`
   return [
@@ -40,7 +42,7 @@ export function declareBounds(): string[] {
   ]
 }
 
-/** For new connections of containers. */
+/** Rules for new connections from containers. */
 export function boundBegun({ open, perSecond, burst }: ConnectionBounds, refuse: string): string[] {
   return [
     `meta l4proto tcp update @paced { iif limit rate over ${perSecond}/second burst ${burst} packets } ${refuse}`,
@@ -49,7 +51,7 @@ export function boundBegun({ open, perSecond, burst }: ConnectionBounds, refuse:
   ]
 }
 
-/** For new connections to containers. */
+/** Rules for new connections to containers. */
 export function boundReceived({ open }: ConnectionBounds): string[] {
   return [
     `add @received { oif . th sport & ${LIST_BITS} ct count over ${open / LISTS} } drop`,

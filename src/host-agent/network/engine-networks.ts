@@ -1,7 +1,7 @@
 import type Docker from 'dockerode'
 import { statusOf } from '../docker/engine/engine-errors.ts'
 
-/** A network of the engine. */
+/** A network in the engine. */
 export interface EngineNetwork {
   name: string
   labels: Record<string, string>
@@ -10,7 +10,7 @@ export interface EngineNetwork {
 
 export interface NewNetwork {
   name: string
-  /** The machine's interface for it. */
+  /** Name of the machine's interface for it. */
   bridge: string
   subnet: string
   labels: Record<string, string>
@@ -19,15 +19,15 @@ export interface NewNetwork {
 export interface NetworkCalls {
   /** Networks with this label, `<name>=<value>`. */
   listNetworks(label: string): Promise<EngineNetwork[]>
-  /** Its containers do not see one another and have no IPv6 address. */
+  /** Creates a network whose containers are isolated from one another and have no IPv6 address. */
   createNetwork(network: NewNetwork): Promise<void>
-  /** False: containers run in it, so it stays. */
+  /** Removes a network. False: containers run in it, so it stays. */
   removeNetwork(name: string): Promise<boolean>
 }
 
 const MTU = 'com.docker.network.driver.mtu'
 
-/** The calls of the engine that are about networks. */
+/** The network calls of the engine. */
 export function networkCalls(docker: Docker): NetworkCalls {
   return {
     listNetworks: async (label) => {
@@ -66,7 +66,9 @@ export function networkCalls(docker: Docker): NetworkCalls {
   }
 }
 
-/** What the operator has set for the engine's own network holds for others too, but the engine does not hand it on. */
+/**
+ * The MTU that the operator has set for the engine's own network. It is meant for all networks, but the engine applies it to that one only.
+ */
 async function ownMtu(docker: Docker): Promise<Record<string, string>> {
   const options: Record<string, string> = (await docker.getNetwork('bridge').inspect()).Options ?? {}
   return options[MTU] === undefined ? {} : { [MTU]: options[MTU] }

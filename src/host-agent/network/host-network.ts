@@ -18,22 +18,22 @@ import { isLoopback } from './published-address.ts'
 import type { Reach } from './rules.ts'
 import { parseRoutes } from './subnets.ts'
 
-/** The account of the network that shows where the engine makes them. The plane's ids have no dot. */
+/** Account of a test network that shows where the engine creates networks. Ids of the plane have no dot. */
 const PROBE = '.probe'
 const KEEP_EVERY_MS = 10_000
-/** Accounts whose workers come and go keep their network for a moment. */
+/** Interval of the removal of unused networks; an account whose workers come and go retains its network in between. */
 const TIDY_EVERY_MS = 60_000
 const NOT_HERE = 'the container engine makes its networks elsewhere: in a virtual machine, on another machine, or in a namespace of its own'
 const UNSET = 'the rules that keep containers apart cannot be set; none is started meanwhile'
 const NOT_LOOKED = "it is not known which containers are on the container engine's own network"
 const STILL_SHARED = "containers of before are on the container engine's own network, until they end or start again"
-/** The engine's own network. */
+/** Name of the engine's own network. */
 const DEFAULT_NETWORK = 'bridge'
 const REASON_MAX_CHARS = 300
-/** How many connections the kernel keeps in mind, which an operator may have raised. */
+/** Size of the kernel's connection table, which an operator may have raised. */
 const CONNECTIONS_MAX = '/proc/sys/net/netfilter/nf_conntrack_max'
 
-/** What is known of containers that share the engine's own network; once there are none, there will be none. */
+/** State of containers on the engine's own network. Once a check has found none (`looked`), none can appear. */
 interface Shared {
   problem: string | null
   looked?: true
@@ -43,16 +43,16 @@ export interface HostNetworkDeps {
   options: Pick<AgentOptions, 'stateDir' | 'allowNetworks' | 'trustedTenants' | 'publicIp' | 'portRange'>
   engine: DockerEngine
   log: Log
-  /** The host of a former agent process; undefined: there was none. */
+  /** Host id of a previous agent process; undefined: there was none. */
   hostId?: string | undefined
   nft?: Nft
-  /** Whether this machine has such a network interface. */
+  /** Whether this machine has a network interface of this name. */
   hasInterface?(name: string): boolean
 }
 
-/** The networks of this host's containers, and the rules that keep them apart where the machine can enforce them. */
+/** The networks of this host's containers, and the rules that isolate them where the machine can enforce these. */
 export class HostNetwork {
-  /** The report to the plane has changed. */
+  /** Called when `isolation` has changed, which the agent reports to the plane. */
   onIsolationChange: () => void = () => {}
   private readonly deps: HostNetworkDeps
   private readonly networks: AccountNetworks
@@ -60,7 +60,7 @@ export class HostNetwork {
   private relay: Reach['relay']
   private names: Reach['names']
   private timers: NodeJS.Timeout[] = []
-  /** Why this machine cannot keep containers apart; null: it can. */
+  /** Reason why this machine cannot isolate containers; null: it can. */
   readonly hindrance: string | null
   private shared: Shared = { problem: null }
 
@@ -71,13 +71,13 @@ export class HostNetwork {
     this.hindrance = hindrance
   }
 
-  /** What the plane is told of it (HOST-84). */
+  /** Isolation state for the plane (HOST-84). */
   get isolation(): Isolation {
     const reason = this.hindrance ?? this.shared.problem
     return { network: reason === null, networkReason: reason, trustedTenants: this.deps.options.trustedTenants }
   }
 
-  /** Finds out what this machine can enforce. */
+  /** Finds out which rules this machine can enforce. */
   static async open(deps: HostNetworkDeps): Promise<HostNetwork> {
     const { engine, log, options, nft = NFT } = deps
     const key = loadAgentKey(options.stateDir)
@@ -92,12 +92,12 @@ export class HostNetwork {
     return opened
   }
 
-  /** Whether containers can be led to a name server of the agent. */
+  /** Whether the packet filter can redirect containers to a name server of the agent. */
   get leadsToNames(): boolean {
     return this.filter?.leadsToNames === true
   }
 
-  /** Sets the rules, and keeps them and the networks in order from now on. */
+  /** Sets the rules, and restores them and removes unused networks periodically. */
   async start(relay: { address: string; port: number }, names?: { address: string; port: number }): Promise<void> {
     this.relay = relay
     this.names = names
@@ -110,7 +110,7 @@ export class HostNetwork {
     ]
   }
 
-  /** Does something in the network of an account. Throws a `StartError` when there can be none, or when it would stand open. */
+  /** Runs `use` with the network of an account. Throws a `StartError` when there is no network, or when it would be without its rules. */
   async within<T>(account: string, use: (network: string) => Promise<T>): Promise<T> {
     return await this.networks.hold(account, async () => await use(await this.provide(account)))
   }
@@ -121,13 +121,16 @@ export class HostNetwork {
       return await this.networks.provide(account)
     } catch (error) {
       this.deps.log.error('there is no network for a container', { account, error: engineText(error) })
-      // Nothing was promised here.
+      // A host without a packet filter reports no isolation, so the engine's own network is allowed.
       if (this.filter === undefined) return DEFAULT_NETWORK
       throw new StartError('this host could not give the container a network of its own')
     }
   }
 
-  /** Containers of an agent that knew no networks of accounts are on the engine's own until they end (HOST-110). None comes there any more. */
+  /**
+   * Checks for containers on the engine's own network: those of an agent without account networks stay there until they end (HOST-110). No
+   * new container joins it.
+   */
   private async lookAtShared(): Promise<void> {
     const { engine, hostId, log } = this.deps
     if (this.hindrance !== null || hostId === undefined || this.shared.looked) return
@@ -167,7 +170,7 @@ export class HostNetwork {
     for (const timer of this.timers) clearInterval(timer)
   }
 
-  /** Leaves what containers still need: the rules go with the last network. */
+  /** Leaves what containers still need: the rules are removed with the last network. */
   async close(): Promise<void> {
     this.stopTimers()
     try {
@@ -187,7 +190,7 @@ function isOwnPublic(address: string | null): address is string {
   return address?.includes('.') === true && !isLoopback(address) && ownAddresses().has(address)
 }
 
-/** Why this machine cannot keep containers apart; null when it can. */
+/** Reason why this machine cannot isolate containers; null when it can. */
 async function findHindrance(
   { hasInterface = isInterface }: HostNetworkDeps,
   { key, networks, filter }: { key: string; networks: AccountNetworks; filter: PacketFilter },

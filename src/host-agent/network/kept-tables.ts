@@ -1,11 +1,11 @@
 import type { Log } from '../log.ts'
 import type { Nft, TableFamily } from './nft.ts'
 
-/** Tables of the packet filter that are to stay as they were set. */
+/** Packet filter tables that must stay as the agent has set them. */
 export class KeptTables {
   private readonly nft: Nft
   private readonly log: Log
-  /** What was set last, and how the machine shows it. */
+  /** The last rules set and how the machine shows them, by family and table. */
   private readonly set = new Map<string, { wanted: string; shown: string | undefined }>()
 
   constructor(nft: Nft, log: Log) {
@@ -13,7 +13,7 @@ export class KeptTables {
     this.log = log
   }
 
-  /** Sees to it that a table is there, and just so. `rules` replace it as a whole. */
+  /** Sets a table unless the machine shows it unchanged. `rules` replace it as a whole. */
   async keep(family: TableFamily, table: string, rules: string): Promise<void> {
     const former = this.set.get(`${family} ${table}`)
     if (former?.wanted === rules && former.shown !== undefined) {
@@ -27,7 +27,7 @@ export class KeptTables {
     this.set.set(`${family} ${table}`, { wanted: rules, shown: await this.nft.show(table, family) })
   }
 
-  /** It was removed, or may be anything. */
+  /** Drops the record of a table that was removed or may have changed. */
   forget(family: TableFamily, table: string): void {
     this.set.delete(`${family} ${table}`)
   }

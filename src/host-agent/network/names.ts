@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 
-/** What everything of one agent's is called, so that several agents of one machine do not meet. Pure. */
+/** Names of one agent's objects, distinct for several agents of one machine. Pure. */
 
-/** Label of networks: the agent's key. */
+/** Label of networks; its value is the agent's key. */
 export const NETWORK_LABEL = 'podplane.network'
 export const ACCOUNT_LABEL = 'podplane.account'
-/** How the interface of every podplane network of a machine begins, whichever agent it belongs to. */
+/** Prefix of the interface of every podplane network on a machine, of any agent. */
 export const ANY_BRIDGE = 'pp-'
 
 const KEY_CHARS = 5
-/** An interface has a name of 15 characters at most. */
+/** Interface names have at most 15 characters. */
 const PART_CHARS = 7
 
-/** The key of an agent, from what only it has. */
+/** The key of an agent, derived from a value that only this agent has. */
 export function agentKey(secret: string): string {
   return digest(secret).slice(0, KEY_CHARS)
 }
 
-/** How the interfaces of an agent's networks begin. */
+/** Prefix of the interfaces of an agent's networks. */
 export function bridgePrefix(key: string): string {
   return `${ANY_BRIDGE}${key}`
 }
@@ -27,12 +27,12 @@ export function bridgeName(key: string, account: string): string {
   return `${bridgePrefix(key)}${accountPart(key, account)}`
 }
 
-/** What an account's network is called by the container engine. */
+/** Name of an account's network in the container engine. */
 export function networkName(key: string, account: string): string {
   return `podplane-${key}-${accountPart(key, account)}`
 }
 
-/** The table of an agent's rules. */
+/** Table of an agent's packet filter rules. */
 export function tableName(key: string): string {
   return `podplane-${key}`
 }
@@ -41,12 +41,12 @@ function accountPart(key: string, account: string): string {
   return namePart(key, account)
 }
 
-/** What stands for a text in a name that an agent gives. */
+/** Short hash of a text, as part of the names of an agent. */
 export function namePart(key: string, text: string): string {
   return digest(`${key}\n${text}`).slice(0, PART_CHARS)
 }
 
-/** Letters and digits only, and lower-case ones, as names of interfaces want them. */
+/** Lower-case letters and digits only, because the result is part of interface names. */
 function digest(text: string): string {
   return BigInt(`0x${createHash('sha256').update(text).digest('hex')}`)
     .toString(36)

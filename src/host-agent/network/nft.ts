@@ -3,18 +3,18 @@ import { runProgram } from './run-program.ts'
 
 const PROGRAM = 'nft'
 
-/** Tables of the whole machine, and those of single interfaces. */
+/** `inet`: tables of the whole machine; `netdev`: tables of single interfaces. */
 export type TableFamily = 'inet' | 'netdev'
 
-/** The machine's packet filter; tests put a fake here. */
+/** The machine's packet filter; tests substitute a fake. */
 export interface Nft {
-  /** Carries out a script as a whole, or not at all. */
+  /** Applies a script as a whole, or not at all. */
   apply(script: string): Promise<void>
-  /** A table as it is, without counters and what its sets have gathered; undefined when there is none. */
+  /** Current text of a table, without counters and set elements; undefined when there is no such table. */
   show(table: string, family?: TableFamily): Promise<string | undefined>
 }
 
-/** Through the program `nft`, which the kernel lets root use. */
+/** Uses the program `nft`, which needs root. */
 export const NFT: Nft = {
   apply: async (script) => void (await run(['-f', '-'], script)),
   show: async (table, family = 'inet') => {

@@ -1,6 +1,6 @@
 /**
- * What is no public address: private ranges, links, metadata services (169.254.169.254, 100.100.100.200, 192.0.0.192), multicast, and the
- * address of a cloud's host agent.
+ * IPv4 ranges that are not public: private and link-local ranges, metadata services (169.254.169.254, 100.100.100.200, 192.0.0.192),
+ * multicast, and the address of a cloud's host agent (168.63.129.16).
  */
 export const NOT_PUBLIC = [
   '0.0.0.0/8',

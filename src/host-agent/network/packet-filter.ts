@@ -6,7 +6,7 @@ import { tableName } from './names.ts'
 import type { Nft } from './nft.ts'
 import { buildRemoval, buildRules, type Reach } from './rules.ts'
 
-/** Keeps one agent's rules in the machine's packet filter as they are wanted. */
+/** Maintains one agent's rules in the machine's packet filter. */
 export class PacketFilter {
   private readonly key: string
   private readonly nft: Nft
@@ -23,12 +23,15 @@ export class PacketFilter {
     this.tables = new KeptTables(nft, log)
   }
 
-  /** Whether the kernel takes what leads containers to a name server of the agent. */
+  /** Whether the kernel accepts the rules that redirect containers to a name server of the agent. */
   get leadsToNames(): boolean {
     return this.names
   }
 
-  /** Throws when the machine does not take such rules. One that cannot count connections (NET-60) or lead to names takes the others. Changes nothing. */
+  /**
+   * Tests the rules and changes nothing. Throws when the machine does not accept them. A machine that cannot count connections (NET-60) or
+   * redirect to the name server gets the other rules.
+   */
   async tryOut(): Promise<void> {
     const failed = (part: Partial<Reach>) => this.applyTrial(part).then(() => undefined, errorText)
     if ((await failed({ connections: boundsOf(''), names: NAMES_TRIAL })) === undefined) return
@@ -54,7 +57,7 @@ export class PacketFilter {
     await this.nft.apply(`${rules}${buildRemoval(trial)}`)
   }
 
-  /** Sees to it that the rules are there, and just these. One look at a time: callers get what the machine has after they asked. */
+  /** Sets the rules unless they are in place unchanged. One check at a time: each caller waits for a check that began after its call. */
   async keep(reach: Reach): Promise<void> {
     const { connections, names } = reach
     const possible = { ...reach, connections: this.counts ? connections : undefined, names: this.names ? names : undefined }
@@ -73,6 +76,6 @@ export class PacketFilter {
   }
 }
 
-/** So that every kind of rule is tried. */
+/** Values that make the trial include every kind of rule. */
 const TRIAL = { address: '192.0.2.1', from: 1, to: 2 }
 const NAMES_TRIAL = { address: '192.0.2.1', port: 1 }

@@ -4,32 +4,32 @@ import { declarePace, leadToNames, letNamesIn } from './dns/rules.ts'
 import { ANY_BRIDGE, bridgePrefix, tableName } from './names.ts'
 import { NOT_PUBLIC } from './not-public.ts'
 
-/** What containers reach beside the public internet. */
+/** Destinations that containers reach in addition to the public internet. */
 export interface Reach {
-  /** Where the relay listens; undefined: not known yet, so that nothing of the host is reached. */
+  /** Where the relay listens; undefined: not known yet, so the host is not reachable through it. */
   relay: { address: string; port: number } | undefined
   /** Where the agent answers names of private networks; undefined: it does not. */
   names?: { address: string; port: number } | undefined
-  /** Name servers of this machine, IPv4. They are asked from inside the containers. */
+  /** IPv4 name servers of this machine. The engine queries them from inside the containers. */
   nameServers: readonly string[]
-  /** Ranges that the operator has opened. One that is a single address opens the host too, if it is the host's. */
+  /** Ranges that the operator has allowed. A single address also allows the host itself, if it is the host's. */
   allowed: readonly string[]
-  /** Where ports of containers are published, on an address of this machine; containers reach them as everybody does. */
+  /** Where ports of containers are published, on an address of this machine; containers reach them as any other client does. */
   published: { address: string; from: number; to: number } | undefined
-  /** What one account has of the kernel's table of connections; undefined: the kernel cannot count them. */
+  /** Limits of one account in the kernel's connection table; undefined: the kernel cannot count connections. */
   connections: ConnectionBounds | undefined
 }
 
-/** Before the chains of the engine and of firewalls: what is refused here is refused, and what is let through is theirs to judge. */
+/** Before the chains of the engine and of firewalls: a refusal here is final, and those chains still judge an accepted packet. */
 const PRIORITY = -10
 /** Before the engine's own redirections. */
 const NAT_PRIORITY = -110
-/** At once, so that programs which look for a metadata service do not wait for it. */
+/** An immediate error, so that programs that try a metadata service do not wait for a timeout. */
 const REFUSE = 'reject with icmpx type admin-prohibited'
 
 /**
- * The rules of one agent, as text for `nft` (HOST-82). It replaces the table as a whole, in one step. Interfaces go by the beginning of their
- * names, so that a new network is covered before it is there.
+ * The rules of one agent, as text for `nft` (HOST-82). They replace the whole table in one step. Interfaces are matched by name prefix, so
+ * that a new network is covered before it exists.
  */
 export function buildRules(key: string, reach: Reach): string {
   const table = `inet ${tableName(key)}`
@@ -61,14 +61,14 @@ export function buildRules(key: string, reach: Reach): string {
       NEW_BEGUN,
       // Containers have no IPv6 address of their own.
       `meta nfproto ipv6 ${REFUSE}`,
-      // Behind this machine's address it would pass for this machine's own tunnels.
+      // From this machine's address it would pass for a packet of the machine's own tunnels.
       `udp dport ${VXLAN_PORT} ${REFUSE}`,
       `oifname "${ANY_BRIDGE}*" ${REFUSE}`,
       ...toNameServers(reach),
       ...reach.allowed.map((range) => `ip daddr ${range} accept`),
       `ip daddr { ${NOT_PUBLIC.join(', ')} } ${REFUSE}`,
     ]),
-    // Only published ports are for others: a neighbour could have a route to the container itself.
+    // Only published ports are open to others: a neighbour of this machine could have a route to the container itself.
     ...hook('inward', '', ['ct state established,related accept', 'ct status dnat jump receive', 'drop']),
     ...hook('receive', '', [...(reach.connections === undefined ? [] : boundReceived(reach.connections)), 'accept']),
     ...redirected(reach, ours),
@@ -77,15 +77,15 @@ export function buildRules(key: string, reach: Reach): string {
   ].join('\n')
 }
 
-/** Removes the rules of an agent; fine when there are none. */
+/** Script that removes the rules of an agent; missing rules are no error. */
 export function buildRemoval(key: string): string {
   return `table inet ${tableName(key)} {}\ndelete table inet ${tableName(key)}\n`
 }
 
-/** Answers only: what a container began while the rules were away does not go on. */
+/** Replies only: a connection that a container began while the rules were missing does not continue. */
 const REPLIES = ['ct direction reply ct state established,related accept']
 
-/** Counted before anything is let through: what is refused below is never in the kernel's table (NET-60). */
+/** Counted before any rule accepts it; a connection that is refused below never enters the kernel's table (NET-60). */
 const NEW_BEGUN = 'ct state new jump begin'
 
 function toRelay({ relay }: Reach): string[] {
@@ -107,8 +107,8 @@ function toPublished({ published: ports }: Reach): string[] {
 function redirected({ published: ports, names }: Reach, ours: string): string[] {
   const rules = [
     ...(names === undefined ? [] : [`iifname ${ours} ${leadToNames(names)}`]),
-    // The engine would lead such a connection from one network straight into another one, which is refused. Led to where it goes anyway, it
-    // reaches the engine's listener on the host, as a connection from outside may.
+    // The engine would redirect such a connection from one network directly into another one, which is refused. Redirected to its own
+    // destination, it reaches the engine's listener on the host, as a connection from outside may.
     ...(ports === undefined
       ? []
       : [`iifname ${ours} ip daddr ${ports.address} tcp dport ${ports.from}-${ports.to} dnat ip to ${ports.address}`]),

@@ -4,13 +4,13 @@ import { errorText, hasCode } from '../../node/fail.ts'
 const TIMEOUT_MS = 10_000
 const TEXT_MAX_CHARS = 300
 const OUTPUT_MAX_BYTES = 16 * 2 ** 20
-/** Where distributions keep what sets up networks; the path of a user leaves these out. */
+/** Directories of network programs in distributions; the PATH of a user lacks them. */
 const PROGRAM_DIRS = ['/usr/sbin', '/sbin', '/usr/local/sbin']
 
-/** Runs a program of the machine. */
+/** Runs a program of the machine and returns its output. */
 export type RunProgram = (program: string, args: readonly string[], input?: string) => Promise<string>
 
-/** What a program of the machine prints. When it fails, the error is the first line of what it says. */
+/** Runs a program of the machine and returns its standard output. Rejects with the first line of its error output. */
 export function runProgram(program: string, args: readonly string[], input = ''): Promise<string> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, LC_ALL: 'C', PATH: [process.env.PATH, ...PROGRAM_DIRS].join(':') }
@@ -23,7 +23,7 @@ export function runProgram(program: string, args: readonly string[], input = '')
             : new Error(firstLine(stderr) || errorText(error)),
         )
     })
-    // It may have ended before it has read everything; then it says why.
+    // The program may end before it has read all input; then its error output says why.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })

@@ -1,18 +1,18 @@
-/** IPv4 ranges as texts, `10.0.0.0/8`. Pure. */
+/** IPv4 ranges as text, `10.0.0.0/8`. Pure. */
 
 export interface Subnet {
-  /** The first address, as a number of 32 bits. */
+  /** First address, as a 32-bit number. */
   first: number
   prefix: number
 }
 
 const CIDR = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\/(\d{1,2}))?$/
-/** Where networks of accounts are cut from, in this order; a range that leads elsewhere on this machine is passed over. */
+/** Ranges from which networks of accounts are taken, in this order; a range that this machine routes elsewhere is skipped. */
 const POOLS = ['10.192.0.0/11', '172.16.0.0/12', '192.168.0.0/16', '198.18.0.0/15', '100.64.0.0/10'].map(needSubnet)
-/** Room for 253 containers of one account. */
+/** Leaves 253 addresses for containers of one account. */
 const NETWORK_PREFIX = 24
 
-/** A range or a single address; undefined when the text is neither, or names an address inside of a range for the range. */
+/** Parses a range or a single address; undefined when the text is neither, or when the address is not the first of its range. */
 export function parseSubnet(text: string): Subnet | undefined {
   const [, ...digits] = CIDR.exec(text) ?? []
   const [prefixText, ...bytes] = [digits[4] ?? '32', ...digits.slice(0, 4)]
@@ -33,13 +33,13 @@ export function overlaps(a: Subnet, b: Subnet): boolean {
 }
 
 /**
- * Free networks for an account, best first, at most `limit`. `offset` (0 to 1) is where in a pool the search begins, so that agents of one
- * machine do not meet.
+ * Free networks for an account, best first, at most `limit`. `offset` (0 to 1) is where the search begins in a pool, so that agents of one
+ * machine choose different ranges.
  */
 export function freeSubnets(taken: readonly Subnet[], offset: number, limit: number): Subnet[] {
   const free: Subnet[] = []
   for (const pool of POOLS) {
-    // What leads elsewhere as a whole, by a route to 10.0.0.0/8 say, may hold anything.
+    // A pool that is routed elsewhere as a whole, by a route to 10.0.0.0/8 for example, may be in use anywhere.
     if (taken.some((range) => range.prefix <= pool.prefix && overlaps(range, pool))) continue
     const count = 2 ** (NETWORK_PREFIX - pool.prefix)
     const start = Math.min(count - 1, Math.floor(offset * count))
@@ -51,7 +51,7 @@ export function freeSubnets(taken: readonly Subnet[], offset: number, limit: num
   return free
 }
 
-/** The destinations in the kernel's table of IPv4 routes (`/proc/net/route`), without the default one. */
+/** Destinations in the kernel's table of IPv4 routes (`/proc/net/route`), without the default route. */
 export function parseRoutes(table: string): Subnet[] {
   return table
     .split('\n')

@@ -4,10 +4,10 @@ import { startRefused } from '../engine/engine-words.ts'
 import { DISK_REPOSITORY } from '../engine/image-names.ts'
 import { containerName, HOST_LABEL } from './container-spec.ts'
 
-/** Storage drivers refuse an image of more than about 125 layers; each stop and start adds one. */
+/** Storage drivers refuse images of more than about 125 layers, and each stop and start adds one. */
 const LAYERS_MAX = 100
 
-/** Hands the writable layer of an ended container on to its successor, as an image of this machine only (HOST-52). */
+/** Passes the writable layer of an ended container on to its successor, as an image on this machine only (HOST-52). */
 export class ContainerDisks {
   private readonly engine: DockerEngine
   private readonly hostId: string
@@ -19,7 +19,7 @@ export class ContainerDisks {
     this.layersMax = layersMax
   }
 
-  /** Makes the disk of `formerId` available to `id`. The former container stays as it is. Repeats are free. */
+  /** Makes the disk of `formerId` available to `id`. The previous container stays unchanged. Safe to repeat. */
   async handOn(formerId: string, id: string): Promise<KeptDisk> {
     const former = containerName(formerId)
     const image = { repository: DISK_REPOSITORY, tag: id, label: `${HOST_LABEL}=${this.hostId}` }
@@ -35,12 +35,12 @@ export class ContainerDisks {
     }
   }
 
-  /** Forgets the disk that a workload was given; what its container still uses stays until that is removed. */
+  /** Removes the disk image of a workload; layers that its container uses stay until the container is removed. */
   async drop(id: string): Promise<void> {
     await this.engine.removeImage(diskImage(id)).catch(() => {})
   }
 
-  /** Removes disks that were handed on to nobody, because the agent was interrupted. */
+  /** Removes disk images that no container uses, because the agent was interrupted. */
   async sweep(): Promise<void> {
     for (const image of await this.engine.listImages(`${HOST_LABEL}=${this.hostId}`)) {
       const id = image.startsWith(`${DISK_REPOSITORY}:`) ? image.slice(DISK_REPOSITORY.length + 1) : undefined

@@ -22,25 +22,25 @@ import { engineText } from '../engine/engine-errors.ts'
 import { DISK_REPOSITORY, isNamed, repositoryOf } from '../engine/image-names.ts'
 import { HOST_LABEL, payerByLabels, payerOf } from './container-spec.ts'
 
-/** Repositories of the agent's own: what lies there is some tenant's. */
+/** Repositories of the agent's own: their images belong to single tenants. */
 const RESERVED: readonly string[] = [DISK_REPOSITORY, PULLED_REPOSITORY]
 
-/** Pulls of one account at a time: what it waits for takes nothing from others. */
+/** Concurrent pulls of one account; further ones wait and take nothing from other accounts. */
 const PULLS_PER_ACCOUNT = 4
 
-/** From the question on, waiting for a turn counted: a pull that has not come by then holds the GPUs of its start no longer. */
+/** Time limit of a pull from the request on, including the wait for its turn; then the start fails and frees the GPUs that it holds. */
 const PULL_MAX_MS = 2 * 3_600_000
 
-/** What the operator says about images. */
+/** Image settings from the operator's flags. */
 export interface ImagePolicy {
   allowed: AllowedRegistries
-  /** Whether images that the operator has put into the engine's store are for everybody (HOST-98). */
+  /** Whether every tenant may run the images that the operator has put into the engine's store (HOST-98). */
   localImages: boolean
-  /** What all images of this host may take. */
+  /** Disk space for all images of this host, bytes. */
   maxBytes: number
-  /** The least that a registry has to send. */
+  /** Minimum speed of a registry. */
   leastSpeed: LeastSpeed
-  /** Whether accounts that do not trust one another share that (HOST-101). */
+  /** Whether accounts that do not trust one another share the space (HOST-101). */
   isShared(): boolean
 }
 
@@ -49,21 +49,21 @@ export interface ContainerImagesDeps {
   hostId: string
   images: ImagePolicy
   log: Log
-  /** Where it is remembered what was pulled, and where layers lie until the engine has them. */
+  /** Directory of the records about pulled images, and of layers until the engine has loaded them. */
   stateDir: string
   egress?: Egress
   now?: () => number
-  /** Instead of `PULL_MAX_MS`. */
+  /** Replaces `PULL_MAX_MS`. */
   pullMaxMs?: number
 }
 
-/** Who asks for an image. */
+/** The account that an image is provided for. */
 interface Taker {
   account: string
   signal: AbortSignal
 }
 
-/** Sees to it that the image of a workload is there, and that the workload may have it. */
+/** Provides the image of a workload, after it has checked that the workload may use it. */
 export class ContainerImages {
   private readonly deps: ContainerImagesDeps
   private readonly egress: Egress
@@ -87,12 +87,12 @@ export class ContainerImages {
     const { maxBytes, isShared } = deps.images
     this.shares = new ImageShares({ pulled: this.pulled, inUse: () => this.inUse(), maxBytes, isShared, now: this.now })
     this.spoolDir = join(deps.stateDir, 'pulls')
-    // What a former process was about to load.
+    // Layers that a previous process had not loaded yet.
     rmSync(this.spoolDir, { recursive: true, force: true })
     mkdirSync(this.spoolDir, { recursive: true, mode: 0o700 })
   }
 
-  /** The id of the image to start from. Throws a `StartError` when it is not to be had. */
+  /** Returns the id of the image to start from. Throws a `StartError` when it cannot be provided. */
   async provide(workload: Workload, hooks: StartHooks): Promise<string> {
     const { image } = workload
     try {
@@ -105,7 +105,7 @@ export class ContainerImages {
     }
   }
 
-  /** One that may be taken without asking its registry: the operator's own, or what a registry gave to somebody without a login. */
+  /** An image that needs no request to its registry: the operator's own, or one that a registry served without a login. */
   private async findHere(workload: Workload, { signal }: StartHooks): Promise<string | undefined> {
     const { image, registryAuth } = workload
     if (registryAuth !== undefined) return undefined
@@ -125,7 +125,7 @@ export class ContainerImages {
     return this.ofAccounts
       .with(payerOf(workload), signal, () => this.pull(workload, signal))
       .catch((error: unknown) => {
-        // An abort shows as whatever was broken off by it.
+        // After an abort, the error is that of the interrupted step.
         throw deadline.aborted && !hooks.signal.aborted ? tooLong(maxMs) : error
       })
   }
@@ -141,7 +141,8 @@ export class ContainerImages {
     const client = new RegistryClient({ egress: this.egress, reference, login, pace, signal })
     try {
       const found = await findImage(client, reference.wanted)
-      // Workers of one endpoint start together: the first fetches for all of them. Nobody waits for a registry that he did not name.
+      // Workers of one endpoint start together: the first fetches for all of them. No pull waits for a registry that its image does not
+      // name.
       return await this.oneEach.with(`${host}/${reference.repository}@${found.digest}`, signal, async () => {
         this.stalls.check(account, host)
         const id = await this.take(client, reference, found, { isPublic: login === undefined, account, signal })
@@ -178,7 +179,7 @@ export class ContainerImages {
     return taken
   }
 
-  /** An image that is here, if this registry has given every layer of it and says that this repository has them all. */
+  /** The id of an image that is here, if this registry has served every layer of it and confirms that this repository has them all. */
   private async useProven(client: RegistryClient, reference: Reference, found: FoundImage, taker: Taker): Promise<string | undefined> {
     const image = this.pulled.get(found.digest)
     const given = this.pulled.layersFrom(reference.host)
@@ -188,7 +189,7 @@ export class ContainerImages {
     return await this.use(image, taker)
   }
 
-  /** The id of an image that was pulled, unless the engine has lost it or has something else in its place. */
+  /** The id of a pulled image; undefined when the engine has lost it or has another image in its place. */
   private async use({ digest, layers }: PulledImage, { account, signal }: Taker): Promise<string | undefined> {
     const facts = await this.factsOf(digest)
     const isWhole = facts?.layers.length === layers.length && facts.layers.every((diffId, index) => diffId === layers[index]?.diffId)
@@ -209,7 +210,7 @@ export class ContainerImages {
     return most
   }
 
-  /** What is below the containers of each account. */
+  /** The images under the containers of each account. */
   private async inUse(): Promise<Map<string, ImageUse>> {
     const { engine, hostId } = this.deps
     const uses = await engine.listUses(`${HOST_LABEL}=${hostId}`)

@@ -14,37 +14,37 @@ export const PAYER_LABEL = 'podplane.payer'
 export const WORKLOAD_LABEL = 'podplane.workload'
 export const GPUS_LABEL = 'podplane.gpus'
 export const PORTS_LABEL = 'podplane.ports'
-/** What stands for the worker's key, so that the next agent process knows it before it hears the plane. */
+/** Label with the hash of the worker's key, so that the next agent process can check the key before the plane sends it again. */
 export const RELAY_KEY_LABEL = 'podplane.relay-key'
 
 const VISIBLE_GPUS = 'NVIDIA_VISIBLE_DEVICES'
-/** Unlike `none`, this leaves out the driver's libraries too, as if NVIDIA's runtime was not there. */
+/** Unlike `none`, this also leaves out the driver's libraries, as without NVIDIA's runtime. */
 const NO_GPU = 'void'
 
-/** The engine refuses less. */
+/** The engine refuses a lower limit. */
 const MEMORY_MIN_BYTES = 6 * 2 ** 20
 
-/** What a host adds to every container. */
+/** Settings of the host for every container. */
 export interface HostContext extends PublishedPlace, Omit<ProfileFacts, 'raisesLimits'> {
   hostId: string
   relayUrl: string
-  /** Real capacity, as `realVcpus`: simulated machines promise more than the engine accepts as a limit. */
+  /** Real capacity, as `realVcpus`: simulated capacity exceeds the limits that the engine accepts. */
   realMemoryMb: number
 }
 
-/** What was chosen for one container. */
+/** Settings of one container. */
 export interface SpecContext extends HostContext {
   gpuIds: readonly string[]
   ports: readonly AssignedPort[]
   mounts: readonly EngineMount[]
-  /** The network of its account. */
+  /** Network of the account. */
   network: string
   /** The container whose network it shares instead, and whose ports are published; undefined: none. */
   sandbox: string | undefined
-  /** Goes on with this instead of the image. */
+  /** Retained disk to continue from instead of the image. */
   disk: KeptDisk | undefined
   raisesLimits: boolean
-  /** The engine can limit the writable layer. */
+  /** Whether the engine can limit the writable layer. */
   limitDisk: boolean
 }
 
@@ -52,22 +52,25 @@ export function containerName(workloadId: string): string {
   return `podplane-${workloadId}`
 }
 
-/** A plane that does not say whose a workload is has each for an account of its own. */
+/** The account of a workload; its own id where the plane does not state the account, so that each counts as a separate account. */
 export function accountOf({ id, account }: Pick<Workload, 'id' | 'account'>): string {
   return account ?? id
 }
 
-/** Whose share of this host a workload takes (SHR-40). */
+/** The account whose share of this host a workload uses (SHR-40). */
 export function payerOf({ payer, ...workload }: Pick<Workload, 'id' | 'account' | 'payer'>): string {
   return payer ?? accountOf(workload)
 }
 
-/** The same of a container, by its labels; those of an earlier release name the account alone. */
+/** The payer of a container by its labels; containers of an earlier release have the account label only. */
 export function payerByLabels(labels: Readonly<Record<string, string>>): string | undefined {
   return labels[PAYER_LABEL] ?? labels[ACCOUNT_LABEL]
 }
 
-/** The container of a workload: never privileged, no host paths but its mounts, no Docker socket, bounded in processes, memory and log size. */
+/**
+ * The container of a workload: never privileged, no host paths except its mounts, no Docker socket, with limits on processes, memory and
+ * log size.
+ */
 export function buildContainerSpec(workload: Workload, context: SpecContext): ContainerSpec {
   const { ports, disk } = context
   const env = buildEnv(workload, context)
@@ -79,7 +82,7 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
     ...(workload.entrypoint.length > 0 ? { Entrypoint: workload.entrypoint } : {}),
     ...(workload.cmd.length > 0 ? { Cmd: workload.cmd } : {}),
     Env: [...formerEnv(env, disk), ...[...env].map(([name, value]) => `${name}=${value}`)],
-    // An image's would be carried out by the engine, beside the container and its limits (HOST-108).
+    // The engine would run the image's own health check beside the container and its limits (HOST-108).
     Healthcheck: { Test: ['NONE'] },
     Labels: {
       [HOST_LABEL]: context.hostId,
@@ -108,8 +111,9 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
 }
 
 /**
- * A variable of the user wins over an injected one of the same name, except names that begin with RUNPOD_ (ENV-4), and the one that NVIDIA's container
- * runtime takes for a permission: where that is the engine's default, `all`, which CUDA images say by themselves, opens every GPU of the machine.
+ * The environment: a user's variable overrides an injected one of the same name, except names that begin with RUNPOD_ (ENV-4) and
+ * NVIDIA_VISIBLE_DEVICES. Where NVIDIA's container runtime is the engine's default, `all`, which CUDA images set, exposes every GPU of the
+ * machine.
  */
 function buildEnv(workload: Workload, { relayUrl, publicIp, ports, gpuIds }: SpecContext): Map<string, string> {
   const env = new Map(Object.entries(workload.env))
@@ -122,7 +126,7 @@ function buildEnv(workload: Workload, { relayUrl, publicIp, ports, gpuIds }: Spe
   return env
 }
 
-/** Variables of the image, where the kept disk has lost them. */
+/** Variables of the original image, where the retained disk has lost them. */
 function formerEnv(env: ReadonlyMap<string, string>, disk: KeptDisk | undefined): string[] {
   return (disk?.config.Env ?? []).filter((line) => !env.has(line.split('=')[0] ?? ''))
 }
@@ -131,7 +135,7 @@ export function exposedPorts(ports: readonly AssignedPort[]): Record<string, Rec
   return Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, {}]))
 }
 
-// One port of the container may be asked for as both types.
+// One container port may be requested with both types.
 export function portBindings({
   ports,
   ...place
@@ -148,14 +152,14 @@ export function portBindings({
 function resourceLimits(resources: Workload['resources'], { realVcpus, realMemoryMb, limitDisk }: SpecContext) {
   const memoryBytes = Math.max(MEMORY_MIN_BYTES, Math.min(resources.memoryMb, realMemoryMb) * 2 ** 20)
   return {
-    // Without swap on top, so that the limit is the limit.
+    // No swap in addition, so that this is the whole limit.
     ...(resources.memoryMb > 0 ? { Memory: memoryBytes, MemorySwap: memoryBytes } : {}),
     ...(resources.vcpus > 0 ? { NanoCpus: Math.round(Math.min(resources.vcpus, realVcpus) * 1e9) } : {}),
     ...(limitDisk && resources.diskGb > 0 ? { StorageOpt: { size: `${resources.diskGb}G` } } : {}),
   }
 }
 
-/** The ports as reported to the plane, in the workload's own words for their types. */
+/** The ports as reported to the plane, with the types that the workload requested. */
 export function publishedPorts(ports: readonly AssignedPort[]): PublishedPort[] {
   return ports.map(({ private: inside, public: outside, type }) => ({ private: inside, public: outside, type }))
 }

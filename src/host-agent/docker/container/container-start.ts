@@ -31,12 +31,12 @@ export interface ContainerStarterDeps extends HostContext {
   log: Log
 }
 
-/** What the caller has made ready for one container. */
+/** Resources that the caller has prepared for one container. */
 export interface Prepared {
   gpuIds: readonly string[]
   mounts: readonly EngineMount[]
   network: string
-  /** What holds its network already; undefined: it gets one of its own. */
+  /** The sandbox that owns its network; undefined: the container gets its own. */
   sandbox?: Sandbox | undefined
   disk: KeptDisk | undefined
   abilities: EngineAbilities
@@ -50,7 +50,7 @@ export class ContainerStarter {
     this.deps = deps
   }
 
-  /** Throws a `StartError`; then there is no container. */
+  /** Creates and starts a container. Throws a `StartError`; then there is no container. */
   async start(workload: Workload, prepared: Prepared, hooks: StartHooks): Promise<Started> {
     checkCommand(workload)
     const { limitsDisk: limitDisk, raisesLimits } = prepared.abilities
@@ -81,14 +81,14 @@ export class ContainerStarter {
   }
 
   /**
-   * Removes what a failed start has left. The engine may have done what it did not answer any more, and be back in a moment with a container that
-   * nobody would know of, so it is asked until it answers.
+   * Removes what a failed start has left, and retries until the engine answers. The engine may have carried out a call without answering
+   * it, and would otherwise come back with a container that no record names.
    */
   private async discard(name: string, workloadId: string): Promise<void> {
     const { engine, hostId, log } = this.deps
     for (let failures = 0; ; failures += 1) {
       try {
-        // On a name conflict the container is somebody else's. One that cannot be looked at is listed.
+        // After a name conflict the container belongs to another host. The list includes containers that cannot be inspected.
         const own = await engine.list(`${HOST_LABEL}=${hostId}`, `${WORKLOAD_LABEL}=${workloadId}`)
         if (own.some((container) => container.name === name)) await engine.remove(name)
         return
@@ -100,7 +100,7 @@ export class ContainerStarter {
   }
 }
 
-/** The engine repeats commands in its list of all containers, which has to be read at once (HOST-108). */
+/** The engine repeats commands in its list of all containers, which must stay below the limit of an answer (HOST-108). */
 function checkCommand({ entrypoint, cmd }: Workload): void {
   if (Buffer.byteLength(JSON.stringify([entrypoint, cmd])) <= COMMAND_MAX_BYTES) return
   throw new StartError('the container could not be started: its entrypoint and command take more than 128 KiB')

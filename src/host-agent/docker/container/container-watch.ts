@@ -9,7 +9,7 @@ import { parseDockerLogs } from '../streams/logs.ts'
 
 const RETRY_BASE_MS = 500
 const RETRY_MAX_MS = 10_000
-/** So many looks at a container fail before the engine's list is believed instead. */
+/** Failed inspections of a container after which the engine's list is used instead. */
 const UNSEEN_MAX = 3
 const VANISHED: WorkloadExit = {
   exitCode: null,
@@ -22,14 +22,14 @@ const VANISHED: WorkloadExit = {
 export interface WatchOptions {
   engine: DockerEngine
   name: string
-  /** Facts of the container, if it is this host's. */
+  /** Facts about the container, if it belongs to this host. */
   inspect(): Promise<ContainerFacts | undefined>
-  /** What the engine's list says of it, if it is this host's. */
+  /** The container in the engine's list, if it belongs to this host. */
   list(): Promise<ListedContainer | undefined>
   onAway(reason: string): void
 }
 
-/** Waits for the end of a container, through restarts of the engine. */
+/** Waits for the end of a container, also across restarts of the engine. */
 export async function watchContainer({ engine, name, inspect: look, list, onAway }: WatchOptions): Promise<WorkloadExit> {
   let outage: Outage | undefined
   let unseen = 0
@@ -48,14 +48,14 @@ export async function watchContainer({ engine, name, inspect: look, list, onAway
       const facts = await inspect()
       if (facts === undefined) return VANISHED
       if (isEnded(facts)) return await describe(engine, facts, outage)
-      // Being removed, say; without a pause this would ask as fast as the engine answers.
+      // The container is being removed, for example; without a pause this loop would call as fast as the engine answers.
       await sleep(RETRY_BASE_MS)
       failures = 0
     } catch (error) {
-      // The engine is being restarted, say: the container may well go on running.
+      // The engine is restarting, for example: the container may still run.
       onAway(engineText(error))
       const former = outage
-      // Without its client the engine is not heard of, but it runs, and so do its containers.
+      // While the client process is down the engine cannot be reached, but it runs, and so do its containers.
       outage = error instanceof EngineClientEnded ? former : extendOutage(former, Date.now())
       failures = outage !== undefined && outage.fromMs === former?.fromMs ? failures + 1 : 0
       await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS))
@@ -63,7 +63,7 @@ export async function watchContainer({ engine, name, inspect: look, list, onAway
   }
 }
 
-/** Of a container that cannot be looked at it is known whether it runs, and not how it ended (HOST-109). */
+/** For a container that cannot be inspected, the list states whether it runs, but not how it ended (HOST-109). */
 function listedFacts(listed: ListedContainer | undefined): ContainerFacts | undefined {
   return (
     listed && {
@@ -95,7 +95,7 @@ async function describe(engine: DockerEngine, facts: ContainerFacts, outage: Out
   return { exitCode, reason, endedAtMs }
 }
 
-/** By this machine's clock, as it is now. */
+/** By this machine's current clock. */
 function bootedAtMs(): number {
   return Date.now() - uptime() * 1_000
 }

@@ -3,11 +3,11 @@ import { BLOCK_BYTES, isExtension, readTarHeader } from '../../pulls/layers/tar-
 import type { DockerEngine } from '../engine/engine.ts'
 import { orUndefined } from '../engine/engine-errors.ts'
 
-/** Beside a file, what an archive of it holds at most: headers and what fills up. */
+/** Upper bound of the headers and padding that an archive adds to one file. */
 const ARCHIVE_BYTES = 64 * 1024
 const PLAIN_TYPES = ['\0', '0']
 
-/** The calls of the engine that are about single files of a container. */
+/** The engine calls for single files of a container. */
 export function fileCalls(docker: Docker): Pick<DockerEngine, 'putFiles' | 'readFile'> {
   return {
     putFiles: async (name, archive) => {
@@ -20,7 +20,7 @@ export function fileCalls(docker: Docker): Pick<DockerEngine, 'putFiles' | 'read
   }
 }
 
-/** What an archive of one plain file holds; undefined: it is another kind of archive, or a longer file. */
+/** Contents of the regular file in an archive; undefined for another kind of file, or one longer than `maxBytes`. */
 async function readOneFile(archive: AsyncIterable<Buffer>, maxBytes: number): Promise<string | undefined> {
   const pieces: Buffer[] = []
   let bytes = 0

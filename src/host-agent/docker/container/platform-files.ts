@@ -7,7 +7,7 @@ const USERS = '/etc/passwd'
 const USERS_MAX_BYTES = 2 ** 20
 const ROOT = { uid: 0, gid: 0 }
 
-/** Writes the platform's files into a container that does not run yet (HOST-146). */
+/** Writes the platform's files into a container before its start (HOST-146). */
 export async function writePlatformFiles(
   engine: Pick<DockerEngine, 'putFiles' | 'readFile'>,
   name: string,
@@ -22,7 +22,7 @@ export async function writePlatformFiles(
   await engine.putFiles(name, (await buffer(tarOf(entries))).toString('base64'))
 }
 
-/** Users of an image by their names. */
+/** Parses `/etc/passwd` into user and group ids by user name. */
 export function parseUsers(text: string): Map<string, { uid: number; gid: number }> {
   const lines = text.split('\n').map((line) => line.split(':'))
   const users = lines.flatMap(([name = '', , uid = '', gid = '']) => {

@@ -12,24 +12,26 @@ import { guardTransport, type Modem } from './engine-transport.ts'
 import { imageCalls } from './images.ts'
 import { readUsage } from './usage.ts'
 
-/** Newest API version this agent was written for; an older engine is spoken to in its own version. */
+/** Newest API version that this agent supports; it uses an older engine's own version. */
 const API_VERSION_MAX = '1.51'
 const PROBE_TIMEOUT_MS = 3_000
-/** Labels that the agent gives to containers. */
+/** Prefix of the labels that the agent sets on containers. */
 const OWN_LABELS = 'podplane.'
 const MAX_LABEL_CHARS = 16_384
-/** A command is 128 KiB at most, and six times that where the engine writes each of its characters as a number. */
+/**
+ * Containers per page of a list: each repeats its command, 128 KiB at most, and six times that where the engine escapes every character.
+ */
 const LIST_PART = 32
-/** The name that the engine gives a volume that nobody named. */
+/** Format of the name that the engine gives to an anonymous volume. */
 const ANONYMOUS = /^[0-9a-f]{64}$/
 
-/** Connects to the engine of DOCKER_HOST or the usual socket; throws when none answers. */
+/** Connects to the engine of DOCKER_HOST or the default socket. Throws when none answers. */
 export async function connectDocker(): Promise<DockerEngine> {
-  // Loaded on demand: it costs 35 MB and 140 ms, and the process runtime does without.
+  // Imported on demand: it costs 35 MB and 140 ms, and the process runtime does not need it.
   const { default: Dockerode } = await import('dockerode')
   const connect = (options: DockerOptions): Docker => {
     const docker = new Dockerode(options)
-    // The published types call it `any`; what is guarded is named in Modem.
+    // The published types declare it as `any`; `Modem` declares the guarded part.
     guardTransport(docker.modem as unknown as Modem)
     return docker
   }
@@ -55,7 +57,7 @@ function wrapDockerode(docker: Docker): DockerEngine {
       const [info, version] = await Promise.all([docker.info(), docker.version()])
       return readEngineFacts({ info, version })
     },
-    // dockerode would repeat plain options, environment included, in the URL; this form keeps them in the body.
+    // dockerode would repeat plain options, environment included, in the URL; this form sends them in the body only.
     create: async (name, spec) => void (await docker.createContainer({ _query: { name }, _body: spec } as ContainerCreateOptions)),
     start: (name) => docker.getContainer(name).start(),
     inspect: async (name) => {
@@ -73,7 +75,7 @@ function wrapDockerode(docker: Docker): DockerEngine {
     readLogs: (name, lines) => docker.getContainer(name).logs({ stdout: true, stderr: true, tail: lines, follow: false }),
     followLogs: async (name, sinceSeconds, signal) => {
       const options = { follow: true, stdout: true, stderr: true, timestamps: true, since: sinceSeconds, abortSignal: signal } as const
-      // Declared as a stream without its iterator, but it is Node's own response.
+      // Declared as a stream without an iterator, but it is a Node response.
       return (await docker.getContainer(name).logs(options)) as NodeJS.ReadableStream as AsyncIterable<Buffer>
     },
     usage: (name) => readUsage(docker, name),
@@ -98,9 +100,9 @@ function wrapDockerode(docker: Docker): DockerEngine {
   }
 }
 
-/** A volume that was handed on from a former container is not removed with this one by the engine itself. */
+/** Removes a container with its anonymous volumes; the engine itself does not remove a volume that came from a previous container. */
 async function removeContainer(docker: Docker, name: string): Promise<void> {
-  // One that cannot be looked at goes too.
+  // A container that the engine cannot inspect is removed too.
   const info = await docker
     .getContainer(name)
     .inspect()
@@ -110,7 +112,7 @@ async function removeContainer(docker: Docker, name: string): Promise<void> {
   for (const volume of volumes) await ignoring([404, 409], docker.getVolume(volume.name).remove())
 }
 
-/** Read as a stream: the answer ends when the container does. */
+/** Resolves when a container has ended: the engine ends its answer, read as a stream, at that moment. */
 async function waitForEnd(docker: Docker, name: string): Promise<void> {
   const answer = await new Promise<NodeJS.ReadableStream>((resolve, reject) => {
     const statusCodes = { 200: true, 404: 'no such container', 500: 'server error' }
@@ -145,13 +147,13 @@ function anonymousVolumes({ Mounts }: Docker.ContainerInspectInfo): ContainerFac
   })
 }
 
-/** The newest first, in parts: each repeats the whole command of each container, and an answer has a bound (HOST-108). */
+/** Lists containers in pages, newest first: each entry repeats the container's whole command, and an answer has a size limit (HOST-108). */
 async function listAll(docker: Docker, label: string[]): Promise<ListedContainer[]> {
   const listed: ListedContainer[] = []
   for (let before: string[] = []; ; ) {
     const part = await docker.listContainers({ all: true, limit: LIST_PART, filters: { label, ...(before.length > 0 && { before }) } })
     const last = part.at(-1)?.Id
-    // An engine that knows no parts gives the same one again.
+    // An engine without paging repeats the same page.
     if (last === before[0]) return listed
     listed.push(...part.flatMap(readListed))
     if (part.length !== LIST_PART || last === undefined) return listed
@@ -159,7 +161,7 @@ async function listAll(docker: Docker, label: string[]): Promise<ListedContainer
   }
 }
 
-/** None where the engine does not say its name, as of one that is half removed. The declared type promises more than it does. */
+/** Empty for a container without a name, for example a half-removed one. The declared type promises more than the engine sends. */
 function readListed({ Names, Labels, State, NetworkSettings }: Partial<Docker.ContainerInfo>): ListedContainer[] {
   const name = Names?.[0]?.replace(/^\//, '')
   const networks = Object.keys(NetworkSettings?.Networks ?? {})
@@ -167,8 +169,8 @@ function readListed({ Names, Labels, State, NetworkSettings }: Partial<Docker.Co
 }
 
 /**
- * The labels that the agent gave. An image's are its container's as well, and may be megabytes: more than a frame of the engine process holds,
- * so that such a container could be neither looked at nor removed (HOST-70).
+ * The labels that the agent has set. A container also has the labels of its image, which may take megabytes: more than a frame of the
+ * engine process holds, so such a container could be neither inspected nor removed (HOST-70).
  */
 export function ownLabels(labels: Readonly<Record<string, string>> | undefined): Record<string, string> {
   return Object.fromEntries(
@@ -176,7 +178,7 @@ export function ownLabels(labels: Readonly<Record<string, string>> | undefined):
   )
 }
 
-/** The engine says "never" as the first day of year 1. */
+/** Parses a time; null for "never", which the engine writes as the first day of year 1. */
 function parseTime(text: string): number | null {
   const ms = Date.parse(text)
   return ms > 0 ? ms : null

@@ -1,4 +1,4 @@
-/** The process that speaks to the engine has ended; the engine itself may be well. */
+/** The process that connects to the engine has ended; the engine itself may still run. */
 export class EngineClientEnded extends Error {
   override readonly name = 'EngineClientEnded'
 
@@ -7,12 +7,12 @@ export class EngineClientEnded extends Error {
   }
 }
 
-/** The status of the engine's answer, if there was one. */
+/** The HTTP status of the engine's answer; undefined without one. */
 export function statusOf(error: unknown): number | undefined {
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
 }
 
-/** The engine's own words, without the client's "(HTTP code 404) no such image - " in front of them. */
+/** The engine's error text, without the client's prefix "(HTTP code 404) no such image - ". */
 export function engineText(error: unknown): string {
   if (error instanceof Error && 'json' in error && typeof error.json === 'object' && error.json !== null && 'message' in error.json) {
     return String(error.json.message)
@@ -21,7 +21,7 @@ export function engineText(error: unknown): string {
   return text.replace(/^\(HTTP code \d+\) [^-]+ - /, '').trim()
 }
 
-/** Undefined when the engine knows no such thing. */
+/** The result of a call; undefined when the engine answers 404. */
 export async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call
@@ -31,7 +31,7 @@ export async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Takes answers of these statuses for success. */
+/** Treats answers with these statuses as success. */
 export async function ignoring(statuses: readonly number[], call: Promise<unknown>): Promise<void> {
   try {
     await call

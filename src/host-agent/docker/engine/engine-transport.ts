@@ -3,15 +3,15 @@ import { type IncomingMessage, type RequestOptions, request as requestHttp } fro
 import { request as requestHttps } from 'node:https'
 import type { Duplex } from 'node:stream'
 
-/** Largest answer that is read as a whole; what is larger by its nature is read as a stream. */
+/** Limit of an answer that is read as a whole; answers that can be larger are read as streams. */
 export const MAX_ANSWER_BYTES = 32 * 2 ** 20
-/** What is read of a refusal. */
+/** Limit of an error answer; the rest is ignored. */
 const MAX_REFUSAL_BYTES = 64 * 2 ** 10
 
-/** What the engine client says of a call beside its request. */
+/** Properties of a call that the engine client passes beside the request. */
 interface CallContext {
   isStream?: boolean
-  /** By status: true for success, otherwise what it means. */
+  /** By status: true for success, otherwise the meaning of the error. */
   statusCodes: Readonly<Record<number, boolean | string>>
   hijack?: boolean
   openStdin?: boolean
@@ -19,7 +19,7 @@ interface CallContext {
 type Body = string | Buffer | NodeJS.ReadableStream | undefined
 type Done = (error: unknown, answer: unknown) => void
 
-/** The part of the engine client that sends a call. */
+/** The part of the engine client that sends calls. */
 export interface Modem {
   protocol?: string
   timeout?: number
@@ -27,8 +27,9 @@ export interface Modem {
 }
 
 /**
- * Replaces how the engine client sends its calls (HOST-66). Its own way follows redirects, to wherever they lead, and reads answers of any size
- * inside event handlers, where what is thrown ends the process. Here every call settles, and whatever goes wrong is its error.
+ * Replaces the function with which the engine client sends calls (HOST-66). The original follows redirects to any address, and reads
+ * answers of any size inside event handlers, where an exception ends the process. Here every call settles, and every failure becomes its
+ * error.
  */
 export function guardTransport(modem: Modem): void {
   if (modem.protocol === 'ssh') throw new Error('an engine behind ssh:// cannot run workloads of this machine; set DOCKER_HOST to its own')
@@ -42,7 +43,7 @@ export function guardTransport(modem: Modem): void {
 
 const givenUp = new AsyncLocalStorage<AbortSignal>()
 
-/** Does `work`; when the signal fires, the calls that it has under way are broken off. */
+/** Runs `work`; when the signal fires, its open calls are aborted. */
 export function withSignal<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return givenUp.run(signal, work)
 }
@@ -65,7 +66,7 @@ function open({ protocol, timeout }: Modem, options: RequestOptions, body: Body)
     const signal = givenUp.getStore()
     const signals = signal === undefined || options.signal !== undefined ? {} : { signal }
     const request = (protocol === 'https' ? requestHttps : requestHttp)({ ...options, ...signals }, (response) => {
-      // A stream that its reader has left may still fail.
+      // A stream without a reader may still fail.
       response.on('error', () => {})
       resolve(response)
     })
@@ -77,7 +78,7 @@ function open({ protocol, timeout }: Modem, options: RequestOptions, body: Body)
   })
 }
 
-/** A connection that speaks both ways once the engine has said that it does. */
+/** Opens a connection for both directions, once the engine has upgraded it. */
 function openBothWays({ protocol, timeout }: Modem, options: RequestOptions, context: CallContext, body: Body): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const request = (protocol === 'https' ? requestHttps : requestHttp)(options)
@@ -96,7 +97,7 @@ function openBothWays({ protocol, timeout }: Modem, options: RequestOptions, con
   })
 }
 
-/** In the shape of the client's own errors. */
+/** An error in the format of the engine client's own errors. */
 async function refusalOf(response: IncomingMessage, status: number, meaning: boolean | string | undefined): Promise<Error> {
   const text = (await readUpTo(response, MAX_REFUSAL_BYTES)).bytes.toString()
   const json = parseJson(text)
@@ -115,7 +116,7 @@ async function readUpTo(response: IncomingMessage, maxBytes: number): Promise<{ 
   for await (const piece of response as AsyncIterable<Buffer>) {
     pieces.push(piece.subarray(0, left))
     left -= piece.length
-    // Leaving the loop ends the connection.
+    // Leaving the loop destroys the connection.
     if (left < 0) return { bytes: Buffer.concat(pieces), cut: true }
   }
   return { bytes: Buffer.concat(pieces), cut: false }

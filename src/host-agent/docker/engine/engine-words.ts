@@ -3,25 +3,25 @@ import type { Workload } from '../../../host-protocol/messages.ts'
 import { StartError } from '../../runtime.ts'
 import { EngineClientEnded, engineText } from './engine-errors.ts'
 
-/** What of a workload may stand in a text about its start: the tenant wrote it. */
+/** Parts of a workload that may appear in an error text about its start, because the tenant wrote them. */
 export type Asked = Partial<Pick<Workload, 'mounts'>>
 
 interface Words {
-  /** What the engine says; its first group is what of the image or the request it is about. */
+  /** Matches an error text of the engine; its first group is the part of the image or the request that the error is about. */
   is: RegExp
-  /** What the tenant reads instead; `about` is bounded and can be shown. */
+  /** Text for the tenant; `about` is bounded and safe to show. */
   say(about: string, asked: Asked): string
 }
 
 const ABOUT_MAX_CHARS = 120
-/** The beginning of what an engine says: a pattern takes time with each character. */
+/** Limit of the text that is matched, because the time of a pattern grows with each character. */
 const TEXT_MAX_CHARS = 4_096
 const OPERATOR = 'its operator finds the cause in the log of the agent'
 export const UNKNOWN_FAILURE = `this host could not do it; ${OPERATOR}`
 
 /**
- * Each failure of an engine that a tenant can do something about, in our own words; the first that fits counts (EDG-5). A failure that is not in
- * here is a fixed sentence: the engine's words name paths, devices and addresses of the machine.
+ * Engine failures that a tenant can act on, in the platform's words; the first match counts (EDG-5). Any other failure becomes a fixed
+ * sentence: the engine's own text names paths, devices and addresses of the machine.
  */
 const WORDS: readonly Words[] = [
   { is: /no space left on device|disk quota exceeded/i, say: () => 'no space is left on the disk of this host' },
@@ -73,7 +73,7 @@ const WORDS: readonly Words[] = [
   },
 ]
 
-/** What a tenant is told of an engine's failure: a sentence of the table, and never the engine's own words (EDG-5). */
+/** Text of an engine failure for the tenant: a sentence of the table, never the engine's own text (EDG-5). */
 export function engineWords(error: unknown, asked: Asked = {}): string {
   if (error instanceof EngineClientEnded) return 'the container engine of this host was interrupted; start it again'
   const text = engineText(error).slice(0, TEXT_MAX_CHARS)
@@ -84,7 +84,7 @@ export function engineWords(error: unknown, asked: Asked = {}): string {
   return UNKNOWN_FAILURE
 }
 
-/** A start that the engine refused. What it said is for the log of the agent. */
+/** A `StartError` for a start that the engine refused. The engine's text goes to the agent's log only. */
 export function startRefused(error: unknown, asked: Asked, what = 'the container could not be started'): StartError {
   return error instanceof StartError
     ? error
@@ -99,7 +99,7 @@ function mountConflict(_about: string, { mounts = [] }: Asked): string {
 }
 
 function quoted(about: string | undefined): string {
-  // The engine may quote what the platform has put there.
+  // The engine may quote values that the platform has set.
   if (about === undefined || withoutMachine(about) !== about) return 'that is asked for'
   return JSON.stringify(shown(about).slice(0, ABOUT_MAX_CHARS))
 }

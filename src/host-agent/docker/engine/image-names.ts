@@ -1,7 +1,7 @@
-/** Images that hold what a pod wrote; only the agent itself may start anything from them. */
+/** Repository of images that contain the disk of a pod; only the agent itself may start containers from them. */
 export const DISK_REPOSITORY = 'podplane-disk'
 
-/** The short form in which the engine lists an image: `docker.io/library/nginx` → `nginx:latest`. */
+/** The short name under which the engine lists an image: `docker.io/library/nginx` → `nginx:latest`. */
 export function shortImageName(image: string): string {
   const name = image.replace(/^(index\.)?docker\.io\//, '').replace(/^library\//, '')
   const last = name.slice(name.lastIndexOf('/') + 1)
@@ -17,12 +17,12 @@ export function repositoryOf(image: string): string {
 }
 
 /**
- * Whether an image that the engine found under `image` really has that name. The engine also takes the beginning of an id for a name, and so
- * would hand one tenant the disk or the private image of another.
+ * Whether an image that the engine found under `image` really has that name. The engine also accepts the beginning of an id as a name,
+ * which would let one tenant start from the disk or the private image of another.
  */
 export function isNamed(image: string, names: readonly string[]): boolean {
   const wanted = shortImageName(image)
-  // A digest decides; the tag that may stand before it does not.
+  // With a digest, a tag before it is ignored.
   const digest = wanted.includes('@') ? `${repositoryOf(wanted)}${wanted.slice(wanted.indexOf('@'))}` : wanted
   return names.includes(digest)
 }

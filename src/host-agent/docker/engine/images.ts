@@ -9,13 +9,13 @@ type ImageCalls = Pick<
   'commit' | 'countLayers' | 'flatten' | 'imageFacts' | 'listImages' | 'listTags' | 'load' | 'removeImage'
 >
 
-/** What the agent asks of the engine about images. */
+/** The image calls of the engine. */
 export function imageCalls(docker: Docker): ImageCalls {
   return {
     imageFacts: async (image) => {
       const found = await orUndefined(docker.getImage(image).inspect())
       if (found === undefined) return undefined
-      // The engine says null for an image that has none.
+      // The engine sends null for an image without tags or digests.
       const { Id, RepoTags, RepoDigests, RootFS } = found as Partial<Docker.ImageInspectInfo> & { Id: string }
       return { id: Id, names: [...(RepoTags ?? []), ...(RepoDigests ?? [])], layers: RootFS?.Layers ?? [] }
     },
@@ -49,7 +49,7 @@ export function imageCalls(docker: Docker): ImageCalls {
         return names.map((name) => ({ name, bytes: Size }))
       })
     },
-    // 409: another image or a container is made of it; it goes with that one.
+    // 409: another image or a container is based on it, and its removal removes this one.
     removeImage: (image) => ignoring([404, 409], docker.getImage(image).remove()),
   }
 }
@@ -64,17 +64,20 @@ async function loadImage(docker: Docker, { config, layers, tag }: SavedImage, si
   }
 }
 
-/** The declared type lacks some of what the engine says. */
+/** The declared type lacks some fields that the engine sends. */
 function configOf(config: Docker.ContainerInspectInfo['Config'] & { StopSignal?: string }): ContainerConfig {
   const { Env, Cmd, Entrypoint, WorkingDir, User, StopSignal, Healthcheck } = config
   const stated = { Env, Cmd, Entrypoint, WorkingDir, User, StopSignal, Healthcheck }
   return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined && value !== null))
 }
 
-/** Longest line of progress; the engine's own are short. */
+/** Limit of a progress line; the engine's own lines are short. */
 const MAX_PROGRESS_LINE_CHARS = 2 ** 20
 
-/** Reads the engine's progress to its end. The engine answers 200 before it knows whether a step works; a failure is a line in the stream. */
+/**
+ * Reads the engine's progress to its end. The engine answers 200 before it knows whether a step succeeds; a line in the stream reports a
+ * failure.
+ */
 export async function readProgress(progress: NodeJS.ReadableStream): Promise<void> {
   const decoder = new TextDecoder()
   let rest = ''

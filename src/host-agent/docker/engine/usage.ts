@@ -3,12 +3,12 @@ import type { Traffic } from '../../runtime.ts'
 import type { ContainerUsage } from './engine.ts'
 import { orUndefined } from './engine-errors.ts'
 
-/** What a container uses; undefined when it does not run. */
+/** Current resource use of a container; undefined when it does not run. */
 export async function readUsage(docker: Docker, name: string): Promise<ContainerUsage | undefined> {
   const stats = await orUndefined(docker.getContainer(name).stats({ stream: false, 'one-shot': true }))
   const { usage, limit, stats: detail } = stats?.memory_stats ?? {}
   if (stats === undefined || usage === undefined || limit === undefined) return undefined
-  // By the version of the control groups: files that were read and may be forgotten.
+  // Page cache that the kernel can free at once; the field depends on the version of the control groups.
   const cache = detail?.inactive_file ?? detail?.total_inactive_file ?? 0
   return {
     cpuNanos: stats.cpu_stats.cpu_usage.total_usage,
@@ -19,18 +19,18 @@ export async function readUsage(docker: Docker, name: string): Promise<Container
   }
 }
 
-/** An engine in a virtual machine may say nothing of it, whatever its declared type promises. */
+/** An engine in a virtual machine may omit this field, although its declared type does not. */
 function throttledOf({ throttling_data: data }: { throttling_data?: { throttled_time?: number } }): number | undefined {
   return data?.throttled_time
 }
 
 interface EngineTraffic {
-  /** Absent where a container shares the network of another one. */
+  /** Absent where a container shares the network of another. */
   networks?: Record<string, { rx_bytes: number; tx_bytes: number }> | undefined
   blkio_stats?: { io_service_bytes_recursive?: { op: string; value: number }[] | null } | undefined
 }
 
-/** What went through the networks of a container, loopback aside, and to and from disks. */
+/** Bytes through the networks of a container, loopback excluded, and to and from disks. */
 export function trafficOf({ networks, blkio_stats: disks }: EngineTraffic): Traffic {
   const interfaces = networks && Object.values(networks)
   const moved = disks?.io_service_bytes_recursive ?? undefined

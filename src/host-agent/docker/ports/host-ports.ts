@@ -10,7 +10,7 @@ export interface HostPortsOptions {
   range: PortRange
   /** Whether accounts that do not trust one another share the range (HOST-148). */
   isShared?(): boolean
-  /** Whether nothing on this machine listens on a port. */
+  /** Whether no program on this machine listens on a port. */
   isFree?(port: number): Promise<boolean>
   random?(): number
 }
@@ -20,16 +20,16 @@ interface Holder {
   ports: readonly number[]
 }
 
-/** Who asks for ports: a workload of an account. */
+/** A workload that requests ports, and its account. */
 export interface PortAsker {
   id: string
   account: string
   wanted: readonly string[]
-  /** What it had before. */
+  /** Previous ports of the workload. */
   former: readonly PublishedPort[]
 }
 
-/** The host ports of this machine that workloads are published on. */
+/** Reserves the host ports on which this machine publishes workloads. */
 export class HostPorts {
   private readonly options: HostPortsOptions
   private readonly inUse = new Map<string, Holder>()
@@ -39,8 +39,8 @@ export class HostPorts {
   }
 
   /**
-   * Chooses and reserves host ports for a workload. `refused` holds those that the engine would not publish and gains those that are found
-   * to be taken. Throws a `StartError` when no more are left.
+   * Chooses and reserves host ports for a workload. `refused` contains ports that the engine could not publish; ports found in use are
+   * added to it. Throws a `StartError` when too few are left, or when the account exceeds its share.
    */
   async reserve({ id, account, wanted, former }: PortAsker, refused: Set<number>): Promise<AssignedPort[]> {
     const before = this.inUse.get(id)?.ports.length ?? 0
@@ -51,9 +51,9 @@ export class HostPorts {
       const chosen = choosePorts({ wanted, range: this.options.range, avoid, former, offset })
       if (chosen === undefined) throw new StartError(this.explain(refused))
       const numbers = [...new Set(chosen.map((port) => port.public))]
-      // What starts anew takes nothing from others, however many have come meanwhile.
+      // A workload that reserves no more ports than before takes nothing from others, so its account's share is not checked again.
       if (numbers.length > before) this.requireShare(account, numbers.length)
-      // Reserved before anything is awaited, so that two starts at a time cannot choose the same.
+      // Reserved before the first await, so that two concurrent starts cannot choose the same ports.
       this.inUse.set(id, { account, ports: numbers })
       const taken = await filterAsync(numbers, async (port) => !(await (this.options.isFree ?? canListen)(port)))
       if (taken.length === 0) return chosen
@@ -78,7 +78,7 @@ export class HostPorts {
     return `port ${port} is already taken on this host, and no other of ${range} is free`
   }
 
-  /** Notes ports that a former agent process gave out. */
+  /** Reserves the ports that a previous agent process assigned. */
   adopt(id: string, account: string, ports: readonly PublishedPort[]): void {
     this.inUse.set(id, { account, ports: [...new Set(ports.map((port) => port.public))] })
   }
@@ -93,7 +93,7 @@ async function filterAsync<T>(values: readonly T[], test: (value: T) => Promise<
   return values.filter((_, index) => verdicts[index])
 }
 
-// Both address families in one, as the engine publishes; a machine without IPv6 has the other only.
+// Tries both address families at once, as the engine publishes; a machine without IPv6 has IPv4 only.
 async function canListen(port: number): Promise<boolean> {
   const outcome = await listenOnce(port, '::')
   return outcome === 'EAFNOSUPPORT' || outcome === 'EADDRNOTAVAIL' ? (await listenOnce(port, '0.0.0.0')) === 'ok' : outcome === 'ok'

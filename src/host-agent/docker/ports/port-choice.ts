@@ -1,35 +1,35 @@
 import type { PortRange } from '../../../host-protocol/messages.ts'
 import type { PublishedPort } from '../../runtime.ts'
 
-/** From this number on a requested port asks for the same number inside and outside (NET-4). */
+/** From this number on, a requested port gets the same number inside and outside (NET-4). */
 export const SYMMETRIC_MIN = 70_000
 
-/** One requested port and the host port it got. */
+/** One requested port and the host port that it got. */
 export interface AssignedPort {
-  /** The number that the workload asked for, `22` of `22/tcp`. */
+  /** The requested number, `22` in `22/tcp`. */
   requested: number
-  /** What the program listens on. */
+  /** Port on which the program listens. */
   private: number
-  /** What the machine publishes. */
+  /** Port that the machine publishes. */
   public: number
   type: string
 }
 
 export interface PortRequest {
-  /** `<port>/tcp` or `<port>/http`; both are TCP to the machine. */
+  /** `<port>/tcp` or `<port>/http`; the machine publishes both as TCP. */
   wanted: readonly string[]
   range: PortRange
-  /** Ports of other workloads, and those found to be taken. */
+  /** Ports of other workloads, and ports that are in use on the machine. */
   avoid: ReadonlySet<number>
-  /** What the pod had before. */
+  /** Previous ports of the pod. */
   former: readonly PublishedPort[]
-  /** Where in the range to begin, 0 to 1: so that a port that was just given up is not at once another tenant's. */
+  /** Where in the range to begin, 0 to 1; random, so that a released port does not go to another tenant at once. */
   offset: number
 }
 
-/** A host port for each requested port, former ones first (HOST-56); undefined when the range has not enough. */
+/** Chooses a host port for each requested port, previous ones first (HOST-56); undefined when the range has too few. */
 export function choosePorts(request: PortRequest): AssignedPort[] | undefined {
-  // Said twice it is one: `22/tcp`, `022/tcp`.
+  // The same port written twice, such as `22/tcp` and `022/tcp`, counts once.
   const requests = [...new Map(request.wanted.map(parsePort).map((port) => [`${port.requested}/${port.type}`, port])).values()]
   const inside = new Set(requests.map(({ requested }) => requested))
   const taken = new Set(request.avoid)
@@ -40,7 +40,7 @@ export function choosePorts(request: PortRequest): AssignedPort[] | undefined {
     if (byRequest.has(requested)) continue
     const symmetric = requested >= SYMMETRIC_MIN
     const former = symmetric ? formerSymmetric : request.former.filter((port) => port.private === requested).map((port) => port.public)
-    // A symmetric port must not meet another one inside the container.
+    // A symmetric port must differ from every other port inside the container.
     const port = firstFree([...former.filter((port) => isIn(request.range, port)), ...ring(request)], taken, symmetric ? inside : new Set())
     if (port === undefined) return undefined
     taken.add(port)
@@ -52,7 +52,7 @@ export function choosePorts(request: PortRequest): AssignedPort[] | undefined {
   })
 }
 
-/** `22/tcp` → number and type. */
+/** Splits `22/tcp` into number and type. */
 function parsePort(text: string): { requested: number; type: string } {
   const [digits = '', type = 'tcp'] = text.split('/')
   return { requested: Number.parseInt(digits, 10), type }
@@ -66,7 +66,7 @@ function firstFree(candidates: readonly number[], taken: ReadonlySet<number>, in
   return candidates.find((port) => !taken.has(port) && !inside.has(port))
 }
 
-/** All ports of the range, from somewhere in it. */
+/** All ports of the range in a circle, beginning at `offset`. */
 function ring({ range: { from, to }, offset }: PortRequest): number[] {
   const size = to - from + 1
   const start = Math.min(size - 1, Math.floor(offset * size))

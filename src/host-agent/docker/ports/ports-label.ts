@@ -3,7 +3,7 @@ import type { PublishedPort } from '../../runtime.ts'
 
 const Ports = z.array(z.object({ private: z.number(), public: z.number(), type: z.string() }))
 
-/** The published ports of a container, as its label says them. */
+/** Parses the published ports in the label of a container; empty when the label is missing or damaged. */
 export function readPorts(label: string | undefined): PublishedPort[] {
   try {
     return Ports.safeParse(JSON.parse(label ?? '[]')).data ?? []

@@ -6,10 +6,10 @@ import { startRefused } from '../engine/engine-words.ts'
 import type { HostPorts } from './host-ports.ts'
 import type { AssignedPort } from './port-choice.ts'
 
-/** How often a start is tried with other ports when the engine says that one is taken. */
+/** Attempts to start with other ports when the engine reports one as taken. */
 const PORT_TRIES = 5
 
-/** Starts something on the host ports of a workload, with other ones where the engine says that one is taken. Throws a `StartError`. */
+/** Starts something on host ports for a workload, and chooses other ports where the engine reports one as taken. Throws a `StartError`. */
 export async function withPorts<T>(
   hostPorts: HostPorts,
   workload: Pick<Workload, 'id' | 'ports' | 'account' | 'payer' | 'mounts'>,
@@ -24,7 +24,7 @@ export async function withPorts<T>(
       return await start(ports)
     } catch (error) {
       hostPorts.release(workload.id)
-      // Not this start's fault, or not for sure: once more, and no more often.
+      // Perhaps not the fault of this start: one retry.
       if (error instanceof EngineClientEnded && attempt === 1) continue
       const port = takenPort(engineText(error), ports)
       if (port === undefined) throw startRefused(error, workload)
@@ -34,7 +34,7 @@ export async function withPorts<T>(
   }
 }
 
-/** The port that the engine could not publish; undefined when the error is about something else. */
+/** The port that the engine could not publish; undefined when the error has another cause. */
 function takenPort(text: string, ports: readonly PublishedPort[]): number | undefined {
   if (!/port is already allocated|address already in use/i.test(text)) return undefined
   return ports.find((port) => new RegExp(`:${port.public}\\b`).test(text))?.public ?? ports[0]?.public

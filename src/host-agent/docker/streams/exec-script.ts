@@ -1,12 +1,12 @@
-/** Environment variable that marks what a command of the plane has started, so that it can be found inside its container. */
+/** Environment variable that marks the processes of a command, so that scripts find them inside the container. */
 export const EXEC_MARK = 'PODPLANE_EXEC'
 
-/** A login shell: bash where there is one. */
+/** A login shell: bash where the container has it. */
 export const LOGIN_SHELL = ['/bin/sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash -l; exec /bin/sh -l'] as const
 
 /**
- * The process that a command began as, `$leader`: marked, and without a parent in its container. It leads a session of its own, as the engine has
- * made it.
+ * Finds the first process of a command, `$leader`: it has the mark and no parent in its container. It leads its own session, which the
+ * engine created.
  */
 const FIND_LEADER = `
 mark=$1 sig=$2 leader=
@@ -25,8 +25,8 @@ exit 0
 `
 
 /**
- * Ends a command as the end of a connection ends one: a hangup for its whole session, and the end two seconds later for what took no notice.
- * What ignores hangups (nohup) or has left the session (setsid, tmux) was meant to go on, and does.
+ * Ends a command as the end of a connection does: SIGHUP to its whole session, then SIGKILL after two seconds for processes that did not
+ * react. Processes that ignore SIGHUP (nohup) or have left the session (setsid, tmux) are meant to continue, and do.
  */
 export const HANGUP_SCRIPT = `${FIND_LEADER}
 ignores() { while read -r name value; do [ "$name" = SigIgn: ] && { case "$value" in *[13579bdf]) return 0;; esac; return 1; }; done < "$1/status"; return 1; }

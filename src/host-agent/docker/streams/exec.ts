@@ -10,10 +10,10 @@ import { EXEC_MARK, HANGUP_SCRIPT, LOGIN_SHELL, SIGNAL_SCRIPT } from './exec-scr
 import { frameReader } from './logs.ts'
 import { TerminalSize } from './terminal-size.ts'
 
-/** Commands of one container at a time. */
+/** Maximum number of concurrent commands in one container. */
 export const MAX_SESSIONS = 96
 const STDERR = 2
-/** The engine says that the output is over a moment before it knows the exit code. */
+/** The engine ends the output a moment before it knows the exit code. */
 const EXIT_LOOKS = 100
 const EXIT_LOOK_MS = 50
 
@@ -21,14 +21,14 @@ const EXIT_LOOK_MS = 50
 export class ContainerExecs {
   private readonly engine: DockerEngine
   private readonly open = new Map<string, number>()
-  /** Containers in which what a former agent process left was ended. */
+  /** Containers in which the commands of a previous agent process were ended. */
   private readonly swept = new Map<string, Promise<void>>()
 
   constructor(engine: DockerEngine) {
     this.engine = engine
   }
 
-  /** Starts a command in a container that runs. */
+  /** Starts a command in a running container. Throws `ExecRefused`. */
   async start(name: string, request: ExecRequest): Promise<ExecSession> {
     const open = this.open.get(name) ?? 0
     if (open >= MAX_SESSIONS) throw new ExecRefused(`${open} commands run in this container already, the most at a time`)
@@ -73,7 +73,7 @@ export class ContainerExecs {
       },
       end: async () => {
         if (!once()) return
-        // Its input first: whatever only reads ends by that.
+        // Input first: a command that only reads ends with it.
         stream.endInput()
         await this.run(name, HANGUP_SCRIPT, [mark, 'HUP'])
         stream.close()
@@ -91,21 +91,21 @@ export class ContainerExecs {
     throw new ExecRefused('the connection to the command ended before the command did')
   }
 
-  /** Nothing that a former agent process has started can be reached any more. */
+  /** Ends, once per container, the commands of a previous agent process, which no client can reach. */
   private sweep(name: string): Promise<void> {
     const known = this.swept.get(name) ?? this.run(name, HANGUP_SCRIPT, ['', 'HUP'])
     this.swept.set(name, known)
     return known
   }
 
-  /** Resolves when the script has ended; a container without a shell has none, and none of ours. */
+  /** Runs a script in a container and resolves when it has ended; nothing runs in a container without a shell. */
   private async run(name: string, script: string, args: readonly string[]): Promise<void> {
     try {
       const exec = await this.engine.createExec(name, { command: ['/bin/sh', '-c', script, 'sh', ...args], env: [], tty: false })
       const stream = await this.engine.startExec(exec, false)
       for await (const _ of stream.output);
     } catch {
-      // The container has ended, and all in it.
+      // The container has ended with all its processes.
     }
   }
 
@@ -115,7 +115,7 @@ export class ContainerExecs {
     else this.open.delete(name)
   }
 
-  /** The container is gone. */
+  /** Drops the record of a container that has ended. */
   forget(name: string): void {
     this.swept.delete(name)
   }

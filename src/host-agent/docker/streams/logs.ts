@@ -1,8 +1,8 @@
 const HEADER_BYTES = 8
-/** The engine cuts lines at 16 KiB; anything far above is not its protocol. */
+/** The engine cuts lines at 16 KiB; a much longer frame is not its protocol. */
 const FRAME_MAX_BYTES = 2 ** 20
 
-/** One piece of output: stream 1 is stdout, 2 is stderr. */
+/** One frame of output: stream 1 is stdout, 2 is stderr. */
 export interface LogFrame {
   stream: number
   payload: Buffer
@@ -28,7 +28,7 @@ function demultiplex(raw: Buffer): Buffer | undefined {
   return Buffer.concat(payloads)
 }
 
-/** Makes a function that takes the answer in whatever pieces it comes and returns the frames that are complete. Throws on anything else. */
+/** Returns a parser that takes pieces of the answer of any size and returns the complete frames. It throws on anything else. */
 export function frameReader(): (data: Buffer) => LogFrame[] {
   let rest: Buffer = Buffer.alloc(0)
   return (data) => {

@@ -3,20 +3,20 @@ import { withoutReturn } from '../../logs/lines.ts'
 import type { OutputChunk } from '../../runtime.ts'
 import { frameReader, type LogFrame } from './logs.ts'
 
-/** The last line that was read of one stream: the engine's time of it, and how many lines of that very time were read. */
+/** The last line that was read from one stream: its time stamp, and the number of lines read with that same stamp. */
 const Mark = z.object({ time: z.string(), count: z.number().int() })
 
-/** Per stream, because times rise within a stream only: the engine reads stdout and stderr side by side. */
+/** One mark per stream, because times increase only within a stream: the engine reads stdout and stderr concurrently. */
 const Position = z.object({ stdout: Mark.optional(), stderr: Mark.optional() })
 type Position = z.infer<typeof Position>
 type StreamName = keyof Position
 
 /** Lines of the other stream may be stamped this much earlier than the last one read, seconds. */
 const OVERLAP_SECONDS = 10
-/** As the engine writes it: nanoseconds with all their digits, so that texts compare as times do. */
+/** A time stamp of the engine: all digits of the nanoseconds, so that string order is time order. */
 const STAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) /
 
-/** Reads a container's output with time stamps and leaves out what was read before `position`. */
+/** Parses a container's output with time stamps and skips lines that were read before `position`. */
 export class DockerOutput {
   private readonly resumed: Position
   private readonly position: Position
@@ -30,13 +30,13 @@ export class DockerOutput {
     this.position = { ...this.resumed }
   }
 
-  /** From when the engine is to be asked, seconds since the epoch; 0: everything. */
+  /** Start time for the engine's answer, seconds since the epoch; 0: everything. */
   get sinceSeconds(): number {
     const times = [this.resumed.stdout, this.resumed.stderr].flatMap((mark) => (mark === undefined ? [] : [Date.parse(mark.time)]))
     return times.length === 0 ? 0 : Math.max(0, Math.floor(Math.max(...times) / 1000) - OVERLAP_SECONDS)
   }
 
-  /** What is new in a piece of the engine's answer; undefined when nothing is. */
+  /** New lines in a piece of the engine's answer; undefined when there are none. */
   read(data: Buffer): OutputChunk | undefined {
     const lines = this.parse(data).flatMap((frame) => this.readFrame(frame))
     if (lines.length === 0) return undefined
@@ -45,7 +45,7 @@ export class DockerOutput {
     return { lines, position: structuredClone(this.position), lost }
   }
 
-  /** A frame is a line, or 16 KiB of a longer one: the engine cuts those itself, and all pieces carry the time of the first. */
+  /** Parses a frame: a line, or 16 KiB of a longer line, which the engine cuts itself; all pieces have the time of the first. */
   private readFrame({ stream, payload }: LogFrame): { at: number; line: string }[] {
     const text = payload.toString('utf8')
     const time = STAMP.exec(text)?.[1]
@@ -66,8 +66,8 @@ export class DockerOutput {
       return true
     }
     this.caughtUp[name] = true
-    // The line that was read last is gone from the engine's files, so there may have been others after it; one older than what the engine was
-    // asked for says nothing.
+    // The last line read is gone from the engine's files, so lines after it may be lost too; a line older than the requested start is no
+    // evidence.
     if (this.seenAgain[name] === 0 && Date.parse(mark.time) >= this.sinceSeconds * 1000) this.lost = true
     return false
   }

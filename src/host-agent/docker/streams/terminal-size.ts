@@ -1,6 +1,6 @@
 import { sleep } from '../../../node/backoff.ts'
 
-/** Longer and longer, so that a command which never takes a size costs the engine a few calls. */
+/** Growing pauses, so that a command that never accepts a size costs the engine only a few calls. */
 const PAUSES_MS = [25, 50, 100, 200, 400, 800]
 
 interface Size {
@@ -9,8 +9,8 @@ interface Size {
 }
 
 /**
- * Sets the size of a command's terminal. The engine answers that it starts a command a moment before it does, and refuses a size until then: the
- * newest one is said again, for a second and a half. Never throws: a command whose terminal has another size runs all the same.
+ * Sets the size of a command's terminal. The engine reports the start of a command a moment before it starts, and refuses a size until
+ * then, so the newest size is retried for a second and a half. Never throws: a command with another terminal size still runs.
  */
 export class TerminalSize {
   private readonly set: (rows: number, cols: number) => Promise<void>
@@ -32,7 +32,7 @@ export class TerminalSize {
     await this.setting
   }
 
-  /** The command is over: nothing is said to the engine any more. */
+  /** Stops calls to the engine, because the command is over. */
   end(): void {
     this.wanted = null
     this.isOver = true

@@ -9,23 +9,23 @@ import { type Zone, zoneOf } from './zone.ts'
 
 export interface ContainerNamesDeps {
   overlays: Pick<HostOverlays, 'networksOf'>
-  /** Where containers reach this machine. */
+  /** Address at which containers reach this machine. */
   address: string
   log: Log
 }
 
-/** The name server for containers of this machine, and how they are told of it (adr/0059). */
+/** The name server for containers of this machine, and the container settings that refer to it (adr/0059). */
 export interface ContainerNames {
   address: string
   port: number
-  /** Settings of a container in networks of this domain; undefined: it finds names as all others do. */
+  /** Settings of a container in networks with this domain; undefined: it uses the default name servers. */
   resolversFor(domain: string): ContainerResolvers | undefined
   close(): void
 }
 
-/** Undefined when nothing can listen there: names then stand in `/etc/hosts` only, and the log says so. */
+/** Opens the name server; undefined when it cannot listen: names are then in `/etc/hosts` only, and the log says so. */
 export async function openContainerNames({ overlays, address, log }: ContainerNamesDeps): Promise<ContainerNames | undefined> {
-  // One of the plane's messages is the same object until the next.
+  // An overlay object is the same until the plane's next message, so its zone is built once.
   const zones = new WeakMap<Overlay, Zone | undefined>()
   const zoneOfKnown = (overlay: Overlay) => {
     if (!zones.has(overlay)) zones.set(overlay, zoneOf(overlay))

@@ -2,27 +2,27 @@ import { BlockList } from 'node:net'
 import { NOT_PUBLIC } from '../not-public.ts'
 import type { Zone } from './zone.ts'
 
-/** Seconds that an answer may be kept; members come and go. */
+/** Seconds for which a client may cache an answer; short, because members come and go. */
 export const TTL_SECONDS = 5
 
 export interface Question {
   name: string
-  /** As `dns-packet` names it: A, AAAA, PTR. */
+  /** As `dns-packet` names it: A, AAAA, PTR and others. */
   type: string
   class: string
 }
 
-/** How a question is answered. */
+/** The answer to a question. */
 export interface Decision {
   rcode: 'NOERROR' | 'NXDOMAIN' | 'REFUSED'
   records: readonly { type: 'A' | 'PTR'; data: string }[]
-  /** Whose names these are: there are no others below it. Null: nobody's here. */
+  /** Domain of the zone that the name belongs to: no other names exist below it. Null: none. */
   domain: string | null
 }
 
 const REFUSED: Decision = { rcode: 'REFUSED', records: [], domain: null }
 const REVERSE = '.in-addr.arpa'
-/** Unique local and link-local addresses of IPv6, and its loopback. */
+/** Unique local, link-local and loopback addresses of IPv6. */
 const PRIVATE_REVERSE_V6 = /(?:(?:^|\.)[cd]\.f|(?:^|\.)[89ab]\.e\.f|^1(?:\.0){31})\.ip6\.arpa$/
 const PRIVATE = new BlockList()
 for (const range of NOT_PUBLIC) {
@@ -31,9 +31,9 @@ for (const range of NOT_PUBLIC) {
 }
 
 /**
- * The answer to a question of a container that is in the networks of `zones` (NET-70). A name below their domain that is none of theirs does not
- * exist, whether or not others have it (NET-71). Addresses that are not public have no names but those of the zones. Everything else is refused:
- * the engine then asks the name servers of the machine, from inside the container (NET-72). Pure.
+ * The answer to a question of a container in the networks of `zones` (NET-70). A name below their domain that none of them has does not
+ * exist, whether or not other networks have it (NET-71). Addresses that are not public have only the names in the zones. All other
+ * questions are refused: the engine then queries the machine's name servers, from inside the container (NET-72). Pure.
  */
 export function decide({ name, type, class: class_ }: Question, zones: readonly Zone[]): Decision {
   const asked = name.toLowerCase()
@@ -44,7 +44,7 @@ export function decide({ name, type, class: class_ }: Question, zones: readonly 
   const found = zones.flatMap(({ addresses }) => addresses.get(asked) ?? [])
   const domain = zones.find((zone) => asked === zone.domain || asked.endsWith(`.${zone.domain}`))?.domain ?? null
   if (found.length === 0 && domain === null) return REFUSED
-  // The domain itself is there, and has no address.
+  // The domain itself exists, and has no address.
   if (found.length === 0 && asked !== domain) return { rcode: 'NXDOMAIN', records: [], domain }
   const isAsked = type === 'A' || type === 'ANY'
   return { rcode: 'NOERROR', records: isAsked ? found.map((data) => ({ type: 'A', data })) : [], domain }
@@ -58,7 +58,7 @@ function decidePointer(address: string, type: string, zones: readonly Zone[]): D
   return PRIVATE.check(address) ? { rcode: 'NXDOMAIN', records: [], domain: null } : REFUSED
 }
 
-/** The address that a name of the reverse tree stands for; the first one of its range where it is the name of a range. */
+/** The address of a name in the reverse tree; the first address of the range for the name of a range. */
 function reversed(name: string): string | undefined {
   if (!name.endsWith(REVERSE)) return undefined
   const bytes = name.slice(0, -REVERSE.length).split('.').toReversed()

@@ -2,17 +2,17 @@ import { type Answer, AUTHORITATIVE_ANSWER, type DecodedPacket, decode, encode, 
 import { type Decision, decide, type Question, TTL_SECONDS } from './decide.ts'
 import type { Zone } from './zone.ts'
 
-/** Codes of an answer, RFC 1035 and RFC 6891. */
+/** Response codes, RFC 1035 and RFC 6891. */
 const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 } as const
 type Rcode = keyof typeof RCODE
 const HEADER_BYTES = 12
-/** Type and class behind the name of a question. */
+/** Type and class after the name of a question. */
 const QUESTION_TAIL_BYTES = 4
-/** Largest answer over UDP: what anybody takes, and what passes unfragmented by RFC 9715. */
+/** Limits of an answer over UDP: the size that every client accepts, and the size that avoids fragmentation (RFC 9715). */
 const UDP_MIN_BYTES = 512
 const UDP_MAX_BYTES = 1_232
 const TCP_MAX_BYTES = 65_535
-/** The record of EDNS and a signature of the transaction. */
+/** The EDNS record and a transaction signature. */
 const ADDITIONALS_MAX = 2
 const BAD_VERSION = 1
 
@@ -21,15 +21,15 @@ export type Transport = 'udp' | 'tcp'
 interface Reply {
   rcode: Rcode
   decision?: Decision
-  /** The question as it came; absent: it is not readable. */
+  /** The question as received; absent: it cannot be parsed. */
   question?: { raw: Buffer; name: string }
-  /** Whoever asks speaks EDNS. */
+  /** Present when the client uses EDNS. */
   edns?: { badVersion: boolean }
 }
 
 /**
- * The answer to a message, whatever it is made of: it never throws (NET-73). `zones` undefined: it is not known yet what there is, and the asker
- * hears that. Undefined: nothing is to be answered, to an answer say. Pure.
+ * Answers a message with any contents and never throws (NET-73). `zones` undefined: they are not known yet, and the answer is SERVFAIL.
+ * Returns undefined for a message that must not be answered, such as an answer. Pure.
  */
 export function answerMessage(packet: Buffer, transport: Transport, zones: readonly Zone[] | undefined): Buffer | undefined {
   if (packet.length < HEADER_BYTES || (packet.readUInt16BE(2) & 0x80_00) !== 0) return undefined
@@ -46,9 +46,9 @@ export function answerMessage(packet: Buffer, transport: Transport, zones: reado
   return build(head, { ...common, rcode: decision.rcode, decision }, maxBytes)
 }
 
-/** One question, and what comes with it; undefined: it is not made as such messages are. */
+/** Parses the one question of a message and its EDNS record; undefined: the message is malformed. */
 function read(packet: Buffer) {
-  // Before anything is decoded: a count alone makes lists of that length.
+  // Checked before decoding: a count alone would make the decoder allocate lists of that length.
   const [questions, answers, authorities, additionals] = [4, 6, 8, 10].map((at) => packet.readUInt16BE(at)) as [
     number,
     number,
@@ -60,7 +60,7 @@ function read(packet: Buffer) {
   const [first] = message?.questions ?? []
   if (message === undefined || first === undefined) return undefined
   const question: Question = { name: first.name, type: String(first.type), class: String(first.class) }
-  // A name with a pointer, with dots inside of a label or with bytes that are no text would not be echoed as it came.
+  // A name with a compression pointer, with dots inside a label or with bytes that are not text could not be repeated as received.
   const name = encode({ questions: [{ type: 'A', name: question.name }] }).subarray(HEADER_BYTES, -QUESTION_TAIL_BYTES)
   const end = HEADER_BYTES + name.length
   if (!/^[!-~]+$/.test(question.name) || !packet.subarray(HEADER_BYTES, end).equals(name)) return undefined
@@ -76,7 +76,7 @@ function tryDecode(packet: Buffer): DecodedPacket | undefined {
   }
 }
 
-/** The library would write a name as it reads it, so the question goes back byte by byte. */
+/** Encodes an answer. The question is copied byte by byte, because the library would write its name as it has decoded it. */
 function build(head: { id: number; flags: number }, reply: Reply, maxBytes: number): Buffer {
   const { rcode, decision, question, edns } = reply
   const name = question?.name ?? '.'
@@ -98,10 +98,10 @@ function build(head: { id: number; flags: number }, reply: Reply, maxBytes: numb
   return Buffer.concat([whole.subarray(0, HEADER_BYTES), question.raw, whole.subarray(HEADER_BYTES)])
 }
 
-/** Whoever reads this asks again over TCP. */
+/** For a truncated answer: the client asks again over TCP. */
 const WITHOUT_RECORDS = { decision: { rcode: 'NOERROR', records: [], domain: null } } as const
 
-/** The record that says how long nobody needs to ask again for a name that is not there. */
+/** The SOA record: it limits the time for which a client caches that a name does not exist. */
 function startOf(domain: string) {
   const data = { mname: domain, rname: `nobody.${domain}`, serial: 1, refresh: 60, retry: 60, expire: 60, minimum: TTL_SECONDS }
   return { type: 'SOA', name: domain, ttl: TTL_SECONDS, class: 'IN', data } as const

@@ -6,28 +6,28 @@ import type { Log } from '../../log.ts'
 import { answerMessage } from './message.ts'
 import type { Zone } from './zone.ts'
 
-/** Ports that are tried until one is free for both UDP and TCP. */
+/** Attempts to find a port that is free for both UDP and TCP. */
 const TRIES = 10
 const CONNECTIONS_MAX = 256
 const CONNECTIONS_PER_ASKER = 8
-/** How long a connection may be silent, and how long it may last. */
+/** Time limit of a silent connection, and of any connection. */
 const IDLE_MS = 5_000
 const CONNECTION_MAX_MS = 30_000
-/** A question has a name of 255 bytes at most, and little beside it. */
+/** Limit of a question: its name has at most 255 bytes, and the rest is small. */
 const QUESTION_MAX_BYTES = 1_024
 const LENGTH_BYTES = 2
-/** Answers that wait for a client that does not read. */
+/** Limit of unsent answers to a client that does not read. */
 const WAITING_MAX_BYTES = 65_536
 
 export interface NameServerDeps {
-  /** Where containers reach this machine. */
+  /** Address at which containers reach this machine. */
   address: string
-  /** Names for whoever asks from an address; none: it is in no private network. Undefined: not known yet. */
+  /** Zones for the container with this address; empty: it is in no private network. Undefined: not known yet. */
   zonesOf(asker: string): readonly Zone[] | undefined
   log: Log
 }
 
-/** Answers containers the names of their private networks, over UDP and TCP on one port (NET-70). */
+/** Answers containers' questions for names in their private networks, over UDP and TCP on one port (NET-70). */
 export class NameServer {
   private readonly deps: NameServerDeps
   private readonly udp: UdpSocket
@@ -42,7 +42,7 @@ export class NameServer {
     this.port = port
   }
 
-  /** Listens on a port that the system chooses. Throws when it gives none. */
+  /** Listens on a port that the system chooses. Throws when there is none. */
   static async open(deps: NameServerDeps): Promise<NameServer> {
     for (let tries = 1; ; tries += 1) {
       const tcp = createServer()
@@ -71,13 +71,13 @@ export class NameServer {
     this.tcp.on('error', warn)
     this.udp.on('message', (packet, { address, port }) => {
       const answer = this.answer(packet, 'udp', address)
-      // Whoever asked may be gone.
+      // Errors are ignored, because the client may be gone.
       if (answer !== undefined) this.udp.send(answer, port, address, () => {})
     })
     this.tcp.on('connection', (socket) => this.accept(socket))
   }
 
-  /** A fault of this program costs one answer and not the agent. */
+  /** Catches exceptions, so that a bug costs one answer and not the agent. */
   private answer(packet: Buffer, transport: 'udp' | 'tcp', asker: string): Buffer | undefined {
     try {
       return answerMessage(packet, transport, this.deps.zonesOf(asker))
@@ -108,7 +108,7 @@ export class NameServer {
     })
   }
 
-  /** Answers all questions that are there as a whole; what is left is the beginning of another one. */
+  /** Answers all complete questions and returns the beginning of the next one. */
   private take(socket: Socket, bytes: Buffer, asker: string): Buffer {
     let rest = bytes
     while (rest.length >= LENGTH_BYTES && !socket.destroyed) {

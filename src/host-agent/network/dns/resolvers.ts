@@ -2,36 +2,40 @@ import { isIPv4 } from 'node:net'
 import { z } from 'zod'
 import { NAME_SERVER } from './rules.ts'
 
-/** Where this machine asks for names. With systemd-resolved the first file names a stub only, and the second one who is behind it. */
+/** Resolver files of this machine. With systemd-resolved the first file names a local stub only, and the second the servers behind it. */
 export const RESOLVER_FILES = ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf']
 
-/** IPv4 name servers of resolver files. Those on loopback are left out: the engine itself asks them, from the host. In the order of the files. */
+/**
+ * IPv4 name servers of resolver files, in the order of the files. Those on loopback are left out: the engine queries them itself, from the
+ * host.
+ */
 export function parseNameServers(texts: readonly string[]): string[] {
   const lines = texts.flatMap((text) => text.split('\n'))
   const named = lines.flatMap((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? [])
   return [...new Set(named.filter(isReached))]
 }
 
-/** Where an engine of this machine is told of other name servers. */
+/** Configuration of an engine on this machine, which may name other name servers. */
 export const ENGINE_FILE = '/etc/docker/daemon.json'
 const EngineNames = z.object({ dns: z.array(z.string()).default([]), 'dns-search': z.array(z.string()).default([]) })
 
-/** How containers of private networks find names. */
+/** Name server settings for containers of private networks. */
 export interface ContainerResolvers {
   Dns: string[]
   DnsSearch: string[]
   DnsOptions: string[]
 }
 
-/** The engine asks no more. */
+/** The engine uses no more. */
 const SERVERS_MAX = 3
-/** What C libraries read. */
+/** C libraries read no more. */
 const SEARCH_MAX = 6
 
 /**
- * Settings of a container that asks the agent first, and the name servers of the machine for what that refuses (NET-72); `domain` is searched first.
- * `told` is what the engine's own configuration says, which goes before the files of the machine. Undefined where there are name servers on
- * loopback only: the engine asks those from the host, and for containers with settings of their own it does not. Pure.
+ * Settings of a container that queries the agent first, and the machine's name servers for names that the agent refuses (NET-72); `domain`
+ * is searched first. Parameter `told`, the engine's own configuration, takes precedence over the files of the machine. Undefined where no
+ * name server has an IPv4 address outside loopback: the engine queries those on loopback from the host, but not for containers with their
+ * own settings. Pure.
  */
 export function containerResolvers(domain: string, files: readonly string[], told = ''): ContainerResolvers | undefined {
   const engine = readEngine(told)
@@ -44,12 +48,12 @@ export function containerResolvers(domain: string, files: readonly string[], tol
   return {
     Dns: [NAME_SERVER, ...servers].slice(0, SERVERS_MAX),
     DnsSearch: [...new Set([domain, ...own.filter((name) => /^[A-Za-z0-9._-]+$/.test(name))])].slice(0, SEARCH_MAX),
-    // With none, which is the engine's choice, some C libraries search no domain at all.
+    // With no options, the engine's default, some C libraries search no domain at all.
     DnsOptions: ['ndots:1'],
   }
 }
 
-/** The lines of a resolver file that say the same as the engine's `daemon.json`; none where it says nothing of names. */
+/** Lines of a resolver file equivalent to the engine's `daemon.json`; empty where that names no servers. */
 function readEngine(text: string): string[] {
   try {
     const { dns, 'dns-search': search } = EngineNames.parse(JSON.parse(text))

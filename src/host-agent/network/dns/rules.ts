@@ -1,9 +1,12 @@
-/** The way from containers to the names of their private networks, and how many questions it lets through. Pure text for `nft`. */
+/** Rules that redirect containers' questions to the agent's name server, with rate limits. Pure text for `nft`. */
 
-/** The name server that containers are told; no machine has it, and their questions are led from there to where the agent listens. */
+/**
+ * Name server address in the settings of containers. No machine has it: the packet filter redirects it to the address where the agent
+ * listens.
+ */
 export const NAME_SERVER = '169.254.53.53'
 
-/** Packets a second and at once, of one container and of all that an account has on this machine. */
+/** Packets per second, and at once: for one container, and for all containers of an account on this machine. */
 const OF_CONTAINER = { rate: 200, burst: 400 }
 const OF_ACCOUNT = { rate: 1_000, burst: 2_000 }
 const BOTH = 'meta l4proto { tcp, udp }'
@@ -13,7 +16,7 @@ interface Place {
   port: number
 }
 
-/** Sets of a table, which `letNamesIn` needs. */
+/** Sets of a table that `letNamesIn` needs. */
 export function declarePace(): string[] {
   return [
     'set asking { type iface_index . ipv4_addr; size 65535; flags dynamic,timeout; timeout 1m; }',
@@ -21,12 +24,15 @@ export function declarePace(): string[] {
   ]
 }
 
-/** In front of the engine's own redirections. */
+/** Rule that must precede the engine's own redirections. */
 export function leadToNames({ address, port }: Place): string {
   return `ip daddr ${NAME_SERVER} ${BOTH} th dport 53 dnat ip to ${address}:${port}`
 }
 
-/** What comes under an address of another network would be answered as that network's container, and count as its question (NET-73). */
+/**
+ * Admits questions within the limits. A packet with a source address of another network is dropped: it would be answered as that network's
+ * container, and count against its limit (NET-73).
+ */
 export function letNamesIn({ address, port }: Place): string[] {
   const at = `ip daddr ${address} ${BOTH} th dport ${port}`
   return [

@@ -1,18 +1,18 @@
 import type { Overlay } from '../../../host-protocol/overlays.ts'
 
-/** The names of one private network, as its members are told of them. */
+/** The names of one private network, for its members. */
 export interface Zone {
-  /** In lower case, without a dot at the end. */
+  /** Lower case, without a final dot. */
   domain: string
-  /** Addresses by name, each in lower case. */
+  /** Addresses by name, in lower case. */
   addresses: ReadonlyMap<string, readonly string[]>
-  /** The longest name of each address. */
+  /** The first name of each address, with a domain. */
   pointers: ReadonlyMap<string, string>
 }
 
 /**
- * The zone of a network: each name of a member as it is, and names without a domain below the domain of the network too, so that both `node-0` and
- * `node-0.podplane.internal` lead to it (NET-70). Undefined: the plane is too old to say the domain. Pure.
+ * The zone of a network: each name of a member, and names without a domain also below the network's domain, so that both `node-0` and
+ * `node-0.podplane.internal` resolve (NET-70). Undefined: the plane is too old to state the domain. Pure.
  */
 export function zoneOf({ domain, members }: Pick<Overlay, 'domain' | 'members'>): Zone | undefined {
   if (domain === undefined) return undefined

@@ -1,13 +1,13 @@
 import type { OverlayPlace } from '../../../host-protocol/overlays.ts'
 
-/** A container that has interfaces in private networks. */
+/** A container with interfaces in private networks. */
 export interface Attachment {
   workloadId: string
   places: readonly OverlayPlace[]
-  /** A process with the container's network. */
+  /** Id of a process in the container's network. */
   pid: number
-  /** Where it speaks from in the network of its account. */
+  /** Its addresses in the network of its account. */
   addresses: readonly string[]
-  /** The file of names that the container has; null: it is not to be seen from here. */
+  /** Path of the container's `/etc/hosts`; null: it is not accessible from here. */
   hostsPath: string | null
 }

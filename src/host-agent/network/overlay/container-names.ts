@@ -5,7 +5,10 @@ import type { Log } from '../../log.ts'
 import type { Attachment } from './attachment.ts'
 import { withNames } from './hosts-file.ts'
 
-/** Keeps the names of all members in the file that a container finds names in (NET-44). The container has that very file, so it stays the same one. */
+/**
+ * Writes the names of all members into a container's `/etc/hosts` (NET-44). The file is mounted into the container, so it is overwritten in
+ * place.
+ */
 export function writeNames({ workloadId, places, hostsPath }: Attachment, overlays: ReadonlyMap<string, Overlay>, log: Log): void {
   if (hostsPath === null) return
   try {

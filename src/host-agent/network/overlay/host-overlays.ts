@@ -24,20 +24,20 @@ export interface HostOverlaysDeps {
   log: Log
 }
 
-/** The private networks across hosts that containers of this machine are in: interfaces, rules and names, by level (HOST-141). */
+/** The private networks across hosts that containers of this machine are in: reconciles their interfaces, rules and names (HOST-141). */
 export class HostOverlays {
   private readonly deps: HostOverlaysDeps
   private readonly tables: KeptTables
   private readonly devices: OverlayDevices | undefined
-  /** As the plane has said last; undefined: nothing yet, so that everything stays as it is. */
+  /** Networks in the last message of the plane; undefined: there was none yet, so nothing is changed. */
   private overlays: ReadonlyMap<string, Overlay> | undefined
   private readonly attachments = new Map<string, Attachment>()
-  /** Why a workload lacks an interface. */
+  /** Reason why a workload lacks an interface, by workload id. */
   private problems: ReadonlyMap<string, string> = new Map()
   private passes: Promise<void> = Promise.resolve()
-  /** One that has not begun yet. */
+  /** A pass that has not begun yet. */
   private queued: Promise<void> | undefined
-  /** What a former agent process may have left was looked for. */
+  /** Whether all leftovers were removed, also those of a previous agent process. */
   private tidied = false
   private timer: NodeJS.Timeout | undefined
 
@@ -61,13 +61,13 @@ export class HostOverlays {
     }
   }
 
-  /** What the plane says of the networks that workloads of this machine are in. */
+  /** Takes over the networks of this machine's workloads as the plane states them, and reconciles. */
   learn(overlays: readonly Overlay[]): void {
     this.overlays = new Map(overlays.map((overlay) => [overlay.id, overlay]))
     void this.keep()
   }
 
-  /** A network, and what this machine has in it. */
+  /** Each network with its members on this machine. */
   look(): { overlay: Overlay; members: { attachment: Attachment; place: OverlayPlace }[] }[] {
     const all = [...this.attachments.values()]
     return [...(this.overlays?.values() ?? [])].map((overlay) => {
@@ -78,7 +78,7 @@ export class HostOverlays {
     })
   }
 
-  /** How a host of a network is sent to from here. */
+  /** How this host sends to another host of a network. */
   wayTo(overlay: Overlay, hostAddress: string): 'plain' | 'encrypted' | 'refused' {
     const { underlay } = this.deps
     const { encrypted, refused } = peersOf(overlay, 'reason' in underlay ? NO_END : underlay)
@@ -86,7 +86,7 @@ export class HostOverlays {
     return encrypted.some(({ address }) => address === hostAddress) ? 'encrypted' : 'plain'
   }
 
-  /** Names of a member among its like: the first of the network that has one, without a domain. */
+  /** Name of a member without a domain, from the first network in which it has one. */
   nameOf(places: readonly OverlayPlace[]): string | undefined {
     for (const { id, address } of places) {
       const member = this.overlays?.get(id)?.members.find((one) => one.address === address)
@@ -96,18 +96,18 @@ export class HostOverlays {
     return undefined
   }
 
-  /** The networks of the container that speaks from an address, the last one that has it; undefined: the plane has said nothing yet. */
+  /** Networks of the container with this address, the latest one that has it; undefined: the plane has not sent any networks yet. */
   networksOf(address: string): Overlay[] | undefined {
     const attachment = [...this.attachments.values()].findLast(({ addresses }) => addresses.includes(address))
     return this.overlays && (attachment?.places ?? []).flatMap(({ id }) => this.overlays?.get(id) ?? [])
   }
 
-  /** The domain of the first of these networks that has one. */
+  /** Domain of the first of these networks that has one. */
   domainOf(places: readonly OverlayPlace[]): string | undefined {
     return places.flatMap(({ id }) => this.overlays?.get(id)?.domain ?? [])[0]
   }
 
-  /** Gives a container its interfaces. Throws, in words for its user, when it does not get all of them. */
+  /** Creates the interfaces of a container. Throws an error with a text for its user when it lacks any of them. */
   async attach(attachment: Attachment): Promise<void> {
     this.adopt(attachment)
     await this.keep()
@@ -121,19 +121,19 @@ export class HostOverlays {
     return this.attachments.has(workloadId)
   }
 
-  /** One that a former agent process has attached. */
+  /** Registers a container, such as one that a previous agent process has attached. */
   adopt(attachment: Attachment): void {
     this.attachments.set(attachment.workloadId, attachment)
     this.tidied = false
     this.timer ??= setInterval(() => void this.keep(), KEEP_EVERY_MS)
   }
 
-  /** Its container has gone, or is about to. */
+  /** Removes a container that has ended or is about to. */
   detach(workloadId: string): void {
     if (this.attachments.delete(workloadId)) void this.keep()
   }
 
-  /** Sees to it that everything is there, and nothing else. Callers get what the machine has after they asked. */
+  /** Reconciles interfaces, rules and names with the desired networks. Resolves after a pass that began after the call. */
   keep(): Promise<void> {
     if (this.queued !== undefined) return this.queued
     const queued = this.passes.then(async () => {
@@ -173,7 +173,7 @@ export class HostOverlays {
     }
   }
 
-  /** The networks with somebody here, each with the containers' own networks held open. */
+  /** The networks with members here, each with the network namespaces of these members held open. */
   private open(problems: Map<string, string>): { wanted: WantedOverlay[]; opened: NetworkNamespace[] } {
     const byOverlay = new Map<string, Attached[]>()
     const opened: NetworkNamespace[] = []
@@ -201,7 +201,7 @@ export class HostOverlays {
     return localOverlay(this.deps.key, 'reason' in underlay ? NO_END : underlay, wanted)
   }
 
-  /** First, so that nothing of it is the machine's to receive at any time. */
+  /** Precedes the interfaces, so that the machine itself never receives a frame of these networks. */
   private async keepMachine(wanted: readonly WantedOverlay[]): Promise<void> {
     const { key } = this.deps
     const rules = buildMachineRules(
@@ -218,7 +218,7 @@ export class HostOverlays {
     await this.devices?.connect(one)
   }
 
-  /** Removes what no container here needs any more. */
+  /** Removes interfaces and rules that no container here needs. */
   private async tidy(wanted: readonly WantedOverlay[]): Promise<void> {
     const { key, tools, nft } = this.deps
     const needed = new Set(
@@ -229,13 +229,13 @@ export class HostOverlays {
     )
     const isOurs = (name: string) => name.startsWith(tunnelPrefix(key)) || name.startsWith(memberPrefix(key))
     const left = (await tools.links()).filter(({ ifname }) => isOurs(ifname) && !needed.has(ifname))
-    // One that went by itself, with its container say, is no error.
+    // An interface that is already gone, with its container for example, is no error.
     for (const { ifname } of left) await tools.apply([`link delete ${ifname}`]).catch(() => {})
     for (const table of left.flatMap(({ ifname }) => tableOfTunnel(key, ifname) ?? [])) {
       await nft.apply(buildRemoval('netdev', table))
       this.tables.forget('netdev', table)
     }
-    // One that was attached when this look began, and has gone since, is left to the next.
+    // A container that was attached when this pass began and has ended since is left to the next pass.
     this.tidied = wanted.length === 0 && this.attachments.size === 0
     if (!this.tidied) return
     await nft.apply(buildRemoval('inet', overlaysTable(key)))
@@ -244,7 +244,7 @@ export class HostOverlays {
     this.timer = undefined
   }
 
-  /** Leaves everything as it is: containers may go on without the agent. */
+  /** Stops reconciling and leaves everything in place: containers may continue without the agent. */
   async close(): Promise<void> {
     clearInterval(this.timer)
     await this.passes

@@ -1,6 +1,6 @@
-/** The file of names of a container, which the engine has made. Pure. */
+/** Names in a container's `/etc/hosts`, which the engine creates. Pure. */
 
-/** One address and what it is called. */
+/** One address and its names. */
 export interface HostNames {
   address: string
   names: readonly string[]
@@ -10,8 +10,8 @@ const BEGIN = '# podplane: private networks'
 const END = '# podplane: end'
 
 /**
- * The file with the names of members in front, so that they win, and without lines of the engine that name one of them otherwise (NET-44). What
- * the container itself has added stays.
+ * Returns the file with the names of members first, so that they take precedence, and without lines of the engine that give one of these
+ * names to another address (NET-44). Lines that the container itself has added stay.
  */
 export function withNames(file: string, members: readonly HostNames[]): string {
   const ours = new Set(members.flatMap(({ names }) => names))

@@ -22,18 +22,18 @@ const Neighbour = z.object({ dst: z.string(), lladdr: z.string().optional() })
 const Forwarding = z.object({ mac: z.string(), dst: z.string().optional() })
 const Route = z.object({ dev: z.string().optional(), prefsrc: z.string().optional() })
 
-/** The calls of `ip` and `bridge` that private networks take. `inside`: in the network at this path, instead of the agent's own. */
+/** The calls of `ip` and `bridge` for private networks. `inside`: path of the network namespace to run in; absent: the agent's own. */
 export interface IpTools {
-  /** Commands of `ip`, one a line; the first that fails ends it. */
+  /** Runs commands of `ip`, one per line; stops at the first that fails. */
   apply(commands: readonly string[], inside?: string): Promise<void>
-  /** Commands of `bridge`, likewise. */
+  /** Runs commands of `bridge`; stops at the first that fails. */
   applyForwarding(commands: readonly string[]): Promise<void>
   links(inside?: string): Promise<Link[]>
   addresses(device: string, inside: string): Promise<string[]>
-  /** Neighbours that were told, not found. */
+  /** Permanent neighbour entries, which were set and not discovered. */
   neighbours(device: string, inside: string): Promise<{ address: string; mac: string }[]>
   forwarding(device: string): Promise<{ mac: string; host: string }[]>
-  /** The interface and address that this machine speaks from to an address. */
+  /** The interface and source address that this machine uses to reach an address. */
   routeTo(address: string): Promise<{ device: string; source: string } | undefined>
 }
 
@@ -68,7 +68,7 @@ export const IP_TOOLS: IpTools = {
   },
 }
 
-/** Runs a program in the network at a path. */
+/** Runs a program in the network namespace at a path. */
 function run(inside: string | undefined, program: string, args: readonly string[], input?: string): Promise<string> {
   return inside === undefined ? runProgram(program, args, input) : runProgram('nsenter', [`--net=${inside}`, program, ...args], input)
 }
@@ -77,7 +77,7 @@ function lines(commands: readonly string[]): string {
   return `${commands.join('\n')}\n`
 }
 
-/** Without anything to show they print nothing, or an empty object in a list. */
+/** Parses JSON output: without results the programs print nothing, or an empty object in a list. */
 function parse(text: string): unknown {
   const value: unknown = text.trim() === '' ? [] : JSON.parse(text)
   return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null && Object.keys(item).length > 0) : value

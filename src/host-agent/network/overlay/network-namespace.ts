@@ -1,6 +1,6 @@
 import { closeSync, openSync, readlinkSync } from 'node:fs'
 
-/** The network of a process, held open, so that no other process of that number is mistaken for it later. */
+/** The network namespace of a process, held open, so that a later process with the same id is not mistaken for it. */
 export class NetworkNamespace {
   private readonly fd: number
   /** For `nsenter --net`. */

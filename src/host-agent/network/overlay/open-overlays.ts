@@ -9,16 +9,16 @@ import { findUnderlay } from './underlay.ts'
 
 export interface OpenOverlaysDeps {
   options: { overlayAddress: string | undefined; runtimeClass: RuntimeClass; overlayEncryption: EncryptionMode; stateDir: string }
-  /** The agent's. */
+  /** Key of the agent. */
   key: string
-  /** Why containers of this machine have no networks of their own; null: they have. */
+  /** Reason why containers of this machine have no separate networks; null: they have. */
   hindrance: string | null
   log: Log
   tools?: IpTools
   nft?: Nft
 }
 
-/** Finds out whether this machine can be in private networks across hosts (HOST-140). */
+/** Finds out whether this machine supports private networks across hosts (HOST-140). */
 export async function openOverlays({ options, key, hindrance, log, tools = IP_TOOLS, nft = NFT }: OpenOverlaysDeps): Promise<HostOverlays> {
   const reason = hindrance ?? unfit(options.runtimeClass)
   const { overlayAddress: address, overlayEncryption: encryption, stateDir } = options

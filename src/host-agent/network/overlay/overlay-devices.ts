@@ -7,20 +7,20 @@ import type { LocalOverlay } from './overlay-rules.ts'
 import { type OwnEnd, peersOf } from './peers.ts'
 import { innerMtu, type Underlay } from './underlay.ts'
 
-/** A workload of this machine in a network, and its container's own network, held open. */
+/** A workload of this machine in a network, with the network namespace of its container held open. */
 export interface Attached {
   workloadId: string
   place: OverlayPlace
   inside: NetworkNamespace
 }
 
-/** A network that workloads of this machine are in. */
+/** A network with workloads of this machine. */
 export interface WantedOverlay {
   overlay: Overlay
   attached: readonly Attached[]
 }
 
-/** What a network is on this machine, as far as rules need it. Pure. */
+/** Parameters of a network on this machine for its rules. Pure. */
 export function localOverlay(key: string, own: OwnEnd, { overlay, attached }: WantedOverlay): LocalOverlay {
   const { encrypted, plain } = peersOf(overlay, own)
   return {
@@ -35,7 +35,7 @@ export function localOverlay(key: string, own: OwnEnd, { overlay, attached }: Wa
   }
 }
 
-/** Makes the interfaces of networks as they are wanted, and changes nothing that is. */
+/** Creates and corrects the interfaces of networks; leaves correct ones unchanged. */
 export class OverlayDevices {
   private readonly key: string
   private readonly underlay: Underlay
@@ -47,14 +47,14 @@ export class OverlayDevices {
     this.tools = tools
   }
 
-  /** The interfaces, not yet in use where they are new. */
+  /** Creates the interfaces; new ones are not in use yet. */
   async make({ overlay, attached }: WantedOverlay, links: readonly Link[]): Promise<void> {
     const mtu = this.mtuOf(overlay, links)
     await this.makeTunnel(overlay, links, mtu)
     for (const one of attached) await this.makeMember(overlay, one, links, mtu)
   }
 
-  /** Their neighbours. Afterwards they are in use. */
+  /** Sets the neighbour and forwarding entries of the interfaces, then brings the interfaces up. */
   async connect({ overlay, attached }: WantedOverlay): Promise<void> {
     await this.keepForwarding(overlay)
     for (const { place, inside } of attached) await this.keepNeighbours(overlay, place, inside.path)
@@ -62,7 +62,7 @@ export class OverlayDevices {
     await this.tools.apply(devices.map((device) => `link set ${device} up`))
   }
 
-  /** No larger than what every host of the network carries (HOST-162). */
+  /** Largest packet that every host of the network supports, bytes (HOST-162). */
   private mtuOf(overlay: Overlay, links: readonly Link[]): number {
     const mtu = innerMtu(this.outerMtu(links), this.underlay.wire !== null)
     return Math.min(mtu, overlay.mtu ?? mtu)
@@ -74,7 +74,7 @@ export class OverlayDevices {
     return mtu
   }
 
-  /** What encrypts between this machine and the others of all networks. */
+  /** Maintains the encryption between this machine and the other hosts of all networks. */
   async keepEncryption(wanted: readonly WantedOverlay[], links: readonly Link[]): Promise<void> {
     const { wire } = this.underlay
     if (wire === null) return
@@ -103,7 +103,7 @@ export class OverlayDevices {
     const wanted = `${place.address}/${cidr.split('/')[1]}`
     const isThere = within?.address === macOf(place.address) && within.mtu === mtu && links.some(({ ifname }) => ifname === outer)
     if (isThere && within.flags.includes('UP') && (await this.tools.addresses(place.interface, inside.path)).includes(wanted)) return
-    // The other end goes with it.
+    // The other end of the pair is removed with it.
     if (within !== undefined) await this.tools.apply([`link delete ${place.interface}`], inside.path)
     await this.tools.apply(
       [
@@ -132,7 +132,7 @@ export class OverlayDevices {
     ])
   }
 
-  /** Members know one another's hardware address from the beginning: nobody has to be asked for it, by a broadcast say. */
+  /** Sets the hardware addresses of all members as permanent neighbours, so that no member needs a broadcast to find one. */
   private async keepNeighbours({ members }: Overlay, { address: own, interface: device }: OverlayPlace, inside: string): Promise<void> {
     const others = members.filter(({ address }) => address !== own)
     const wanted = new Map(others.map(({ address }) => [address, macOf(address)]))

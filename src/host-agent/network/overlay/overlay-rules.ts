@@ -3,34 +3,34 @@ import type { TableFamily } from '../nft.ts'
 import { wireDevice } from './encryption/wire-names.ts'
 import { memberPrefix, overlaysTable, overlayTable, tunnelPrefix } from './names.ts'
 
-/** A member that has its interface on this machine. */
+/** A member with an interface on this machine. */
 export interface LocalMember {
   device: string
   mac: string
   address: string
 }
 
-/** A network as this machine has it. */
+/** A network as this machine sees it. */
 export interface LocalOverlay {
   id: string
   vni: number
   tunnel: string
   members: readonly LocalMember[]
-  /** Other hosts of it that send encrypted, and the interface where that comes in. */
+  /** Other hosts of the network that send encrypted, and the interface where their packets come in. */
   encrypted: { device: string; peers: readonly string[] }
-  /** Other hosts of it that do not. */
+  /** Other hosts of the network that send in plain. */
   plain: readonly string[]
 }
 
 /** Before the chains of the engine and of firewalls. */
 const PRIORITY = -10
-/** Where the number of a network stands in what comes behind the header of UDP. */
+/** Position of the VXLAN network identifier (VNI), counted from the UDP header: offset and length in bits. */
 const VNI = '@th,96,24'
 
 /**
- * How frames of one network move on this machine, as text for `nft` (HOST-141). They are passed on where they come in, so none of them is ever
- * the machine's to receive or to route: from a member to another one here or into the tunnel, and out of the tunnel to a member. What does not
- * carry the member's own addresses goes nowhere.
+ * Rules for the frames of one network on this machine, as text for `nft` (HOST-141). Frames are forwarded at the interface where they come
+ * in, so the machine never receives or routes them: from a member to another member here or into the tunnel, and out of the tunnel to a
+ * member. Frames without the member's own addresses are dropped.
  */
 export function buildOverlayRules(key: string, { id, tunnel, members }: LocalOverlay): string {
   const table = `netdev ${overlayTable(key, id)}`
@@ -51,12 +51,15 @@ export function buildOverlayRules(key: string, { id, tunnel, members }: LocalOve
   ].join('\n')
 }
 
-/** Removes a table; fine when there is none. */
+/** Script that removes a table; a missing table is no error. */
 export function buildRemoval(family: TableFamily, table: string): string {
   return `table ${family} ${table} {}\ndelete table ${family} ${table}\n`
 }
 
-/** Who may send into the tunnels of this machine: hosts of the network whose number it is (HOST-142). Other numbers are none of the agent's. */
+/**
+ * Rules about which hosts may send into the tunnels of this machine: the hosts of the network with that VNI (HOST-142). Other VNIs are not
+ * the agent's.
+ */
 export function buildMachineRules(key: string, overlays: readonly LocalOverlay[]): string {
   const table = `inet ${overlaysTable(key)}`
   const devices = [memberPrefix(key), tunnelPrefix(key)].map((prefix) => `"${prefix}*"`)
@@ -68,7 +71,7 @@ export function buildMachineRules(key: string, overlays: readonly LocalOverlay[]
     ...chain('input', [
       `type filter hook input priority ${PRIORITY}; policy accept;`,
       ...devices.map((device) => `iifname ${device} drop`),
-      // No way around the firewalls between the hosts (HOST-164).
+      // Encryption must not lead around the firewalls between the hosts (HOST-164).
       `iifname ${wire} meta l4proto != udp drop`,
       `iifname ${wire} udp dport != ${VXLAN_PORT} drop`,
       ...overlays.flatMap(tunnelRules),
@@ -82,7 +85,7 @@ export function buildMachineRules(key: string, overlays: readonly LocalOverlay[]
   ].join('\n')
 }
 
-/** Tunnels of a network are let in from its hosts, and from those that encrypt only where that comes in (HOST-161). */
+/** Admits tunnel packets of a network from its hosts only, and from encrypting hosts only through the WireGuard interface (HOST-161). */
 function tunnelRules({ vni, encrypted, plain }: LocalOverlay): string[] {
   const number = `udp dport ${VXLAN_PORT} ${VNI} ${vni}`
   const hosts = [...encrypted.peers, ...plain]

@@ -2,15 +2,15 @@ import type { Overlay } from '../../../host-protocol/overlays.ts'
 import type { WirePeer } from './encryption/wire-routes.ts'
 import type { Underlay } from './underlay.ts'
 
-/** Other hosts of a network, by how this one speaks with them. */
+/** Other hosts of a network, by how this host sends to them. */
 export interface Peers {
   encrypted: WirePeer[]
   plain: string[]
-  /** In no way: they do not encrypt, and this host takes nothing else. */
+  /** Not at all: they do not encrypt, and this host requires encryption. */
   refused: string[]
 }
 
-/** Pure. */
+/** Divides the other hosts of a network by encryption. Pure. */
 export function peersOf({ members, hosts = [] }: Overlay, { address: own, wire, isPlainRefused }: OwnEnd): Peers {
   const addresses = new Set(members.flatMap(({ hostAddress }) => hostAddress ?? []))
   const others = [...addresses].filter((host) => host !== own && !host.includes(':')).toSorted()
@@ -26,5 +26,5 @@ export function peersOf({ members, hosts = [] }: Overlay, { address: own, wire, 
   }
 }
 
-/** What of this host decides. */
+/** The properties of this host that decide. */
 export type OwnEnd = Pick<Underlay, 'address' | 'isPlainRefused'> & { wire: Pick<NonNullable<Underlay['wire']>, 'device'> | null }

@@ -9,22 +9,22 @@ import type { IpTools } from './ip-tools.ts'
 import { overlayTable, tunnelPrefix } from './names.ts'
 import { buildOverlayRules, buildRemoval } from './overlay-rules.ts'
 
-/** What tunnels of this machine lead over. */
+/** The interface and address over which the tunnels of this machine lead. */
 export interface Underlay {
   device: string
   address: string
   encryption: OverlayInventory['encryption']
-  /** Why nothing encrypts. */
+  /** Reason why traffic between hosts is not encrypted. */
   encryptionReason?: string
-  /** What encrypts, where that is the agent's; null: something below, or nothing. */
+  /** The agent's own encryption; null: a layer below encrypts, or nothing does. */
   wire: WireGuard | null
-  /** Nothing goes to other hosts in plain. */
+  /** Whether this host sends nothing to other hosts in plain. */
   isPlainRefused: boolean
-  /** The largest packet of members. */
+  /** Largest packet of members, bytes. */
   mtu: number
 }
 
-/** What a tunnel puts in front of every packet: Ethernet, IPv4, UDP and VXLAN. */
+/** Bytes that a tunnel adds to every packet: Ethernet, IPv4, UDP and VXLAN. */
 export const TUNNEL_BYTES = 50
 const ANYWHERE = '192.0.2.1'
 const REASON_MAX_CHARS = 300
@@ -34,16 +34,19 @@ const TRIAL = '.try'
 
 export interface UnderlayDeps {
   key: string
-  /** Said by the operator; undefined: that of the interface with the default route. */
+  /** Set by the operator; undefined: the address of the interface with the default route. */
   address: string | undefined
   tools: IpTools
   nft: Nft
   encryption: EncryptionMode
-  /** As `findEncryption`, with what the agent keeps. */
+  /** `findEncryption` with the agent's key, state directory and tools. */
   openEncryption(mode: EncryptionMode): ReturnType<typeof findEncryption>
 }
 
-/** Finds where other hosts reach this one, and tries whether the machine builds tunnels there (HOST-140). The reason, where it does not. */
+/**
+ * Finds the address where other hosts reach this one, and tests whether the machine can build tunnels there (HOST-140). Returns the reason
+ * where it cannot.
+ */
 export async function findUnderlay(deps: UnderlayDeps): Promise<Underlay | { reason: string }> {
   try {
     const { device, source } = await findAddress(deps)
@@ -65,7 +68,7 @@ export async function findUnderlay(deps: UnderlayDeps): Promise<Underlay | { rea
   }
 }
 
-/** What members' packets may have, where those of the interface below have `mtu` bytes. Pure. */
+/** Largest packet of members, bytes, over an interface with packets of `mtu` bytes. Pure. */
 export function innerMtu(mtu: number, isEncrypted: boolean): number {
   return mtu - TUNNEL_BYTES - (isEncrypted ? WIREGUARD_BYTES : 0)
 }
@@ -81,7 +84,7 @@ async function findAddress({ address, tools }: UnderlayDeps): Promise<{ device: 
   return found
 }
 
-/** Builds a tunnel with its rules, and removes it. */
+/** Builds a tunnel with its rules, and removes it. Throws where the machine cannot build it. */
 async function tryOut({ key, tools, nft }: UnderlayDeps, address: string): Promise<void> {
   const tunnel = `${tunnelPrefix(key)}try`
   const vni = VNI_MAX - Math.floor(Math.random() * TRIAL_VNIS)

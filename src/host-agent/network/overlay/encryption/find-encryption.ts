@@ -6,19 +6,19 @@ import { trialDevice, wireDevice } from './wire-names.ts'
 import { makeWire, removeWire, setOwn, WireGuard, type WireKind } from './wireguard.ts'
 
 export const ENCRYPTION_MODES = ['auto', 'require', 'off'] as const
-/** `auto`: where the kernel does it. `require`: by a program where the kernel does not, and with no host in plain. */
+/** `auto`: with the kernel's WireGuard, where there is one. `require`: also with `wireguard-go`, and no traffic in plain. `off`: never. */
 export type EncryptionMode = (typeof ENCRYPTION_MODES)[number]
 
 export interface EncryptionDeps {
   mode: EncryptionMode
-  /** The agent's. */
+  /** Key of the agent. */
   key: string
   stateDir: string
   tools: Pick<IpTools, 'links'>
   run?: RunProgram
 }
 
-/** Finds out how this machine can encrypt what goes to other hosts, by trying it (HOST-160). The reason, where it cannot or shall not. */
+/** Tests how this machine can encrypt traffic to other hosts (HOST-160). Returns the reason where it cannot or must not. */
 export async function findEncryption(deps: EncryptionDeps): Promise<WireGuard | { reason: string }> {
   const { mode, key, stateDir, run = runProgram } = deps
   const links = await deps.tools.links()
@@ -30,7 +30,7 @@ export async function findEncryption(deps: EncryptionDeps): Promise<WireGuard | 
   return new WireGuard({ key, hostKey: loadHostKey(stateDir), kind: found, run })
 
   async function find(): Promise<WireKind | { reason: string }> {
-    // One that a former process of the agent has left carries traffic: nothing is tried beside it.
+    // An interface of a previous agent process carries traffic, so nothing is tested beside it.
     const former = links.find(({ ifname }) => ifname === wireDevice(key))
     if (former !== undefined) return former.linkinfo?.info_kind === 'wireguard' ? 'kernel' : 'program'
     const reasons: string[] = []

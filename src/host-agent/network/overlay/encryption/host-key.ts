@@ -4,19 +4,22 @@ import { join } from 'node:path'
 import { writeDurablySync } from '../../../../node/durable-file.ts'
 import { hasCode, OperatorError } from '../../../../node/fail.ts'
 
-/** The pair of keys that this host encrypts with (HOST-160). */
+/** Key pair with which this host encrypts (HOST-160). */
 export interface HostKey {
-  /** A file with the private one, as `wg` reads it. */
+  /** File with the private key, in the format of `wg`. */
   privatePath: string
-  /** Base64, as others are told it. */
+  /** Base64, as other hosts receive it. */
   publicKey: string
 }
 
-/** What stands before the 32 bytes of a private X25519 key in PKCS #8. */
+/** PKCS #8 prefix of the 32 bytes of a private X25519 key. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b656e04220420', 'hex')
 const KEY_BYTES = 32
 
-/** Made once, here; the private one never leaves the machine. One that is damaged stays, because others know its public one. */
+/**
+ * Loads the key pair, or creates it once; the private key never leaves the machine. Throws an `OperatorError` for a damaged file, which is
+ * not replaced because other hosts know its public key.
+ */
 export function loadHostKey(stateDir: string): HostKey {
   const privatePath = join(stateDir, 'wireguard.key')
   const known = read(privatePath)
@@ -45,7 +48,7 @@ function publicOf(key: KeyObject): string {
   return jwkPart(createPublicKey(key), 'x')
 }
 
-/** Base64 with padding, which `wg` wants. */
+/** Base64 with padding, as `wg` requires. */
 function jwkPart(key: KeyObject, part: 'd' | 'x'): string {
   return Buffer.from(key.export({ format: 'jwk' })[part] ?? '', 'base64url').toString('base64')
 }

@@ -11,14 +11,14 @@ export interface WirePeer {
 
 const Rules = z.array(z.object({ table: z.string().optional() }))
 const Routes = z.array(z.object({ dst: z.string(), type: z.string().optional() }))
-/** Before those of the machine, and whatever the routes are: only what goes to tunnels is concerned. */
+/** Precedes the machine's own rules, whatever its routes are: these rules concern tunnel packets only. */
 const RULE_PRIORITY = 478
-/** Where a way is shut: it counts once the one through the interface has gone. */
+/** Metric of a prohibiting route: it takes effect once the route through the interface is gone. */
 const SHUT_METRIC = 4_000
 
 /**
- * How the rules of an agent are written, which send what goes to tunnels through its own table of routes. The second is for machines that ask of
- * each packet that comes in whether an answer would leave at the same interface (`rp_filter`): an answer is one from that port.
+ * Arguments of `ip rule` that send tunnel packets through the agent's own routing table. The second rule is for machines with a reverse
+ * path filter (`rp_filter`), which checks whether an answer would leave through the same interface: an answer comes from that port.
  */
 export function rulesOf(key: string): string[][] {
   const rule = (end: string) => [
@@ -34,7 +34,7 @@ export function rulesOf(key: string): string[][] {
   return [rule('dport'), rule('sport')]
 }
 
-/** The routes of packets that go from this machine's tunnels to hosts with a key (HOST-161). */
+/** The routes of packets from this machine's tunnels to hosts with a key (HOST-161). */
 export class WireRoutes {
   private readonly device: string
   private readonly table: string
@@ -48,10 +48,13 @@ export class WireRoutes {
     this.run = run
   }
 
-  /** What has no other way to these hosts goes nowhere; hosts that are none of them any more are reached as any other. */
+  /**
+   * Prohibits packets to these hosts that have no route through the interface, removes the routes to all other hosts, and adds missing
+   * rules.
+   */
   async close(peers: readonly WirePeer[]): Promise<void> {
     const wanted = new Set(peers.map(({ address }) => address))
-    // A table without a route is none.
+    // `ip` fails for a table without routes.
     const text = await this.run('ip', ['-4', '-json', 'route', 'show', 'table', this.table]).catch(() => '[]')
     const found = Routes.parse(JSON.parse(text.trim() || '[]'))
     const gone = new Set(found.map(({ dst }) => dst).filter((dst) => !wanted.has(dst)))
@@ -70,7 +73,7 @@ export class WireRoutes {
     }
   }
 
-  /** They are reached through the interface. */
+  /** Routes packets to these hosts through the interface. */
   async open(peers: readonly WirePeer[]): Promise<void> {
     await this.apply(peers.map(({ address }) => `route replace ${address} dev ${this.device} table ${this.table}`))
   }
@@ -80,7 +83,7 @@ export class WireRoutes {
   }
 }
 
-/** What `wg show <device> dump` says: the interface in the first line, a peer in each other. Pure. */
+/** Parses `wg show <device> dump`: the interface in the first line, a peer in each other line. Pure. */
 export function readPeers(dump: string): { publicKey: string; port: number; peers: WirePeer[] } {
   const [own = [], ...others] = dump
     .trim()

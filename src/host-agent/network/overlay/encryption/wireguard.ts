@@ -5,14 +5,14 @@ import type { HostKey } from './host-key.ts'
 import { routeTable, wireDevice } from './wire-names.ts'
 import { readPeers, rulesOf, type WirePeer, WireRoutes } from './wire-routes.ts'
 
-/** What WireGuard puts around every packet, at most. */
+/** Upper bound of the bytes that WireGuard adds to every packet. */
 export const WIREGUARD_BYTES = 80
 
-/** Who does the work: the kernel, or `wireguard-go` in its stead. */
+/** Implementation of WireGuard: the kernel, or the program `wireguard-go`. */
 export type WireKind = 'kernel' | 'program'
 
 export interface WireGuardDeps {
-  /** The agent's. */
+  /** Key of the agent. */
   key: string
   hostKey: HostKey
   kind: WireKind
@@ -20,8 +20,8 @@ export interface WireGuardDeps {
 }
 
 /**
- * Encrypts what goes from this machine's tunnels to those of other hosts (HOST-161): packets to UDP 4789 of a host with a key are routed into a
- * WireGuard interface, which sends them to the same host. Tunnels and their rules know nothing of it.
+ * Encrypts packets from this machine's tunnels to those of other hosts (HOST-161): packets to UDP 4789 of a host with a key are routed into
+ * a WireGuard interface, which sends them to the same host. Tunnels and their rules are independent of it.
  */
 export class WireGuard {
   readonly device: string
@@ -36,9 +36,9 @@ export class WireGuard {
     this.routes = new WireRoutes(deps.key, deps.run)
   }
 
-  /** Sees to it that exactly these hosts are sent to encrypted. `mtu`: of the interface. */
+  /** Makes exactly these hosts the encrypted peers. `mtu`: of the interface, bytes. */
   async keep(peers: readonly WirePeer[], links: readonly Link[], mtu: number): Promise<void> {
-    // First, so that nothing goes out in plain while the interface is made anew.
+    // First, so that nothing is sent in plain while the interface is created.
     await this.routes.close(peers)
     const found = links.find(({ ifname }) => ifname === this.device)
     if (found === undefined) await makeWire(this.deps.run, this.deps.kind, this.device)
@@ -60,11 +60,11 @@ export class WireGuard {
     const added = [...wanted]
       .filter(([publicKey]) => !known.has(publicKey))
       .flatMap(([publicKey, address]) => ['peer', publicKey, 'endpoint', `${address}:${WIREGUARD_PORT}`, 'allowed-ips', `${address}/32`])
-    // Apart: one command may not name a peer twice.
+    // Two commands, because one may not name a peer twice.
     for (const change of [gone, added]) if (change.length > 0) await run('wg', ['set', this.device, ...change])
   }
 
-  /** Nobody is sent to any more. */
+  /** Removes the interface, its routes and its rules. */
   async remove(links: readonly Link[]): Promise<void> {
     await removeWire(this.deps.key, this.deps.run, links)
   }
@@ -75,12 +75,12 @@ export async function makeWire(run: RunProgram, kind: WireKind, device: string):
   else await run('wireguard-go', [device])
 }
 
-/** The key and the port of this machine. */
+/** Sets the private key and the port of this machine. */
 export async function setOwn(run: RunProgram, device: string, { privatePath }: HostKey): Promise<void> {
   await run('wg', ['set', device, 'private-key', privatePath, 'listen-port', String(WIREGUARD_PORT)])
 }
 
-/** Takes away what an agent has of this kind on its machine. */
+/** Removes an agent's WireGuard interface, routes and rules from its machine. */
 export async function removeWire(key: string, run: RunProgram, links: readonly Link[]): Promise<void> {
   for (const rule of rulesOf(key)) await run('ip', ['-4', 'rule', 'delete', ...rule]).catch(() => {})
   await run('ip', ['-4', 'route', 'flush', 'table', String(routeTable(key))]).catch(() => {})

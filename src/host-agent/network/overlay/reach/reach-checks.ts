@@ -9,39 +9,39 @@ import { whomToAsk } from './whom-to-ask.ts'
 
 const TURN_EVERY_MS = 1_000
 const PROBE_TIMEOUT_MS = 60_000
-/** Others make themselves ready at the same time; before this nobody is said not to answer. */
+/** Gaps are reported only after this time, because other members get ready at the same time. */
 const PATIENCE_MS = 5_000
 const GAPS_MAX = 64
 const REASON_MAX_CHARS = 300
 
-/** Which of the addresses do not answer, asked with the network of a process. */
+/** Returns the addresses that do not answer, probed from the network of a process. */
 export type Probe = (pid: number, addresses: readonly string[]) => Promise<string[]>
 
 export interface ReachChecksDeps {
   overlays: Pick<HostOverlays, 'look' | 'inventory' | 'wayTo'>
   probe: Probe
-  /** Whether the plane has taken them. */
+  /** Sends reports to the plane; true when the plane has taken them. */
   send(reports: OverlayReport[]): Promise<boolean>
   log: Log
   now?(): number
 }
 
-/** How far a question of the plane is answered. */
+/** State of the answer to one check of the plane. */
 interface Asked {
-  /** The question: its number, and whom it is about. */
+  /** Identity of the check: its number, and the addresses and hosts of the members. */
   question: string
   sinceMs: number
   ready: Set<string>
-  /** Addresses that have answered a member: they are not asked again. */
+  /** Addresses that have answered, by pod id of the member that probed; they are not probed again. */
   reached: Map<string, Set<string>>
   gaps: OverlayReport['gaps']
-  /** The answer that the plane has. */
+  /** The last report that the plane has taken, as JSON. */
   told: string
 }
 
 /**
- * Answers whether members of this machine reach all others of their network (NET-45). Whoever does not is asked again for as long as the plane
- * asks; an answer that becomes better is told again, under the number that it belongs to.
+ * Checks whether members of this machine reach all others of their network (NET-45). A member that does not answer is probed again for as
+ * long as the plane's check lasts; each new result is reported under the number of its check.
  */
 export class ReachChecks {
   private readonly deps: ReachChecksDeps
@@ -62,7 +62,7 @@ export class ReachChecks {
     clearInterval(this.timer)
   }
 
-  /** All of a workload that comes before its start is done. */
+  /** Marks a workload as ready except for its start. */
   notePrepared(workloadId: string): void {
     this.prepared.add(workloadId)
   }
@@ -71,7 +71,7 @@ export class ReachChecks {
     this.prepared.delete(workloadId)
   }
 
-  /** One at a time: a question that is answered already costs nothing. */
+  /** Runs all checks, one run at a time; a complete check costs nothing. */
   async turn(): Promise<void> {
     if (this.turning) return
     this.turning = true
@@ -147,7 +147,7 @@ export class ReachChecks {
   }
 }
 
-/** Asks by running this very program again (`command`) in the network of the process. */
+/** A probe that runs this program again (`command`) in the network of the process. */
 export function createProbe(command: readonly [string, ...string[]]): Probe {
   return async (pid, addresses) => {
     if (addresses.length === 0) return []

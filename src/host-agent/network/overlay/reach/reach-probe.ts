@@ -2,14 +2,14 @@ import { connect } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { z } from 'zod'
 
-/** Nobody listens there as a rule; the answer that nobody does is an answer. */
+/** Usually without a listener; a refused connection is an answer too. */
 const PORT = 9
 const TIMEOUT_MS = 2_000
 const AT_A_TIME = 64
 
 /**
- * The whole life of a process that the agent starts in the network of a container: it reads addresses, and prints those that do not answer. Any
- * kernel answers a call to a port without a listener, so nothing has to run where it asks.
+ * Main function of a process that the agent starts in the network of a container: it reads addresses and prints those that do not answer.
+ * Any kernel answers a connection to a port without a listener, so the probed container needs no program for it.
  */
 export async function runReachProbe(): Promise<void> {
   const addresses = z.array(z.ipv4()).parse(await json(process.stdin))

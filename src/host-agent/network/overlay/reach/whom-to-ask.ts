@@ -1,11 +1,11 @@
 import type { Overlay, OverlayMember } from '../../../../host-protocol/overlays.ts'
 
-/** Up to this size every member asks every other one. */
+/** Up to this size every member probes every other one. */
 export const ALL_ASK_ALL_MAX = 32
 
 /**
- * The others that a member of a host asks whether they answer (NET-50). In a large network members of one host share those of each other host:
- * all of them go through the same tunnel, and every one is still asked by every host. Pure.
+ * The members that a member probes (NET-50). In a large network the members of one host divide the members of all other hosts among
+ * themselves: all of them use the same tunnel, and every host still probes every member. Pure.
  */
 export function whomToAsk({ members }: Pick<Overlay, 'members'>, self: OverlayMember): OverlayMember[] {
   const others = members.filter((other) => other !== self)
