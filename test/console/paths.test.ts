@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { paths } from '../../src/console/app/paths.ts'
+import { paths } from '../../src/console/hooks/paths.ts'
 
 it('[UI-2] addresses of the console stay as people have kept them', () => {
   const all = Object.entries(paths).map(([name, make]) => [name, (make as (...ids: string[]) => string)('a b', 'c/d')])

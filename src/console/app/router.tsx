@@ -10,8 +10,8 @@ import { operatorRoutes } from '../pages/operator/routes.ts'
 import { podRoutes } from '../pages/pods/routes.ts'
 import { deviceRoutes, signInRoutes } from '../pages/sign-in/routes.ts'
 import { usageRoutes } from '../pages/usage/routes.ts'
-import { NotFound } from './not-found.tsx'
-import { rootRoute, shellRoute } from './root.tsx'
+import { NotFound } from '../shell/not-found.tsx'
+import { rootRoute, shellRoute } from '../shell/root.tsx'
 
 /** One list per area; each names its pages, which are loaded on first use. */
 const pages = [

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { ApiError } from '../../client/client.ts'
-import type { Live } from '../app/live.ts'
+import type { Live } from '../hooks/live.ts'
+import { sentenceOf } from '../hooks/sentence.ts'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy/copy.tsx'
 import { duration } from './format.ts'
@@ -77,11 +78,6 @@ export function ErrorFace({ error, retry }: { error: Error; retry?: () => void }
       {retry && <Button onClick={retry}>Try again</Button>}
     </div>
   )
-}
-
-/** Message of the plane without the method and path of the request. */
-export function sentenceOf(error: Error): string {
-  return error instanceof ApiError ? error.message.replace(/^[A-Z]+ \S+: \d+ /, '') : error.message
 }
 
 function Stale({ error, updatedAtMs, retry }: { error: Error | null; updatedAtMs: number; retry: () => void }) {

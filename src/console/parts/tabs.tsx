@@ -1,6 +1,6 @@
 import { Tabs as Base } from '@base-ui/react/tabs'
 import type { ReactNode } from 'react'
-import { useUrlState } from '../app/url-state.ts'
+import { useUrlState } from '../hooks/url-state.ts'
 
 export interface Tab {
   /** Value in the address. */

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
-import { paths } from '../../../src/console/app/paths.ts'
+import { paths } from '../../../src/console/hooks/paths.ts'
 import { SOON, waitUntil } from '../../support/time.ts'
 import { startCuttingProxy } from '../support/cutting-proxy.ts'
 import { docker } from '../support/docker.ts'

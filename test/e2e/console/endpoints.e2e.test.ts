@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
-import { paths } from '../../../src/console/app/paths.ts'
+import { paths } from '../../../src/console/hooks/paths.ts'
 import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
 

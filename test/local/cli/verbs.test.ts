@@ -1,6 +1,6 @@
 import { linesTo } from '../../../src/cli/doors/exec-members.ts'
 import { CONSOLE_PAGES, openerOf } from '../../../src/cli/tools/open.ts'
-import { paths } from '../../../src/console/app/paths.ts'
+import { paths } from '../../../src/console/hooks/paths.ts'
 import { afterEach, describe, expect, it } from '../../support/unit.ts'
 import { podplane, type Routes, ToyPlane } from './terminal.ts'
 

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../../contract/accounts/audit.ts'
-import { useLive } from '../../app/live.ts'
-import { useUrlState } from '../../app/url-state.ts'
+import { useLive } from '../../hooks/live.ts'
+import { useUrlState } from '../../hooks/url-state.ts'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { TextField } from '../../parts/form/field.tsx'
 import { Pages } from '../../parts/more.tsx'

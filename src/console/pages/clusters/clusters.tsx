@@ -1,5 +1,5 @@
-import { useLive } from '../../app/live.ts'
-import { paths } from '../../app/paths.ts'
+import { useLive } from '../../hooks/live.ts'
+import { paths } from '../../hooks/paths.ts'
 import { LinkButton } from '../../parts/button.tsx'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { money, perHour } from '../../parts/format.ts'

@@ -1,13 +1,13 @@
 import { type FormEvent, useState } from 'react'
 import type { Cluster } from '../../../contract/clusters/clusters.ts'
-import { useRefresh } from '../../app/live.ts'
-import { useApi } from '../../app/session.ts'
-import { useSubmit } from '../../app/submit.ts'
+import { useRefresh } from '../../hooks/live.ts'
+import { useApi } from '../../hooks/session.ts'
+import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
-import { Dialog } from '../../parts/over/dialog.tsx'
 
 /** Form for the name, the only field of a cluster that can change. */
 export function Rename({ cluster: { id, name }, noRight }: { cluster: Cluster; noRight: string | undefined }) {

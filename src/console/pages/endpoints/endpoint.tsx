@@ -1,5 +1,5 @@
-import { useParam } from '../../app/params.ts'
-import { paths } from '../../app/paths.ts'
+import { useParam } from '../../hooks/params.ts'
+import { paths } from '../../hooks/paths.ts'
 import { Face } from '../../parts/faces.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'

@@ -1,5 +1,5 @@
+import type { FieldErrors } from '../../hooks/field-errors.ts'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import type { FieldErrors } from '../../parts/form/field-errors.ts'
 
 export interface ScalerText {
   min: string

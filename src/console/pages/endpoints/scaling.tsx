@@ -1,5 +1,5 @@
 import type { ScalingEvent } from '../../../contract/endpoints/scaling.ts'
-import { useLive } from '../../app/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { duration } from '../../parts/format.ts'
 import { Table } from '../../parts/table.tsx'

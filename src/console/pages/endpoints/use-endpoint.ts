@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../contract/endpoints/endpoints.ts'
 import type { ListWorkersResponse } from '../../../contract/endpoints/workers.ts'
-import { type Live, useLive } from '../../app/live.ts'
+import { type Live, useLive } from '../../hooks/live.ts'
 
 /** Configuration of an endpoint. */
 export function useEndpoint(id: string): Live<Endpoint> {

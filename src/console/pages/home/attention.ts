@@ -3,7 +3,7 @@ import type { SpendItem } from '../../../contract/billing/spending.ts'
 import type { Cluster } from '../../../contract/clusters/clusters.ts'
 import type { Endpoint } from '../../../contract/endpoints/endpoints.ts'
 import type { Pod } from '../../../contract/pods/pods.ts'
-import { paths } from '../../app/paths.ts'
+import { paths } from '../../hooks/paths.ts'
 import { count, duration, money } from '../../parts/format.ts'
 
 export type Queue = Pick<Awaited<ReturnType<ApiClient['getQueueHealth']>>, 'jobs' | 'workers'>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Endpoint } from '../../../contract/endpoints/endpoints.ts'
-import { paths } from '../../app/paths.ts'
+import { paths } from '../../hooks/paths.ts'
 import { LinkButton } from '../../parts/button.tsx'
 import { Command } from '../../parts/faces.tsx'
 import { Panel } from '../../parts/page.tsx'

@@ -1,5 +1,5 @@
-import { paths } from '../../app/paths.ts'
-import { useApi } from '../../app/session.ts'
+import { paths } from '../../hooks/paths.ts'
+import { useApi } from '../../hooks/session.ts'
 import { LinkButton } from '../../parts/button.tsx'
 import { Face } from '../../parts/faces.tsx'
 import { A } from '../../parts/link.tsx'

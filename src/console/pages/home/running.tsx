@@ -1,5 +1,5 @@
 import type { Pod } from '../../../contract/pods/pods.ts'
-import { paths } from '../../app/paths.ts'
+import { paths } from '../../hooks/paths.ts'
 import { count, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Panel } from '../../parts/page.tsx'

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../../client/client.ts'
 import type { Endpoint } from '../../../contract/endpoints/endpoints.ts'
-import { type Live, useLive } from '../../app/live.ts'
-import { useApi } from '../../app/session.ts'
+import { type Live, useLive } from '../../hooks/live.ts'
+import { useApi } from '../../hooks/session.ts'
 import type { Overview, Queue } from './attention.ts'
 
 /** Each queue costs one request. */

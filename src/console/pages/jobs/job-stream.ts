@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { ApiBody, ApiClient } from '../../../client/client.ts'
-import { claimStream } from '../../app/one-stream.ts'
-import { useApi } from '../../app/session.ts'
+import { claimStream } from '../../hooks/one-stream.ts'
+import { useApi } from '../../hooks/session.ts'
 
 /** Answer of the job status operation. */
 export type JobRecord = Awaited<ReturnType<ApiClient['getJobStatus']>>

@@ -1,5 +1,5 @@
-import { useLive } from '../../app/live.ts'
-import { useUrlState } from '../../app/url-state.ts'
+import { useLive } from '../../hooks/live.ts'
+import { useUrlState } from '../../hooks/url-state.ts'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField } from '../../parts/form/field.tsx'
 import { Page } from '../../parts/page.tsx'

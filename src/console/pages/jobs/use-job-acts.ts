@@ -1,6 +1,6 @@
-import { useAct } from '../../app/act.ts'
-import { useRefresh } from '../../app/live.ts'
-import { useApi } from '../../app/session.ts'
+import { useAct } from '../../hooks/act.ts'
+import { useRefresh } from '../../hooks/live.ts'
+import { useApi } from '../../hooks/session.ts'
 
 const MAY_NOT = 'Your role in this account may not change jobs.'
 

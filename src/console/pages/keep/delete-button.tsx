@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from 'react'
 import type { ApiClient } from '../../../client/client.ts'
-import { useAct } from '../../app/act.ts'
-import { useRefresh } from '../../app/live.ts'
-import { useApi } from '../../app/session.ts'
+import { useAct } from '../../hooks/act.ts'
+import { useRefresh } from '../../hooks/live.ts'
+import { useApi } from '../../hooks/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
 

@@ -1,12 +1,12 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { useRefresh } from '../../app/live.ts'
-import { useSubmit } from '../../app/submit.ts'
+import type { FieldErrors } from '../../hooks/field-errors.ts'
+import { useRefresh } from '../../hooks/live.ts'
+import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import type { CopiedCall } from '../../parts/copy/copy-as.ts'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import type { FieldErrors } from '../../parts/form/field-errors.ts'
+import { Dialog } from '../../parts/dialog.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
-import { Dialog } from '../../parts/over/dialog.tsx'
 
 interface FormDialogProps {
   /** Title of the button and of its dialog. */

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { useLive } from '../../app/live.ts'
-import { useApi } from '../../app/session.ts'
+import { useLive } from '../../hooks/live.ts'
+import { useApi } from '../../hooks/session.ts'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { TextField } from '../../parts/form/field.tsx'
 import { Page } from '../../parts/page.tsx'

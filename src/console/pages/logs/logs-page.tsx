@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
-import { useLive } from '../../app/live.ts'
-import { useUrlState } from '../../app/url-state.ts'
+import { useLive } from '../../hooks/live.ts'
+import { useUrlState } from '../../hooks/url-state.ts'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField } from '../../parts/form/field.tsx'
 import { Logs } from '../../parts/logs/logs.tsx'

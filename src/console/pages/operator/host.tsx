@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router'
 import type { Host } from '../../../contract/hosts/hosts.ts'
-import { useLive } from '../../app/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { Face } from '../../parts/faces.tsx'
 import { count } from '../../parts/format.ts'
 import { Page, Panel } from '../../parts/page.tsx'

@@ -1,4 +1,4 @@
-import { useLive } from '../../app/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { Face } from '../../parts/faces.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'

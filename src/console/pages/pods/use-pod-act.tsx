@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from 'react'
 import type { Pod } from '../../../contract/pods/pods.ts'
-import { useAct } from '../../app/act.ts'
-import { useRefresh } from '../../app/live.ts'
-import { useApi } from '../../app/session.ts'
+import { useAct } from '../../hooks/act.ts'
+import { useRefresh } from '../../hooks/live.ts'
+import { useApi } from '../../hooks/session.ts'
 import { Confirm } from '../../parts/over/confirm.tsx'
 import { POD_ACTS, type PodAct } from './pod-acts.ts'
 

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { rootRoute, shellRoute } from '../../app/root.tsx'
+import { rootRoute, shellRoute } from '../../shell/root.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 
 export const signInRoutes = [createRoute({ getParentRoute: () => rootRoute, path: '/console/sign-in', component: SignInPage })]

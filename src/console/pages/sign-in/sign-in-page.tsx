@@ -1,8 +1,8 @@
 import { Navigate } from '@tanstack/react-router'
-import { paths } from '../../app/paths.ts'
-import { useSession } from '../../app/session.ts'
+import { paths } from '../../hooks/paths.ts'
+import { useSession } from '../../hooks/session.ts'
 import { ErrorFace, Loading } from '../../parts/faces.tsx'
-import { SignIn } from './sign-in.tsx'
+import { SignIn } from '../../parts/sign-in/sign-in.tsx'
 
 /** Sign-in page; the provider redirects here after a failed attempt. */
 export function SignInPage() {

@@ -1,6 +1,6 @@
 import type { SpendItem } from '../../../contract/billing/spending.ts'
-import { useLive } from '../../app/live.ts'
-import { paths } from '../../app/paths.ts'
+import { useLive } from '../../hooks/live.ts'
+import { paths } from '../../hooks/paths.ts'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { count, money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { shellRoute } from '../../app/root.tsx'
+import { shellRoute } from '../../shell/root.tsx'
 
 export const usageRoutes = [
   createRoute({

@@ -1,6 +1,6 @@
-import { useLive } from '../../app/live.ts'
+import type { FieldErrors } from '../../hooks/field-errors.ts'
+import { useLive } from '../../hooks/live.ts'
 import { SelectField, TextArea, TextField } from '../form/field.tsx'
-import type { FieldErrors } from '../form/field-errors.ts'
 import { type ContainerText, containerProblems } from './container-form.ts'
 
 interface ContainerFieldsProps {

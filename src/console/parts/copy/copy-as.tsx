@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Button } from '../button.tsx'
-import { Dialog } from '../over/dialog.tsx'
+import { Dialog } from '../dialog.tsx'
 import { Pre } from '../pre.tsx'
 import { CopyButton } from './copy.tsx'
 import { type CopiedCall, copyAs } from './copy-as.ts'

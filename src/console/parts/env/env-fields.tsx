@@ -1,4 +1,4 @@
-import { useLive } from '../../app/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { Button } from '../button.tsx'
 import { SelectField, TextArea, TextField } from '../form/field.tsx'
 import { type EnvRow, rowProblem, withRow } from './env-rows.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { useAct } from '../../app/act.ts'
+import { useAct } from '../../hooks/act.ts'
 import { Button } from '../button.tsx'
 import { CheckField, TextField } from '../form/field.tsx'
 import { count } from '../format.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { useUrlState } from '../../app/url-state.ts'
+import { useUrlState } from '../../hooks/url-state.ts'
 import { Button } from '../button.tsx'
 import { CopyAs } from '../copy/copy-as.tsx'
 import { ErrorFace } from '../faces.tsx'

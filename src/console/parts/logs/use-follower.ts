@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'react'
-import { useApi } from '../../app/session.ts'
+import { useApi } from '../../hooks/session.ts'
 import { LogFollower } from './reading/follower.ts'
 import type { LogOrigin } from './reading/origins.ts'
 import { pageQuery, sourceOf, type Wanted } from './reading/source.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import { useAct } from '../../app/act.ts'
+import { useAct } from '../../hooks/act.ts'
 import type { LogFollower } from './reading/follower.ts'
 
 /** Loads pages before and after the shown lines, one at a time, while the view is mounted. */

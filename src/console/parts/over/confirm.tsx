@@ -2,9 +2,9 @@ import { type ReactNode, useState } from 'react'
 import { Button } from '../button.tsx'
 import type { CopiedCall } from '../copy/copy-as.ts'
 import { CopyAs } from '../copy/copy-as.tsx'
+import { Dialog } from '../dialog.tsx'
 import { TextField } from '../form/field.tsx'
 import { Plan, type PlannedCall } from '../plan/plan.tsx'
-import { Dialog } from './dialog.tsx'
 
 interface ConfirmProps {
   title: string

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../../client/client.ts'
 import type { ChangePlan } from '../../../contract/change-plan.ts'
-import { useLive } from '../../app/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { Face } from '../faces.tsx'
 import { Effects } from './effects.tsx'
 

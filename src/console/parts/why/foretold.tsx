@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Live } from '../../app/live.ts'
+import type { Live } from '../../hooks/live.ts'
 import { Face } from '../faces.tsx'
 import { Panel } from '../page.tsx'
 

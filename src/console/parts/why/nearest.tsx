@@ -1,5 +1,5 @@
 import type { WhyOption } from '../../../contract/why/why.ts'
-import { paths } from '../../app/paths.ts'
+import { paths } from '../../hooks/paths.ts'
 import { Button, LinkButton } from '../button.tsx'
 import { priceOf, sentence, stoppedPod } from './options.ts'
 

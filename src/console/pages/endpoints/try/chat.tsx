@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { claimStream } from '../../../app/one-stream.ts'
-import { useApi } from '../../../app/session.ts'
+import { claimStream } from '../../../hooks/one-stream.ts'
+import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { ErrorFace } from '../../../parts/faces.tsx'

@@ -1,4 +1,4 @@
-import { useUrlState } from '../../../app/url-state.ts'
+import { useUrlState } from '../../../hooks/url-state.ts'
 import { SelectField } from '../../../parts/form/field.tsx'
 import { Chat } from './chat.tsx'
 import { TryJob } from './try-job.tsx'

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from 'react'
-import { useApi } from '../../../app/session.ts'
+import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import type { ChosenJobs } from './chosen-jobs.ts'
 

@@ -1,4 +1,4 @@
-import { useLive } from '../../../app/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { Empty, Face } from '../../../parts/faces.tsx'
 import { State } from '../../../parts/state.tsx'
 import { Table } from '../../../parts/table.tsx'

@@ -1,5 +1,5 @@
 import type { JobAttempt, JobTimeline } from '../../../../contract/jobs/timeline.ts'
-import { paths } from '../../../app/paths.ts'
+import { paths } from '../../../hooks/paths.ts'
 import { Face } from '../../../parts/faces.tsx'
 import { duration } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'

@@ -1,5 +1,5 @@
 import type { JobTimeline } from '../../../../contract/jobs/timeline.ts'
-import { type Live, useLive } from '../../../app/live.ts'
+import { type Live, useLive } from '../../../hooks/live.ts'
 
 /** Timeline of a job: input, attempts and cost. */
 export function useTimeline(endpointId: string, jobId: string): Live<JobTimeline> {

@@ -1,5 +1,5 @@
-import { useLive } from '../../../app/live.ts'
-import { useApi } from '../../../app/session.ts'
+import { useLive } from '../../../hooks/live.ts'
+import { useApi } from '../../../hooks/session.ts'
 import { WhyPanel } from '../../../parts/why/why-panel.tsx'
 
 /** Explanation of a job's state: the verdict, its evidence and the options. */

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
-import type { useSubmit } from '../../../app/submit.ts'
+import type { useSubmit } from '../../../hooks/submit.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Refusal } from '../../../parts/form/refusal.tsx'
 import { Confirm } from '../../../parts/over/confirm.tsx'

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { ApiClient } from '../../../../client/client.ts'
 import type { CatalogItem } from '../../../../contract/catalog/entries.ts'
-import { useLive } from '../../../app/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Empty, Face } from '../../../parts/faces.tsx'
 import { money } from '../../../parts/format.ts'

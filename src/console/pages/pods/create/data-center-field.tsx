@@ -1,4 +1,4 @@
-import { useLive } from '../../../app/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { SelectField } from '../../../parts/form/field.tsx'
 
 interface DataCenterFieldProps {

@@ -1,5 +1,5 @@
+import type { FieldErrors } from '../../../hooks/field-errors.ts'
 import { CheckField, SelectField } from '../../../parts/form/field.tsx'
-import type { FieldErrors } from '../../../parts/form/field-errors.ts'
 import { Hardware } from '../../../parts/hardware/hardware.tsx'
 import { podGpus } from '../../../parts/hardware/offers.ts'
 import { DataCenterField } from './data-center-field.tsx'

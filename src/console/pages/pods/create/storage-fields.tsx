@@ -1,6 +1,6 @@
-import { useLive } from '../../../app/live.ts'
+import type { FieldErrors } from '../../../hooks/field-errors.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
-import type { FieldErrors } from '../../../parts/form/field-errors.ts'
 import type { PodText } from './pod-form.ts'
 
 interface StorageFieldsProps {

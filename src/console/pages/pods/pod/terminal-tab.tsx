@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react'
 import type { Pod } from '../../../../contract/pods/pods.ts'
-import { useApi } from '../../../app/session.ts'
+import { useApi } from '../../../hooks/session.ts'
 import { Loading } from '../../../parts/faces.tsx'
 
 const Terminal = lazy(() => import('../terminal/terminal.tsx'))

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { useApi } from '../../../app/session.ts'
+import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Screen } from './screen.ts'
 import { Shell, type ShellState } from './shell.ts'

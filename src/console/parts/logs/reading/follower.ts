@@ -1,5 +1,5 @@
 import { isPassing } from '../../../../client/errors.ts'
-import { claimStream } from '../../../app/one-stream.ts'
+import { claimStream } from '../../../hooks/one-stream.ts'
 import { LineBuffer } from './buffer.ts'
 import { Gaps } from './gaps.ts'
 import { numberOf, runsOf, type ShownLine } from './lines.ts'

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../../../client/client.ts'
 import type { ServerEvent } from '../../../../client/events.ts'
-import { paths } from '../../../app/paths.ts'
+import { paths } from '../../../hooks/paths.ts'
 import { numberOf, readLine, type ShownLine, shownLine } from './lines.ts'
 
 /** Filter and start of a page of a log. */

@@ -1,7 +1,7 @@
 import { type SignedIn, signOut } from '../../client/session.ts'
+import { useAct } from '../hooks/act.ts'
+import { type Account, chooseAccount, useSessionChange } from '../hooks/session.ts'
 import { Menu } from '../parts/over/menu.tsx'
-import { useAct } from './act.ts'
-import { type Account, chooseAccount, useSessionChange } from './session.ts'
 
 /** Menu with the signed-in user, the chosen account, the other accounts and the sign-out button. */
 export function AccountMenu({ session, account }: { session: SignedIn; account: Account }) {

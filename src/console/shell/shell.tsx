@@ -1,14 +1,14 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { SignedIn } from '../../client/session.ts'
-import { SignIn } from '../pages/sign-in/sign-in.tsx'
+import { paths } from '../hooks/paths.ts'
+import { useAccount, useSession } from '../hooks/session.ts'
 import { Button } from '../parts/button.tsx'
 import { ErrorFace, Loading } from '../parts/faces.tsx'
 import { A } from '../parts/link.tsx'
+import { SignIn } from '../parts/sign-in/sign-in.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { NAVIGATION, type NavigationItem, OPERATOR_NAVIGATION } from './navigation.ts'
-import { paths } from './paths.ts'
-import { useAccount, useSession } from './session.ts'
 import { SpendBar } from './spend-bar.tsx'
 
 /** Refresh interval of the session: a changed role takes effect without a new sign-in. */

@@ -1,4 +1,4 @@
-import { paths } from './paths.ts'
+import { paths } from '../hooks/paths.ts'
 
 export interface NavigationItem {
   title: string

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { describeLink } from '../../../client/session.ts'
-import { Button } from '../../parts/button.tsx'
-import { ErrorFace, Loading } from '../../parts/faces.tsx'
+import { Button } from '../button.tsx'
+import { ErrorFace, Loading } from '../faces.tsx'
 
 /** Confirms the sign-in by a link and shows its user: a link from another person must not change the signed-in user unnoticed (DER-16). */
 export function ByLink({ link, isBusy, accept, refuse }: { link: string; isBusy: boolean; accept: () => void; refuse: () => void }) {

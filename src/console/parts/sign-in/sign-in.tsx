@@ -1,9 +1,9 @@
 import { type FormEvent, useEffect, useState } from 'react'
 import { type SignInWays, signIn } from '../../../client/session.ts'
-import { useSessionChange } from '../../app/session.ts'
-import { Button } from '../../parts/button.tsx'
-import { ErrorFace } from '../../parts/faces.tsx'
-import { TextField } from '../../parts/form/field.tsx'
+import { useSessionChange } from '../../hooks/session.ts'
+import { Button } from '../button.tsx'
+import { ErrorFace } from '../faces.tsx'
+import { TextField } from '../form/field.tsx'
 import { ByLink } from './by-link.tsx'
 
 /** Sign-in link in the fragment, which browsers send to no server, so no log has it. */

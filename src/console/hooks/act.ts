@@ -1,7 +1,7 @@
 import { Toast } from '@base-ui/react/toast'
 import { useCallback, useState } from 'react'
 import { ApiError } from '../../client/client.ts'
-import { sentenceOf } from '../parts/faces.tsx'
+import { sentenceOf } from './sentence.ts'
 
 interface Act {
   isBusy: boolean

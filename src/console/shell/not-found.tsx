@@ -1,6 +1,6 @@
+import { paths } from '../hooks/paths.ts'
 import { A } from '../parts/link.tsx'
 import { Page } from '../parts/page.tsx'
-import { paths } from './paths.ts'
 
 export function NotFound() {
   return (

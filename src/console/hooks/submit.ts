@@ -1,8 +1,8 @@
 import { Toast } from '@base-ui/react/toast'
 import { useCallback, useState } from 'react'
 import { ApiError } from '../../client/client.ts'
-import { sentenceOf } from '../parts/faces.tsx'
-import { type FieldErrors, fieldErrors } from '../parts/form/field-errors.ts'
+import { type FieldErrors, fieldErrors } from './field-errors.ts'
+import { sentenceOf } from './sentence.ts'
 
 interface Submit {
   isBusy: boolean

@@ -1,7 +1,7 @@
+import { useLive } from '../hooks/live.ts'
+import { paths } from '../hooks/paths.ts'
 import { perHour } from '../parts/format.ts'
 import { A } from '../parts/link.tsx'
-import { useLive } from './live.ts'
-import { paths } from './paths.ts'
 
 const EVERY_MS = 30_000
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../client/client.ts'
+import { ApiError } from '../../client/client.ts'
 
 export interface FieldErrors {
   /** Error for a field, by its path such as `gpu.count`. */
