@@ -6,7 +6,7 @@ if (verb === '__builtin') {
   const { runBuiltin } = await import('./builtin/run.ts')
   await runBuiltin(rest[0], rest[1])
 } else if (verb === '__engine') {
-  const { runEngineClient } = await import('./engine/serve.ts')
+  const { runEngineClient } = await import('./docker/engine/serve.ts')
   await runEngineClient()
 } else if (verb === '__reach') {
   const { runReachProbe } = await import('./network/overlay/reach/reach-probe.ts')

@@ -6,14 +6,13 @@ import { OperatorError } from '../node/fail.ts'
 import { ensureDir } from '../node/make-dir.ts'
 import { parseSimulatedGpus } from './gpus/simulated.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
-import { type NfsExport, parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes } from './mounts/parse-volume-flags.ts'
 import { ENCRYPTION_MODES, type EncryptionMode } from './network/overlay/encryption/find-encryption.ts'
 import { formatSubnet, parseSubnet } from './network/subnets.ts'
 import { parsePlaneUrl } from './plane/http.ts'
 import { type AllowedRegistries, parseAllowedRegistries } from './pulls/allowed-registries.ts'
 import { LEAST_SPEED } from './pulls/pull-pace.ts'
 import type { RuntimeName } from './runtime.ts'
-import type { Bucket } from './volumes/bucket.ts'
+import { parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes, type SharedStorage } from './volumes/volume-flags.ts'
 
 /** Flags as commander parses them. */
 export interface Flags {
@@ -48,7 +47,7 @@ export interface Flags {
   logFile?: string
 }
 
-export interface AgentOptions {
+export interface AgentOptions extends SharedStorage {
   planeUrl: string
   joinToken: string | undefined
   name: string
@@ -63,10 +62,6 @@ export interface AgentOptions {
   simulatedGpus: GpuInventory[]
   /** Directory of the persistent volumes of pods. */
   volumeDir: string
-  /** A directory of this machine, or an export that the container engine mounts; undefined: this host offers no network volumes. */
-  networkVolumes: string | NfsExport | undefined
-  /** A directory of this machine, or a bucket that the agent mounts; undefined: this host offers no global volumes. */
-  globalVolumes: string | Bucket | undefined
   /** Registries that may be on private addresses, with those that the agent reaches without TLS. */
   allowedRegistries: AllowedRegistries
   /** Whether every tenant may run the images in the engine's own store. */

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import type { Inventory } from '../host-protocol/messages.ts'
 import { detectDocker, runsBuiltins } from './build-runtimes.ts'
-import type { DockerEngine } from './docker/engine/engine.ts'
+import type { DockerEngine } from './engine/engine.ts'
 import { type GpuDevice, groupGpus, readGpus } from './gpus/nvidia-smi.ts'
 import type { Log } from './log.ts'
 import { DiskWatch } from './machine/disk-watch.ts'

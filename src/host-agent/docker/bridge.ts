@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import type { DockerEngine } from './engine/engine.ts'
+import type { DockerEngine } from '../engine/engine.ts'
 
 /** Address on which the relay listens for containers, and the name under which they reach it. */
 export interface BridgeAddress {

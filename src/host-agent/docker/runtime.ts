@@ -1,6 +1,9 @@
 import { BUILTIN_PREFIX } from '../../host-protocol/builtin-images.ts'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
+import type { ContainerFacts, DockerEngine, KeptDisk, ListedContainer } from '../engine/engine.ts'
+import { engineText, ignoring } from '../engine/engine-errors.ts'
+import { GPUS_LABEL, HOST_LABEL, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from '../engine/labels.ts'
 import { chooseGpus, type HostGpus } from '../gpus/allocation.ts'
 import type { Log } from '../log.ts'
 import { readCpuWaitNanos } from '../machine/cpu-waiting.ts'
@@ -23,24 +26,13 @@ import {
 import type { EngineAbilities, EngineTrial } from '../trial/engine-trial.ts'
 import { ContainerDisks } from './container/container-disk.ts'
 import { ContainerImages, type ImagePolicy } from './container/container-image.ts'
-import {
-  accountOf,
-  containerName,
-  GPUS_LABEL,
-  HOST_LABEL,
-  type HostContext,
-  PORTS_LABEL,
-  payerByLabels,
-  RELAY_KEY_LABEL,
-  WORKLOAD_LABEL,
-} from './container/container-spec.ts'
+import type { Sandbox } from './container/container-spec.ts'
+import { accountOf, containerName, type HostContext, payerByLabels } from './container/container-spec.ts'
 import { ContainerStarter } from './container/container-start.ts'
 import { isEnded, watchContainer } from './container/container-watch.ts'
-import type { ContainerFacts, DockerEngine, KeptDisk, ListedContainer } from './engine/engine.ts'
-import { engineText, ignoring } from './engine/engine-errors.ts'
 import type { HostPorts } from './ports/host-ports.ts'
 import { readPorts } from './ports/ports-label.ts'
-import type { Sandbox, Sandboxes } from './sandboxes.ts'
+import type { Sandboxes } from './sandboxes.ts'
 import { ContainerExecs } from './streams/exec.ts'
 import { DockerOutput } from './streams/output.ts'
 

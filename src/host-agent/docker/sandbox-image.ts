@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DockerEngine } from '../engine/engine.ts'
 import { SingleFlight } from '../single-flight.ts'
 import { makeTrialImage } from '../trial/trial-image.ts'
-import type { DockerEngine } from './engine/engine.ts'
 
 const LOADED_WITHIN_MS = 60_000
 

@@ -2,19 +2,20 @@ import { z } from 'zod'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { OverlayPlace } from '../../host-protocol/overlays.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
+import type { ContainerSpec, DockerEngine } from '../engine/engine.ts'
+import { engineText } from '../engine/engine-errors.ts'
+import { ACCOUNT_LABEL, HOST_LABEL, PAYER_LABEL } from '../engine/labels.ts'
 import type { Log } from '../log.ts'
 import type { ContainerNames } from '../network/dns/container-names.ts'
 import type { HostOverlays } from '../network/overlay/host-overlays.ts'
 import type { ReachChecks } from '../network/overlay/reach/reach-checks.ts'
 import type { PublishedPlace } from '../network/published-address.ts'
 import type { StartHooks } from '../runtime.ts'
-import { ACCOUNT_LABEL, accountOf, containerName, exposedPorts, HOST_LABEL, PAYER_LABEL, portBindings } from './container/container-spec.ts'
-import type { ContainerSpec, DockerEngine } from './engine/engine.ts'
-import { engineText } from './engine/engine-errors.ts'
+import { accountOf, containerName, exposedPorts, portBindings, type Sandbox } from './container/container-spec.ts'
+import { withPorts } from './container/with-ports.ts'
 import { startRefused } from './engine/engine-words.ts'
 import type { HostPorts } from './ports/host-ports.ts'
 import type { AssignedPort } from './ports/port-choice.ts'
-import { withPorts } from './ports/with-ports.ts'
 import { SandboxImage } from './sandbox-image.ts'
 
 const SANDBOX_LABEL = 'podplane.sandbox'
@@ -37,12 +38,6 @@ export interface SandboxesDeps extends PublishedPlace {
   names: Pick<ContainerNames, 'resolversFor' | 'close'> | undefined
   checks: Pick<ReachChecks, 'notePrepared' | 'forget'>
   log: Log
-}
-
-/** The container that owns the network of a workload. */
-export interface Sandbox {
-  name: string
-  ports: AssignedPort[]
 }
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { ContainerConfig, DockerEngine } from '../docker/engine/engine.ts'
-import { EngineFacts } from '../profile/engine-facts.ts'
+import type { ContainerConfig, DockerEngine } from './engine.ts'
+import { EngineFacts } from './engine-facts.ts'
 
 /**
  * Groups of calls with a limit each. The end of a container takes as long as its tenant lets it: no start and no inspection waits for it

@@ -1,11 +1,11 @@
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
-import type { DockerEngine } from '../docker/engine/engine.ts'
-import { EngineClientEnded } from '../docker/engine/engine-errors.ts'
 import type { Log } from '../log.ts'
 import { Caller } from './caller.ts'
 import { CALL_RULES, type CallName } from './calls.ts'
 import { ClientProcess } from './client-process.ts'
+import type { DockerEngine } from './engine.ts'
+import { EngineClientEnded } from './engine-errors.ts'
 import { Turns } from './turns.ts'
 
 /** Maximum number of concurrent calls in one queue. */

@@ -1,32 +1,30 @@
-import type { AgentOptions } from '../options.ts'
+import type { SharedStorage } from '../volumes/volume-flags.ts'
 import type { MountDriver, MountDrivers } from './mount-driver.ts'
 import type { PersistentVolumes } from './persistent-volumes.ts'
 import { BucketVolumes, DirectoryVolumes, type HeldVolumes, NfsVolumes, NoVolumes } from './shared-volumes.ts'
 
-type VolumeFlags = Pick<AgentOptions, 'networkVolumes' | 'globalVolumes'>
-
 /** The mount drivers that the operator's flags configure. */
-export function buildMountDrivers(options: VolumeFlags, persistent: PersistentVolumes, held: HeldVolumes): MountDrivers {
+export function buildMountDrivers(options: SharedStorage, persistent: PersistentVolumes, held: HeldVolumes): MountDrivers {
   return { persistent, network: networkDriver(options.networkVolumes, held), global: globalDriver(options.globalVolumes, held) }
 }
 
 /**
  * Kinds of shared volumes that the operator has configured on this host (HOST-54); a bucket counts only where this machine can mount one.
  */
-export function sharedVolumesOf({ networkVolumes, globalVolumes }: VolumeFlags, canMount = false): ('network' | 'global')[] {
+export function sharedVolumesOf({ networkVolumes, globalVolumes }: SharedStorage, canMount = false): ('network' | 'global')[] {
   return [
     ...(networkVolumes === undefined ? [] : (['network'] as const)),
     ...(globalVolumes === undefined || (typeof globalVolumes !== 'string' && !canMount) ? [] : (['global'] as const)),
   ]
 }
 
-function networkDriver(place: AgentOptions['networkVolumes'], held: HeldVolumes): MountDriver {
+function networkDriver(place: SharedStorage['networkVolumes'], held: HeldVolumes): MountDriver {
   if (place === undefined) return new NoVolumes('this host offers no network volumes; start its agent with --network-volumes')
   if (typeof place !== 'string') return new NfsVolumes(place)
   return new DirectoryVolumes({ root: place, label: 'the network volume directory', owner: held.owner }, held)
 }
 
-function globalDriver(place: AgentOptions['globalVolumes'], held: HeldVolumes): MountDriver {
+function globalDriver(place: SharedStorage['globalVolumes'], held: HeldVolumes): MountDriver {
   if (place === undefined) return new NoVolumes('this host offers no global volumes; start its agent with --global-volumes')
   if (typeof place !== 'string')
     return held.bucket ? new BucketVolumes(held.bucket, held) : new NoVolumes('this host can mount no object store; its agent says why')

@@ -1,9 +1,6 @@
-import type { MountSettings } from 'dockerode'
 import type { WorkloadMount } from '../../host-protocol/messages.ts'
+import type { EngineMount } from '../engine/engine.ts'
 import { StartError } from '../runtime.ts'
-
-/** A mount in the format of the container engine. */
-export type EngineMount = MountSettings
 
 /** Prepares one kind of mount on this machine. */
 export interface MountDriver {

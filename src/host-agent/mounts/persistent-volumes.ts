@@ -7,8 +7,9 @@ import { promisify } from 'node:util'
 import type { WorkloadMount } from '../../host-protocol/messages.ts'
 import { syncDirectory } from '../../node/durable-file.ts'
 import { errorText, hasCode } from '../../node/fail.ts'
+import type { EngineMount } from '../engine/engine.ts'
 import type { Log } from '../log.ts'
-import type { EngineMount, MountDriver } from './mount-driver.ts'
+import type { MountDriver } from './mount-driver.ts'
 import { DirectoryVolumes, type HeldVolumes } from './shared-volumes.ts'
 
 /** Name prefix of directories that are being removed; no volume id can begin with it. */

@@ -1,8 +1,9 @@
-import type { DockerEngine } from '../docker/engine/engine.ts'
-import { engineText } from '../docker/engine/engine-errors.ts'
+import type { DockerEngine } from '../engine/engine.ts'
+import { engineText } from '../engine/engine-errors.ts'
+import { ACCOUNT_LABEL, NETWORK_LABEL } from '../engine/labels.ts'
 import type { Log } from '../log.ts'
 import { SingleFlight } from '../single-flight.ts'
-import { ACCOUNT_LABEL, bridgeName, NETWORK_LABEL, networkName } from './names.ts'
+import { bridgeName, networkName } from './names.ts'
 import { formatSubnet, freeSubnets, parseSubnet, type Subnet } from './subnets.ts'
 
 /** Address ranges to try for one account; the engine knows ranges that the routes of this machine do not show. */

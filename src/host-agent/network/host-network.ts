@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import type { Isolation } from '../../host-protocol/messages.ts'
-import { HOST_LABEL } from '../docker/container/container-spec.ts'
-import type { DockerEngine } from '../docker/engine/engine.ts'
-import { engineText } from '../docker/engine/engine-errors.ts'
+import type { Isolation, PortRange } from '../../host-protocol/messages.ts'
+import type { DockerEngine } from '../engine/engine.ts'
+import { engineText } from '../engine/engine-errors.ts'
+import { HOST_LABEL } from '../engine/labels.ts'
 import type { Log } from '../log.ts'
-import type { AgentOptions } from '../options.ts'
 import { StartError } from '../runtime.ts'
 import { AccountNetworks } from './account-networks.ts'
 import { loadAgentKey } from './agent-key.ts'
@@ -40,7 +39,7 @@ interface Shared {
 }
 
 export interface HostNetworkDeps {
-  options: Pick<AgentOptions, 'stateDir' | 'allowNetworks' | 'trustedTenants' | 'publicIp' | 'portRange'>
+  options: { stateDir: string; allowNetworks: readonly string[]; trustedTenants: boolean; publicIp: string | null; portRange: PortRange }
   engine: DockerEngine
   log: Log
   /** Host id of a previous agent process; undefined: there was none. */

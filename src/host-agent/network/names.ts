@@ -2,9 +2,6 @@ import { createHash } from 'node:crypto'
 
 /** Names of one agent's objects, distinct for several agents of one machine. Pure. */
 
-/** Label of networks; its value is the agent's key. */
-export const NETWORK_LABEL = 'podplane.network'
-export const ACCOUNT_LABEL = 'podplane.account'
 /** Prefix of the interface of every podplane network on a machine, of any agent. */
 export const ANY_BRIDGE = 'pp-'
 

@@ -2,7 +2,6 @@ import type { Inventory } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText, OperatorError } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
-import type { AgentOptions } from '../options.ts'
 import { AccessTokens, IdentityRefused } from './access-tokens.ts'
 import type { PlaneClock } from './clock-offset.ts'
 import { enrol, type HostIdentity, readHostIdentity, withoutAdvice } from './enrolment.ts'
@@ -12,7 +11,7 @@ const RETRY_BASE_MS = 500
 const RETRY_MAX_MS = 10_000
 
 export interface EstablishDeps {
-  options: AgentOptions
+  options: { planeUrl: string; joinToken: string | undefined; name: string; stateDir: string }
   log: Log
   key: HostKey
   clock: PlaneClock

@@ -1,5 +1,5 @@
 import type { Isolation, RuntimeClass } from '../../host-protocol/messages.ts'
-import type { EngineFacts } from './engine-facts.ts'
+import type { EngineFacts } from '../engine/engine-facts.ts'
 import type { KernelFacts } from './kernel-facts.ts'
 import { judgeVersion } from './versions.ts'
 

@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs'
-import type { AgentOptions } from '../options.ts'
 
 /** What a host does not enforce of images and disks, in words for its operator (HOST-98, HOST-99). */
 export function missingOfImages(
-  { localImages, stateDir, volumeDir }: Pick<AgentOptions, 'localImages' | 'stateDir' | 'volumeDir'>,
+  { localImages, stateDir, volumeDir }: { localImages: boolean; stateDir: string; volumeDir: string },
   dataRoot: string | undefined,
 ): string[] {
   const [state, volumes, engine] = [stateDir, volumeDir, dataRoot].map(fileSystemOf)

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SavedImage } from '../docker/engine/engine.ts'
-import type { LayerFile } from './layers/archive.ts'
+import type { LayerFile, SavedImage } from '../engine/engine.ts'
 import { type FetchedLayer, fetchLayer, type Layer } from './layers/fetch-layer.ts'
 import { type Descriptor, digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
 import { pulledName } from './names.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import type { SavedImage } from '../docker/engine/engine.ts'
+import type { SavedImage } from '../engine/engine.ts'
 import { tarOf } from '../pulls/layers/archive.ts'
 import { digestOf, machinePlatform } from '../pulls/manifest.ts'
 

@@ -1,15 +1,15 @@
 import type { VolumesRequest, VolumesResponse } from '../../host-protocol/volumes.ts'
 import type { Log } from '../log.ts'
-import type { AgentOptions } from '../options.ts'
 import { BucketRoot } from './bucket-root.ts'
 import { VolumeExchange } from './exchange.ts'
 import { VolumeMeter } from './measure.ts'
+import type { SharedStorage } from './volume-flags.ts'
 import type { VolumeHome } from './volume-home.ts'
 import { VolumeRoot } from './volume-root.ts'
 import type { VolumeSizes } from './volume-sizes.ts'
 
 export interface KeepVolumesDeps {
-  options: Pick<AgentOptions, 'networkVolumes' | 'globalVolumes' | 'stateDir'>
+  options: SharedStorage & { stateDir: string }
   send(request: VolumesRequest): Promise<VolumesResponse | undefined>
   inUse(): ReadonlySet<string> | undefined
   sizes: VolumeSizes | undefined

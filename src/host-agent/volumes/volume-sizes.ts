@@ -1,8 +1,8 @@
 import type { Workload } from '../../host-protocol/messages.ts'
 import type { Log } from '../log.ts'
-import type { AgentOptions } from '../options.ts'
 import type { Counted, ProjectQuotas } from './project-quotas.ts'
 import { findQuotas } from './quota-support.ts'
+import type { SharedStorage } from './volume-flags.ts'
 
 /** Kinds of volumes that have a size. */
 export type SizedKind = 'persistent' | 'network'
@@ -22,7 +22,10 @@ export class VolumeSizes {
   }
 
   /** Finds out what the file systems of the volume directories can do. */
-  static async open({ volumeDir, networkVolumes }: Pick<AgentOptions, 'volumeDir' | 'networkVolumes'>, log: Log): Promise<VolumeSizes> {
+  static async open(
+    { volumeDir, networkVolumes }: Pick<SharedStorage, 'networkVolumes'> & { volumeDir: string },
+    log: Log,
+  ): Promise<VolumeSizes> {
     const quotas: Partial<Record<SizedKind, ProjectQuotas>> = {}
     const places = [['persistent', volumeDir] as const, ...(networkVolumes === undefined ? [] : [['network', networkVolumes] as const])]
     for (const [kind, path] of places) {

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { agentKey, NETWORK_LABEL, tableName } from '../../../src/host-agent/network/names.ts'
+import { NETWORK_LABEL } from '../../../src/host-agent/engine/labels.ts'
+import { agentKey, tableName } from '../../../src/host-agent/network/names.ts'
 import { readJsonFile } from '../../../src/node/json-file.ts'
 import { docker } from './docker.ts'
 

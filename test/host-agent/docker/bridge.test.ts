@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 import { findBridgeAddress } from '../../../src/host-agent/docker/bridge.ts'
-import type { DockerEngine } from '../../../src/host-agent/docker/engine/engine.ts'
+import type { DockerEngine } from '../../../src/host-agent/engine/engine.ts'
 
 test('the relay listens on the bridge gateway, stated or not, and on loopback where the engine lives in a virtual machine', async ({
   expect,

@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest'
 
 import { ContainerStarter } from '../../../src/host-agent/docker/container/container-start.ts'
-import type { ContainerSpec, DockerEngine } from '../../../src/host-agent/docker/engine/engine.ts'
 import { HostPorts } from '../../../src/host-agent/docker/ports/host-ports.ts'
+import type { ContainerSpec, DockerEngine } from '../../../src/host-agent/engine/engine.ts'
 import { silentLog } from '../../../src/host-agent/log.ts'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
 import { makeWorkload } from '../support/workload.ts'

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connectDocker } from '../../../src/host-agent/docker/engine/client.ts'
-import type { DockerEngine } from '../../../src/host-agent/docker/engine/engine.ts'
+import type { DockerEngine } from '../../../src/host-agent/engine/engine.ts'
 import { type EngineAnswer, FakeEngine, sendJson, sendZeros } from '../support/fake-engine.ts'
 import { tempDir } from '../support/temp-dir.ts'
 

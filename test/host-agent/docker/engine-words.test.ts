@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import { EngineClientEnded } from '../../../src/host-agent/docker/engine/engine-errors.ts'
 import { engineWords, startRefused, UNKNOWN_FAILURE } from '../../../src/host-agent/docker/engine/engine-words.ts'
+import { EngineClientEnded } from '../../../src/host-agent/engine/engine-errors.ts'
 
 const RUNC =
   'failed to create task for container: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: '

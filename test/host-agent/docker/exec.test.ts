@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { DockerEngine, ExecSpec } from '../../../src/host-agent/docker/engine/engine.ts'
 import { ContainerExecs, MAX_SESSIONS } from '../../../src/host-agent/docker/streams/exec.ts'
 import { EXEC_MARK, HANGUP_SCRIPT, SIGNAL_SCRIPT } from '../../../src/host-agent/docker/streams/exec-script.ts'
 import { TerminalSize } from '../../../src/host-agent/docker/streams/terminal-size.ts'
+import type { DockerEngine, ExecSpec } from '../../../src/host-agent/engine/engine.ts'
 
 /** An engine that runs nothing and knows what it was asked to run. */
 function played() {

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { type EngineAnswers, readEngineFacts } from '../../../src/host-agent/profile/engine-facts.ts'
+import { type EngineAnswers, readEngineFacts } from '../../../src/host-agent/engine/engine-facts.ts'
 import { judgeHost } from '../../../src/host-agent/profile/judge-host.ts'
 import { judgeToolkit, readToolkitVersion } from '../../../src/host-agent/profile/nvidia-toolkit.ts'
 import { engineRuntimeOf } from '../../../src/host-agent/profile/runtime-class.ts'

@@ -1,5 +1,5 @@
-import type { DockerEngine, ListedContainer } from '../../../src/host-agent/docker/engine/engine.ts'
-import type { EngineNetwork, NetworkCalls, NewNetwork } from '../../../src/host-agent/network/engine-networks.ts'
+import type { DockerEngine, ListedContainer } from '../../../src/host-agent/engine/engine.ts'
+import type { EngineNetwork, NetworkCalls, NewNetwork } from '../../../src/host-agent/engine/networks.ts'
 
 /** The networks of an engine. */
 export class FakeNetworks implements NetworkCalls {

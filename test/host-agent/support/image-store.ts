@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { DockerEngine, ImageFacts, SavedImage } from '../../../src/host-agent/docker/engine/engine.ts'
-import { type LayerFile, tarOf } from '../../../src/host-agent/pulls/layers/archive.ts'
+import type { DockerEngine, ImageFacts, LayerFile, SavedImage } from '../../../src/host-agent/engine/engine.ts'
+import { tarOf } from '../../../src/host-agent/pulls/layers/archive.ts'
 import { sha256 } from './fake-registry.ts'
 
 /** The image store of an engine in memory. It keeps layers by what lies below them, and looks into none. */

@@ -1,8 +1,8 @@
-import type { EngineMount } from '../../mounts/mount-driver.ts'
-import type { DockerEngine, KeptDisk } from '../engine/engine.ts'
+import type { DockerEngine, EngineMount, KeptDisk } from '../../engine/engine.ts'
+import { HOST_LABEL } from '../../engine/labels.ts'
 import { startRefused } from '../engine/engine-words.ts'
 import { DISK_REPOSITORY } from '../engine/image-names.ts'
-import { containerName, HOST_LABEL } from './container-spec.ts'
+import { containerName } from './container-spec.ts'
 
 /** Storage drivers refuse images of more than about 125 layers, and each stop and start adds one. */
 const LAYERS_MAX = 100

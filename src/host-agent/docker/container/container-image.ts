@@ -1,6 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Workload } from '../../../host-protocol/messages.ts'
+import type { DockerEngine, ImageFacts } from '../../engine/engine.ts'
+import { engineText } from '../../engine/engine-errors.ts'
+import { HOST_LABEL } from '../../engine/labels.ts'
 import type { Log } from '../../log.ts'
 import type { AllowedRegistries } from '../../pulls/allowed-registries.ts'
 import { Egress } from '../../pulls/egress.ts'
@@ -17,10 +20,8 @@ import { type PulledImage, PulledImages } from '../../pulls/space/pulled-images.
 import { Stalls } from '../../pulls/stalls.ts'
 import { Turns } from '../../pulls/turns.ts'
 import { StartError, type StartHooks } from '../../runtime.ts'
-import type { DockerEngine, ImageFacts } from '../engine/engine.ts'
-import { engineText } from '../engine/engine-errors.ts'
 import { DISK_REPOSITORY, isNamed, repositoryOf } from '../engine/image-names.ts'
-import { HOST_LABEL, payerByLabels, payerOf } from './container-spec.ts'
+import { payerByLabels, payerOf } from './container-spec.ts'
 
 /** Repositories of the agent's own: their images belong to single tenants. */
 const RESERVED: readonly string[] = [DISK_REPOSITORY, PULLED_REPOSITORY]

@@ -1,21 +1,18 @@
 import { PUBLIC_IP_PLACEHOLDER, type Workload } from '../../../host-protocol/messages.ts'
-import type { EngineMount } from '../../mounts/mount-driver.ts'
+import type { ContainerSpec, EngineMount, KeptDisk } from '../../engine/engine.ts'
+import { ACCOUNT_LABEL, GPUS_LABEL, HOST_LABEL, PAYER_LABEL, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from '../../engine/labels.ts'
 import { bindAddresses, type PublishedPlace } from '../../network/published-address.ts'
 import { containerProfile, type ProfileFacts } from '../../profile/container-profile.ts'
 import { relayKeyHash } from '../../relay/door/callers.ts'
 import { substituteRelayUrl } from '../../relay/url.ts'
 import type { PublishedPort } from '../../runtime.ts'
-import type { ContainerSpec, KeptDisk } from '../engine/engine.ts'
 import type { AssignedPort } from '../ports/port-choice.ts'
 
-export const HOST_LABEL = 'podplane.host'
-export const ACCOUNT_LABEL = 'podplane.account'
-export const PAYER_LABEL = 'podplane.payer'
-export const WORKLOAD_LABEL = 'podplane.workload'
-export const GPUS_LABEL = 'podplane.gpus'
-export const PORTS_LABEL = 'podplane.ports'
-/** Label with the hash of the worker's key, so that the next agent process can check the key before the plane sends it again. */
-export const RELAY_KEY_LABEL = 'podplane.relay-key'
+/** A container that owns the network of a workload. */
+export interface Sandbox {
+  name: string
+  ports: AssignedPort[]
+}
 
 const VISIBLE_GPUS = 'NVIDIA_VISIBLE_DEVICES'
 /** Unlike `none`, this also leaves out the driver's libraries, as without NVIDIA's runtime. */

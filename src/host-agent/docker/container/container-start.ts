@@ -1,25 +1,17 @@
 import type { Workload } from '../../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../../node/backoff.ts'
+import type { DockerEngine, EngineMount, KeptDisk } from '../../engine/engine.ts'
+import { engineText } from '../../engine/engine-errors.ts'
+import { HOST_LABEL, WORKLOAD_LABEL } from '../../engine/labels.ts'
 import type { Log } from '../../log.ts'
-import type { EngineMount } from '../../mounts/mount-driver.ts'
 import { StartError, type Started, type StartHooks } from '../../runtime.ts'
 import type { EngineAbilities } from '../../trial/engine-trial.ts'
-import type { DockerEngine, KeptDisk } from '../engine/engine.ts'
-import { engineText } from '../engine/engine-errors.ts'
 import { startRefused } from '../engine/engine-words.ts'
 import type { HostPorts } from '../ports/host-ports.ts'
-import { withPorts } from '../ports/with-ports.ts'
-import type { Sandbox } from '../sandboxes.ts'
-import {
-  buildContainerSpec,
-  containerName,
-  HOST_LABEL,
-  type HostContext,
-  publishedPorts,
-  type SpecContext,
-  WORKLOAD_LABEL,
-} from './container-spec.ts'
+import type { Sandbox } from './container-spec.ts'
+import { buildContainerSpec, containerName, type HostContext, publishedPorts, type SpecContext } from './container-spec.ts'
 import { writePlatformFiles } from './platform-files.ts'
+import { withPorts } from './with-ports.ts'
 
 const COMMAND_MAX_BYTES = 128 * 2 ** 10
 const RETRY_BASE_MS = 250

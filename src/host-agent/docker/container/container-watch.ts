@@ -1,9 +1,9 @@
 import { uptime } from 'node:os'
 import { backoffMs, sleep } from '../../../node/backoff.ts'
+import type { ContainerFacts, DockerEngine, ListedContainer } from '../../engine/engine.ts'
+import { EngineClientEnded, engineText, ignoring } from '../../engine/engine-errors.ts'
 import { describeExit, OUTPUT_TAIL_LINES } from '../../exit-reason.ts'
 import type { WorkloadExit } from '../../runtime.ts'
-import type { ContainerFacts, DockerEngine, ListedContainer } from '../engine/engine.ts'
-import { EngineClientEnded, engineText, ignoring } from '../engine/engine-errors.ts'
 import { endedByOutage, extendOutage, type Outage } from '../engine/engine-outage.ts'
 import { parseDockerLogs } from '../streams/logs.ts'
 

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import type { WorkloadFile } from '../../../host-protocol/overlays.ts'
+import type { DockerEngine } from '../../engine/engine.ts'
 import { type Entry, tarOf } from '../../pulls/layers/archive.ts'
-import type { DockerEngine } from '../engine/engine.ts'
 
 const USERS = '/etc/passwd'
 const USERS_MAX_BYTES = 2 ** 20

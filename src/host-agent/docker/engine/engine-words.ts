@@ -1,7 +1,7 @@
 import { shown, withoutMachine } from '../../../host-protocol/host-text.ts'
 import type { Workload } from '../../../host-protocol/messages.ts'
+import { EngineClientEnded, engineText } from '../../engine/engine-errors.ts'
 import { StartError } from '../../runtime.ts'
-import { EngineClientEnded, engineText } from './engine-errors.ts'
 
 /** Parts of a workload that may appear in an error text about its start, because the tenant wrote them. */
 export type Asked = Partial<Pick<Workload, 'mounts'>>

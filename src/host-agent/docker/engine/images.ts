@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
+import type { ContainerConfig, DockerEngine, SavedImage } from '../../engine/engine.ts'
+import { ignoring, orUndefined } from '../../engine/engine-errors.ts'
 import { imageEntries, tarOf } from '../../pulls/layers/archive.ts'
-import type { ContainerConfig, DockerEngine, SavedImage } from './engine.ts'
-import { ignoring, orUndefined } from './engine-errors.ts'
 
 type ImageCalls = Pick<
   DockerEngine,

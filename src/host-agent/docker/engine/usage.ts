@@ -1,7 +1,7 @@
 import type Docker from 'dockerode'
+import type { ContainerUsage } from '../../engine/engine.ts'
+import { orUndefined } from '../../engine/engine-errors.ts'
 import type { Traffic } from '../../runtime.ts'
-import type { ContainerUsage } from './engine.ts'
-import { orUndefined } from './engine-errors.ts'
 
 /** Current resource use of a container; undefined when it does not run. */
 export async function readUsage(docker: Docker, name: string): Promise<ContainerUsage | undefined> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import type { LayerFile } from '../../engine/engine.ts'
 import { unpacked } from './unpack.ts'
 
 const BLOCK_BYTES = 512
@@ -9,13 +10,6 @@ const PREFIX_FIELD = { offset: 345, length: 155 }
 const SIZE_FIELD = { offset: 124, length: 12 }
 /** More does not fit into the field as octal digits. */
 const OCTAL_MAX = 8 ** 11
-
-/** A layer that lies in a file, packed as it came: what it is unpacked, by length and digest. */
-export interface LayerFile {
-  path: string
-  tarBytes: number
-  diffId: string
-}
 
 /** What stands in an archive: bytes, or a layer. */
 export interface Entry {

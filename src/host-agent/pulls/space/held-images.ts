@@ -1,4 +1,4 @@
-import type { DockerEngine } from '../../docker/engine/engine.ts'
+import type { DockerEngine } from '../../engine/engine.ts'
 import type { Layer } from '../layers/fetch-layer.ts'
 import { digestOfName, PULLED_REPOSITORY, pulledName } from '../names.ts'
 import { FRESH_MS, type PulledImages } from './pulled-images.ts'

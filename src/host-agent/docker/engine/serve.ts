@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { connectDocker } from '../docker/engine/client.ts'
-import type { DockerEngine } from '../docker/engine/engine.ts'
-import { engineText, statusOf } from '../docker/engine/engine-errors.ts'
-import { withSignal } from '../docker/engine/engine-transport.ts'
-import { CALL_RULES, CallMessage, type Failure, isCallName, STREAM_WINDOW_BYTES } from './calls.ts'
-import type { ExecStream } from './exec-stream.ts'
-import { encodeFrame, type Frame, type FrameKind, frameDecoder } from './frames.ts'
+import { CALL_RULES, CallMessage, type Failure, isCallName, STREAM_WINDOW_BYTES } from '../../engine/calls.ts'
+import type { DockerEngine } from '../../engine/engine.ts'
+import { engineText, statusOf } from '../../engine/engine-errors.ts'
+import type { ExecStream } from '../../engine/exec-stream.ts'
+import { encodeFrame, type Frame, type FrameKind, frameDecoder } from '../../engine/frames.ts'
+import { connectDocker } from './client.ts'
+import { withSignal } from './engine-transport.ts'
 
 /** File descriptor of the pipe to the agent. */
 const AGENT_FD = 3

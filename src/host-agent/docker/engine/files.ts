@@ -1,7 +1,7 @@
 import type Docker from 'dockerode'
+import type { DockerEngine } from '../../engine/engine.ts'
+import { orUndefined } from '../../engine/engine-errors.ts'
 import { BLOCK_BYTES, isExtension, readTarHeader } from '../../pulls/layers/tar-header.ts'
-import type { DockerEngine } from '../engine/engine.ts'
-import { orUndefined } from '../engine/engine-errors.ts'
 
 /** Upper bound of the headers and padding that an archive adds to one file. */
 const ARCHIVE_BYTES = 64 * 1024

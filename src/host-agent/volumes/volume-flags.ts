@@ -1,12 +1,20 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { OperatorError } from '../../node/fail.ts'
-import { type Bucket, parseBucket } from '../volumes/bucket.ts'
+import { type Bucket, parseBucket } from './bucket.ts'
 
 /** `nfs://server/export`. */
 export interface NfsExport {
   server: string
   directory: string
+}
+
+/** Storage behind the shared volumes of a host; undefined: the host offers none of that kind. */
+export interface SharedStorage {
+  /** A directory of this machine, or an export that the container engine mounts. */
+  networkVolumes: string | NfsExport | undefined
+  /** A directory of this machine, or a bucket that the agent mounts. */
+  globalVolumes: string | Bucket | undefined
 }
 
 const SERVER = /^[A-Za-z0-9.:-]+$/

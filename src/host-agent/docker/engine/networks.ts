@@ -1,29 +1,6 @@
 import type Docker from 'dockerode'
-import { statusOf } from '../docker/engine/engine-errors.ts'
-
-/** A network in the engine. */
-export interface EngineNetwork {
-  name: string
-  labels: Record<string, string>
-  subnets: string[]
-}
-
-export interface NewNetwork {
-  name: string
-  /** Name of the machine's interface for it. */
-  bridge: string
-  subnet: string
-  labels: Record<string, string>
-}
-
-export interface NetworkCalls {
-  /** Networks with this label, `<name>=<value>`. */
-  listNetworks(label: string): Promise<EngineNetwork[]>
-  /** Creates a network whose containers are isolated from one another and have no IPv6 address. */
-  createNetwork(network: NewNetwork): Promise<void>
-  /** Removes a network. False: containers run in it, so it stays. */
-  removeNetwork(name: string): Promise<boolean>
-}
+import { statusOf } from '../../engine/engine-errors.ts'
+import type { NetworkCalls } from '../../engine/networks.ts'
 
 const MTU = 'com.docker.network.driver.mtu'
 

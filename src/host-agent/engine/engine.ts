@@ -1,12 +1,20 @@
-import type { ContainerCreateOptions } from 'dockerode'
-import type { ExecStream } from '../../engine/exec-stream.ts'
-import type { EngineMount } from '../../mounts/mount-driver.ts'
-import type { NetworkCalls } from '../../network/engine-networks.ts'
-import type { EngineFacts } from '../../profile/engine-facts.ts'
-import type { LayerFile } from '../../pulls/layers/archive.ts'
-import type { Traffic } from '../../runtime.ts'
+import type { ContainerCreateOptions, MountSettings } from 'dockerode'
+import type { Traffic } from '../runtime.ts'
+import type { EngineFacts } from './engine-facts.ts'
+import type { ExecStream } from './exec-stream.ts'
+import type { NetworkCalls } from './networks.ts'
 
 export type ContainerSpec = ContainerCreateOptions
+
+/** A mount in the format of the container engine. */
+export type EngineMount = MountSettings
+
+/** A layer that lies in a file, packed as it came: what it is unpacked, by length and digest. */
+export interface LayerFile {
+  path: string
+  tarBytes: number
+  diffId: string
+}
 
 export interface ContainerFacts {
   name: string

@@ -1,10 +1,10 @@
 import type { Workload } from '../../../host-protocol/messages.ts'
+import { EngineClientEnded, engineText } from '../../engine/engine-errors.ts'
 import { type PublishedPort, StartError, type StartHooks } from '../../runtime.ts'
-import { payerOf } from '../container/container-spec.ts'
-import { EngineClientEnded, engineText } from '../engine/engine-errors.ts'
 import { startRefused } from '../engine/engine-words.ts'
-import type { HostPorts } from './host-ports.ts'
-import type { AssignedPort } from './port-choice.ts'
+import type { HostPorts } from '../ports/host-ports.ts'
+import type { AssignedPort } from '../ports/port-choice.ts'
+import { payerOf } from './container-spec.ts'
 
 /** Attempts to start with other ports when the engine reports one as taken. */
 const PORT_TRIES = 5
