@@ -12,9 +12,9 @@ import { addPods } from './commands/pods.ts'
 import { addResources } from './commands/resources.ts'
 import { addTeams } from './commands/teams.ts'
 import { addTools } from './commands/tools.ts'
-import { duration } from './core/act.ts'
 import { exitCodesHelp } from './core/exit-codes.ts'
-import { CLI_VERSION } from './core/release/version.ts'
+import { CLI_VERSION } from './core/version.ts'
+import { duration } from './session/act.ts'
 
 const FIRST_STEPS = `
 Examples:

@@ -1,13 +1,13 @@
 import { type Command, CommanderError } from 'commander'
 import { ApiError } from '../client/errors.ts'
 import { findLocalPlane } from './config/local-plane.ts'
-import { bindRun, type Run } from './core/act.ts'
 import { normalizeArguments } from './core/arguments.ts'
 import { formatDuration } from './core/durations.ts'
 import { EXIT } from './core/exit-codes.ts'
 import { failureOf, Interrupted, TimedOut, usage } from './core/failure.ts'
 import type { Io } from './core/io.ts'
 import { buildProgram } from './program.ts'
+import { bindRun, type Run } from './session/act.ts'
 
 /** Runs one command line and resolves to its exit code (CL-2). */
 export async function runPodplane(argv: readonly string[], io: Io, interrupted?: AbortSignal): Promise<number> {

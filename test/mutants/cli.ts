@@ -12,7 +12,7 @@ export const CLI_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'what destroys is done without a question where nobody can be asked',
-    file: 'src/cli/core/session.ts',
+    file: 'src/cli/session/session.ts',
     find: 'if (!this.canAsk) throw usage(',
     replace: 'if (!this.canAsk) return; throw usage(',
   },
@@ -36,7 +36,7 @@ export const CLI_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a name that several have means the first of them',
-    file: 'src/cli/core/names.ts',
+    file: 'src/cli/session/names.ts',
     find: 'named[0] !== undefined && named.length === 1',
     replace: 'named[0] !== undefined',
   },

@@ -5,7 +5,7 @@ import { readConfig, writeConfig, writeCredential } from '../config/files.ts'
 import { readAll } from '../core/body.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 
 export interface LoginFlags {
   withKey?: boolean

@@ -2,8 +2,8 @@ import { readConfig, readCredentials, writeConfig, writeCredential } from '../co
 import { type Config, checkedUrl } from '../config/target.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
 import { columns } from '../output/columns.ts'
+import type { Session } from '../session/session.ts'
 
 interface Row {
   name: string

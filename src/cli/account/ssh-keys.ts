@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { errorText } from '../../node/fail.ts'
-import { planOne } from '../core/act.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
+import { planOne } from '../session/act.ts'
+import type { Session } from '../session/session.ts'
 
 /** Registers a public key from a file. */
 export async function addSshKey(session: Session, file: string, isPlan = false): Promise<number> {

@@ -1,8 +1,8 @@
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
-import type { Answer } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
 import { type Column, columns } from '../output/columns.ts'
+import type { Answer } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
 
 type StopOrPlan = Answer<'stopSpend'>
 type Plan = Extract<StopOrPlan, { planId: string }>

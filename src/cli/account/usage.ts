@@ -1,8 +1,8 @@
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
-import type { Answer } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
 import { type Column, columns } from '../output/columns.ts'
+import type { Answer } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
 
 const DAY_MS = 86_400_000
 

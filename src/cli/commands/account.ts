@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { EventFlags } from '../account/events.ts'
-import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../core/act.ts'
 import { EXIT } from '../core/exit-codes.ts'
-import { type Answer, readPages } from '../core/pages.ts'
 import { type Column, columns } from '../output/columns.ts'
+import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import { type Answer, readPages } from '../session/pages.ts'
 
 /** Adds the commands of the account: keys, SSH keys, webhooks, billing, audit log, events, catalog. */
 export function addAccount(program: Command): void {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { LoginFlags } from '../account/auth.ts'
-import { act, examples, noun } from '../core/act.ts'
+import { act, examples, noun } from '../session/act.ts'
 
 /** Adds `podplane auth …` and `podplane context …`. */
 export function addAuth(program: Command): void {

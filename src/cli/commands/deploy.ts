@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { act, examples } from '../core/act.ts'
 import type { DeployFlags } from '../deploy/deploy.ts'
 import type { DevFlags } from '../dev/dev.ts'
+import { act, examples } from '../session/act.ts'
 
 /** Adds `podplane deploy`, `podplane init` and `podplane dev`. */
 export function addDeploy(program: Command): void {

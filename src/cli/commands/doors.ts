@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { act, examples } from '../core/act.ts'
 import type { ExecFlags } from '../doors/exec.ts'
+import { act, examples } from '../session/act.ts'
 
 /** Adds the commands for ingress to a pod, under `pods` and at the top level. */
 export function addDoors(parent: Command, prefix = ''): void {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { act, collect, examples, noun, plannable, wholeNumber } from '../core/act.ts'
-import { type Answer, readPages } from '../core/pages.ts'
 import type { NewEndpointFlags } from '../endpoints/new-endpoint.ts'
 import { type Column, columns } from '../output/columns.ts'
+import { act, collect, examples, noun, plannable, wholeNumber } from '../session/act.ts'
+import { type Answer, readPages } from '../session/pages.ts'
 import { addOpen } from './doors.ts'
 import { addLogs } from './logs.ts'
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { act, examples, noun } from '../core/act.ts'
 import type { BulkFlags } from '../jobs/bulk.ts'
 import type { JobListFlags } from '../jobs/list.ts'
 import type { RunFlags } from '../jobs/run-job.ts'
+import { act, examples, noun } from '../session/act.ts'
 
 /** Adds `podplane jobs …` and `podplane run`. */
 export function addJobs(program: Command): void {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { act, examples, wholeNumber } from '../core/act.ts'
 import type { LogFlags } from '../logs/logs.ts'
+import { act, examples, wholeNumber } from '../session/act.ts'
 
 const TAIL = 100
 

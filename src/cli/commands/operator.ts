@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import { examples, runOf } from '../core/act.ts'
 import type { Globals } from '../core/io.ts'
 import { columns } from '../output/columns.ts'
 import type { Output } from '../output/output.ts'
+import { examples, runOf } from '../session/act.ts'
 import type { Call } from './operator/call.ts'
 import { addHosts } from './operator/hosts.ts'
 import { addOperatorCommands } from './operator/operator.ts'
@@ -33,11 +33,11 @@ export function addOperator(program: Command, isOperator: boolean): void {
 function callOf(program: Command): Call {
   return async (send, isBad = () => false) => {
     const run = runOf(program)
-    const { Session } = await import('../core/session.ts')
+    const { Session } = await import('../session/session.ts')
     const session = new Session(run.io, program.opts<Globals>(), run)
     const answer = await send(session.operatorApi, session.target.url)
     session.printer?.finish()
-    const plans = await import('../core/change-plan.ts')
+    const plans = await import('../session/change-plan.ts')
     if (plans.isPlan(answer)) run.exitCode = plans.printPlans(session.out, [answer])
     else print(session.out, answer)
     if (isBad(answer)) run.exitCode = 1

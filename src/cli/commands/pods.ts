@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../core/act.ts'
-import { type Answer, readPages } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
 import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
+import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import { type Answer, readPages } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
 import { addDoors, addOpen } from './doors.ts'
 import { addLogs } from './logs.ts'
 

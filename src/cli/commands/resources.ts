@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { act, collect, examples, noun, plannable, planOne, wholeNumber } from '../core/act.ts'
 import { EXIT } from '../core/exit-codes.ts'
-import type { Kind } from '../core/names.ts'
-import { type Answer, readPages } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
 import { type Column, columns } from '../output/columns.ts'
+import { act, collect, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import type { Kind } from '../session/names.ts'
+import { type Answer, readPages } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
 
 /** Resource kind with the same commands: list, get, create, update, delete. */
 interface Resource<Row extends { id: string; name: string }> {
@@ -187,7 +187,7 @@ function add<Row extends { id: string; name: string }>(program: Command, kind: R
   )
   act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, ...given) => {
     const ids = given.flat()
-    if (plan) return (await import('../core/change-plan.ts')).planEach(session, ids, (id, query) => kind.remove(session, id, query))
+    if (plan) return (await import('../session/change-plan.ts')).planEach(session, ids, (id, query) => kind.remove(session, id, query))
     await session.confirm(`Delete ${ids.join(', ')}? ${kind.loss}`, yes)
     for (const id of ids) {
       await kind.remove(session, id)

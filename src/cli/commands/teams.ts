@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { act, examples, noun, plannable, planOne, wholeNumber } from '../core/act.ts'
 import { EXIT } from '../core/exit-codes.ts'
-import type { Answer } from '../core/pages.ts'
 import { columns } from '../output/columns.ts'
+import { act, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import type { Answer } from '../session/pages.ts'
 
 type Role = Answer<'getOrganization'>['role']
 type Member = Answer<'getOrganization'>['members'][number]

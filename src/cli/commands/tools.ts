@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { act, examples } from '../core/act.ts'
-import { CLI_VERSION } from '../core/release/version.ts'
+import { CLI_VERSION } from '../core/version.ts'
+import { act, examples } from '../session/act.ts'
 
 /** Adds the commands that belong to no noun. */
 export function addTools(program: Command): void {

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 
 const ENDPOINT = `# What podplane deploy makes. Members are those of the API: see docs/cli.md.
 

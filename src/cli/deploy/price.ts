@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../client/client.ts'
 import { failureOf } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 import { referencesIn } from './manifest.ts'
 import type { Step } from './plan.ts'
 

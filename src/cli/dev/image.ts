@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { hasCode } from '../../node/fail.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 
 /** Builds the image of a directory and tags it with its content hash. Undefined if the build fails; stderr then has the reason. */
 export async function buildImage(session: Session, directory: string, name: string): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../client/client.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 import { CHANNELS, creditMessage, type ExitStatus, MESSAGE_BYTES, message, readStatus, resizeMessage, WINDOW_BYTES } from './channels.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
 import type { Io } from '../core/io.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 import { Door } from './door.ts'
 
 export interface ExecFlags {

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import { errorText } from '../../node/fail.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, failureOf, usage } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 import { Door } from './door.ts'
 
 export interface Mapping {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { hasCode } from '../../node/fail.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 import { execInPod } from './exec.ts'
 
 /** Arguments of ssh for an address of the API. */

@@ -1,10 +1,10 @@
 import type { ApiBody } from '../../client/client.ts'
 import { given, readBody } from '../core/body.ts'
-import { planEach } from '../core/change-plan.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
-import type { Answer } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
+import { planEach } from '../session/change-plan.ts'
+import type { Answer } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
 
 type Changes = ApiBody<'updateEndpoint'>
 type Endpoint = Answer<'getEndpoint'>

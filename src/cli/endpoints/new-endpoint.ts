@@ -2,8 +2,8 @@ import type { ApiBody } from '../../client/client.ts'
 import { given, readBody, readPairs } from '../core/body.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
-import { untilDone } from '../core/wait.ts'
+import type { Session } from '../session/session.ts'
+import { untilDone } from '../session/wait.ts'
 
 /** Flags of `endpoints create`. */
 export interface NewEndpointFlags {

@@ -1,7 +1,7 @@
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
-import { type Answer, readPages } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
+import { type Answer, readPages } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
 
 type Release = Pick<Answer<'listEndpointReleases'>['releases'][number], 'version' | 'diff'>
 

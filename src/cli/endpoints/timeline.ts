@@ -1,9 +1,9 @@
 import { parseInstant } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
-import type { Answer } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
 import type { Column } from '../output/columns.ts'
+import type { Answer } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
 
 type Event = Answer<'getEndpointTimeline'>['events'][number]
 

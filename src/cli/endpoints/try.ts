@@ -1,11 +1,11 @@
 import { readJsonArgument } from '../core/body.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
-import type { Answer } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
 import { ATTEMPT_COLUMNS } from '../jobs/list.ts'
 import { OVER, readChunks, waitForJob } from '../jobs/watch.ts'
 import { formatTable } from '../output/table.ts'
+import type { Answer } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
 
 type Job = Answer<'getJobStatus'>
 type Timeline = Answer<'getJobTimeline'>

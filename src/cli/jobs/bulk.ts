@@ -3,9 +3,9 @@ import { given } from '../core/body.ts'
 import { parseInstant } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
-import type { Answer } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
-import { untilDone } from '../core/wait.ts'
+import type { Answer } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
+import { untilDone } from '../session/wait.ts'
 
 export interface BulkFlags {
   status?: string

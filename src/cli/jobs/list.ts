@@ -1,9 +1,9 @@
 import { parseInstant } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
-import { type Answer, readPages } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
 import { type Column, columns } from '../output/columns.ts'
+import { type Answer, readPages } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
 
 export interface JobListFlags {
   all?: boolean

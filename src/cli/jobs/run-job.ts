@@ -2,7 +2,7 @@ import type { ApiBody } from '../../client/client.ts'
 import { readBody, readJsonArgument } from '../core/body.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 import { printOutcome, streamJob, waitForJob } from './watch.ts'
 
 export interface RunFlags {

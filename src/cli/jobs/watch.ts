@@ -1,9 +1,9 @@
 import { ApiError } from '../../client/client.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
-import type { Answer } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
-import { untilDone } from '../core/wait.ts'
+import type { Answer } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
+import { untilDone } from '../session/wait.ts'
 
 export type Job = Answer<'getJobStatus'>
 

@@ -3,8 +3,8 @@ import { pause } from '../../client/transport.ts'
 import { parseInstant } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
-import type { Answer } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
+import type { Answer } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
 
 export interface LogFlags {
   follow?: boolean

@@ -1,9 +1,9 @@
-import { planEach } from '../core/change-plan.ts'
 import { parseDurationMs } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
-import { untilDone } from '../core/wait.ts'
+import { planEach } from '../session/change-plan.ts'
+import type { Session } from '../session/session.ts'
+import { untilDone } from '../session/wait.ts'
 import { waitUsable } from './usable.ts'
 import { sentenceOf } from './why.ts'
 

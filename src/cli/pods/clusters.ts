@@ -2,8 +2,8 @@ import type { ApiBody } from '../../client/client.ts'
 import { readBody } from '../core/body.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
-import { untilDone } from '../core/wait.ts'
+import type { Session } from '../session/session.ts'
+import { untilDone } from '../session/wait.ts'
 
 export async function createCluster(session: Session, flags: { body: string; dryRun?: boolean; wait?: boolean }): Promise<number> {
   const body = (await readBody(session.io, flags.body)) as ApiBody<'createCluster'>

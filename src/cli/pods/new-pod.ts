@@ -2,7 +2,7 @@ import type { ApiBody } from '../../client/client.ts'
 import { given, readBody, readPairs } from '../core/body.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 import { waitUsable } from './usable.ts'
 
 /** Flags of `pods create`. */

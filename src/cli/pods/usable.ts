@@ -2,9 +2,9 @@ import { connect } from 'node:net'
 import { formatDuration } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
-import type { Answer } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
-import { untilDone } from '../core/wait.ts'
+import type { Answer } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
+import { untilDone } from '../session/wait.ts'
 import { sentenceOf, whyOfPod } from './why.ts'
 
 type Pod = Answer<'getPod'>

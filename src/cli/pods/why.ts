@@ -1,6 +1,6 @@
 import { ApiError } from '../../client/client.ts'
-import type { Answer } from '../core/pages.ts'
-import type { Session } from '../core/session.ts'
+import type { Answer } from '../session/pages.ts'
+import type { Session } from '../session/session.ts'
 
 type Pod = Answer<'getPod'>
 type Why = Pick<Answer<'explainPod'>, 'verdict' | 'evidence' | 'options' | 'isStale'>

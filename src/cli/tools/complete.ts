@@ -3,8 +3,8 @@ import type { Command } from 'commander'
 import { cachePath, readCache, writeCache } from '../core/cache.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import type { Io } from '../core/io.ts'
-import { kindsOf, listOf, type Named } from '../core/names.ts'
-import type { Session } from '../core/session.ts'
+import { kindsOf, listOf, type Named } from '../session/names.ts'
+import type { Session } from '../session/session.ts'
 
 const BUDGET_MS = 300
 const CACHE_MS = 30_000

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { ApiError } from '../../client/client.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { failureOf } from '../core/failure.ts'
-import { isSkewed } from '../core/release/skew.ts'
-import { CLI_VERSION } from '../core/release/version.ts'
-import type { Session } from '../core/session.ts'
+import { CLI_VERSION } from '../core/version.ts'
 import { columns } from '../output/columns.ts'
+import type { Session } from '../session/session.ts'
+import { isSkewed } from '../session/skew.ts'
 import type { Check } from './check.ts'
 
 type Look = () => Promise<Omit<Check, 'id'>>

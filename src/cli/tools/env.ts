@@ -1,6 +1,6 @@
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 
 interface Facts {
   url: string

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { EXIT } from '../core/exit-codes.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../session/session.ts'
 
 /** Paths of console pages, by resource. */
 export const CONSOLE_PAGES = {

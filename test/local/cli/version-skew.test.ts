@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CLI_VERSION } from '../../../src/cli/core/release/version.ts'
+import { CLI_VERSION } from '../../../src/cli/core/version.ts'
 import { afterEach, beforeEach, describe, expect, it } from '../../support/unit.ts'
 import { podplane, type RunOptions, ToyPlane } from './terminal.ts'
 

@@ -32,7 +32,7 @@ export async function userOf(api: ApiClient, user: string): Promise<{ id: string
 
 /** Resolves the name of a host to its id; throws `CliError` if no host has it. */
 export async function hostOf(api: ApiClient, host: string): Promise<{ id: string }> {
-  const { isId, pickId } = await import('../../core/names.ts')
+  const { isId, pickId } = await import('../../session/names.ts')
   if (isId(host)) return { id: host }
   return { id: pickId({ what: 'host', list: 'podplane hosts list' }, host, (await api.listHosts()).hosts) }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { runOf } from '../../core/act.ts'
+import { runOf } from '../../session/act.ts'
 import type { PlaneFlags } from '../../tools/run-plane.ts'
 import type { Call } from './call.ts'
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { ApiError } from '../../client/errors.ts'
-import { EXIT } from './exit-codes.ts'
-import { CliError, usage } from './failure.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError, usage } from '../core/failure.ts'
 import { readAllPages } from './pages.ts'
 import type { Session } from './session.ts'
 

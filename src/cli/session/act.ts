@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { parseDurationMs } from './durations.ts'
-import type { Globals, Io } from './io.ts'
+import { parseDurationMs } from '../core/durations.ts'
+import type { Globals, Io } from '../core/io.ts'
 import type { Session } from './session.ts'
 
 /** State of one run of the program. */
@@ -46,8 +46,7 @@ export function act<Options extends object>(
       run.exitCode = typeof code === 'number' ? code : 0
     } finally {
       session.out.endProgress()
-      if (session.planeVersion !== undefined && session.isInteractive)
-        (await import('./release/skew.ts')).warnOfSkew(session, session.planeVersion)
+      if (session.planeVersion !== undefined && session.isInteractive) (await import('./skew.ts')).warnOfSkew(session, session.planeVersion)
     }
   })
 }

@@ -1,6 +1,6 @@
+import { EXIT } from '../core/exit-codes.ts'
 import type { Column } from '../output/columns.ts'
 import type { Output } from '../output/output.ts'
-import { EXIT } from './exit-codes.ts'
 import type { Answer } from './pages.ts'
 import type { Session } from './session.ts'
 

@@ -1,6 +1,6 @@
-import { formatDuration } from './durations.ts'
-import { EXIT } from './exit-codes.ts'
-import { CliError } from './failure.ts'
+import { formatDuration } from '../core/durations.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError } from '../core/failure.ts'
 import type { Session } from './session.ts'
 
 const FIRST_PAUSE_MS = 250

@@ -1,7 +1,7 @@
-import { compareVersions } from '../../../domain/text/versions.ts'
-import { cachePath, readCache, writeCache } from '../cache.ts'
-import type { Session } from '../session.ts'
-import { CLI_VERSION } from './version.ts'
+import { compareVersions } from '../../domain/text/versions.ts'
+import { cachePath, readCache, writeCache } from '../core/cache.ts'
+import { CLI_VERSION } from '../core/version.ts'
+import type { Session } from './session.ts'
 
 const DAY_MS = 86_400_000
 

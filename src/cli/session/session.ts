@@ -3,12 +3,12 @@ import { type ApiClient, ApiError, connect } from '../../client/client.ts'
 import { readConfig, readCredentials } from '../config/files.ts'
 import { findLocalPlane } from '../config/local-plane.ts'
 import { resolveTarget, type Target } from '../config/target.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError, usage } from '../core/failure.ts'
+import type { Globals, Io } from '../core/io.ts'
+import { type Call, CallPrinter } from '../core/printed.ts'
+import { CLI_VERSION } from '../core/version.ts'
 import { Output } from '../output/output.ts'
-import { EXIT } from './exit-codes.ts'
-import { CliError, usage } from './failure.ts'
-import type { Globals, Io } from './io.ts'
-import { type Call, CallPrinter } from './printed.ts'
-import { CLI_VERSION } from './release/version.ts'
 
 /** Default timeout of `--wait`, milliseconds. */
 const WAIT_MS = 10 * 60_000
