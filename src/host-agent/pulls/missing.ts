@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { AgentOptions } from '../options.ts'
 
-/** What a host does not enforce of images and disks, in words for its operator (HOST-98, HOST-99). */
+/** Returns the protections of images and disks that this host does not enforce, described for its operator (HOST-98, HOST-99). */
 export function missingOfImages(
   { localImages, stateDir, volumeDir }: Pick<AgentOptions, 'localImages' | 'stateDir' | 'volumeDir'>,
   dataRoot: string | undefined,
@@ -18,7 +18,7 @@ export function missingOfImages(
   ]
 }
 
-/** Undefined for what is not seen from here, as the data of an engine in a virtual machine. */
+/** Returns the device of a path; undefined where it cannot be seen from here, such as the data of an engine in a virtual machine. */
 function fileSystemOf(path: string | undefined): number | undefined {
   return path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.dev
 }
