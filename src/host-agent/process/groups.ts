@@ -53,7 +53,7 @@ export class ProcessGroups {
     for (const { dir } of this.hierarchies) writeFileSync(join(dir, id, 'cgroup.procs'), String(pid))
   }
 
-  /** Removes a group. One that still has processes stays until the next sweep. */
+  /** Removes a group. A group that still has processes stays until the next sweep. */
   remove(id: string): void {
     for (const { dir } of this.hierarchies) {
       try {

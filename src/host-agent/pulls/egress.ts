@@ -40,8 +40,8 @@ export type Resolve = (host: string) => Promise<LookupAddress[]>
 
 /**
  * The only way from an agent to a registry (HOST-96). Every address, also of a redirect or a token service, must be public and use https,
- * unless the operator has allowed its host and every host before it in the chain (HOST-103). A name is resolved once, and the checked
- * address is the one connected to. Credentials never follow a redirect to another origin.
+ * unless the operator has allowed its host, the registry and every host between them in the chain (HOST-103). A name is resolved once, and
+ * the checked address is the one connected to. Credentials never follow a redirect to another origin.
  */
 export class Egress {
   private readonly allowed: AllowedRegistries

@@ -50,7 +50,7 @@ export class PingRelay {
         if (this.newest.get(caller) === ping) this.newest.delete(caller)
         failures = 0
       } else {
-        // The worker is not told about the failure: it could not act on it.
+        // The worker gets a normal answer even after a failure, because it could not act on one.
         ping.over.resolve()
         await sleep(Math.min(leftMs, backoffMs(failures, bounds.retryBaseMs, bounds.retryMaxMs)), closing)
         failures += 1
