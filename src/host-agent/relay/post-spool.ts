@@ -106,8 +106,8 @@ export class PostSpool {
   }
 
   /**
-   * Returns the posts of a previous agent process in the order of their numbers. Removes incomplete files: their workers never got an
-   * answer that the posts are stored.
+   * Returns the posts of a previous agent process in the order of their numbers. Removes damaged files, and drafts: their workers never got
+   * an answer that the posts are stored.
    */
   takeOver(): KeptPost[] {
     const kept: KeptPost[] = []

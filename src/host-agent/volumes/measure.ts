@@ -41,7 +41,7 @@ export class VolumeMeter {
     return taken
   }
 
-  /** Returns measurements that could not be sent; newer ones replace them. */
+  /** Takes back measurements that could not be sent; newer ones replace them. */
   putBack(uses: readonly VolumeUse[]): void {
     for (const use of uses) if (!this.found.has(`${use.kind} ${use.id}`)) this.found.set(`${use.kind} ${use.id}`, use)
   }
