@@ -1,2 +1,2 @@
-// An agent takes the images that the contract takes, and looks for itself: its engine client puts them into paths.
+// Agents check image references by the contract's grammar as well as the plane: their engine client puts them into paths.
 export { IMAGE_FORM, isImageReference } from '../contract/image-reference.ts'

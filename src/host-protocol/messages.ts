@@ -4,8 +4,8 @@ import { LogAccess } from './logs.ts'
 import { Overlay, OverlayInventory, OverlayPlace, WorkloadFile } from './overlays.ts'
 
 /**
- * What a host agent and the plane say to each other. A second, private contract: versioned by `PROTOCOL_VERSION`,
- * changed only by addition, because agents are upgraded later than the plane.
+ * The protocol between a host agent and the plane. A second, private contract: versioned by `PROTOCOL_VERSION`, changed only by addition,
+ * because agents are upgraded later than the plane.
  *
  * Paths (all under `/host/v1`):
  *   POST /enrol   join token → host id, epoch, access token
@@ -15,17 +15,21 @@ import { Overlay, OverlayInventory, OverlayPlace, WorkloadFile } from './overlay
  *   POST /events  workload state changes, repeated by the agent until acknowledged with 200
  *   POST /overlays which members of private networks reach one another (`overlays.ts`)
  *   POST /logs    lines of workloads, repeated by the agent until acknowledged by number (`logs.ts`)
+ *   POST /volumes use of shared volumes up; desired sizes and volumes to wipe down (`volumes.ts`)
  */
 export const PROTOCOL_VERSION = 1
 
-/** Beat interval and host lease, milliseconds. The agent jitters the beat by ±20 % so that a fleet does not beat in step. */
+/**
+ * Beat interval and host lease, milliseconds. The agent jitters the beat by ±20 % so that the hosts of a fleet do not beat at the same
+ * time.
+ */
 export const BEAT_INTERVAL_MS = 5_000
 export const HOST_LEASE_MS = 30_000
 
-/** Largest message that an agent takes over its link. */
+/** Maximum size of a message that an agent accepts over its link. */
 export const MESSAGE_MAX_BYTES = 32 * 2 ** 20
 
-/** Names the agent process that opens a link, so that one that links again by itself is told from another one (HOST-77). */
+/** Identifies the agent process that opens a link, so that a reconnecting agent is distinguished from a second one (HOST-77). */
 export const AGENT_PROCESS_HEADER = 'podplane-agent-process'
 
 /** Audience of the assertion that an agent signs with its own key to get an access token. */
@@ -44,30 +48,30 @@ export const GpuInventory = z.object({
 })
 export type GpuInventory = z.infer<typeof GpuInventory>
 
-/** Host ports on which an agent publishes container ports when it was told nothing else. */
+/** Host ports on which an agent publishes container ports by default. */
 export const DEFAULT_PORT_RANGE = { from: 30_000, to: 32_767 } as const
 
 const Port = z.number().int().min(1).max(65_535)
 export const PortRange = z.object({ from: Port, to: Port })
 export type PortRange = z.infer<typeof PortRange>
 
-/** What runs containers: `runc` shares the machine's kernel with them, the others put a kernel of their own in between. */
+/** Container runtimes by isolation: with `runc`, containers share the machine's kernel; with the others they have a kernel of their own. */
 export const RUNTIME_CLASSES = ['runc', 'runsc', 'kata'] as const
 export const RuntimeClass = z.enum(RUNTIME_CLASSES)
 export type RuntimeClass = z.infer<typeof RuntimeClass>
 
-/** How far workloads are kept from the machine and from one another (HOST-87); what is absent the agent does not say. */
+/** Isolation of workloads from the machine and from one another (HOST-87); absent fields are unknown. */
 export const Isolation = z.object({
   runtimeClass: RuntimeClass.optional(),
-  /** Root inside a container is an unprivileged user of the machine. */
+  /** Whether root inside a container is an unprivileged user of the machine. */
   userNamespaces: z.boolean().optional(),
-  /** What this host cannot enforce, a line each, in words for its operator. */
+  /** Protections that this host cannot enforce, one text each, described for its operator. */
   missing: z.array(hostText(300, 1)).max(32).optional(),
-  /** Whether containers reach neither those of other accounts nor the host and what is private behind it. */
+  /** Whether containers are cut off from those of other accounts, from the host and from the private network behind it. */
   network: z.boolean().optional(),
-  /** Why they do. */
+  /** The reason why they are not. */
   networkReason: hostText(300).nullable().optional(),
-  /** The operator says that the accounts of this host trust one another (`--trusted-tenants`). */
+  /** The operator states that the accounts of this host trust one another (`--trusted-tenants`). */
   trustedTenants: z.boolean().optional(),
 })
 export type Isolation = z.infer<typeof Isolation>
@@ -84,25 +88,25 @@ export const Inventory = z.object({
   runtimes: z.array(z.enum(['docker', 'process'])).max(8),
   /** True when any capacity above is simulated (`--simulate-gpus`). */
   simulated: z.boolean(),
-  /** Address under which published ports are reached from outside; null or absent: none is known. */
+  /** Address at which published ports are reached from outside; null or absent: unknown. */
   publicIp: z.union([z.ipv4(), z.ipv6()]).nullable().optional(),
   /** Host ports on which container ports are published; absent: `DEFAULT_PORT_RANGE`. */
   portRange: PortRange.optional(),
-  /** Kinds of shared volumes that the operator has set up here; absent: an agent that does not say. */
+  /** Kinds of shared volumes that the operator has set up here; absent: unknown (older agent). */
   sharedVolumes: z
     .array(z.enum(['network', 'global']))
     .max(8)
     .optional(),
-  /** Kinds of volumes that a file system keeps to their sizes (HOST-112); absent: an agent that does not say. */
+  /** Kinds of volumes whose sizes a file system enforces (HOST-112); absent: unknown (older agent). */
   sizesEnforced: z
     .array(z.enum(['persistent', 'network']))
     .max(8)
     .optional(),
-  /** Absent: an agent that does not say, whose containers run in `runc`. */
+  /** Absent: an older agent, whose containers run in `runc`. */
   isolation: Isolation.optional(),
-  /** Absent: an agent that builds no private networks across hosts. */
+  /** Absent: an agent without private networks across hosts. */
   overlay: OverlayInventory.optional(),
-  /** Why the agent's own disk takes no writes (HOST-172); null: it does. Absent: an agent that does not say. */
+  /** The reason why the agent's own disk cannot be written (HOST-172); null: it can. Absent: unknown (older agent). */
   diskProblem: hostText(300).nullable().optional(),
 })
 export type Inventory = z.infer<typeof Inventory>
@@ -135,42 +139,42 @@ export const TokenRequest = z.object({
 export const TokenResponse = z.object({ accessToken: z.string(), expiresInSeconds: z.number().int() })
 export type TokenResponse = z.infer<typeof TokenResponse>
 
-/** A directory that a container is given (MNT-1). */
+/** A directory that is mounted into a container (MNT-1). */
 export const WorkloadMount = z.object({
-  /** `persistent`: of this host, for this pod. `network`: shared by the data center. `global`: a bucket, shared by all. */
+  /** `persistent`: on this host, for this pod. `network`: shared in the data center. `global`: a bucket, shared by all data centers. */
   kind: z.enum(['persistent', 'network', 'global']),
-  /** Id of the pod or of the volume: names the directory, volume or bucket prefix on the host's side. */
+  /** Id of the pod or of the volume; it names the directory, volume or bucket prefix on the host. */
   id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
   /** Absolute path inside the container. */
   path: z.string().min(1).max(4096),
-  /** Size of a persistent one. */
+  /** Size of a persistent volume in GB. */
   sizeGb: z.number().int().min(1).optional(),
 })
 export type WorkloadMount = z.infer<typeof WorkloadMount>
 
 const AccountId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)
 
-/** One container (or built-in process) that a host should run. */
+/** The desired state of one container (or built-in process) of a host. */
 export const Workload = z.object({
-  /** Unique for ever: a container is never restarted under the same id. */
+  /** Never reused: a container is never restarted under the same id. */
   id: z.string().min(1).max(64),
   kind: z.enum(['worker', 'pod']),
   /**
-   * `running`: make it run. `held`: stop it (after `stopGraceMs`), report `exited` and keep what it wrote. `stopped`: stop it, remove it and
+   * `running`: start it. `held`: stop it (after `stopGraceMs`), report `exited` and retain its disk. `stopped`: stop it, remove it and
    * report `gone`.
    */
   desired: z.enum(['running', 'held', 'stopped']),
   stopGraceMs: z.number().int().min(0).max(600_000),
-  /** Whose it is: containers of one account have a network of their own. Absent: a network for this one alone. */
+  /** The owner: containers of one account share a network of their own. Absent: a network for this container alone. */
   account: AccountId.optional(),
-  /** The account whose share of this host it takes: images, pulls, ports and connections (SHR-40). Absent: `account`. */
+  /** The account whose share of this host it uses: images, pulls, ports and connections (SHR-40). Absent: `account`. */
   payer: AccountId.optional(),
   image: z.string().min(1).max(1024),
-  /** Exec forms; empty arrays keep the image's own. */
+  /** In exec form; empty arrays leave the image's own. */
   entrypoint: z.array(z.string()),
   cmd: z.array(z.string()),
   env: z.record(z.string(), z.string()),
-  /** Injected by the platform. The text `{{relay_url}}` in a value becomes the agent's relay origin for that runtime. */
+  /** Variables of the platform. The text `{{relay_url}}` in a value is replaced by the agent's relay origin for that runtime. */
   platformEnv: z.record(z.string(), z.string()),
   /** Container ports to publish on a host port, `<port>/tcp` or `<port>/http`. */
   ports: z.array(z.string()),
@@ -180,25 +184,28 @@ export const Workload = z.object({
     diskGb: z.number().int().min(0),
     gpu: z.object({ typeId: z.string(), count: z.number().int().min(1) }).nullable(),
   }),
-  /** Lets this host write the log of the workload. Absent: its output is not shipped. */
+  /** Allows this host to send the log of the workload. Absent: its output is not sent. */
   log: LogAccess.optional(),
-  /** Former workloads of the same pod, newest first: they must be down before this one starts. */
+  /** Previous workloads of the same pod, newest first: they must have stopped before this one starts. */
   replaces: z.array(z.string().min(1).max(64)).optional(),
-  /** Go on with the writable layer of the newest of those that has a container (POD-14); that one is `gone` once this one runs. */
+  /**
+   * Continue with the writable layer of the newest workload of `replaces` that has a container (POD-14); that workload is `gone` once this
+   * one runs.
+   */
   keepDisk: z.boolean().optional(),
   mounts: z.array(WorkloadMount).max(8).optional(),
-  /** Networks across hosts that it has an interface in; they stand in the message's `overlays`. */
+  /** Networks across hosts in which it has an interface; the message's `overlays` describes them. */
   overlays: z.array(OverlayPlace).max(8).optional(),
   /**
-   * Make everything ready (image, networks, and whether the others are reached) but do not start it yet; the plane leaves this away once all
-   * members are ready. An agent that does not know it starts at once.
+   * Prepare everything (image, networks, and connections to the other members) but do not start it yet; the plane omits this field once all
+   * members are ready. An older agent ignores it and starts at once.
    */
   prepare: z.boolean().optional(),
   /** Written into the container before it starts. */
   files: z.array(WorkloadFile).max(16).optional(),
-  /** With `stopped`: the persistent volume of the pod goes too (POD-18). */
+  /** With `stopped`: the pod's persistent volume is removed too (POD-18). */
   wipe: z.boolean().optional(),
-  /** It serves requests that the plane sends through the tunnel: how it is asked whether it is ready to (LB-7). */
+  /** Health check of a workload that serves requests of the plane through the tunnel (LB-7). */
   health: z.object({ port: Port, path: z.string().startsWith('/').max(1024) }).optional(),
   /** Credential for pulling the image, and the registry that it may be sent to (HOST-94). */
   registryAuth: z.object({ username: z.string(), password: z.string(), host: z.string().optional() }).optional(),
@@ -207,34 +214,40 @@ export type Workload = z.infer<typeof Workload>
 
 /**
  * pulling → starting → running → exited; `error` when it could not be started (image missing, no runtime, engine refused).
- * `gone`: the agent runs nothing under this id and holds nothing for it; the plane may free its capacity.
+ * `gone`: the agent runs nothing under this id and has nothing of it; the plane may free its capacity.
  */
 export const WorkloadState = z.enum(['pulling', 'starting', 'running', 'exited', 'error', 'gone'])
 export type WorkloadState = z.infer<typeof WorkloadState>
 
-/** What a workload answers when it is asked for its health. */
+/** Result of a workload's health check. */
 export const WorkloadHealth = z.enum(['initialising', 'healthy', 'failing'])
 export type WorkloadHealth = z.infer<typeof WorkloadHealth>
 
 const Reported = z.object({
   workloadId: z.string(),
   state: WorkloadState,
-  /** Exit code of the main process, when it ended. */
+  /** Exit code of the main process; null while it has none. */
   exitCode: z.number().int().nullable(),
   /** Human-readable cause, such as "image pull failed: …" or "killed by signal SIGKILL"; no secrets. */
   reason: hostText(2048).nullable(),
-  /** Its host, agent or container engine ended it, or went with it: the program is not to blame (LSE-21). Absent from agents that cannot say. */
+  /**
+   * Its host, agent or container engine ended it, or ended with it: the program is not the cause (LSE-21). Absent from agents that do not
+   * report it.
+   */
   endedByHost: z.boolean().optional(),
-  /** When it happened, milliseconds since the epoch, by the plane's clock as the host knows it; the plane orders by `sequence`. */
+  /** Time of the change, milliseconds since the epoch, by the host's estimate of the plane's clock; the plane orders by `sequence`. */
   at: z.number(),
-  /** Rises per workload, so that a late repeat changes nothing. */
+  /** Increases for each workload, so that a late repetition has no effect. */
   sequence: z.number().int(),
   ports: z.array(z.object({ private: z.number().int(), public: z.number().int(), type: z.string() })).optional(),
-  /** Of one that is asked for it, while it runs; `reason` says why it is not healthy. */
+  /** For a running workload with a health check; `reason` says why it is not healthy. */
   health: WorkloadHealth.optional(),
 })
 
-/** Of a container that has run, `reason` quotes its program, which is the tenant's; of one that could not start it is about the machine (EDG-6). */
+/**
+ * After an exit, `reason` may quote the program and belongs to the tenant; in all other states it is about the machine, whose paths and
+ * addresses are removed (EDG-6).
+ */
 export const WorkloadReport = Reported.transform((report) =>
   report.reason === null || report.state === 'exited' ? report : { ...report, reason: withoutMachine(report.reason) },
 )
@@ -244,7 +257,7 @@ const Percent = z.number().int().min(0).max(100)
 const Bytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const BytesPerSecond = z.number().min(0).max(Number.MAX_SAFE_INTEGER)
 
-/** What one GPU does at the moment; what its driver does not say is absent. */
+/** Present use of one GPU; values that its driver does not report are absent. */
 export const GpuStats = z.object({
   util: Percent,
   memoryUtil: Percent,
@@ -255,7 +268,7 @@ export const GpuStats = z.object({
 })
 export type GpuStats = z.infer<typeof GpuStats>
 
-/** What goes through networks and disks; absent where it is not known. */
+/** Rates of networks and disks; absent where unknown. */
 const Traffic = {
   receivedPerSecond: BytesPerSecond.optional(),
   sentPerSecond: BytesPerSecond.optional(),
@@ -263,28 +276,28 @@ const Traffic = {
   writtenPerSecond: BytesPerSecond.optional(),
 }
 
-/** What one workload uses at the moment, percentages of what it was given. */
+/** Present use of one workload, in percent of its resources. */
 export const WorkloadStats = z.object({
   id: z.string().min(1).max(64),
   cpu: Percent.optional(),
-  /** Of the time: it was ready to run and did not, because others ran or its bound was reached. */
+  /** Percent of the time in which it was ready to run but waited, because others ran or its limit was reached. */
   cpuWaiting: Percent.optional(),
   memory: Percent.optional(),
   memoryBytes: Bytes.optional(),
   memoryLimitBytes: Bytes.optional(),
   ...Traffic,
   gpus: z.array(GpuStats).max(64).optional(),
-  /** Real GPUs that it has, whether or not they say what they do. */
+  /** Number of its real GPUs, even of those that report no use. */
   gpuCount: z.number().int().min(0).max(1_024).optional(),
 })
 export type WorkloadStats = z.infer<typeof WorkloadStats>
 
-/** What the machine as a whole uses at the moment. */
+/** Present use of the whole machine. */
 export const MachineStats = z.object({
   cpu: Percent.optional(),
   memoryBytes: Bytes.optional(),
   memoryLimitBytes: Bytes.optional(),
-  /** Of the file system that workloads write to. */
+  /** Use of the file system that workloads write to. */
   diskBytes: Bytes.optional(),
   diskLimitBytes: Bytes.optional(),
   ...Traffic,
@@ -298,11 +311,11 @@ export type MachineStats = z.infer<typeof MachineStats>
 export const EventsRequest = z.object({ reports: z.array(WorkloadReport).min(1).max(128) })
 export type EventsRequest = z.infer<typeof EventsRequest>
 
-/** Something that is wrong with a GPU, or with all of them (`index` null). */
+/** A problem of one GPU, or of all of them (`index` null). */
 export const GpuProblem = z.object({
   index: z.number().int().min(0).max(1024).nullable(),
   uuid: hostText(64).nullable(),
-  /** The same words as long as it is the same problem: a text that was not there before is a new problem. */
+  /** Must be identical as long as the problem is the same: a different text counts as a new problem. */
   problem: hostText(200, 1),
 })
 export type GpuProblem = z.infer<typeof GpuProblem>
@@ -313,10 +326,10 @@ export const AgentMessage = z.discriminatedUnion('type', [
     type: z.literal('hello'),
     inventory: Inventory,
     workloads: z.array(WorkloadReport),
-    /** Takes the desired state in parts; absent: an agent that must be told all of it in one message. */
+    /** Accepts the desired state in parts; absent: the agent needs all of it in one message. */
     takesParts: z.boolean().optional(),
   }),
-  /** Wants the part of the desired state behind this workload (HOST-71); null: the first part. */
+  /** Requests the part of the desired state that follows this workload (HOST-71); null: the first part. */
   z.object({ type: z.literal('more'), after: z.string().max(64).nullable() }),
   z.object({
     type: z.literal('beat'),
@@ -326,12 +339,12 @@ export const AgentMessage = z.discriminatedUnion('type', [
     appliedRevision: z.number().int(),
     sentAt: z.number(),
     workloads: z.array(z.object({ id: z.string(), state: WorkloadState })),
-    /** Utilisation of running workloads. */
+    /** Use of running workloads. */
     stats: z.array(WorkloadStats).max(1_024).optional(),
     machine: MachineStats.optional(),
     cpuPercent: z.number().optional(),
     memoryPercent: z.number().optional(),
-    /** All problems of the GPUs; in the first beat of a link and whenever they have changed, absent otherwise. */
+    /** All problems of the GPUs; sent in the first beat of a link and after each change, otherwise absent. */
     gpuHealth: z.array(GpuProblem).max(64).optional(),
   }),
 ])
@@ -339,27 +352,27 @@ export type AgentMessage = z.infer<typeof AgentMessage>
 
 /** Plane → agent over the link. */
 export const PlaneMessage = z.discriminatedUnion('type', [
-  /** A full snapshot or a part of one; the agent ignores a revision lower than the last one it applied in this epoch. */
+  /** A complete desired state or a part of one; the agent ignores a revision lower than the last one it applied in this epoch. */
   z.object({
     type: z.literal('desired'),
     revision: z.number().int(),
     workloads: z.array(Workload),
-    /** The workload behind which this part begins; absent: at the first, in the order of their ids. */
+    /** The workload after which this part begins; absent: the first part. Workloads are ordered by id. */
     after: z.string().optional(),
-    /** There is more behind the last workload of this part; the agent asks for it. */
+    /** More workloads follow; the agent requests the next part. */
     more: z.boolean().optional(),
-    /** The most that a job waits for a silent host, milliseconds; absent: a plane that waits for none (HOST-36). */
+    /** Maximum time that a job waits for a silent host, milliseconds; absent: the plane waits only the minimum (HOST-36). */
     silenceMaxMs: z.number().int().min(0).optional(),
-    /** All networks across hosts that its workloads are in; with the first part only. */
+    /** All networks across hosts that its workloads are in; only in the first part. */
     overlays: z.array(Overlay).max(1_024).optional(),
   }),
   z.object({ type: z.literal('beatAck'), beat: z.number().int() }),
-  /** The host was removed or enrolled again elsewhere: stop everything and exit. */
+  /** The host was removed or enrolled again elsewhere: stop all workloads and exit. */
   z.object({ type: z.literal('revoked'), reason: z.string() }),
 ])
 export type PlaneMessage = z.infer<typeof PlaneMessage>
 
 /** Placeholder inside `platformEnv` values. */
 export const RELAY_URL_PLACEHOLDER = '{{relay_url}}'
-/** Placeholder inside `platformEnv` values: the address under which the host's published ports are reached, empty when it has none. */
+/** Placeholder inside `platformEnv` values: the address of the host's published ports, empty when it has none. */
 export const PUBLIC_IP_PLACEHOLDER = '{{public_ip}}'

@@ -2,57 +2,55 @@ import { z } from 'zod'
 import { hostText } from './host-text.ts'
 
 /**
- * Private networks across hosts (VXLAN): what the agent of one host is told of them, and what it says about them. Their interfaces, ranges and
- * neighbours all come from here; an agent learns none by itself.
+ * Private networks across hosts (VXLAN): the plane's messages to an agent about them, and the agent's reports. All interfaces, ranges and
+ * neighbours come from these messages; an agent discovers none itself.
  */
 
 /** UDP port of the tunnels between hosts. */
 export const VXLAN_PORT = 4789
-/** UDP port of what they are encrypted in, between hosts that both do. */
+/** UDP port of the encryption of these tunnels, between hosts that both support it. */
 export const WIREGUARD_PORT = 51_821
 
-/** Interface of a member in the network of its cluster, and of a pod in that of its account. */
+/** Interface of a cluster member in its cluster's network, and of a pod in its account's network. */
 export const CLUSTER_INTERFACE = 'ens1'
 export const GLOBAL_INTERFACE = 'ens9'
 
 const Id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)
-/** Public key of X25519, base64 in its one spelling: `wg` takes no other, and nothing at all beside one (HOST-165). */
+/** X25519 public key in canonical base64: `wg` rejects any other form, and then its whole input (HOST-165). */
 const PublicKey = z.string().regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
-/** Bytes of a packet. */
+/** Maximum packet size in bytes. */
 const Mtu = z.number().int().min(576).max(65_535)
-/** A name that members find each other by; dots only inside. */
+/** A host name of a member; dots only inside. */
 const HostName = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/)
 
-/** Somebody in such a network. */
+/** A member of such a network. */
 export const OverlayMember = z.object({
   podId: Id,
   address: z.ipv4(),
-  /** Where its host is reached by other hosts; null: not known, or the host has gone. */
+  /** Address of its host for other hosts; null: unknown, or the host is gone. */
   hostAddress: z.union([z.ipv4(), z.ipv6()]).nullable(),
   names: z.array(HostName).max(8),
 })
 export type OverlayMember = z.infer<typeof OverlayMember>
 
-/** A host of such a network, as far as others need to know more than its address. */
+/** A host of such a network with its encryption key. */
 export const OverlayHost = z.object({ address: z.union([z.ipv4(), z.ipv6()]), publicKey: PublicKey })
 export type OverlayHost = z.infer<typeof OverlayHost>
 
 export const Overlay = z.object({
   id: Id,
   vni: z.number().int().min(1).max(16_777_215),
-  /** `10.64.3.0/24`; the first address of a member is the second of the range. */
+  /** Such as `10.64.3.0/24`; the first address of a member is the second of the range. */
   cidr: z.string().regex(/^(\d{1,3}\.){3}\d{1,3}\/\d{1,2}$/),
-  /** Names of members are found below it; absent: the plane is too old to say so. */
+  /** DNS domain of the members' names; absent: an older plane does not send it. */
   domain: HostName.optional(),
-  /** Those of all hosts, this one's too. */
+  /** Members on all hosts, including this one. */
   members: z.array(OverlayMember).max(4_096),
-  /** Hosts to which tunnels lead encrypted, where this one encrypts too. */
+  /** Hosts to which tunnels are encrypted, if this host encrypts too. */
   hosts: z.array(OverlayHost).max(4_096).optional(),
-  /** The largest packet that the tunnels of all its hosts carry; absent: not known. */
+  /** The largest packet that the tunnels of all its hosts carry; absent: unknown. */
   mtu: Mtu.optional(),
-  /**
-   * Asks whether every member of this host reaches all the others; another number asks again. Absent: nobody asks.
-   */
+  /** Requests a check whether every member of this host reaches all the others; a new number requests a new check. Absent: no check. */
   check: z.number().int().min(1).optional(),
 })
 export type Overlay = z.infer<typeof Overlay>
@@ -71,7 +69,7 @@ export const WorkloadFile = z.object({
   content: z.string().max(262_144),
   /** Permission bits, such as 0o400. */
   mode: z.number().int().min(0).max(0o777),
-  /** Name of the user that it belongs to, where the image has that user; absent: root. */
+  /** Name of the owning user, if the image has that user; absent: root. */
   owner: z
     .string()
     .regex(/^[a-z_][a-z0-9_-]{0,31}$/)
@@ -79,16 +77,16 @@ export const WorkloadFile = z.object({
 })
 export type WorkloadFile = z.infer<typeof WorkloadFile>
 
-/** What a host says of its part in private networks. */
+/** Capabilities of a host for private networks. */
 export const OverlayInventory = z.object({
-  /** Where other hosts reach its tunnels; null: it can build none, and `reason` says why. */
+  /** Address of its tunnels for other hosts; null: it can build none, for the given `reason`. */
   address: z.union([z.ipv4(), z.ipv6()]).nullable(),
   reason: hostText(300).nullable(),
-  /** What keeps others from reading what goes between hosts. */
+  /** Encryption of the traffic between hosts. */
   encryption: z.enum(['none', 'ipsec', 'wireguard']),
-  /** Why nothing does, where that is so. */
+  /** The reason when there is no encryption. */
   encryptionReason: hostText(300).optional(),
-  /** With it, tunnels of others are encrypted for this host. */
+  /** Key with which other hosts encrypt tunnels to this one. */
   publicKey: PublicKey.optional(),
   /** The largest packet of members that its tunnels carry. */
   mtu: Mtu.optional(),
@@ -99,7 +97,7 @@ export type OverlayInventory = z.infer<typeof OverlayInventory>
 export const OverlayGap = z.object({ from: Id, to: Id, reason: hostText(300) })
 export type OverlayGap = z.infer<typeof OverlayGap>
 
-/** The answer to an `Overlay`'s `check`, for the members of the host that gives it; repeated until acknowledged with 200. */
+/** The result of an `Overlay`'s `check` for the members of the reporting host; repeated until acknowledged with 200. */
 export const OverlayReport = z.object({
   overlayId: Id,
   check: z.number().int().min(1),

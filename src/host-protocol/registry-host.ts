@@ -1,2 +1,2 @@
-// An agent reads the host of an image as the plane does, and looks for itself whether a login may go there.
+// Agents derive the registry host of an image as the plane does, and check themselves whether a login may be sent there.
 export { normalRegistryHost, REGISTRY_HOST, registryHostOf } from '../contract/registry-host.ts'

@@ -1,10 +1,10 @@
-/** Full-jitter exponential back-off: between half and all of `baseMs * 2^attempt`, bounded by `maxMs`. */
+/** Exponential backoff with jitter: returns between half and all of `baseMs * 2^attempt`, limited to `maxMs`. */
 export function backoffMs(attempt: number, baseMs: number, maxMs: number, random: () => number = Math.random): number {
   const ceiling = Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30))
   return Math.round(ceiling * (0.5 + random() * 0.5))
 }
 
-/** Waits, or returns early (without an error) when the signal fires. */
+/** Waits, or returns early (without an error) when the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()

@@ -6,13 +6,13 @@ import { hasCode } from './fail.ts'
 const PRIVATE_DIR_MODE = 0o700
 const PRIVATE_FILE_MODE = 0o600
 
-/** What a file system answers that cannot sync a directory, or does not let this user: then there is no more to be done. */
+/** Error codes of file systems that cannot sync a directory, or refuse it to this user; these errors are ignored. */
 const NO_DIRECTORY_SYNC = ['EACCES', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM']
 
 /**
- * Writes a file that survives a power cut from the moment that this resolves (DUR-1): into a neighbour, synced, renamed, and the directory
- * synced. Whenever the power goes, the old file or the new one is there, whole. The file is readable by its owner only. Throws what the
- * file system answers; then the old file stays and the neighbour is removed.
+ * Writes a file that survives a power failure once this resolves (DUR-1): writes a draft beside it, syncs and renames it, and syncs the
+ * directory. At any moment either the old or the new file is complete on disk. Only its owner can read the file. On an error it throws, the
+ * old file stays and the draft is removed.
  */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const draft = draftOf(path)
@@ -31,30 +31,30 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   await syncDirectory(dirname(path))
 }
 
-/** The same as `writeDurably` for callers that cannot wait, DUR-1: it blocks the process for as long as the disk takes. */
+/** Synchronous form of `writeDurably` (DUR-1): it blocks the process for as long as the disk takes. */
 export function writeDurablySync(path: string, content: string | Uint8Array): void {
   replace(path, content, true)
   syncDirectorySync(dirname(path))
 }
 
 /**
- * Replaces a file whole, so that a crash of the process leaves the old one or the new one. A power cut may leave an empty one or none: only
- * for what is made anew without loss then. Throws what the file system answers.
+ * Replaces a file atomically: a crash of the process leaves the old file or the new one. A power failure may leave an empty file or none,
+ * so use it only for data that can be recreated without loss. Throws errors of the file system.
  */
 export function replaceFileSync(path: string, content: string | Uint8Array): void {
   replace(path, content, false)
 }
 
 /**
- * Makes a private directory and what is missing above it, each of which survives a power cut from then on (DUR-1). Returns whether it was
- * made just now; throws when something else has its name.
+ * Creates a private directory and its missing parents, all of which survive a power failure once this returns (DUR-1). Returns whether it
+ * was created by this call; throws when something else has its name.
  */
 export function makeDirDurably(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory()) return false
   if (found !== undefined) throw new Error(`${path} is not a directory`)
   const parent = dirname(path)
-  // One level at a time: the recursive mkdir of Node never returns where the system refuses new names, as in /proc.
+  // One level at a time: Node's recursive mkdir never returns where the system refuses new names, as in /proc.
   makeDirDurably(parent)
   try {
     mkdirSync(path, { mode: PRIVATE_DIR_MODE })
@@ -66,7 +66,7 @@ export function makeDirDurably(path: string): boolean {
   return true
 }
 
-/** Puts the names in a directory on disk: without it a power cut may take a new one away, or bring an old one back. */
+/** Writes the entries of a directory to disk: without it a power failure may remove a new name or restore an old one. */
 export async function syncDirectory(path: string): Promise<void> {
   try {
     const directory = await open(path, 'r')
@@ -101,7 +101,7 @@ function replace(path: string, content: string | Uint8Array, sync: boolean): voi
   const draft = draftOf(path)
   const file = openSync(draft, 'w', PRIVATE_FILE_MODE)
   try {
-    // A draft that was left behind keeps the mode that it had.
+    // An existing draft would otherwise retain its mode.
     fchmodSync(file, PRIVATE_FILE_MODE)
     writeFileSync(file, content)
     if (sync) fsyncSync(file)

@@ -1,9 +1,12 @@
-/** An error whose message is meant for the operator: printed as one line, without a stack, before the agent exits with 1. */
+/** An error whose message is meant for the operator: printed as one line, without a stack, before the program exits with 1. */
 export class OperatorError extends Error {
   override readonly name: string = 'OperatorError'
 }
 
-/** The most telling text of an unknown error; `fetch` hides the cause ("fetch failed"), and that cause is what an operator needs. */
+/**
+ * Returns the most informative text of an unknown error; `fetch` hides the cause behind "fetch failed", and the cause is what an operator
+ * needs.
+ */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause

@@ -3,12 +3,15 @@ import type { z } from 'zod'
 import { replaceFileSync, writeDurablySync } from './durable-file.ts'
 import { errorText, hasCode, OperatorError } from './fail.ts'
 
-/** Writes a value so that it survives crashes and power cuts (DUR-1). */
+/** Writes a value so that it survives crashes and power failures (DUR-1). */
 export function writeJsonFile(path: string, value: unknown): void {
   writeDurablySync(path, textOf(value))
 }
 
-/** Writes a value that survives a crash of this process and may be gone after a power cut: for what says nothing then, or is made anew. */
+/**
+ * Writes a value that survives a crash of this process but may be lost in a power failure: for data that is meaningless then, or can be
+ * recreated.
+ */
 export function writeLosableJsonFile(path: string, value: unknown): void {
   replaceFileSync(path, textOf(value))
 }
@@ -17,7 +20,7 @@ function textOf(value: unknown): string {
   return `${JSON.stringify(value)}\n`
 }
 
-/** The parsed file, or undefined when there is none. A file that is not JSON counts as none: for what is made anew without loss. */
+/** Returns the parsed file; undefined when there is none or it is not JSON. For data that can be recreated without loss. */
 export function readJsonFile(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
@@ -28,9 +31,9 @@ export function readJsonFile(path: string): unknown {
 }
 
 /**
- * For files that hold something irreplaceable: undefined only when there is none. One that is there and cannot be read or
- * understood is an error that ends in `advice` (DUR-5): what is lost with it, what goes on, what to do. A new one in its place would void
- * what depends on it.
+ * Reads a file with irreplaceable contents; undefined only when there is none. Throws an `OperatorError` when it cannot be read, and one
+ * that ends in `advice` when it is damaged (DUR-5): the consequences and the next step. A new file in its place would invalidate everything
+ * that depends on it.
  */
 export function readKeptFile<T>(path: string, schema: z.ZodType<T>, advice: string): T | undefined {
   let text: string

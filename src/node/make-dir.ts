@@ -3,8 +3,8 @@ import { makeDirDurably } from './durable-file.ts'
 import { errorText, OperatorError } from './fail.ts'
 
 /**
- * Makes a directory that only its owner may read, or checks that an existing one can be written. Returns whether it is
- * fresh: made just now, or empty. `label` is how the operator named it, such as "--state-dir".
+ * Creates a directory that only its owner may read, or checks that an existing one can be written. Returns whether it is fresh: just
+ * created, or empty. `label` is the operator's name for it, such as "--state-dir". Throws an `OperatorError`.
  */
 export function ensureDir(path: string, label: string): { fresh: boolean } {
   try {

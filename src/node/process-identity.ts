@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** A process id alone can be recycled; together with the start time it names one process for ever. */
+/** A process id can be reused; together with the start time it identifies one process for ever. */
 export interface ProcessIdentity {
   pid: number
   startTime: string
 }
 
-/** The start time of a live process in the system's own unit, or undefined when it has ended (a zombie counts as ended). */
+/** Returns the start time of a live process in the system's own unit; undefined when it has ended (a zombie counts as ended). */
 export function readStartTime(pid: number): string | undefined {
   return process.platform === 'linux' ? linuxStartTime(pid) : psStartTime(pid)
 }
@@ -20,7 +20,10 @@ function linuxStartTime(pid: number): string | undefined {
   }
 }
 
-/** Field 22 of `/proc/<pid>/stat`. The command name may hold spaces and brackets, so fields count from its last bracket. */
+/**
+ * Returns field 22 of `/proc/<pid>/stat`. The command name may contain spaces and parentheses, so fields are counted from the last
+ * parenthesis.
+ */
 export function parseProcStat(stat: string): string | undefined {
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return state === 'Z' || state === 'X' ? undefined : fields[18]
@@ -35,7 +38,7 @@ function psStartTime(pid: number): string | undefined {
   }
 }
 
-/** Whether this very process is still alive. */
+/** Whether exactly this process is still alive. */
 export function isAlive(identity: ProcessIdentity): boolean {
   return readStartTime(identity.pid) === identity.startTime
 }

@@ -3,34 +3,34 @@ import { errorText, hasCode } from './fail.ts'
 
 const MAX_BYTES = 10 * 2 ** 20
 const KEEP = 3
-/** Lines kept in memory, to be shown when a process ends unexpectedly. */
+/** Number of lines in memory, shown when a process ends unexpectedly. */
 const TAIL_LINES = 20
-/** Conditions of a disk that pass; anything else at the start is a mistake of the operator. */
+/** Errors of a disk that may be temporary; any other error at the start is a mistake of the operator. */
 const DISK_TROUBLE = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']
 
 export interface RotatingLogOptions {
-  /** Size at which a new file is begun, bytes. */
+  /** File size in bytes at which a new file is started. */
   maxBytes?: number
-  /** How many older files stay, as `<path>.1` (the newest) to `<path>.<keep>`. */
+  /** Number of older files, as `<path>.1` (the newest) to `<path>.<keep>`. */
   keep?: number
-  /** The line that stands for those that were dropped. */
+  /** Returns the line that replaces dropped lines. */
   noteDropped?: (lines: number, reason: string) => string
 }
 
 export interface RotatingLog {
   readonly path: string
-  /** Appends a line, which has no line break of its own. Never throws: what the disk refuses is dropped and counted. */
+  /** Appends a line, given without a line break. Never throws: a line that cannot be written is dropped and counted. */
   write(line: string): void
-  /** How many lines the disk has refused since this log was opened. */
+  /** Returns the number of lines dropped since this log was opened. */
   dropped(): number
-  /** The last 20 lines, the dropped ones included. */
+  /** Returns the last 20 lines, including dropped ones. */
   tail(): readonly string[]
   close(): Promise<void>
 }
 
 /**
- * Opens a log that is appended to and that rotates by size while it is written (HOST-170). A disk that is full or fails does not stop its
- * process: lines are dropped, and one line says how many once writing works again. Throws when the path cannot be used at all.
+ * Opens a log for appending that rotates by size (HOST-170). A full or failing disk does not stop the process: lines are dropped, and one
+ * line states their number once writing works again. Throws when the path cannot be used at all.
  */
 export function openRotatingLog(path: string, options: RotatingLogOptions = {}): RotatingLog {
   const { noteDropped = (lines, reason) => `${lines} log lines were dropped: ${reason}` } = options
@@ -75,14 +75,14 @@ export function openRotatingLog(path: string, options: RotatingLogOptions = {}):
   }
 }
 
-/** The files of one log. Writing is synchronous, so that a line is there although its process is killed right after it. */
+/** The files of one log. Writes are synchronous, so that a line is stored even if the process is killed right after it. */
 class RotatingFile {
   private readonly path: string
   private readonly maxBytes: number
   private readonly keep: number
   private fd: number | undefined
   private size = 0
-  /** The file ends in the beginning of a line, which the disk or a crash has cut off. */
+  /** Whether the file ends in an incomplete line, after a failed write or a crash. */
   private isTorn = false
 
   constructor(path: string, maxBytes: number, keep: number) {
@@ -100,7 +100,7 @@ class RotatingFile {
     return fd
   }
 
-  /** Throws when not all of the text was written. */
+  /** Throws when the text was not written completely. */
   append(text: string): void {
     try {
       this.open()
@@ -112,7 +112,7 @@ class RotatingFile {
       if (written < data.length) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
       this.isTorn = false
     } catch (error) {
-      // A file that failed may never work again, as after its file system was mounted anew.
+      // A file descriptor that failed may never work again, for example after a remount of its file system.
       this.close()
       throw error
     }
@@ -124,7 +124,7 @@ class RotatingFile {
     try {
       if (fd !== undefined) closeSync(fd)
     } catch {
-      // Network file systems say only now that a write has failed; the process has to go on all the same.
+      // Network file systems may report a failed write only at close; the process must continue nevertheless.
     }
   }
 

@@ -3,10 +3,13 @@ import { SIGNALS } from '../host-protocol/tunnel/channels.ts'
 import type { Door } from './door.ts'
 import { DoorRefused } from './plane.ts'
 
-/** What `ssh` itself ends with when something is wrong on the way. */
+/** Exit code of `ssh` itself for an error of the connection. */
 const TROUBLE = 255
 
-/** Passes a command's bytes both ways until it has ended, and its exit code behind them. Never rejects: one client's channel must not end the program. */
+/**
+ * Forwards a command's bytes both ways until it ends, and then its exit code. Never rejects: an error of one client's channel must not end
+ * the program.
+ */
 export async function join(channel: ServerChannel, opening: Promise<Door>): Promise<void> {
   try {
     await pass(channel, opening)
@@ -37,12 +40,12 @@ async function pass(channel: ServerChannel, opening: Promise<Door>): Promise<voi
   door.close()
 }
 
-/** The name of a signal as SSH says it, for a command of a pod. */
+/** Converts an SSH signal name to a signal for a command in a pod; null: not supported. */
 export function signalOf(name: string) {
   return SIGNALS.find((signal) => signal === name.replace(/^SIG/, '')) ?? null
 }
 
-/** Ends a channel that leads nowhere; its user reads why. */
+/** Ends a channel that cannot be opened, with a message to its user. */
 export function refuse(channel: ServerChannel, why: string): void {
   channel.stderr.write(`podplane: ${why}\r\n`)
   channel.exit(TROUBLE)

@@ -17,7 +17,9 @@ export interface Output {
   bytes: Uint8Array
 }
 
-/** A command in a pod, or a connection to a port of it: one WebSocket of the plane. Holds at most a window of either direction. */
+/**
+ * A command in a pod, or a connection to one of its ports, over one WebSocket to the plane. Buffers at most one window in each direction.
+ */
 export class Door {
   private readonly socket: WebSocket
   private readonly arrived: Output[] = []
@@ -37,7 +39,7 @@ export class Door {
     socket.on('error', () => socket.terminate())
   }
 
-  /** The next that is said, null behind the last. One reader at a time. */
+  /** Returns the next output; null behind the last. One reader at a time. */
   async read(): Promise<Output | null> {
     for (;;) {
       const next = this.arrived.shift()
@@ -50,12 +52,12 @@ export class Door {
     }
   }
 
-  /** How it ended; to be asked behind the last that was read. */
+  /** The exit status; valid after `read` has returned null. */
   get status(): ExitStatus {
     return this.ended ?? failure('it has not ended')
   }
 
-  /** Resolves when all of it is on its way; nobody takes what is said to one that has ended. One writer at a time. */
+  /** Resolves when all bytes are sent; after the end they are discarded. One writer at a time. */
   async write(bytes: Uint8Array): Promise<void> {
     for (let from = 0; from < bytes.length && this.ended === null; ) {
       if (this.sendable === 0) {
@@ -81,7 +83,7 @@ export class Door {
     this.say({ channel: 'signal', signal })
   }
 
-  /** Whoever has come in has left. */
+  /** Closes the WebSocket, after the client has left. */
   close(): void {
     this.socket.close(NORMAL)
   }

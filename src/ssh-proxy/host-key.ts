@@ -6,7 +6,10 @@ import { utils } from './ssh2.ts'
 
 const FILE = 'ssh_host_ed25519_key'
 
-/** The key by which clients know the proxy: made once, and kept, or every client would warn of somebody in the middle (NET-23). */
+/**
+ * Returns the host key of the proxy. It is created once and then stored: with a new key, every client would warn of a man in the middle
+ * (NET-23). Throws an `OperatorError` for a damaged file.
+ */
 export function loadHostKey(stateDir: string): string {
   makeDirDurably(stateDir)
   const path = join(stateDir, FILE)
@@ -27,7 +30,7 @@ function read(path: string): string | undefined {
 }
 
 function make(path: string): string {
-  // One in some hundred that the library makes it cannot read itself.
+  // The library cannot parse about one in a hundred of the keys that it generates.
   for (;;) {
     const { private: key } = utils.generateKeyPairSync('ed25519', { comment: 'podplane-ssh-proxy' })
     if (utils.parseKey(key) instanceof Error) continue

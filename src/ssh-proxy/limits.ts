@@ -1,21 +1,21 @@
 import { isIPv6 } from 'node:net'
 import { fairCount } from '../host-protocol/fair-room.ts'
 
-/** What strangers may take of the proxy (NET-24). */
+/** Limits of connections to the proxy (NET-24). */
 export interface Limits {
   /** Connections of one address, and of all. */
   perAddress: number
   all: number
-  /** Of these, the ones that have not proven a key yet. */
+  /** Of these, connections that have not proven a key yet. */
   strangersPerAddress: number
   strangers: number
-  /** Connections of one address a minute that end without a proven key, before it is turned away. */
+  /** Connections of one address per minute that end without a proven key, above which the address is refused. */
   failuresPerMinute: number
 }
 
 export const LIMITS: Limits = { perAddress: 256, all: 2_048, strangersPerAddress: 64, strangers: 256, failuresPerMinute: 60 }
 
-/** One place in so many is kept for addresses that have none. */
+/** Divisor of the reserve: one connection in this many is reserved for addresses that have none. */
 const KEPT_OF = 16
 const MINUTE_MS = 60_000
 const MAX_FAILING = 10_000
@@ -25,14 +25,14 @@ interface Count {
   strangers: number
 }
 
-/** A connection that was let in. */
+/** An accepted connection. */
 export interface Entry {
-  /** It has proven a key. */
+  /** Marks the connection as having proven a key. */
   known(): void
   leave(): void
 }
 
-/** Who may connect. Pure but for the clock that it is given. */
+/** Decides which connections are accepted. Pure except for its clock. */
 export class Turnstile {
   private readonly limits: Limits
   private readonly now: () => number
@@ -45,7 +45,7 @@ export class Turnstile {
     this.now = now
   }
 
-  /** Null for whom there is no room. */
+  /** Returns null when a limit is reached. */
   enter(address: string): Entry | null {
     const own = this.counts.get(address) ?? { open: 0, strangers: 0 }
     const { perAddress, all, strangersPerAddress, strangers } = this.limits
@@ -95,7 +95,7 @@ export class Turnstile {
   }
 }
 
-/** What counts as one address: of IPv6 the network of 64 bits, the least that one customer has. */
+/** Returns the source that counts as one address: for IPv6 its /64 network, the smallest that one customer has. */
 export function sourceOf(address: string): string {
   if (!isIPv6(address) || address.toLowerCase().startsWith('::ffff:')) return address
   const [left = '', right] = address.split('::')
@@ -106,7 +106,7 @@ export function sourceOf(address: string): string {
   return `${network.join(':')}::/64`
 }
 
-/** An address has as much as it leaves to others (SHR-39). */
+/** Returns the maximum of one address: as much as it leaves to others (SHR-39). */
 function shareOf(total: number, othersTake: number): number {
   return fairCount(total, Math.floor(total / KEPT_OF), othersTake)
 }

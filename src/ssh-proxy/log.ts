@@ -1,4 +1,4 @@
-/** One JSON object a line on stderr; no key and nothing that is typed is ever in it. */
+/** Writes one JSON object per line to stderr; it never contains keys or a client's input. */
 export type Log = (level: 'info' | 'warn' | 'error', msg: string, fields?: Record<string, string | number>) => void
 
 const MAX_CHARS = 4_096

@@ -6,12 +6,12 @@ import type { Plane } from './plane.ts'
 import { utils } from './ssh2.ts'
 
 const METHODS: ['publickey'] = ['publickey']
-/** Keys that one connection may offer, as an agent of keys offers all that it has. */
+/** Keys that one connection may offer; an SSH agent offers all that it has. */
 const MAX_OFFERS = 10
 
-/** Lets one connection in by a public key of the pod's account, and by nothing else (NET-21). */
+/** Authenticates one connection by a public key of the pod's account, and by no other method (NET-21). */
 export class Login {
-  /** Who has come in. */
+  /** The login of the connection, once its key is proven. */
   login: SshLogin | null = null
   private readonly plane: Pick<Plane, 'admits'>
   private readonly address: string
@@ -42,7 +42,7 @@ export class Login {
   }
 }
 
-/** The type is read from the key itself: the name of the signature's algorithm may stand in its place. */
+/** The type is read from the key itself, because the client may send the name of a signature algorithm instead. */
 function loginOf({ username, key: { data } }: PublicKeyAuthContext): SshLogin | null {
   const length = data.length >= 4 ? data.readUInt32BE(0) : 0
   const type = data.subarray(4, 4 + length).toString('latin1')

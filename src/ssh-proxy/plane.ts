@@ -16,12 +16,12 @@ const MAX_MESSAGE_BYTES = 2 ** 20
 const MAX_REFUSAL_BYTES = 16 * 1024
 const FORBIDDEN = 403
 
-/** Why there is no way into a pod, in words for whoever wants in. */
+/** The reason why a pod cannot be reached, as shown to the client. */
 export class DoorRefused extends Error {
   override readonly name = 'DoorRefused'
 }
 
-/** The plane, as the proxy speaks to it: with a key of its own, and of no account. */
+/** Client of the plane, with the proxy's own key and not that of an account. */
 export class Plane {
   private readonly url: string
   private readonly key: string
@@ -31,7 +31,7 @@ export class Plane {
     this.key = key
   }
 
-  /** Whether this key gets into the pod. Throws when nobody can tell. */
+  /** Whether this key gives access to the pod. Throws when the plane does not answer with yes or no. */
   async admits(admit: SshAdmit): Promise<boolean> {
     const response = await fetch(`${this.url}${SSH_ADMIT_PATH}`, {
       method: 'POST',
@@ -46,7 +46,7 @@ export class Plane {
     throw new Error(`the plane answered ${response.status}: ${detailOf(text)}`)
   }
 
-  /** Throws `DoorRefused`. */
+  /** Opens a command or port. Rejects with `DoorRefused`. */
   open(login: SshLogin, target: SshTarget): Promise<Door> {
     const header = Buffer.from(JSON.stringify({ ...login, target })).toString('base64url')
     if (header.length > MAX_SSH_OPEN_CHARS)
@@ -59,7 +59,7 @@ export class Plane {
         maxPayload: MAX_MESSAGE_BYTES,
         perMessageDeflate: false,
       })
-      // What is said before anybody listens would be lost.
+      // Created before the connection opens, so that no message arrives without a listener.
       const door = new Door(socket)
       socket.once('open', () => resolve(door))
       socket.once('unexpected-response', (_request, response) => {

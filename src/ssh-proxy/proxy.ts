@@ -9,7 +9,7 @@ import { Plane } from './plane.ts'
 import { serveClient } from './session.ts'
 import { Server } from './ssh2.ts'
 
-/** How long a client may take to prove a key. */
+/** Timeout for a client to prove a key. */
 const GRACE_MS = 20_000
 const KEEPALIVE_MS = 30_000
 const KEEPALIVES = 3
@@ -20,9 +20,9 @@ export interface ProxyOptions {
   /** `SSH_PROXY_KEY` of the plane. */
   key: string
   host: string
-  /** 0: a free one. */
+  /** 0: any free port. */
   port: number
-  /** Where the host key is kept. */
+  /** Directory of the host key. */
   stateDir: string
   log: Log
   limits?: Limits
@@ -33,7 +33,7 @@ export interface SshProxy {
   close(): Promise<void>
 }
 
-/** Listens for SSH clients and leads them into pods, through the plane and the tunnel of the pod's host (adr/0033). */
+/** Listens for SSH clients and connects them to pods, through the plane and the tunnel of the pod's host (adr/0033). */
 export async function openSshProxy(options: ProxyOptions): Promise<SshProxy> {
   const { log } = options
   const plane = new Plane(options.planeUrl, options.key)
@@ -41,14 +41,14 @@ export async function openSshProxy(options: ProxyOptions): Promise<SshProxy> {
   const hostKeys = [loadHostKey(options.stateDir)]
   const ssh = new Server({ hostKeys, ident: 'podplane', keepaliveInterval: KEEPALIVE_MS, keepaliveCountMax: KEEPALIVES })
   const sockets = new Set<Socket>()
-  // A client that has said that it speaks SSH, by where it comes from.
+  // Accepted sockets that the SSH library has not reported yet, by their address and port.
   const expected = new Map<string, Greeting>()
   ssh.on('connection', (client, { ip, port }) => {
     const greeting = expected.get(placeOf(ip, port))
     if (greeting === undefined) client.end()
     else greet(client, plane, greeting)
   })
-  // Strangers are counted before a byte of theirs is read.
+  // Unauthenticated connections are counted before any of their bytes is read.
   const server = createServer({ noDelay: true }, (socket) => {
     const entry = turnstile.enter(sourceOf(socket.remoteAddress ?? ''))
     if (entry === null) return void socket.destroy()
@@ -101,7 +101,7 @@ function greet(client: Connection, plane: Plane, { address, log, known }: Greeti
     client.on('close', () => log('info', 'has left', { user, address }))
     serveClient(client, plane, { login: login.login, channels: 0 })
   })
-  // Scanners break off in every way there is.
+  // Scanners end connections with many kinds of errors.
   client.on('error', (error) => log('info', 'a connection ended', { address, error: errorText(error) }))
 }
 

@@ -7,20 +7,22 @@ import { serveSftp } from './sftp/serve.ts'
 
 const MAX_SIDE = 4_096
 const DEFAULT_SIZE = { rows: 24, cols: 80 }
-/** The shell that a command is for, as sshd has it: bash where there is one. */
+/** The shell that runs a command, as with sshd: bash where there is one. */
 const COMMAND_SHELL = ['/bin/sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash -c "$1"; exec /bin/sh -c "$1"', 'sh'] as const
-/** Sessions and connections to ports that one connection may have at a time. */
+/** Maximum number of concurrent sessions and port connections of one SSH connection. */
 export const MAX_CHANNELS = 64
 
 type Terminal = Extract<SshTarget, { kind: 'exec' }>['terminal']
 
-/** Whoever has come in, and how many channels are open. */
+/** An authenticated connection and the number of its open channels. */
 export interface Visitor {
   login: SshLogin
   channels: number
 }
 
-/** Serves one connection that has come in: shells, commands, SFTP, and ports of the pod (NET-25 to NET-27). Nothing of the client's own. */
+/**
+ * Serves one authenticated connection: shells, commands, SFTP, and ports of the pod (NET-25 to NET-27), but nothing on the client's side.
+ */
 export function serveClient(client: Connection, plane: Pick<Plane, 'open'>, visitor: Visitor): void {
   const open = (target: SshTarget) => plane.open(visitor.login, target)
   client.on('session', (accept, reject) => {
@@ -33,7 +35,7 @@ export function serveClient(client: Connection, plane: Pick<Plane, 'open'>, visi
     leaveWith(channel, visitor)
     void join(channel, open({ kind: 'tcp', port: destPort }))
   })
-  // Ports of the client's own machine are not for pods.
+  // Remote forwarding is refused: pods do not get ports on the client's machine.
   client.on('request', (_accept, reject) => reject?.())
 }
 
@@ -42,7 +44,7 @@ function serveSession(session: Session, open: (target: SshTarget) => Promise<Doo
   let door: Promise<Door> | null = null
   const begin = (channel: ServerChannel, command: string[] | null) => {
     door = open({ kind: 'exec', command, terminal })
-    // The channel says it.
+    // `join` reports the error on the channel.
     door.catch(() => undefined)
     void join(channel, door)
   }
@@ -70,13 +72,13 @@ function serveSession(session: Session, open: (target: SshTarget) => Promise<Doo
   session.on('close', () => leave(visitor))
 }
 
-/** Serves what a channel is asked for first: for a second request on it the library has no channel, whatever its types say. */
+/** Serves the first request on a channel: for a second one the library returns no channel, although its types say so. */
 function once<Channel>(accept: () => Channel, serve: (channel: Channel) => void): void {
   const channel = accept() as Channel | undefined
   if (channel !== undefined) serve(channel)
 }
 
-/** Says yes or no to a client that wants to hear it: for another one there is nothing to call, whatever the types of the library say. */
+/** Answers a request if the client wants a reply; otherwise the library passes no function, although its types say so. */
 function answer(say: (() => unknown) | undefined): void {
   say?.()
 }
@@ -86,13 +88,13 @@ function terminalOf({ rows, cols, term }: PseudoTtyInfo): Terminal {
   return { name, ...sizeOf(rows, cols) }
 }
 
-/** A terminal that says no size has the usual one. */
+/** Returns a terminal size within bounds; the default where the client sends none. */
 function sizeOf(rows: number, cols: number): { rows: number; cols: number } {
   const within = (side: number, usual: number) => (side >= 1 ? Math.min(side, MAX_SIDE) : usual)
   return { rows: within(rows, DEFAULT_SIZE.rows), cols: within(cols, DEFAULT_SIZE.cols) }
 }
 
-/** Forwarded ports lead into the pod alone: by its loopback, or by its own name. */
+/** Forwarded ports lead only into the pod: to its loopback or its own name. */
 function isPod(host: string, user: string): boolean {
   const podId = user.slice(0, user.lastIndexOf('-'))
   return ['localhost', '127.0.0.1', '::1', '0.0.0.0', podId, user].includes(host.toLowerCase())

@@ -1,4 +1,4 @@
 import ssh2 from 'ssh2'
 
-// A package of CommonJS whose names Node does not see.
+// A CommonJS package whose named exports Node does not detect.
 export const { Server, utils } = ssh2

@@ -2,19 +2,19 @@ import { z } from 'zod'
 
 const UserId = z.number().int().min(0)
 
-/** What the container engine says about itself, as far as it decides how containers are kept from the machine. */
+/** Properties of the container engine that determine how containers are isolated from the machine. */
 export const EngineFacts = z.object({
-  /** Containers outlive the engine. */
+  /** Whether containers continue while the engine is stopped. */
   liveRestore: z.boolean(),
-  /** Where it keeps images and containers, by its own file system. */
+  /** Directory of images and containers, in the engine's own file system. */
   dataRoot: z.string(),
-  /** As its packages name them; null: it does not say. */
+  /** Versions as named by the packages; null: not reported. */
   versions: z.object({ engine: z.string().nullable(), runc: z.string().nullable() }),
-  /** Names under which it knows container runtimes. */
+  /** Names of the container runtimes that the engine has. */
   runtimes: z.array(z.string()),
-  /** It filters system calls by a list. */
+  /** Whether a seccomp profile filters system calls. */
   seccomp: z.boolean(),
-  /** The user and group of the machine that are root inside containers; null: root itself, as there are no user namespaces. */
+  /** The uid and gid of the machine that are root inside containers; null: real root, because there are no user namespaces. */
   remappedRoot: z.object({ uid: UserId, gid: UserId }).nullable(),
 })
 export type EngineFacts = z.infer<typeof EngineFacts>
@@ -25,7 +25,7 @@ export interface EngineAnswers {
   version: { Version?: string; Components?: readonly { Name: string; Version: string }[] | null }
 }
 
-/** The place of images and containers of an engine with remapped users is named after their root: `/var/lib/docker/100000.100000`. */
+/** An engine with user namespaces names its data directory after the remapped root: `/var/lib/docker/100000.100000`. */
 const REMAPPED_DIR = /\/(\d+)\.(\d+)$/
 
 export function readEngineFacts({ info, version }: EngineAnswers): EngineFacts {

@@ -9,7 +9,7 @@ export type ContainerSpec = ContainerCreateOptions
 /** A mount in the format of the container engine. */
 export type EngineMount = MountSettings
 
-/** A layer that lies in a file, packed as it came: what it is unpacked, by length and digest. */
+/** A layer in a file, still compressed as it was received, with the length and digest of its uncompressed archive. */
 export interface LayerFile {
   path: string
   tarBytes: number

@@ -4,12 +4,14 @@ import type { HostIdentity } from './enrolment.ts'
 import type { HostKey } from './host-key.ts'
 import { planeUrl, postToPlane } from './http.ts'
 
-/** The plane does not know this host, or not this key or epoch, any more. */
+/** The plane refuses this host's id, key or epoch. Retrying does not help; the host must join again. */
 export class IdentityRefused extends Error {
   override readonly name = 'IdentityRefused'
 }
 
-/** Renewed in the last third of its life, so that a plane that is away for a moment does not cost us the link. */
+/**
+ * Share of a token's lifetime after which it is renewed. The rest is a margin, so that a short outage of the plane does not end the link.
+ */
 const RENEW_AT = 2 / 3
 
 export interface AccessTokensOptions {
@@ -19,7 +21,7 @@ export interface AccessTokensOptions {
   clock: PlaneClock
 }
 
-/** Keeps one access token fresh; callers that ask at the same time share a renewal. */
+/** Caches one access token and renews it in time; concurrent callers share one renewal. */
 export class AccessTokens {
   private readonly options: AccessTokensOptions
   private token: { value: string; renewAt: number; expiresAt: number } | undefined
@@ -29,7 +31,7 @@ export class AccessTokens {
     this.options = options
   }
 
-  /** Takes over a token with `expiresInSeconds` to live. Lifetimes are measured by the monotonic clock. */
+  /** Stores a token that is valid for `expiresInSeconds` more and returns it. Lifetimes are measured by the monotonic clock. */
   accept({ accessToken, expiresInSeconds }: TokenResponse): string {
     const now = performance.now()
     const lifeMs = expiresInSeconds * 1000
@@ -37,7 +39,7 @@ export class AccessTokens {
     return accessToken
   }
 
-  /** For a 401: the token is not what the plane wants, whatever its age. */
+  /** Discards a token that the plane has answered with 401, even if it has not expired. */
   invalidate(value: string): void {
     if (this.token?.value === value) this.token = undefined
   }
@@ -51,7 +53,7 @@ export class AccessTokens {
       })
       return await this.renewal
     } catch (error) {
-      // Still good for its last third; only a refusal is final.
+      // The token is still valid for the last third of its lifetime; only a refusal of the identity is final.
       if (this.token !== undefined && now < this.token.expiresAt && !(error instanceof IdentityRefused)) return this.token.value
       throw error
     }
@@ -59,10 +61,10 @@ export class AccessTokens {
 
   private async renew(): Promise<string> {
     let answer = await this.request()
-    // Not yet a verdict about this host: a wrong clock, or an assertion that something on the way has sent twice.
+    // Not yet a refusal of this host: the assertion may have had a wrong time, or may have been sent twice by a proxy. Try once more.
     if (answer.status === 401 || (answer.status >= 400 && answer.clockCorrected)) answer = await this.request()
     if (answer.status === 401 || answer.status === 403) throw new IdentityRefused(answer.detail)
-    // Anything else (a proxy's 404, say) is no verdict about this host.
+    // Any other status (such as a proxy's 404) is no refusal of this host.
     if (answer.status >= 300) throw new Error(`the plane answered ${answer.status}: ${answer.detail}`)
     return this.accept(TokenResponse.parse(answer.body))
   }

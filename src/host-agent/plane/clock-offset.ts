@@ -1,9 +1,9 @@
-/** Smaller differences are the one-second grain of the Date header and the time on the wire. */
+/** Smaller differences are ignored: the Date header has a resolution of one second, and the answer takes time to arrive. */
 const NOISE_MS = 2_000
 
 /**
- * The plane's clock as seen from here. A GPU machine with a wrong clock would sign assertions that are not valid yet or
- * not any more, so times in them are the plane's, learned from the Date header of its answers.
+ * Estimates the plane's clock. A GPU machine with a wrong clock would sign assertions that are not valid yet or have expired, so their
+ * times are the plane's, estimated from the Date header of its answers.
  */
 export class PlaneClock {
   private offsetMs = 0
@@ -12,12 +12,15 @@ export class PlaneClock {
     return this.fromHost(Date.now())
   }
 
-  /** What the plane's clock showed when this machine's showed `hostMs`. */
+  /** Returns the plane's time, in ms since the epoch, at the moment when this machine's clock showed `hostMs`. */
   fromHost(hostMs: number): number {
     return hostMs + this.offsetMs
   }
 
-  /** Returns whether this changed our idea of the time enough that a refused signature is worth another try. */
+  /**
+   * Updates the offset from a Date header. Returns whether it changed by `NOISE_MS` or more, so that a refused signature is worth another
+   * try.
+   */
   learn(dateHeader: string | null): boolean {
     const planeMs = Date.parse(dateHeader ?? '')
     if (Number.isNaN(planeMs)) return false

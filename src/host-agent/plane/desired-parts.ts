@@ -1,41 +1,42 @@
 import type { PlaneMessage, Workload } from '../../host-protocol/messages.ts'
 
 type DesiredMessage = Extract<PlaneMessage, { type: 'desired' }>
-/** All that the host is to run. */
+/** The complete desired state of a host. */
 export type Desired = Pick<DesiredMessage, 'revision' | 'workloads' | 'silenceMaxMs' | 'overlays'>
 
 interface Collected {
   desired: Desired
-  /** The last workload that has come. */
+  /** Id of the last workload received. */
   last: string
 }
 
-/** Puts together a desired state that comes over one link in parts (HOST-71), by asking for each next one. */
+/** Assembles a desired state that arrives over one link in parts (HOST-71); it requests each next part. */
 export class DesiredParts {
   private readonly askFor: (after: string | null) => void
   private collected: Collected | undefined
   private newestRevision = 0
 
-  /** `askFor` wants the part behind a workload; null: the first one. */
+  /** `askFor` requests the part that follows a workload id; null requests the first part. */
   constructor(askFor: (after: string | null) => void) {
     this.askFor = askFor
   }
 
   /**
-   * The whole, once it is there. A change that comes meanwhile does not begin it anew, or one that is large would never be whole; the parts that
-   * are still to come have it already, and afterwards the newest one is asked for.
+   * Returns the desired state once it is complete, otherwise undefined. A newer revision that arrives meanwhile does not restart the
+   * collection, or a large state would never be complete: the remaining parts already contain the change, and the newest revision is
+   * requested afterwards.
    */
   take({ revision, workloads, silenceMaxMs, overlays, after, more = false }: DesiredMessage): Desired | undefined {
     this.newestRevision = Math.max(this.newestRevision, revision)
     const former = this.collected
     if (after !== former?.last) {
-      // A first part that comes while others are collected may say that the question for the next one was lost.
+      // A first part that arrives during a collection may mean that the request for the next part was lost: repeat it.
       if (former !== undefined && after === undefined) this.askFor(former.last)
       return undefined
     }
     const all: Workload[] = former === undefined ? workloads : [...former.desired.workloads, ...workloads]
     const bound = silenceMaxMs === undefined ? {} : { silenceMaxMs }
-    // Those come with the first part.
+    // Only the first part carries overlays.
     const networks = former?.desired.overlays ?? overlays
     const desired: Desired = {
       revision: former?.desired.revision ?? revision,

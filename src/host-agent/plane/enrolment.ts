@@ -7,7 +7,7 @@ import type { PlaneClock } from './clock-offset.ts'
 import type { HostKey } from './host-key.ts'
 import { isTransient, type PlaneAnswer, planeUrl, postToPlane } from './http.ts'
 
-/** Who this host is to the plane. */
+/** The identity under which the plane knows this host, as stored in `host.json`. */
 const HostIdentity = z.object({ hostId: z.string(), epoch: z.number().int(), dataCenterId: z.string(), planeUrl: z.string() })
 export type HostIdentity = z.infer<typeof HostIdentity>
 
@@ -15,7 +15,7 @@ const IDENTITY_ADVICE = `the key of this host is another file, so its pods and v
 written again: '{"hostId":"<id>","epoch":1,"dataCenterId":"<data center>","planeUrl":"<address>"}', with the id and the data center that \
 podplane admin hosts list shows`
 
-/** Who this host is; undefined before it has joined. Throws an `OperatorError` for a damaged file (DUR-5). */
+/** Reads the stored identity of this host; undefined before it has joined. Throws an `OperatorError` for a damaged file (DUR-5). */
 export function readHostIdentity(stateDir: string): HostIdentity | undefined {
   return readKeptFile(join(stateDir, 'host.json'), HostIdentity, IDENTITY_ADVICE)
 }
@@ -30,10 +30,13 @@ export interface EnrolOptions {
   clock: PlaneClock
 }
 
-/** Spends the join token; what it answers is on disk when this returns (DUR-4). `retry` when the plane could not answer now; throws when it refused. */
+/**
+ * Uses up the join token and writes the new identity to disk before it returns (DUR-4). Returns `retry` when the plane could not answer;
+ * throws an `OperatorError` when it refused.
+ */
 export async function enrol(options: EnrolOptions): Promise<{ identity: HostIdentity; answer: EnrolResponse } | { retry: string }> {
   let answer = await requestEnrolment(options)
-  // The refusal may be about our clock, which this answer just corrected.
+  // A wrong clock may be the cause of the refusal; the same answer has just corrected it.
   if (answer.status >= 400 && answer.status < 500 && answer.clockCorrected) answer = await requestEnrolment(options)
   if (isTransient(answer.status)) return { retry: `the plane answered ${answer.status}: ${answer.detail}` }
   const parsed = EnrolResponse.safeParse(answer.body)
@@ -52,7 +55,7 @@ export async function enrol(options: EnrolOptions): Promise<{ identity: HostIden
   return { identity, answer: parsed.data }
 }
 
-/** A refusal without the plane's own advice ("; create a new one"), which would say the same as ours. Ours knows the flag. */
+/** Removes the plane's advice ("; create a new one") from a refusal: the agent's own message repeats it and also names the flag. */
 export function withoutAdvice(detail: string): string {
   return detail.replace(/;.*/s, '')
 }

@@ -22,13 +22,13 @@ export interface EstablishDeps {
 export interface Host {
   identity: HostIdentity
   tokens: AccessTokens
-  /** The identity that the plane does not know any more, when the host had to join again; what runs under it is to be stopped. */
+  /** The previous identity, refused by the plane, when the host had to join again; workloads that run under it must be stopped. */
   formerHostId: string | undefined
 }
 
 /**
- * Returns who this host is: as stored, or by spending the join token. A plane that is away is waited for; the only way
- * out of that wait is `shutdown` (undefined).
+ * Returns the identity of this host: the stored one, or a new one for the join token. Waits while the plane cannot be reached; returns
+ * undefined only after `shutdown`.
  */
 export async function establishIdentity(deps: EstablishDeps): Promise<Host | undefined> {
   const stored = readHostIdentity(deps.options.stateDir)
@@ -38,7 +38,7 @@ export async function establishIdentity(deps: EstablishDeps): Promise<Host | und
     await tokens.get()
   } catch (error) {
     if (error instanceof IdentityRefused) return await joinAgain(deps, stored, error)
-    // Workloads are looked after while the plane is away; the link keeps trying.
+    // The plane cannot be reached: the agent still supervises its workloads, and the link keeps trying to connect.
   }
   return { identity: stored, tokens, formerHostId: undefined }
 }

@@ -8,7 +8,7 @@ import { readKeptFile, writeJsonFile } from '../../node/json-file.ts'
 const PrivateJwk = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
 type PrivateJwk = z.infer<typeof PrivateJwk>
 const ASSERTION_SECONDS = 60
-/** The plane's clock is known to the second only; `iat` in its future would be refused. */
+/** The plane's clock is known only to the second, and the plane refuses an `iat` in its future. */
 const BACKDATE_SECONDS = 2
 
 const ADVICE = `the key by which the plane knows this host is lost with it. Its containers go on running without an agent; after five minutes \
@@ -16,7 +16,7 @@ without one the plane turns its pods to ERROR, and jobs of its workers run elsew
 it and start the agent with a new --token (podplane admin join-tokens create). The machine then joins as another host, and the agent removes the \
 containers of the former one with their disks; persistent volumes stay on this machine`
 
-/** The Ed25519 key that this host is known by. The private half never leaves the state directory. */
+/** The Ed25519 key that identifies this host to the plane. The private half never leaves the state directory. */
 export class HostKey {
   private readonly jwk: PrivateJwk
 
@@ -24,7 +24,10 @@ export class HostKey {
     this.jwk = jwk
   }
 
-  /** Reads the key of this state directory, or makes one (file mode 0600), which is on disk before anybody learns of it (DUR-4). A damaged one is an error (DUR-5). */
+  /**
+   * Reads the key of this state directory or creates one (file mode 0600), which is on disk before it is used (DUR-4). Throws an
+   * `OperatorError` for a damaged file (DUR-5).
+   */
   static async load(stateDir: string): Promise<HostKey> {
     const path = join(stateDir, 'host-key.json')
     const stored = readKeptFile(path, PrivateJwk, ADVICE)
@@ -39,12 +42,12 @@ export class HostKey {
     return { kty: 'OKP', crv: 'Ed25519', x: this.jwk.x }
   }
 
-  /** Proves possession of the key while a join token is spent; bound to that token by its hash. */
+  /** Signs a proof of possession for enrolment; it is bound to the join token by the token's hash. */
   signEnrolmentProof(joinToken: string, nowMs: number): Promise<string> {
     return this.sign({ sub: createHash('sha256').update(joinToken).digest('hex') }, nowMs)
   }
 
-  /** What an access token is given for. */
+  /** Signs the assertion that the plane exchanges for an access token. */
   signAssertion(hostId: string, epoch: number, nowMs: number): Promise<string> {
     return this.sign({ iss: hostId, sub: hostId, epoch }, nowMs)
   }

@@ -4,17 +4,17 @@ import type { PlaneClock } from './clock-offset.ts'
 const TIMEOUT_MS = 20_000
 const DETAIL_MAX_CHARS = 500
 
-/** An answer of the plane, read and bounded. */
+/** A response of the plane; its body has been read and parsed. */
 export interface PlaneAnswer {
   status: number
   body: unknown
-  /** The plane's own words for a refusal. */
+  /** The plane's explanation of a refusal, cut to `DETAIL_MAX_CHARS`. */
   detail: string
-  /** Whether this answer corrected our idea of the plane's clock. */
+  /** Whether this response corrected the estimate of the plane's clock. */
   clockCorrected: boolean
 }
 
-/** Posts JSON to the plane. Throws only when the plane could not be reached. */
+/** Posts JSON to the plane. Throws only when the plane cannot be reached or does not answer within `TIMEOUT_MS`. */
 export async function postToPlane(url: string, body: unknown, clock: PlaneClock, accessToken?: string): Promise<PlaneAnswer> {
   const response = await fetch(url, {
     method: 'POST',
@@ -33,17 +33,17 @@ export async function postToPlane(url: string, body: unknown, clock: PlaneClock,
   }
 }
 
-/** Whether an answer is about now rather than about us: asking again later may help. */
+/** Whether a status is temporary (5xx, 408, 425 or 429), so that a later retry may succeed. */
 export function isTransient(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429
 }
 
-/** The plane's address for `path`, kept below whatever prefix `--url` has. */
+/** Returns the plane's address for `path`, below the path prefix of `--url`. */
 export function planeUrl(base: string, path: string): string {
   return base.replace(/\/+$/, '') + path
 }
 
-/** `insecure`: the operator accepts that keys, env and logins go over the network as they are (HOST-80). */
+/** Validates `--url`. `insecure`: the operator accepts that keys, env and logins cross the network unencrypted (HOST-80). */
 export function parsePlaneUrl(text: string, insecure = false): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {

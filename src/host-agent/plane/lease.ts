@@ -1,14 +1,17 @@
 import { hostPatienceMs } from '../../host-protocol/silence.ts'
 
-/** After this much silence the first workers are stopped. */
+/** Silence after which the first workers are stopped. */
 const FIRST_STOP_MS = hostPatienceMs(0, 0)
 
-/** Acts on the silence since then, and says after how much of it to act again; null: not before the next beat is acknowledged. */
+/**
+ * Acts on the silence since `sinceMs`. Returns the silence, in ms, after which to call it again; null: not before the next acknowledged
+ * beat.
+ */
 export type OnSilence = (sinceMs: number, nowMs: number) => number | null
 
 /**
- * The host's own, monotonic idea of its lease. The plane counts from when a beat arrives, the host from when it was
- * sent, so the host is always first, whatever the clocks say.
+ * Measures the host's lease by its own monotonic clock. The plane counts from the arrival of a beat, the host from its sending, so the host
+ * always acts first, whatever the clocks say.
  */
 export class LeaseWatch {
   private readonly onSilence: OnSilence

@@ -21,11 +21,11 @@ export interface LinkDeps {
   tokens: AccessTokens
   log: Log
   hello(): Extract<AgentMessage, { type: 'hello' }>
-  /** `first`: of a link, so that it has to say what later ones leave out. */
+  /** Returns the state for a beat. `first`: the first beat of a link, which must contain what later ones omit. */
   beat(first: boolean): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'machine' | 'gpuHealth'>
-  /** `silenceMaxMs`: the most that the plane lets a job wait for this host. */
+  /** `silenceMaxMs`: the longest time that the plane lets a job wait for this host. */
   onDesired(workloads: Workload[], silenceMaxMs: number, overlays: Overlay[]): void
-  /** A beat was acknowledged: the host's lease runs from when that beat was sent, by the monotonic clock. */
+  /** A beat was acknowledged: the host's lease is renewed from the time at which that beat was sent, by the monotonic clock. */
   onLease(sentAtMonotonicMs: number): void
   onRevoked(reason: string): void
 }
@@ -37,20 +37,20 @@ const CONNECT_TIMEOUT_MS = 15_000
 const BEAT_JITTER = 0.2
 const FIRST_BEAT = 1
 
-/** The WebSocket to the plane: dialled out, beaten, dialled again for as long as the agent lives. */
+/** The WebSocket to the plane: connects, sends beats and reconnects for as long as the agent runs. */
 export class Link {
   private readonly deps: LinkDeps
   private readonly closing = new AbortController()
   private readonly process = randomUUID()
   private socket: WebSocket | undefined
-  /** Highest snapshot applied in this epoch; an older one that arrives late is ignored. */
+  /** Revision of the newest desired state applied in this epoch; an older one that arrives late is ignored. */
   private revision = 0
 
   constructor(deps: LinkDeps) {
     this.deps = deps
   }
 
-  /** Runs until closed; throws only when the plane refuses this host's identity. */
+  /** Runs until closed. Throws only when the plane refuses this host's identity. */
   async run(): Promise<void> {
     for (let failures = 0; !this.closing.signal.aborted; failures += 1) {
       const connected = await this.runOnce()
@@ -64,7 +64,7 @@ export class Link {
     }
   }
 
-  /** Something has changed of what a hello says. */
+  /** Sends a new hello, after something that it contains has changed. */
   sayHello(): void {
     if (this.socket !== undefined) send(this.socket, this.deps.hello())
   }
@@ -115,7 +115,7 @@ export class Link {
         ...this.deps.beat(number === FIRST_BEAT),
       })
       this.deps.tokens.get().catch((error: unknown) => {
-        // Renewed on a beat in the last third of its life. Without a new one the old one serves on; a refusal is final.
+        // Each beat renews the access token if it is due. If the renewal fails, the old token stays in use; only a refusal is final.
         if (error instanceof IdentityRefused) drop(errorText(error))
       })
       timer = setTimeout(() => beat(number + 1), BEAT_INTERVAL_MS * (1 - BEAT_JITTER + 2 * BEAT_JITTER * Math.random()))
@@ -145,7 +145,7 @@ export class Link {
     })
     socket.on('close', (code) => {
       clearTimeout(timer)
-      // 4401: a plane that can only refuse after the upgrade.
+      // 4401: closed by a plane that can refuse a token only after the upgrade.
       if (code === 4401) this.deps.tokens.invalidate(token)
       done({ acknowledged, reason })
     })
@@ -162,7 +162,7 @@ export class Link {
     }
     const desired = parts.take(message)
     if (desired === undefined) return
-    // A plane that does not say waits for no job longer than it must.
+    // Without `silenceMaxMs` the plane lets no job wait longer than the minimum.
     this.deps.onDesired(desired.workloads, desired.silenceMaxMs ?? 0, desired.overlays ?? [])
     this.revision = desired.revision
   }

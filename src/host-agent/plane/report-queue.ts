@@ -5,7 +5,7 @@ import { errorText } from '../../node/fail.ts'
 import { readJsonFile, writeLosableJsonFile } from '../../node/json-file.ts'
 import type { Log } from '../log.ts'
 
-/** What became of a batch: taken, to be tried again later, or refused for good. */
+/** Result of sending a batch: taken, to be retried later, or refused for good. */
 export type SendResult = 'taken' | 'later' | 'refused'
 
 export interface ReportQueueOptions {
@@ -16,11 +16,11 @@ export interface ReportQueueOptions {
 }
 
 const BATCH_MAX = 128
-/** Beyond this the oldest are dropped: what counts is the present state, and that comes last. */
+/** Beyond this the oldest reports are dropped: the present state matters most, and it comes last. */
 const QUEUE_MAX = 10_000
 const RETRY_MAX_MS = 10_000
 
-/** Reports on their way to the plane: in order, repeated until acknowledged, and kept on disk across restarts. */
+/** Reports that wait for the plane: delivered in order, repeated until acknowledged, and stored on disk across restarts. */
 export class ReportQueue {
   private readonly options: ReportQueueOptions
   private readonly closing = new AbortController()
@@ -48,7 +48,7 @@ export class ReportQueue {
     this.running ??= this.drain()
   }
 
-  /** Waits until everything is acknowledged, at most `timeoutMs`; what is left is delivered by the next agent process. */
+  /** Waits until all reports are acknowledged, at most `timeoutMs`; the next agent process delivers the rest. */
   async close(timeoutMs: number): Promise<void> {
     const deadline = performance.now() + timeoutMs
     while (this.running !== undefined && this.reports.length > 0 && performance.now() < deadline) await sleep(20)
@@ -65,7 +65,7 @@ export class ReportQueue {
         })
         continue
       }
-      // After a refusal one at a time, so that one bad report does not take its batch along.
+      // After a failure, one report at a time, so that one bad report is not refused together with its whole batch.
       const batch = this.reports.slice(0, failures > 0 ? 1 : BATCH_MAX)
       const result = await this.options.send(batch)
       if (result === 'taken' || (result === 'refused' && batch.length === 1)) {
@@ -85,7 +85,7 @@ export class ReportQueue {
     this.save()
   }
 
-  /** A full disk must not hold up what the plane can still be told; the next report that comes or is taken writes them all again. */
+  /** A full disk must not stop delivery. The next push or acknowledgement writes all reports again. */
   private save(): void {
     try {
       writeLosableJsonFile(this.options.path, this.reports)

@@ -5,8 +5,8 @@ import type { ReportQueueOptions } from './report-queue.ts'
 const ENDS: ReadonlySet<WorkloadReport['state']> = new Set(['exited', 'error', 'gone'])
 
 /**
- * Reports go out behind the posts of the workers that they are about (HOST-25): a plane that hears of a worker's end before its result would take
- * the result for lost and run the job again.
+ * Sends the report of a worker's end only after its posts are delivered (HOST-25): a plane that received the end before the result would
+ * consider the result lost and run the job again.
  */
 export function sendBehindPosts(send: ReportQueueOptions['send'], relays: readonly Pick<Relay, 'settled'>[]): ReportQueueOptions['send'] {
   return async (reports) => {

@@ -5,7 +5,7 @@ import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
 import type { PlaneClock } from './clock-offset.ts'
 import { planeUrl, postToPlane } from './http.ts'
 
-/** Makes the function that brings batches of log lines to the plane once; undefined: not now. */
+/** Returns a function that sends batches of log lines to the plane once; its result is undefined when the plane did not take them. */
 export function createLogSender(base: string, tokens: AccessTokens, clock: PlaneClock, log: Log) {
   return async function sendLogs(batches: LogBatch[]): Promise<LogsResponse | undefined> {
     try {

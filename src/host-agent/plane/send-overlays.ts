@@ -5,7 +5,10 @@ import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
 import type { PlaneClock } from './clock-offset.ts'
 import { planeUrl, postToPlane } from './http.ts'
 
-/** Makes the function that tells the plane once which members reach one another; false: it has not heard it. */
+/**
+ * Returns a function that reports to the plane once which members of private networks reach one another; false when the plane did not take
+ * it.
+ */
 export function createOverlaysSender(base: string, tokens: AccessTokens, clock: PlaneClock, log: Log) {
   return async function sendOverlays(reports: OverlayReport[]): Promise<boolean> {
     try {

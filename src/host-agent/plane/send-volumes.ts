@@ -5,7 +5,10 @@ import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
 import type { PlaneClock } from './clock-offset.ts'
 import { planeUrl, postToPlane } from './http.ts'
 
-/** Makes the function that tells the plane of volumes once; undefined: not now. A plane of before there was this is asked in vain, and quietly. */
+/**
+ * Returns a function that reports volumes to the plane once; undefined when the plane did not take it. A plane without this endpoint
+ * answers 404, which is not logged.
+ */
 export function createVolumesSender(base: string, tokens: AccessTokens, clock: PlaneClock, log: Log) {
   return async function sendVolumes(request: VolumesRequest): Promise<VolumesResponse | undefined> {
     try {

@@ -1,31 +1,31 @@
 import { hostPatienceMs } from '../../host-protocol/silence.ts'
 
 /**
- * When each worker of this host was last given a job, on this machine's monotonic clock. It is noted as the reply passes the relay, so after
- * the plane has started the job: what the host takes for the age of a job is never more than what the plane takes for it (adr/0015).
+ * The time at which each worker of this host last took a job, by the monotonic clock. The relay notes it as the reply passes, which is
+ * after the plane has started the job: a job's age here is never more than its age on the plane (adr/0015).
  */
 export class TakeTimes {
   private readonly lastMs = new Map<string, number>()
 
-  /** Workers that a former agent process started: when they took what they run is not known, so they count as given a job now (HOST-111). */
+  /** Counts workers that a previous agent process started as having taken a job at `nowMs`: the true time is unknown (HOST-111). */
   adopt(workerIds: readonly string[], nowMs: number): void {
     for (const id of workerIds) this.note(id, nowMs)
   }
 
-  /** A worker was given a job. */
+  /** Records that a worker took a job. */
   note(workerId: string, nowMs: number): void {
     this.lastMs.set(workerId, nowMs)
   }
 
-  /** Forgets workers that are not there any more. */
+  /** Removes workers that do not exist any more. */
   keep(workerIds: readonly string[]): void {
     const held = new Set(workerIds)
     for (const id of this.lastMs.keys()) if (!held.has(id)) this.lastMs.delete(id)
   }
 
   /**
-   * Which of these workers are to be stopped now that the host has been silent since `sinceMs`, and after how much silence the next one is.
-   * Null: none is left. A worker that never had a job has nothing to lose.
+   * Returns the workers to stop after the silence since `sinceMs`, and the silence in ms after which the next one is due; null: none is
+   * left. A worker that never took a job has nothing to lose and is due first.
    */
   planStops(
     workerIds: readonly string[],

@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { ProcessGroups } from './groups.ts'
 
-/** How built-in programs are kept from the machine; what is undefined here cannot be enforced. */
+/** The isolation of built-in programs from the machine; undefined parts cannot be enforced. */
 export interface Confinement {
-  /** A user of its own for each program, and its group. */
+  /** Returns a uid, also used as gid, that belongs to one program alone. */
   userOf: ((id: string) => number) | undefined
   groups: ProcessGroups | undefined
-  /** What cannot be enforced, in words for the operator. */
+  /** Measures that cannot be enforced, described for the operator. */
   missing: string[]
 }
 
-/** Users that nothing else has: beyond those of people, of services, and of containers with users of their own. */
+/** First of a range of uids that nothing else uses: above those of people, services and containers with user namespaces. */
 const FIRST_USER = 1_900_000_000
 const USERS = 100_000_000
 const TRIAL_MS = 20_000
@@ -20,7 +20,7 @@ const TRIAL_PATH = '/usr/local/bin:/usr/bin:/bin'
 
 export const UNCONFINED: Confinement = { userOf: undefined, groups: undefined, missing: [] }
 
-/** Finds out what this agent may do for its built-in programs (HOST-92). `command` runs this very program. */
+/** Tests which measures this agent can apply to its built-in programs (HOST-92). `command` runs the agent's own program. */
 export async function openConfinement(command: readonly [string, ...string[]]): Promise<Confinement> {
   const isRoot = process.getuid?.() === 0
   const groups = isRoot ? ProcessGroups.open() : undefined
@@ -35,12 +35,18 @@ export async function openConfinement(command: readonly [string, ...string[]]): 
   }
 }
 
-/** The same for the same workload, so that nothing has to be remembered; no two share what the kernel counts by user. */
+/**
+ * Returns the same uid for the same workload, so that nothing has to be stored. The kernel's per-user limits are then counted for each
+ * workload alone.
+ */
 export function userOfProgram(id: string): number {
   return FIRST_USER + (createHash('sha256').update(id).digest().readUInt32BE() % USERS)
 }
 
-/** Whether another user can run this program at all: Node and the agent may lie in a directory that is root's alone. */
+/**
+ * Returns null when another user can run this program, otherwise the problem: Node and the agent may lie in a directory that only root can
+ * enter.
+ */
 async function tryAsStranger([program, ...args]: readonly [string, ...string[]]): Promise<string | null> {
   const stranger = { uid: FIRST_USER, gid: FIRST_USER, cwd: '/', env: { PATH: TRIAL_PATH }, timeout: TRIAL_MS }
   return await promisify(execFile)(program, [...args, '--version'], stranger).then(

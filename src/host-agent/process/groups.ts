@@ -1,19 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What one built-in program may take; none needs a quarter of it. */
+/** Memory limit of one built-in program; none needs a quarter of it. */
 const MEMORY_MAX_BYTES = 512 * 2 ** 20
 const PIDS_MAX = 64
 const NAME = 'podplane'
 
-/** A file of a control group, what it is to say, and whether kernels may lack it. */
+/** A file of a control group, the value written to it, and whether kernels may lack it. */
 type Setting = readonly [file: string, value: number, optional?: true]
 interface Hierarchy {
   dir: string
   settings: readonly Setting[]
 }
 
-/** The control groups of built-in programs, one each, bounded in memory and processes (HOST-92). */
+/** The control groups of built-in programs, one for each, with limits on memory and processes (HOST-92). */
 export class ProcessGroups {
   private readonly hierarchies: readonly Hierarchy[]
 
@@ -21,7 +21,7 @@ export class ProcessGroups {
     this.hierarchies = hierarchies
   }
 
-  /** Undefined where this process may make none. */
+  /** Returns undefined where this process cannot create control groups. */
   static open(root = '/sys/fs/cgroup'): ProcessGroups | undefined {
     try {
       const hierarchies = findHierarchies(root)
@@ -37,7 +37,7 @@ export class ProcessGroups {
     }
   }
 
-  /** Makes the group of a program. Throws when the kernel refuses. */
+  /** Creates the group of a program. Throws when the kernel refuses. */
   create(id: string): void {
     for (const { dir, settings } of this.hierarchies) {
       const group = join(dir, id)
@@ -48,18 +48,18 @@ export class ProcessGroups {
     }
   }
 
-  /** Moves a process in; what it starts is in it too. */
+  /** Moves a process into the group; its children inherit the group. */
   enter(id: string, pid: number): void {
     for (const { dir } of this.hierarchies) writeFileSync(join(dir, id, 'cgroup.procs'), String(pid))
   }
 
-  /** One that still has processes stays, for the next sweep. */
+  /** Removes a group. A group that still has processes stays until the next sweep. */
   remove(id: string): void {
     for (const { dir } of this.hierarchies) {
       try {
         rmdirSync(join(dir, id))
       } catch {
-        // Gone, or not empty yet.
+        // Already removed, or not empty yet.
       }
     }
   }
@@ -70,7 +70,7 @@ export class ProcessGroups {
   }
 }
 
-/** Version 2 has one hierarchy for everything, version 1 one for each thing. */
+/** Version 2 of control groups has one hierarchy for all resources, version 1 has one for each. */
 function findHierarchies(root: string): Hierarchy[] | undefined {
   if (existsSync(join(root, 'cgroup.controllers'))) {
     const settings: Setting[] = [
@@ -91,7 +91,7 @@ function findHierarchies(root: string): Hierarchy[] | undefined {
   ]
 }
 
-/** In version 2 a group says which bounds those below it have. */
+/** In version 2 a group must enable the controllers of its children. */
 function prepareChildren(root: string): void {
   const control = join(root, NAME, 'cgroup.subtree_control')
   if (!existsSync(join(root, 'cgroup.controllers')) || /\bmemory\b.*\bpids\b/.test(readFileSync(control, 'utf8'))) return

@@ -7,14 +7,14 @@ import { rotatedNumber, rotatedPath } from '../builtin/bound-output.ts'
 import { splitLines } from '../logs/lines.ts'
 import type { OutputChunk } from '../runtime.ts'
 
-/** A place in the output: how often the file had been rotated before, and the bytes of that file. */
+/** A position in the output: the number of rotations before the file, and the byte offset in it. */
 const Position = z.object({ generation: z.number().int(), offset: z.number().int() })
 type Position = z.infer<typeof Position>
 
-/** Read in one step; longer than any line. */
+/** Bytes of one read; longer than any line. */
 const READ_BYTES = 64 * 1024
 
-/** Reads the output files of a built-in program from a position on. The program rotates them itself (`bound-output.ts`). */
+/** Reads the output files of a built-in program from a position. The program rotates them itself (`bound-output.ts`). */
 export class ProcessOutput {
   private readonly dir: string
   private readonly now: () => number
@@ -26,18 +26,21 @@ export class ProcessOutput {
     this.position = Position.safeParse(position).data ?? { generation: 0, offset: 0 }
   }
 
-  /** The next whole lines; undefined when there are none now. With `isOver` the file will not grow, so its last line needs no end. */
+  /**
+   * Returns the next whole lines; undefined when there are none yet. With `isOver` the file does not grow, so its last line needs no line
+   * end.
+   */
   async read(isOver: boolean): Promise<OutputChunk | undefined> {
     for (;;) {
       const current = currentGeneration(this.dir)
-      // Two files are kept. Whoever is further behind has missed what lay between.
+      // Only two files exist. A reader that is further behind has lost the lines in between.
       const lost = this.position.generation < current - 1
       if (lost) this.position = { generation: current - 1, offset: 0 }
       const { generation, offset } = this.position
       const isCurrent = generation >= current
       const path = isCurrent ? join(this.dir, 'output.log') : rotatedPath(join(this.dir, 'output.log'), generation)
       const data = await readPart(path, offset)
-      // It was rotated under our hands: these bytes may be of either file.
+      // The file was rotated during the read: these bytes may belong to either file.
       if (isCurrent && currentGeneration(this.dir) !== current) continue
       const chunk = this.split(data, isOver || !isCurrent, lost)
       const atEnd = data.length < READ_BYTES
@@ -58,7 +61,7 @@ export class ProcessOutput {
   }
 }
 
-/** How often the output was rotated. */
+/** Number of rotations of the output so far. */
 function currentGeneration(dir: string): number {
   const rotated = readdirSync(dir).flatMap((name) => rotatedNumber(name) ?? [])
   return Math.max(-1, ...rotated) + 1

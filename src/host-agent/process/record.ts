@@ -11,7 +11,7 @@ const Exit = z.object({ exitCode: z.number().int() })
 const TAIL_BYTES = 8_192
 const SHARED_MODE = 0o1770
 
-/** The files of one built-in workload: who runs, what it printed, how it ended. They outlive the agent process. */
+/** The files of one built-in workload: its process, its output and its exit. They outlive the agent process. */
 export class ProcessRecord {
   readonly dir: string
   readonly id: string
@@ -30,18 +30,18 @@ export class ProcessRecord {
   get outputPath(): string {
     return join(this.dir, 'output.log')
   }
-  /** Written by the built-in program itself as it exits, because nobody but its parent could learn the code otherwise. */
+  /** The built-in program writes this file itself as it exits: the kernel reports an exit code only to the parent process. */
   get exitPath(): string {
     return join(this.dir, 'exit.json')
   }
 
-  /** `user` is who the program runs as; undefined: as the agent. */
+  /** `user`: the uid that the program runs as; undefined: the agent's own. */
   create(user?: number): void {
     mkdirSync(this.homeDir, { recursive: true, mode: 0o700 })
     mkdirSync(this.tmpDir, { recursive: true, mode: 0o700 })
     if (user === undefined) return
     for (const dir of [this.homeDir, this.tmpDir]) chownSync(dir, user, user)
-    // The program adds its own files, but neither takes away nor replaces what the agent has put there.
+    // The program can add files, but can neither remove nor replace those of the agent (sticky bit).
     chownSync(this.dir, 0, user)
     chmodSync(this.dir, SHARED_MODE)
   }
@@ -62,7 +62,7 @@ export class ProcessRecord {
     return Identity.safeParse(readJsonFile(join(this.dir, 'process.json'))).data
   }
 
-  /** What stands for the worker's key, so that the next agent process knows it before it hears the plane. */
+  /** Stores the hash of the worker's relay key, so that the next agent process can admit the worker before it has heard from the plane. */
   writeRelayKey(hash: string): void {
     writeLosableJsonFile(join(this.dir, 'relay-key.json'), { hash })
   }
@@ -75,7 +75,7 @@ export class ProcessRecord {
     return Exit.safeParse(readJsonFile(this.exitPath)).data?.exitCode ?? null
   }
 
-  /** When the program wrote how it ended, by this machine's clock. */
+  /** Returns the time at which the program wrote its exit file, by this machine's clock. */
   readExitTime(): number | null {
     return statSync(this.exitPath, { throwIfNoEntry: false })?.mtimeMs ?? null
   }

@@ -32,22 +32,22 @@ const OUTPUT_POLL_MS = 250
 const CHILD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 export interface ProcessRuntimeOptions {
-  /** Where the files of the processes live. */
+  /** Directory for the files of the processes. */
   dir: string
-  /** The command that runs a built-in program when `__builtin <name> <exit file>` is appended: this very program. */
+  /** The command that runs a built-in program when `__builtin <name> <exit file>` is appended: the agent's own program. */
   command: readonly [string, ...string[]]
   relayUrl: string
   callers: RelayCallers
   confinement: Confinement
 }
 
-/** They work with little; more than this is a tenant's doing. */
+/** Built-in programs need little memory; a tenant's load must not make them use more. */
 const HEAP_MAX = '--max-old-space-size=256'
 
 /** Variables of an endpoint that built-in programs read. */
 const TENANT_VARIABLES: ReadonlySet<string> = new Set(['PROBE_CONCURRENCY'])
 
-/** Runs images named `builtin/…` as child processes, so that a machine without Docker can do real work. */
+/** Runs images named `builtin/…` as child processes, so that a machine without Docker can run jobs. */
 export class ProcessRuntime implements Runtime {
   readonly name = 'process'
   readonly keepsDisk = false
@@ -104,10 +104,10 @@ export class ProcessRuntime implements Runtime {
     try {
       if (user !== undefined) fchownSync(output, user, user)
       confinement.groups?.create(workload.id)
-      // The program sees its directory from within: the way to it from above may be closed to its user.
+      // The path is relative to the working directory: the program's user may be unable to enter the parent directories.
       const child = spawn(program, [HEAP_MAX, ...args, '__builtin', name, relative(record.homeDir, record.exitPath)], {
         cwd: record.homeDir,
-        // Its own process group: a Ctrl-C at the agent's terminal must not reach workloads, and a stop must reach all of one.
+        // Its own process group: Ctrl-C at the agent's terminal must not reach workloads, and a stop must reach all processes of one.
         detached: true,
         stdio: ['ignore', output, output],
         env: this.childEnv(workload, record),
@@ -129,14 +129,14 @@ export class ProcessRuntime implements Runtime {
     try {
       this.options.confinement.groups?.enter(id, child.pid)
     } catch (error) {
-      // One that has ended meanwhile needs no group.
+      // A process that has already ended needs no group.
       if (!hasCode(error, 'ESRCH')) throw new Error(`its control group cannot be used: ${errorText(error)}`)
     }
   }
 
   /**
-   * Never the agent's own environment: it may hold the operator's credentials. And of the tenant's only what a built-in program reads: a
-   * variable such as NODE_OPTIONS or LD_PRELOAD would run the tenant's code as the agent's user, outside any container.
+   * Never includes the agent's own environment, which may hold the operator's credentials. Includes only those variables of the tenant that
+   * built-in programs read: one such as NODE_OPTIONS or LD_PRELOAD would run the tenant's code as the agent's user, outside any container.
    */
   private childEnv(workload: Workload, record: ProcessRecord): Record<string, string> {
     const wanted = Object.entries(workload.env).filter(([name]) => TENANT_VARIABLES.has(name))
@@ -152,7 +152,7 @@ export class ProcessRuntime implements Runtime {
     const ended = await this.waitForEnd(id, record)
     this.options.callers.release(id)
     const endedAtMs = record.readExitTime()
-    // It went with the agent that watched it, or with the machine: there was not even time to write how it ended.
+    // It was killed together with the agent that watched it, or with the machine: there was no time to write the exit file.
     if (!isWatched && ended.exitCode === null)
       return { exitCode: null, reason: 'killed while no agent ran on its host', endedAtMs, byHost: true }
     const reason = describeExit({ ...ended, outOfMemory: false, tail: await record.readOutputTail() })
@@ -163,10 +163,10 @@ export class ProcessRuntime implements Runtime {
     const child = this.children.get(id)
     if (child !== undefined) return await childEnd(child)
     while (this.isRunning(record) && !this.closing.signal.aborted) await sleep(POLL_MS, this.closing.signal)
-    // Nobody waits for a closed runtime; the workload goes on and the next agent process adopts it.
+    // Nothing waits for a closed runtime; the workload continues and the next agent process adopts it.
     if (this.closing.signal.aborted) return await new Promise(() => {})
     const exitCode = record.readExitCode()
-    // The exit file is missing only when no code of the program could run at its end.
+    // The exit file is missing only when the program was killed before it could run code at its end.
     return exitCode === null ? { exitCode, signal: 'SIGKILL' } : { exitCode, signal: null }
   }
 
@@ -174,7 +174,7 @@ export class ProcessRuntime implements Runtime {
     const record = new ProcessRecord(this.options.dir, id)
     const output = new ProcessOutput(record.dir, position, Date.now)
     while (!signal.aborted) {
-      // Asked before the read: what is written after it would be missed otherwise.
+      // Checked before the read, or output written between the two would be missed.
       const isOver = !this.isRunning(record)
       if (!record.exists()) return
       const chunk = await output.read(isOver)
@@ -210,12 +210,12 @@ export class ProcessRuntime implements Runtime {
 
   private signalGroup(record: ProcessRecord, signal: 'SIGTERM' | 'SIGKILL'): void {
     const identity = record.readIdentity()
-    // Checked at the last moment: a process id whose owner ended may belong to a stranger by now.
+    // Checked at the last moment: the id of a process that has ended may belong to another process.
     if (identity === undefined || !isAlive(identity)) return
     try {
       process.kill(-identity.pid, signal)
     } catch {
-      // It ended between the check and the signal.
+      // The process ended between the check and the signal.
     }
   }
 

@@ -1,17 +1,17 @@
 import type { ContainerCreateOptions } from 'dockerode'
 import type { Workload } from '../../host-protocol/messages.ts'
 
-/** What decides, beside its workload, how tightly a container is held. */
+/** Facts about the machine that determine, together with the workload, the limits of a container. */
 export interface ProfileFacts {
   /** The engine's name for the runtime; undefined: its default. */
   engineRuntime: string | undefined
-  /** The kernel has namespaces for control groups. */
+  /** Whether the kernel has control-group namespaces. */
   cgroupNamespaces: boolean
-  /** Most processes of the machine, and most files that one of them may open. */
+  /** Maximum number of processes of the machine, and of open files of one process. */
   pidMax: number
   openFilesMax: number
   realVcpus: number
-  /** The engine may set limits above its own; one that itself runs in a container, say, may not. */
+  /** Whether the engine may raise limits above its own; an engine that itself runs in a container may not. */
   raisesLimits: boolean
 }
 
@@ -22,43 +22,48 @@ export type ContainerProfile = Pick<
 > & { CgroupnsMode?: 'private' }
 
 /**
- * Root's powers that ordinary images need inside their own container; everything else is dropped. None reaches beyond the container's own
- * files and processes, and with user namespaces none means anything outside. Not here, of what the engine gives by itself: MKNOD, NET_RAW
- * (a tenant could answer for another's address), SETPCAP.
+ * Capabilities that ordinary images need inside their own container; all others are dropped. None reaches beyond the container's own files
+ * and processes, and with user namespaces none has an effect outside. Of the engine's defaults these are left out: MKNOD, NET_RAW (a tenant
+ * could answer for another's address), SETPCAP.
  */
 export const CAPABILITIES = [
-  // sshd and login write a record of who came, and give up where they may not.
+  // sshd and login write an audit record of each login, and fail where they cannot.
   'AUDIT_WRITE',
   // Package managers unpack files for other users, whatever their modes.
   'CHOWN',
   'DAC_OVERRIDE',
   'FOWNER',
   'FSETID',
-  // Supervisors end children that run as another user.
+  // Supervisors kill children that run as another user.
   'KILL',
-  // Web servers listen on 80 and 443, sshd on 22.
+  // Web servers listen on ports 80 and 443, sshd on 22.
   'NET_BIND_SERVICE',
-  // rpm unpacks programs with capabilities in their files; they give nothing, as there are no new privileges.
+  // rpm unpacks programs with file capabilities; these have no effect under no-new-privileges.
   'SETFCAP',
-  // su, setpriv, gosu, nginx, sshd: root becomes somebody else.
+  // su, setpriv, gosu, nginx and sshd change from root to another user.
   'SETGID',
   'SETUID',
-  // sshd locks the part of it that speaks to strangers up in an empty directory.
+  // sshd confines its part that handles unauthenticated clients to an empty directory.
   'SYS_CHROOT',
 ] as const
 
 const PIDS_PER_VCPU = 1_024
 const PIDS_MIN = 64
-/** Of the machine's processes, what all containers may have together. */
+/** Share of the machine's process ids that all containers together may use. */
 const PIDS_SHARE = 7 / 8
-/** Programs that close all they might have open become slow with more; who needs more may ask for it. */
+/**
+ * Programs that close every possible file descriptor are slow with a high limit. The soft limit is low; a program can raise it to the hard
+ * one.
+ */
 const OPEN_FILES = { soft: 65_536, hard: 1_048_576 }
 const UNLIMITED = -1
-/** When memory ends, the kernel ends a container before the engine, the agent, or anything else of the machine. */
+/** When memory runs out, the kernel kills a container before the engine, the agent or any other program of the machine. */
 const OOM_SCORE = 500
 const BLOCK_IO_WEIGHT = { min: 10, max: 1_000 }
 
-/** How a container is held, whatever its workload asks for (HOST-88). Seccomp is the engine's own default. */
+/**
+ * Returns the isolation and limits of a container, independent of what its workload asks for (HOST-88). Seccomp is the engine's default.
+ */
 export function containerProfile({ vcpus, gpu }: Workload['resources'], facts: ProfileFacts): ContainerProfile {
   return {
     ...(facts.engineRuntime === undefined ? {} : { Runtime: facts.engineRuntime }),
@@ -69,7 +74,7 @@ export function containerProfile({ vcpus, gpu }: Workload['resources'], facts: P
     PidsLimit: pidsLimit(vcpus, facts),
     Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }, ...(facts.raisesLimits ? raisedLimits(gpu !== null, facts.openFilesMax) : [])],
     OomScoreAdj: OOM_SCORE,
-    // An engine whose kernel knows no weights leaves it out by itself.
+    // An engine whose kernel has no I/O weights ignores it.
     BlkioWeight: clamp(Math.round(BLOCK_IO_WEIGHT.max * shareOf(vcpus, facts)), BLOCK_IO_WEIGHT.min, BLOCK_IO_WEIGHT.max),
   }
 }
@@ -78,18 +83,18 @@ function raisedLimits(hasGpu: boolean, openFilesMax: number) {
   const openFiles = Math.min(OPEN_FILES.hard, openFilesMax)
   return [
     { Name: 'nofile', Soft: Math.min(OPEN_FILES.soft, openFiles), Hard: openFiles },
-    // CUDA pins what it copies from and to a GPU; the limit of memory counts that too.
+    // CUDA pins memory for copies to and from a GPU; the container's memory limit counts it too.
     ...(hasGpu ? [{ Name: 'memlock', Soft: UNLIMITED, Hard: UNLIMITED }] : []),
   ]
 }
 
-/** By its size, and never so many that the machine's own processes, or those of other containers, have no numbers left. */
+/** Returns a limit by size that always leaves process ids for the machine itself and for other containers. */
 function pidsLimit(vcpus: number, facts: ProfileFacts): number {
   const share = Math.floor(facts.pidMax * PIDS_SHARE * shareOf(vcpus, facts))
   return clamp(Math.ceil(PIDS_PER_VCPU * Math.max(1, vcpus)), PIDS_MIN, Math.max(PIDS_MIN, share))
 }
 
-/** The part of the machine that a workload has. */
+/** Returns the share of the machine's vCPUs that a workload has. */
 function shareOf(vcpus: number, { realVcpus }: ProfileFacts): number {
   return Math.min(1, Math.max(1, vcpus) / Math.max(1, realVcpus))
 }

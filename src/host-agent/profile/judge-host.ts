@@ -3,17 +3,20 @@ import type { EngineFacts } from '../engine/engine-facts.ts'
 import type { KernelFacts } from './kernel-facts.ts'
 import { judgeVersion } from './versions.ts'
 
-/** One program watches with one or a few; a hundred containers have enough with these. */
+/** Inotify instances that suffice for a hundred containers; one program uses one or a few. */
 const INOTIFY_ENOUGH = 8_192
 
 export interface HostFacts {
   runtimeClass: RuntimeClass
-  /** Undefined: no containers here. */
+  /** Undefined: this host runs no containers. */
   engine: EngineFacts | undefined
   kernel: KernelFacts
 }
 
-/** How far this host keeps workloads from itself, and what it cannot enforce (HOST-87). What else is missing is told by who enforces it. */
+/**
+ * Returns how far this host is isolated from its workloads and what it cannot enforce (HOST-87). `alsoMissing` lists the gaps that other
+ * parts of the agent found.
+ */
 export function judgeHost({ runtimeClass, engine, kernel }: HostFacts, alsoMissing: readonly string[]): Isolation {
   const userNamespaces = engine !== undefined && engine.remappedRoot !== null
   return {
@@ -24,7 +27,7 @@ export function judgeHost({ runtimeClass, engine, kernel }: HostFacts, alsoMissi
 }
 
 function listMissing(runtimeClass: RuntimeClass, { remappedRoot, seccomp, versions }: EngineFacts, kernel: KernelFacts): string[] {
-  // The other classes put a kernel of their own in between, and have no use for the machine's.
+  // The other classes use a kernel of their own, so these settings of the machine's kernel do not matter.
   const sharesKernel = runtimeClass === 'runc'
   return [
     ...(sharesKernel && remappedRoot === null ? ['user namespaces: the container engine runs without "userns-remap"'] : []),

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** What the machine's kernel allows. */
+/** Limits and features of the machine's kernel. */
 export interface KernelFacts {
   cgroupNamespaces: boolean
   pidMax: number
   openFilesMax: number
-  /** Inotify instances of one user; the kernel counts those of all containers to whoever made them, user namespaces or not. */
+  /** Inotify instances of one user; the kernel counts those of all containers for the user that created them, even with user namespaces. */
   inotifyMax: number
 }
 
-/** The kernel's own defaults, for a machine that does not say. */
+/** The kernel's own defaults, for a machine whose values cannot be read. */
 const PID_MAX = 32_768
 const OPEN_FILES_MAX = 1_048_576
 const INOTIFY_MAX = 128

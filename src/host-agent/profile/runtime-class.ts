@@ -1,15 +1,16 @@
 import type { RuntimeClass } from '../../host-protocol/messages.ts'
 import { OperatorError } from '../../node/fail.ts'
 
-/** Names under which engines know the runtime of a class, the most usual first. */
+/** Engines' names for the runtime of a class, the most common first. */
 const ENGINE_NAMES: Readonly<Record<Exclude<RuntimeClass, 'runc'>, readonly string[]>> = {
   runsc: ['runsc', 'io.containerd.runsc.v1'],
   kata: ['kata', 'kata-runtime', 'io.containerd.kata.v2'],
 }
 
 /**
- * What a container asks of the engine for a runtime class (HOST-87). `runc` asks for nothing: where NVIDIA's runtime is the engine's default,
- * that is runc with a hook. Throws for a class that the engine has no runtime for, because nothing may run in less than was promised.
+ * Returns the engine's runtime name for a runtime class (HOST-87); undefined for `runc`, because the engine's default may be NVIDIA's
+ * runtime, which is runc with a hook. Throws an `OperatorError` for a class without a runtime: no workload may run with less isolation than
+ * promised.
  */
 export function engineRuntimeOf(runtimeClass: RuntimeClass, known: readonly string[]): string | undefined {
   if (runtimeClass === 'runc') return undefined

@@ -1,10 +1,10 @@
-/** Oldest versions without a known way out of a container, or from a tenant's variables to the machine's root (HOST-90). */
+/** Oldest versions without a known escape from a container, or from a tenant's variables to the machine's root (HOST-90). */
 export const MIN_VERSIONS = {
-  /** Namespaces for control groups. */
+  /** First version with control-group namespaces. */
   engine: [20, 10, 0],
   /** CVE-2024-21626: a working directory of the machine leaks into containers. */
   runc: [1, 1, 12],
-  /** CVE-2025-23266: variables of an image run as the machine's root. */
+  /** CVE-2025-23266: variables of an image run code as the machine's root. */
   nvidiaToolkit: [1, 17, 8],
 } as const
 
@@ -12,7 +12,10 @@ export type Component = keyof typeof MIN_VERSIONS
 
 const NAMES: Readonly<Record<Component, string>> = { engine: 'container engine', runc: 'runc', nvidiaToolkit: 'NVIDIA container toolkit' }
 
-/** What is wrong with the version of a component, in words for the operator; null: nothing. Packages may have mended an older one. */
+/**
+ * Returns the problem with a component's version, described for the operator; null: none. A distribution's package may have fixed an older
+ * one.
+ */
 export function judgeVersion(component: Component, version: string | null): string | null {
   const least = MIN_VERSIONS[component]
   const found = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(version ?? '')

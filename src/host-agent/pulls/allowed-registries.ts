@@ -1,12 +1,15 @@
 import { normalRegistryHost, REGISTRY_HOST } from '../../host-protocol/registry-host.ts'
 import { OperatorError } from '../../node/fail.ts'
 
-/** Registries that the operator allows on whatever address they are, and whether they are spoken to in clear. */
+/** Registries that the operator allows at any address, public or not, and whether they use plain HTTP. */
 export type AllowedRegistries = ReadonlyMap<string, { plainHttp: boolean }>
 
 const PLAIN_HTTP = 'http://'
 
-/** Reads `--registry-allow`: hosts with perhaps a port, `http://` before those without TLS. */
+/**
+ * Parses `--registry-allow`: hosts with an optional port, and `http://` before those without TLS. Throws an `OperatorError` for an entry
+ * that is no host.
+ */
 export function parseAllowedRegistries(values: readonly string[]): AllowedRegistries {
   const entries = values
     .flatMap((value) => value.split(','))

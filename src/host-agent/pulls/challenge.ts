@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 
-/** What a registry asks for, as `WWW-Authenticate` says it. */
+/** The authentication scheme that a registry requires, from `WWW-Authenticate`. */
 export type Challenge = { scheme: 'basic' } | { scheme: 'bearer'; realm: string; service: string | undefined }
 
-/** Reads the first challenge that this agent knows; undefined: there is none. */
+/** Parses the first challenge of a scheme that this agent supports; undefined: there is none. */
 export function parseChallenge(header: string | undefined): Challenge | undefined {
   const [, scheme = '', rest = ''] = /^\s*(basic|bearer)\b(.*)$/i.exec(header ?? '') ?? []
   if (scheme.toLowerCase() === 'basic') return { scheme: 'basic' }
@@ -12,7 +12,7 @@ export function parseChallenge(header: string | undefined): Challenge | undefine
   return scheme === '' || realm === undefined ? undefined : { scheme: 'bearer', realm, service: members.get('service') }
 }
 
-/** Token services that are known to be a registry's although their names do not tell. */
+/** Token services that belong to a registry although their host names do not show it. */
 const TOKEN_SERVICES: Readonly<Record<string, string>> = {
   'registry-1.docker.io': 'auth.docker.io',
   'registry.gitlab.com': 'gitlab.com',
@@ -20,9 +20,9 @@ const TOKEN_SERVICES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Whether a login for `registry` may be sent to a token service: to the registry itself, to its own machine or one below its name by https, or
- * to a service that is known for its. Names that only end alike may be two strangers' (`a.co.uk`, `b.co.uk`); the operator names those that are
- * not (`isAllowed`).
+ * Whether a login for `registry` may be sent to a token service: to the registry itself, to its host or a subdomain over https, or to a
+ * service listed for it. Names with the same ending may belong to two parties (`a.co.uk`, `b.co.uk`), so the operator names other services
+ * (`isAllowed`).
  */
 export function isItsTokenService(registry: URL, service: URL, isAllowed: boolean): boolean {
   if (service.host === registry.host) return service.protocol === registry.protocol

@@ -10,11 +10,11 @@ import type { AllowedRegistries } from './allowed-registries.ts'
 import { PullError } from './pull-error.ts'
 
 const REDIRECTS_MAX = 5
-/** Until the head of an answer. */
+/** Timeout for the head of an answer. */
 const ANSWER_MS = 20_000
-/** Between two pieces of an answer. */
+/** Timeout between two chunks of an answer. */
 const IDLE_MS = 30_000
-/** Some registries refuse callers without a name. */
+/** Some registries refuse requests without a user agent. */
 const USER_AGENT = `podplane-agent/${AGENT_VERSION}`
 const CONNECTIONS = { keepAlive: true, timeout: IDLE_MS } as const
 const REDIRECTS: readonly (number | undefined)[] = [301, 302, 303, 307, 308]
@@ -22,30 +22,30 @@ const REDIRECTS: readonly (number | undefined)[] = [301, 302, 303, 307, 308]
 export interface Answer {
   status: number
   headers: IncomingHttpHeaders
-  /** Has to be read or destroyed. */
+  /** The receiver must read or destroy it. */
   body: IncomingMessage
 }
 
 export interface Call {
-  /** The registry that is pulled from, in its one spelling. */
+  /** The host of the registry that the image comes from, normalized. */
   registry: string
   method?: 'GET' | 'HEAD'
   headers?: Record<string, string>
   signal: AbortSignal
-  /** Whether redirects are followed; otherwise one is an answer like another. */
+  /** Whether redirects are followed; otherwise a redirect is returned like any other answer. */
   follow?: boolean
 }
 
 export type Resolve = (host: string) => Promise<LookupAddress[]>
 
 /**
- * The only way from an agent to a registry (HOST-96). Every address, that of a redirect or of a token service too, is a public one reached by
- * https, unless the operator has allowed its host and nobody else leads there (HOST-103); what was looked at is what is connected to.
- * Credentials never follow a redirect to another origin.
+ * The only way from an agent to a registry (HOST-96). Every address, also of a redirect or a token service, must be public and use https,
+ * unless the operator has allowed its host, the registry and every host between them in the chain (HOST-103). A name is resolved once, and
+ * the checked address is the one connected to. Credentials never follow a redirect to another origin.
  */
 export class Egress {
   private readonly allowed: AllowedRegistries
-  /** Connections to what the operator has allowed, in clear and not, and to everything else. */
+  /** Connections to hosts that the operator has allowed, by plain HTTP and by TLS, and to all others. */
   private readonly plain = new HttpAgent(CONNECTIONS)
   private readonly inside = new HttpsAgent(CONNECTIONS)
   private readonly outside: HttpsAgent
@@ -59,23 +59,23 @@ export class Egress {
     for (const agent of [this.plain, this.inside, this.outside]) agent.destroy()
   }
 
-  /** Whether the operator has named a host. */
+  /** Whether the operator has allowed a host. */
   isAllowed(host: string): boolean {
     return this.allowed.has(normalRegistryHost(host))
   }
 
-  /** The address of a registry, which is spoken to in clear only where the operator has said so. */
+  /** Returns the origin of a registry: plain HTTP only where the operator has allowed it. */
   originOf(host: string): string {
     return `${this.allowed.get(host)?.plainHttp ? 'http' : 'https'}://${host === 'docker.io' ? 'registry-1.docker.io' : host}`
   }
 
-  /** Throws a `PullError`. */
+  /** Sends a request and follows redirects if asked. Throws a `PullError`. */
   async call(address: URL, call: Call): Promise<Answer> {
     let url = address
     let headers = call.headers ?? {}
     let isInside = this.allowed.has(call.registry)
     for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
-      // HOST-103: what was once led out of the operator's own registries is not led back into them.
+      // HOST-103: a chain of redirects that has left the operator's registries must not lead back to them.
       isInside &&= this.allowed.has(normalRegistryHost(url.host))
       this.check(url, isInside)
       const answer = await this.send(url, { ...call, headers }, isInside)
@@ -90,14 +90,14 @@ export class Egress {
     throw new PullError('unreachable', `${url.host} redirects more than ${REDIRECTS_MAX} times`)
   }
 
-  /** Refuses an address by what can be seen of it; where a name leads is looked at when it is connected to. */
+  /** Refuses an address by its URL; the addresses of a host name are checked when it is resolved (`publicLookup`). */
   private check(url: URL, isInside: boolean): void {
     const allowed = isInside ? this.allowed.get(normalRegistryHost(url.host)) : undefined
     const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && allowed?.plainHttp === true)
     if (!isSafe) throw new PullError('notAllowed', `${url.protocol}//${url.host} is not https`)
     if (url.username !== '' || url.password !== '') throw new PullError('notAllowed', `an address on ${url.host} carries a login`)
     const bare = url.hostname.replace(/^\[|\]$/g, '')
-    // A name that is an address is not looked up.
+    // A host that is an IP address is not resolved, so it is checked here.
     if (allowed === undefined && isIP(bare) !== 0 && !isPublicAddress(bare)) throw notPublic(url.host, bare)
   }
 
@@ -128,7 +128,7 @@ export class Egress {
   }
 }
 
-/** Resolves a name once and connects to what was looked at: a name that changes in between leads nowhere else. */
+/** Resolves a name once and connects to a checked address, so that a DNS change between check and connect has no effect. */
 function publicLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname).then(

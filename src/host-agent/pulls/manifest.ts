@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { PullError } from './pull-error.ts'
 
-/** The engines' storage drivers refuse more. */
+/** The maximum that the engines' storage drivers accept. */
 const LAYERS_MAX = 127
 const PLATFORMS_MAX = 1_024
 const INDEX_TYPES: readonly string[] = [
@@ -21,7 +21,7 @@ export type Descriptor = z.infer<typeof Descriptor>
 
 const Platform = z.object({ architecture: z.string(), os: z.string(), variant: z.string().optional() })
 const Index = z.object({ manifests: z.array(Descriptor.extend({ platform: Platform.optional() })).max(PLATFORMS_MAX) })
-// Layers that lie elsewhere (`urls`) would be asked of whatever address a manifest names.
+// Layers with `urls` are refused: they would be fetched from any address that a manifest names.
 const Layer = Descriptor.extend({ urls: z.array(z.string()).max(0).optional() })
 export const Manifest = z.object({ config: Descriptor, layers: z.array(Layer).max(LAYERS_MAX) })
 export type Manifest = z.infer<typeof Manifest>
@@ -32,10 +32,10 @@ const Config = z.object({
   rootfs: z.object({ diff_ids: z.array(Digest).max(LAYERS_MAX) }),
 })
 
-/** A manifest is one image, or a list of one image for each platform. */
+/** A manifest document is one image, or a list with one image for each platform. */
 export type ManifestDocument = { kind: 'image'; manifest: Manifest } | { kind: 'index'; digest: string }
 
-/** Reads what a registry gave for a manifest. Of a list the entry for this machine is chosen. Throws a `PullError`. */
+/** Parses a manifest as a registry returned it. From a list it selects the entry for this platform. Throws a `PullError`. */
 export function readManifest(bytes: Buffer, mediaType: string, platform: string): ManifestDocument {
   const json = parseJson(bytes)
   const stated = typeof json === 'object' && json !== null && 'mediaType' in json ? String(json.mediaType) : mediaType
@@ -45,8 +45,8 @@ export function readManifest(bytes: Buffer, mediaType: string, platform: string)
 }
 
 /**
- * The digests of the unpacked layers. Throws a `PullError` when they are not those of the manifest, or for another machine. Engines in a virtual
- * machine (Docker Desktop) emulate others.
+ * Returns the digests of the uncompressed layers. Throws a `PullError` when they do not match the manifest or the image is for another
+ * platform. Engines in a virtual machine (Docker Desktop) emulate other platforms.
  */
 export function readConfig(bytes: Buffer, manifest: Manifest, platform: string): string[] {
   const { architecture, os, rootfs } = parse(Config, parseJson(bytes))
@@ -56,7 +56,7 @@ export function readConfig(bytes: Buffer, manifest: Manifest, platform: string):
   return rootfs.diff_ids
 }
 
-/** What the registries call the machine that this runs on. */
+/** Returns the registries' name for this machine's architecture. */
 export function machinePlatform(arch: string = process.arch): string {
   return arch === 'x64' ? 'amd64' : arch
 }

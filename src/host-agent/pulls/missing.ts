@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 
-/** What a host does not enforce of images and disks, in words for its operator (HOST-98, HOST-99). */
+/** Returns the protections of images and disks that this host does not enforce, described for its operator (HOST-98, HOST-99). */
 export function missingOfImages(
   { localImages, stateDir, volumeDir }: { localImages: boolean; stateDir: string; volumeDir: string },
   dataRoot: string | undefined,
@@ -17,7 +17,7 @@ export function missingOfImages(
   ]
 }
 
-/** Undefined for what is not seen from here, as the data of an engine in a virtual machine. */
+/** Returns the device of a path; undefined where it cannot be seen from here, such as the data of an engine in a virtual machine. */
 function fileSystemOf(path: string | undefined): number | undefined {
   return path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.dev
 }

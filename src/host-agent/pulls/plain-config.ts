@@ -1,18 +1,24 @@
 import { PullError } from './pull-error.ts'
 
-/** What the engine needs to know of an image. Names are compared to the letter: the engine reads others, in capitals say, as the same. */
+/**
+ * Fields of an image that the engine needs. Names are compared exactly: the engine ignores case, so others, such as capitals, would mean
+ * the same.
+ */
 const OF_IMAGE: ReadonlySet<string> = new Set(['architecture', 'variant', 'os', 'created', 'author', 'config', 'rootfs', 'history'])
 
 /**
- * What an image says of how its program is run. Not here: labels and exposed ports, which the engine repeats in every list; volumes, which it
- * makes beside the container's disk and its limit; health checks, which it carries out at the machine's cost; builds.
+ * Fields that determine how the image's program runs. Left out: labels and exposed ports, which the engine repeats in every list; volumes,
+ * which it creates outside the container's disk and its limit; health checks, which it runs at the machine's cost; build triggers.
  */
 const OF_PROGRAM: ReadonlySet<string> = new Set(['Env', 'Cmd', 'Entrypoint', 'WorkingDir', 'User', 'StopSignal', 'Shell', 'ArgsEscaped'])
 
-/** The engine repeats a command in its list of all containers, which has to be read at once. */
+/** The engine includes a command in its list of all containers, which must be read in one piece. */
 const PROGRAM_MAX_BYTES = 64 * 2 ** 10
 
-/** The configuration of an image without what costs others something (HOST-108). Throws a `PullError` when what is left is too long. */
+/**
+ * Returns an image's configuration without the fields that cost other tenants something (HOST-108). Throws a `PullError` when environment
+ * and command exceed `PROGRAM_MAX_BYTES`.
+ */
 export function plainConfig(bytes: Buffer): Buffer {
   const image = keep(JSON.parse(bytes.toString()), OF_IMAGE)
   const program = keep(image.config ?? {}, OF_PROGRAM)

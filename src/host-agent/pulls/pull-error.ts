@@ -1,6 +1,6 @@
 /**
- * Why an image is not to be had, as its tenant is told: one of a few fixed sentences, because whatever a server answered may be another's
- * (HOST-95). Numbers are the agent's own.
+ * Reasons why an image cannot be pulled, as its tenant sees them: a few fixed sentences, because a server's answer may contain another
+ * tenant's data (HOST-95). Numbers come from the agent.
  */
 export const PULL_REASONS = {
   notFound: 'the image does not exist, or takes a credential',
@@ -18,12 +18,12 @@ export const PULL_REASONS = {
 } as const
 export type PullReason = keyof typeof PULL_REASONS
 
-/** A pull that did not succeed. `detail` is for the operator's log alone. */
+/** A failed pull. `detail` is only for the operator's log. */
 export class PullError extends Error {
   readonly reason: PullReason
   readonly detail: string
 
-  /** `numbers` are told to the tenant behind the reason. */
+  /** `numbers` are appended to the reason that the tenant sees. */
   constructor(reason: PullReason, detail: string, numbers = '') {
     super(PULL_REASONS[reason] + numbers)
     this.reason = reason
@@ -31,7 +31,7 @@ export class PullError extends Error {
   }
 }
 
-/** A size as people read it. */
+/** Formats a size in MB or GB. */
 export function gigabytes(bytes: number): string {
   return bytes < 1e8 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 }
@@ -41,13 +41,13 @@ export function tooLarge(what: string, bytes: number, maxBytes: number): PullErr
   return new PullError('tooLarge', `${what} ${bytes} bytes of ${maxBytes}`, numbers)
 }
 
-/** The images of an account would take more than it has on a host (HOST-101). */
+/** The images of an account would exceed its share of a host's space (HOST-101). */
 export function overShare(bytes: number, maxBytes: number): PullError {
   const numbers = `: with it they take ${gigabytes(bytes)} or more of ${gigabytes(maxBytes)}`
   return new PullError('overShare', `the account takes ${bytes} bytes of ${maxBytes}`, numbers)
 }
 
-/** The images of an account would be more than it can have on a host (SHR-34). */
+/** The images of an account would exceed their maximum number on a host (SHR-34). */
 export function tooMany(images: number, maxImages: number): PullError {
   return new PullError(
     'overShare',
@@ -56,7 +56,7 @@ export function tooMany(images: number, maxImages: number): PullError {
   )
 }
 
-/** Not all came in the time that a start may wait, other pulls of the account before it counted (SHR-36). */
+/** The image did not arrive in the time that a start may wait, which includes earlier pulls of the account (SHR-36). */
 export function tooLong(maxMs: number): PullError {
   const hours = maxMs / 3_600_000
   return new PullError(
@@ -66,7 +66,7 @@ export function tooLong(maxMs: number): PullError {
   )
 }
 
-/** The same registry was too slow for this account a moment ago (SHR-37). */
+/** The same registry was too slow for this account a short time ago (SHR-37). */
 export function waitsAfterStall(host: string, waitMs: number): PullError {
   const minutes = Math.ceil(waitMs / 60_000)
   return new PullError(

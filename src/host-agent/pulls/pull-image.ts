@@ -13,11 +13,11 @@ import type { ImageSpace } from './space/image-space.ts'
 import type { PulledImages } from './space/pulled-images.ts'
 
 const CONFIG_MAX_BYTES = 8 * 2 ** 20
-/** Layers that come at the same time. */
+/** Maximum number of concurrent layer downloads. */
 const PARALLEL_FETCHES = 3
 const PARALLEL_QUESTIONS = 8
 
-/** What a manifest says, and what is inside of the layers that it names. */
+/** A manifest and its digest. */
 export interface FoundImage {
   digest: string
   manifest: Manifest
@@ -30,16 +30,16 @@ export interface ImageFetchDeps {
   space: ImageSpace
   shares: ImageShares
   account: string
-  /** Where layers lie until the engine has them. */
+  /** Directory for layers until the engine has loaded them. */
   spoolDir: string
-  /** How many layers of an image, from the first on, the engine's store has. */
+  /** Returns how many layers of an image, counted from the first, the engine's store has. */
   countKnown(diffIds: readonly string[]): Promise<number>
   load(image: SavedImage): Promise<void>
   now(): number
   signal: AbortSignal
 }
 
-/** Asks the registry for the manifest of an image, that of this machine where there are several. */
+/** Fetches the manifest of an image; from a list, the one for this machine. Throws a `PullError`. */
 export async function findImage(client: RegistryClient, wanted: string): Promise<FoundImage> {
   const platform = machinePlatform()
   const find = async () => {
@@ -52,9 +52,9 @@ export async function findImage(client: RegistryClient, wanted: string): Promise
 }
 
 /**
- * Fetches what the engine does not have of an image and what this registry has not proven to have, and loads it. A layer that lies in the
- * engine's store already is nobody's by its digest: its bytes have to come from this registry once, or from this registry for another
- * repository and the registry says that this one has it too (HOST-97).
+ * Fetches the layers that the engine lacks or that this registry has not served before, and loads the image. A layer in the engine's store
+ * does not belong to everyone who knows its digest: this registry must have served its bytes once, for this repository, or for another one
+ * while it confirms that this repository has the layer too (HOST-97).
  */
 export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: FoundImage): Promise<void> {
   const { client, pulled, space, shares, account, reference } = deps
@@ -72,7 +72,7 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
       await layers.requireProven()
       await shares.take(account, { digest, layers: layers.all() }, deps.signal)
       await space.makeRoom(newBytes(layers.all(), pulled), account)
-      // Before it is loaded: an image that nobody remembers would never be collected.
+      // Recorded before it is loaded: an unrecorded image would never be removed.
       pulled.add(digest, layers.all(), deps.now())
       await pulled.whileLoading(digest, () => load(deps, layers, { config, digest, known }))
     })
@@ -81,7 +81,10 @@ export async function fetchImage(deps: ImageFetchDeps, { digest, manifest }: Fou
   }
 }
 
-/** Judges an image by what its manifest says, before anything of it comes: what is not here yet has to fit into the share of its account. */
+/**
+ * Checks an image by its manifest before any download: the layers that are not here yet must fit into the share of its account. Throws a
+ * `PullError`.
+ */
 async function requireRoom(
   { pulled, space, shares, account }: ImageFetchDeps,
   digest: string,
@@ -102,13 +105,13 @@ async function load(deps: ImageFetchDeps, layers: LayerFetch, image: { config: B
   const { config, digest, known } = image
   await deps.load(layers.saved(config, digest, known)).catch(async (error: unknown) => {
     if (known === 0 || deps.signal.aborted) throw error
-    // An engine that does not share layers in this way, or that has lost them meanwhile, gets them all.
+    // An engine that does not share layers in this way, or has lost them meanwhile, gets all layers.
     await layers.fetch(() => true)
     await deps.load(layers.saved(config, digest, 0))
   })
 }
 
-/** An image that is here already is as good as fetched once its registry says that this repository has all of it. */
+/** For an image that is already here: its registry must confirm that this repository has all of its layers. Throws a `PullError`. */
 export async function requireLayers(client: RegistryClient, { manifest }: FoundImage): Promise<void> {
   const digests = [...new Set(manifest.layers.map(({ digest }) => digest))]
   await inParallel(digests, PARALLEL_QUESTIONS, (digest) => client.requireBlob(digest))
@@ -116,10 +119,10 @@ export async function requireLayers(client: RegistryClient, { manifest }: FoundI
 
 interface LayerContext {
   diffIds: readonly string[]
-  /** Layers that this registry has given before. */
+  /** Layers that this registry has served before. */
   proven: ReadonlyMap<string, Layer>
   dir: string
-  /** What a single image may take unpacked. */
+  /** Maximum unpacked size of a single image. */
   maxBytes: number
   onCome(bytes: number): Promise<void>
 }
@@ -137,7 +140,7 @@ class LayerFetch {
     this.context = context
   }
 
-  /** Whether this registry has given the layer before, and it is what the configuration says. */
+  /** Whether this registry has served the layer before and its contents match the configuration. */
   isProven(index: number): boolean {
     const digest = this.manifest.layers[index]?.digest ?? ''
     return this.context.proven.get(digest)?.diffId === this.context.diffIds[index]
@@ -161,7 +164,7 @@ class LayerFetch {
     }
   }
 
-  /** Of the layers that were not fetched the registry has to say that this repository has them. */
+  /** For layers that were not fetched, the registry must confirm that this repository has them. Throws a `PullError`. */
   async requireProven(): Promise<void> {
     const others = this.manifest.layers.map(({ digest }) => digest).filter((digest) => !this.fetched.has(digest))
     await inParallel([...new Set(others)], PARALLEL_QUESTIONS, (digest) => this.deps.client.requireBlob(digest))
@@ -202,14 +205,14 @@ async function readConfigBlob(client: RegistryClient, { config }: Manifest): Pro
   return bytes
 }
 
-/** What an image adds to those that are here. */
+/** Returns the bytes that an image adds to the stored ones. */
 function newBytes(layers: readonly Layer[], pulled: PulledImages): number {
   const known = pulled.layerBytes()
   const added = new Map(layers.map(({ diffId, unpackedBytes }) => [diffId, unpackedBytes]))
   return [...added].reduce((sum, [diffId, bytes]) => (known.has(diffId) ? sum : sum + bytes), 0)
 }
 
-/** The first failure ends it all. */
+/** Runs `act` on all items, at most `width` at a time. The first failure cancels the rest and is thrown. */
 async function inParallel<T>(items: readonly T[], width: number, act: (item: T) => Promise<void>): Promise<void> {
   const rest = [...items]
   const one = async (): Promise<void> => {

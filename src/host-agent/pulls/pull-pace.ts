@@ -1,55 +1,55 @@
 import { PullError } from './pull-error.ts'
 
-/** The least that a registry has to send. */
+/** The minimum speed of a registry. */
 export interface LeastSpeed {
   bytesPerMinute: number
-  /** Over how long it is measured, milliseconds. */
+  /** Length of the measured window in ms. */
   windowMs: number
 }
 
-/** Slower than any line that a GPU is worth: 50 GB would take a month. */
+/** Slower than any connection worth a GPU: 50 GB would take a month. */
 export const LEAST_SPEED: LeastSpeed = { bytesPerMinute: 2 ** 20, windowMs: 180_000 }
 
 const LOOKS_PER_WINDOW = 6
 const MINUTE_MS = 60_000
 
 /**
- * Ends a pull whose registry sends less than the least (SHR-36). Only time in which something is fetched counts, not that in which it waits for its
- * turn or for the engine.
+ * Ends a pull whose registry is slower than the minimum (SHR-36). Only time in which something is fetched counts, not waiting for a turn or
+ * for the engine.
  */
 export class PullPace {
   private readonly host: string
   private readonly speed: LeastSpeed
   private readonly stopping = new AbortController()
-  /** Bytes that came in each of the last parts of a window, the present one last. */
+  /** Bytes received in each of the last intervals of a window, the current one last. */
   private readonly parts: number[] = [0]
   private fetching = 0
   private timer: NodeJS.Timeout | undefined
 
-  /** `host`: the registry, as the tenant named it. */
+  /** `host`: the registry as the tenant named it. */
   constructor(host: string, speed: LeastSpeed) {
     this.host = host
     this.speed = speed
   }
 
-  /** Fires with a `PullError` when it is too slow. */
+  /** Aborts with a `PullError` when the registry is too slow. */
   get signal(): AbortSignal {
     return this.stopping.signal
   }
 
-  /** Bytes have come. */
+  /** Counts received bytes. */
   take(bytes: number): void {
     this.parts.push((this.parts.pop() ?? 0) + bytes)
   }
 
-  /** Measures while `fetch` is under way. */
+  /** Runs `fetch` and measures the speed meanwhile. */
   async during<T>(fetch: () => Promise<T>): Promise<T> {
     this.fetching += 1
     if (this.speed.bytesPerMinute > 0) this.timer ??= setInterval(() => this.look(), this.speed.windowMs / LOOKS_PER_WINDOW)
     try {
       return await fetch()
     } catch (error) {
-      // An abort shows as whatever was broken off by it.
+      // An aborted fetch fails with an arbitrary error; the reason of the abort replaces it.
       throw this.signal.aborted ? this.signal.reason : error
     } finally {
       this.fetching -= 1

@@ -1,22 +1,22 @@
 import { registryHostOf } from '../../host-protocol/registry-host.ts'
 
-/** An image reference, taken apart. */
+/** A parsed image reference. */
 export interface Reference {
-  /** The registry in its one spelling, such as `docker.io`. */
+  /** The registry's normalized host, such as `docker.io`. */
   host: string
   repository: string
-  /** What is asked of the registry: a digest decides, a tag that stands before it does not. */
+  /** The part to request from the registry: the digest if there is one (its tag is then ignored), otherwise the tag. */
   wanted: string
-  /** The digest that it names, if it does. */
+  /** The digest in the reference, if any. */
   digest: string | undefined
-  /** The whole in its one spelling. */
+  /** The normalized reference. */
   text: string
 }
 
 const DEFAULT_HOST = 'docker.io'
 const DEFAULT_TAG = 'latest'
 
-/** Reads a reference of the grammar (PP-161), with the defaults of the engines. */
+/** Parses a reference of the grammar (PP-161), with the engines' defaults. */
 export function parseReference(image: string): Reference {
   const host = registryHostOf(image)
   const [named = '', digest] = image.split('@')

@@ -9,14 +9,14 @@ import type { Reference } from './reference.ts'
 const MANIFEST_MAX_BYTES = 4 * 2 ** 20
 const TOKEN_MAX_BYTES = 64 * 2 ** 10
 
-/** A login and the registry that it belongs to. */
+/** A login and the host of the registry that it belongs to. */
 export interface RegistryLogin {
   username: string
   password: string
   host?: string | undefined
 }
 
-// Exactly these names: what else answers with a token is no token service.
+// Exactly these names: a service that returns a token under another name is no token service.
 const TokenAnswer = z
   .object({ token: z.string().min(1).optional(), access_token: z.string().min(1).optional() })
   .transform(({ token, access_token }) => token ?? access_token)
@@ -25,12 +25,12 @@ export interface RegistryClientDeps {
   egress: Egress
   reference: Reference
   login: RegistryLogin | undefined
-  /** What measures the registry. */
+  /** Measures the speed of the registry. */
   pace: PullPace
   signal: AbortSignal
 }
 
-/** Asks one registry for one repository, with the login of one workload or with none. All that it throws is a `PullError` or an abort. */
+/** Requests one repository of one registry, with the login of one workload or none. Every error is a `PullError` or an abort. */
 export class RegistryClient {
   readonly pace: PullPace
   private readonly deps: RegistryClientDeps
@@ -39,7 +39,7 @@ export class RegistryClient {
 
   constructor(deps: RegistryClientDeps) {
     const { reference, login } = deps
-    // The plane has looked at it; whoever speaks for the plane may not have (HOST-94).
+    // The plane has checked this too, but a party that impersonates the plane may not have (HOST-94).
     if (login !== undefined && login.host !== reference.host) {
       throw new PullError('foreignLogin', `a credential of ${login.host ?? 'no registry'} for an image on ${reference.host}`)
     }
@@ -48,7 +48,7 @@ export class RegistryClient {
     this.origin = new URL(deps.egress.originOf(reference.host))
   }
 
-  /** A manifest by tag or digest, and its digest. */
+  /** Returns a manifest by tag or digest, with its digest. Throws a `PullError`. */
   async manifest(wanted: string, platform: string): Promise<{ document: ManifestDocument; digest: string }> {
     const { headers, body } = await this.ask(`manifests/${wanted}`, { headers: { accept: ACCEPTED_TYPES }, follow: true })
     const bytes = await readBytes(body, MANIFEST_MAX_BYTES, this.pace)
@@ -57,13 +57,13 @@ export class RegistryClient {
     return { document: readManifest(bytes, (headers['content-type'] ?? '').split(';')[0] ?? '', platform), digest }
   }
 
-  /** Refuses when the repository does not hold a blob. A registry that sends it from elsewhere holds it. */
+  /** Throws a `PullError` when the repository does not have a blob. A redirect counts as having it. */
   async requireBlob(digest: string): Promise<void> {
     const { body } = await this.ask(`blobs/${digest}`, { method: 'HEAD' })
     body.resume()
   }
 
-  /** The bytes of a blob from `offset` on. */
+  /** Returns the bytes of a blob from `offset` on. Throws a `PullError`. */
   async blob(digest: string, offset: number): Promise<Answer['body']> {
     const range: Record<string, string> = offset > 0 ? { range: `bytes=${offset}-` } : {}
     const { status, body } = await this.ask(`blobs/${digest}`, { headers: range, follow: true })
@@ -72,7 +72,7 @@ export class RegistryClient {
     throw new PullError('unreachable', `${this.origin.host} cannot go on in the middle of a blob`)
   }
 
-  // A registry that answers no question holds a start as one that sends nothing does.
+  // The speed is measured here too: a registry that does not answer delays a start as much as one that sends no data.
   private ask(path: string, call: Omit<Call, 'signal' | 'registry'>): Promise<Answer> {
     return this.pace.during(() => this.answerTo(path, call))
   }
@@ -80,7 +80,7 @@ export class RegistryClient {
   private async answerTo(path: string, call: Omit<Call, 'signal' | 'registry'>): Promise<Answer> {
     const url = new URL(`/v2/${this.deps.reference.repository}/${path}`, this.origin)
     const first = await this.send(url, call)
-    // Also later on: a token may end before a large image has come.
+    // Also for later requests: a token may expire during the download of a large image.
     if (first.status !== 401) return this.accept(first)
     const challenge = parseChallenge(first.headers['www-authenticate'])
     first.body.destroy()
@@ -142,7 +142,7 @@ function readToken(bytes: Buffer, url: URL): string {
   throw new PullError('unreachable', `${url.host} gives no token`)
 }
 
-/** Reads a body that may not be longer than that. */
+/** Reads a body. Throws a `PullError` when it exceeds `maxBytes`. */
 export async function readBytes(body: Answer['body'], maxBytes: number, pace: PullPace): Promise<Buffer> {
   const pieces: Buffer[] = []
   let length = 0

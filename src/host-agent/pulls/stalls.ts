@@ -9,7 +9,10 @@ interface Stall {
   untilMs: number
 }
 
-/** Registries that were too slow for an account: it waits longer before each further pull from one, and whoever has a turn next gives it back (SHR-37). */
+/**
+ * Registries that were too slow for an account. The account waits longer before each further pull from one; pulls that already wait for a
+ * turn then fail at once and pass it on (SHR-37).
+ */
 export class Stalls {
   private readonly now: () => number
   private readonly known = new Map<string, Stall>()
@@ -18,13 +21,13 @@ export class Stalls {
     this.now = now
   }
 
-  /** Throws a `PullError` before the account may ask that registry again. */
+  /** Throws a `PullError` while the account must not use that registry. */
   check(account: string, host: string): void {
     const stall = this.known.get(nameOf(account, host))
     if (stall !== undefined && this.now() < stall.untilMs) throw waitsAfterStall(host, stall.untilMs - this.now())
   }
 
-  /** Pulls that stall together count once. */
+  /** Records a stall; concurrent pulls that stall count once. */
   note(account: string, host: string): void {
     const name = nameOf(account, host)
     const former = this.known.get(name)
@@ -36,7 +39,7 @@ export class Stalls {
     if (this.known.size > REMEMBERED_MAX && oldest !== undefined) this.known.delete(oldest)
   }
 
-  /** All of an image has come. */
+  /** Clears the stalls, after an image has arrived completely. */
   forget(account: string, host: string): void {
     this.known.delete(nameOf(account, host))
   }

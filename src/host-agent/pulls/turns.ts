@@ -1,4 +1,4 @@
-/** Lets so many at a time do something for one name; the others of that name wait, or leave when their signal fires. */
+/** Limits concurrency for each name: up to `atATime` calls run, the others wait, or reject when their signal aborts. */
 export class Turns {
   private readonly atATime: number
   private readonly taken = new Map<string, number>()

@@ -1,36 +1,36 @@
-/** Everything the relay waits for, and how much it holds. Tests shorten the times. */
+/** All timeouts and limits of the relay. Tests shorten the times. */
 export interface RelayBounds {
-  /** How long a take or stop poll is held while the plane is away, before it is answered 204. */
+  /** How long a take or stop poll is held while the plane cannot be reached, before it is answered 204. */
   pollHoldMs: number
-  /** How long a post waits for the plane's answer before it is put on disk; stock workers wait 20 s or more. */
+  /** How long a post waits for the plane's answer before it is written to disk; stock workers wait 20 s or more. */
   spoolAfterMs: number
-  /** A delivery on whose connection nothing moves for so long is broken off and tried again. */
+  /** A delivery whose connection is idle for this long is aborted and retried. */
   postIdleMs: number
   /** How long a ping is offered to the plane; by then the worker has sent the next one. */
   pingKeepMs: number
   retryBaseMs: number
   retryMaxMs: number
   bodyMaxBytes: number
-  /** All buffered results together, those that are still arriving included; like the next two, shared as `RelayRoom` says. */
+  /** Limit of all buffered results together, including those that are still arriving; like the next two it is shared as in `RelayRoom`. */
   bufferMaxBytes: number
-  /** Posts on disk, and what their bodies take. */
+  /** Limits of the posts on disk: their number and the bytes of their files. */
   spoolMaxEntries: number
   spoolMaxBytes: number
-  /** A post that waited longer is dropped. */
+  /** A post that has waited longer is dropped. */
   spoolMaxAgeMs: number
   /** Connections that one container may have open; with many workloads, its share of all. */
   callerMaxConnections: number
-  /** Connections from an address of which no worker is known to speak yet. */
+  /** Connections from an address that belongs to no known worker. */
   strangerMaxConnections: number
   maxConnections: number
-  /** Requests to the plane that one workload may have under way; with many workloads, its share of all. */
+  /** Concurrent requests of one workload to the plane; with many workloads, its share of all. */
   callerMaxUpstream: number
   maxUpstream: number
-  /** Faster askers are made to wait. */
+  /** Requests above this rate are delayed. */
   callerRequestsPerSecond: number
-  /** How long a stranger waits for being told so. */
+  /** Delay before an unknown caller is refused. */
   refusalDelayMs: number
-  /** Posts from the disk that are on their way at the same time, each of another job. */
+  /** Posts from disk that are delivered concurrently, each of another job. */
   deliverers: number
 }
 
@@ -41,7 +41,7 @@ export const RELAY_BOUNDS: RelayBounds = {
   pingKeepMs: 10_000,
   retryBaseMs: 250,
   retryMaxMs: 5_000,
-  // More than the plane takes (20 MiB): it has to hear about a result that is too big, so that it can fail the job.
+  // More than the plane accepts (20 MiB): a result that is too big must reach the plane, so that the plane can fail the job.
   bodyMaxBytes: 32 * 2 ** 20,
   bufferMaxBytes: 1_024 * 2 ** 20,
   // Minutes of 16 workers that stream 10 chunks a second.
@@ -51,7 +51,7 @@ export const RELAY_BOUNDS: RelayBounds = {
   spoolMaxAgeMs: 7 * 24 * 3_600_000,
   // A worker has one for each job and three for its polls and pings.
   callerMaxConnections: 1_024,
-  // A worker that has just started opens a handful before it is known.
+  // A worker that has just started opens a few connections before its address is known.
   strangerMaxConnections: 32,
   maxConnections: 16_384,
   callerMaxUpstream: 64,

@@ -1,12 +1,12 @@
 import type { PostOutcome } from './offer-post.ts'
 import type { Post } from './post-spool.ts'
 
-/** Longer bodies are not looked into: what they hold is no short update. */
+/** Longer bodies are not parsed: they contain no progress update. */
 const UPDATE_MAX_BYTES = 64 * 1024
 
 /**
- * What a post is to those behind it. Of `update`s only the newest one matters: progress, and what a worker says about itself. After a `result`
- * the worker believes itself to be done with the job.
+ * Determines how a post affects other posts of its lane. Of `update`s (progress, and a worker's state) only the newest matters. After a
+ * `result` the worker considers the job done.
  */
 export type PostKind = 'chunk' | 'result' | 'update'
 
@@ -14,29 +14,29 @@ export type PostKind = 'chunk' | 'result' | 'update'
 export interface LaneEntry {
   readonly number: number
   readonly verb: string
-  /** The workload that it is of. */
+  /** The workload that sent it. */
   readonly caller: string
-  /** For log lines; the query may hold more than an operator should see. */
+  /** For log lines: without the query, which may contain more than an operator should see. */
   readonly path: string
-  /** In memory; undefined when it is on disk only. */
+  /** Undefined when the post is on disk only. */
   post: Post | undefined
-  /** Known from the moment the post is kept; the way of an ordinary post needs no look into it. */
+  /** Determined when the post is written to disk; a post that is delivered directly need not be parsed. */
   kind: PostKind | undefined
-  /** Since when it is on disk, if it is. */
+  /** Time in ms at which it was stored on disk; undefined: it was not. */
   keptAtMs: number | undefined
-  /** Writing it to disk is under way. */
+  /** The write to disk in progress. */
   keeping: Promise<void> | undefined
   inFlight: boolean
-  /** It has left its lane. */
+  /** Whether it has left its lane. */
   gone: boolean
   timer: NodeJS.Timeout | undefined
-  /** Tells the worker; the first word counts. */
+  /** Answers the worker; only the first call counts. */
   settle(outcome: PostOutcome): void
-  /** Gives the memory of its body back. */
+  /** Releases the memory of its body. */
   release(): void
 }
 
-/** The kind of a post by its route and, of a small `job-done`, by its body. */
+/** Returns the kind of a post by its route, and for a small `job-done` by its body. */
 export function kindOf(verb: string, body: Buffer): PostKind {
   if (verb === 'ping') return 'update'
   if (verb === 'job-stream') return 'chunk'

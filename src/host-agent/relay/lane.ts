@@ -7,20 +7,20 @@ import type { Pacer } from './pacer.ts'
 import type { PostSpool } from './post-spool.ts'
 import type { Upstream } from './upstream.ts'
 
-/** What all lanes of a relay share. */
+/** Dependencies that all lanes of a relay share. */
 export interface LaneContext {
   upstream: Upstream
   spool: PostSpool
   pacer: Pacer
   bounds: RelayBounds
   log: Log
-  /** Ends deliveries; what was not delivered is kept for the next agent process. */
+  /** Aborts deliveries; the remaining posts are stored for the next agent process. */
   closing: AbortSignal
 }
 
 /**
- * The posts of one job in the order in which they came, one under way at a time (HOST-21). While the plane answers they stay in memory; once it
- * does not, or not soon, they go to disk, and so does whatever comes behind them.
+ * The posts of one job in the order of arrival, one in flight at a time (HOST-21). They stay in memory while the plane answers in time;
+ * otherwise they are written to disk, with all posts behind them.
  */
 export class Lane {
   /** Resolves when the last post has left, or when the relay closes. */
@@ -31,7 +31,10 @@ export class Lane {
   private readonly entries: LaneEntry[] = []
   private failures = 0
 
-  /** Begins with its first post; `onEmpty` is called when the last one has left. Before each try it waits for `turn`, if there is any to wait for. */
+  /**
+   * Starts with the first post; `onEmpty` is called when the last one has left. Before each attempt it waits for the promise of `turn`, if
+   * there is one.
+   */
   constructor(context: LaneContext, first: LaneEntry, onEmpty: () => void, turn: () => Promise<void> | undefined) {
     this.context = context
     this.caller = first.caller
@@ -49,7 +52,7 @@ export class Lane {
     else entry.timer = setTimeout(() => void this.keep(entry), bounds.spoolAfterMs)
   }
 
-  /** Whether the worker believes that the job's result has arrived, although it is here. */
+  /** Whether a result is still on disk that the worker considers delivered. */
   keepsResult(): boolean {
     return this.entries.some(({ keptAtMs, kind }) => keptAtMs !== undefined && kind === 'result')
   }
@@ -61,7 +64,7 @@ export class Lane {
       if (turn !== undefined) await turn
       const isPaced = this.failures > 0 || this.entries[0]?.keptAtMs !== undefined
       if (isPaced) await pacer.enter(this.caller)
-      // Looked up now: a newer update may have taken its place meanwhile.
+      // Read only here: a newer update may have replaced it during the wait.
       const [head] = this.entries
       // oxlint-disable-next-line typescript/no-unnecessary-condition -- it changes while it is waited for
       const answer = head && !closing.aborted ? await this.deliver(head) : undefined
@@ -69,14 +72,14 @@ export class Lane {
       // oxlint-disable-next-line typescript/no-unnecessary-condition -- it changes while it is waited for
       if (this.failures === 0 || closing.aborted) continue
       await Promise.all(this.entries.map((entry) => this.keepOrRefuse(entry)))
-      // Without an answer the plane is away and the pacer waits for all; with one, the trouble may be this job's alone.
+      // Without an answer the plane cannot be reached and the pacer delays all lanes; with one, the failure may concern this job alone.
       if (answer !== undefined) await sleep(backoffMs(this.failures - 1, bounds.retryBaseMs, bounds.retryMaxMs), closing)
     }
     if (this.entries.length === 0) return onEmpty()
     await Promise.all(this.entries.map((entry) => this.keepOrRefuse(entry)))
   }
 
-  /** Tries a post once. It leaves the lane when the plane has decided about it; else `failures` rises. */
+  /** Tries a post once. It leaves the lane when the plane has accepted or refused it for good; otherwise `failures` increases. */
   private async deliver(entry: LaneEntry): Promise<PostAnswer | undefined> {
     const { upstream, spool, pacer, bounds, log, closing } = this.context
     entry.inFlight = true
@@ -144,7 +147,7 @@ export class Lane {
     if (post === undefined) return
     const nowMs = Date.now()
     if (!(await spool.keep(entry.number, post, nowMs, entry.caller))) return
-    // It was delivered while it was being written.
+    // It was delivered during the write.
     if (entry.gone) return spool.remove(entry.number)
     clearTimeout(entry.timer)
     entry.keptAtMs = nowMs
@@ -154,7 +157,7 @@ export class Lane {
     this.dropUpdateBefore(entry)
   }
 
-  // A worker that reports progress all day must not fill the disk.
+  // A worker that often reports progress must not fill the disk.
   private dropUpdateBefore(entry: LaneEntry): void {
     if (entry.kind !== 'update') return
     const before = this.entries[this.entries.lastIndexOf(entry) - 1]

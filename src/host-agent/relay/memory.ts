@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { RelayRoom } from './room.ts'
 
-/** What a piece costs besides its bytes; without it a body of one-byte pieces would hold far more than it counts. */
+/** Memory overhead of a chunk; without it a body of one-byte chunks would use far more memory than is counted. */
 const PIECE_OVERHEAD_BYTES = 256
 
-/** A result in memory; its room is taken until `release`. */
+/** A result in memory; its space is reserved until `release`. */
 export interface HeldBody {
   body: Buffer
   /** The workload that sent it. */
@@ -12,7 +12,7 @@ export interface HeldBody {
   release(): void
 }
 
-/** The room for results in memory, shared by all requests of a relay and counted while they arrive. */
+/** Memory for results, shared by all requests of a relay and counted while they arrive. */
 export class RelayMemory {
   private readonly room: RelayRoom
 
@@ -20,14 +20,14 @@ export class RelayMemory {
     this.room = new RelayRoom(maxBytes, countCallers)
   }
 
-  /** What results take up now, unfinished ones included. */
+  /** Bytes of all results in memory, including incomplete ones. */
   get heldBytes(): number {
     return this.room.taken
   }
 
   /**
-   * Reads a result completely before it is offered to the plane, because it may have to be offered again; undefined when
-   * it is bigger than `bodyMaxBytes` or there is no room. An upload that breaks off throws and holds nothing.
+   * Reads a result completely before it is offered to the plane, because it may have to be offered again. Returns undefined when it exceeds
+   * `bodyMaxBytes` or there is no space. Throws, and releases its space, when the upload breaks off.
    */
   async read(caller: string, request: IncomingMessage, bodyMaxBytes: number): Promise<HeldBody | undefined> {
     const pieces: Buffer[] = []
@@ -38,7 +38,7 @@ export class RelayMemory {
       taken = 0
     }
     try {
-      // Not destroyed on refusal: the connection is still needed for the answer.
+      // The request is not destroyed on refusal: the connection is still needed for the answer.
       for await (const piece of request.iterator({ destroyOnReturn: false })) {
         bytes += piece.length
         const cost = piece.length + PIECE_OVERHEAD_BYTES

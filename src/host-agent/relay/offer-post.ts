@@ -4,20 +4,20 @@ import { copyHeaders } from './poll.ts'
 import type { Post } from './post-spool.ts'
 import type { Upstream } from './upstream.ts'
 
-/** What the plane said to a post. */
+/** The plane's answer to a post. */
 export interface PostAnswer {
   reply: IncomingMessage
   status: number
   text: Buffer
 }
 
-/** What a worker is told of its post: the plane's answer, that it is safe on disk, or that there is no room for it. */
+/** The worker's answer to its post: the plane's own, that it is stored on disk, or that there is no space for it. */
 export type PostOutcome = PostAnswer | 'kept' | 'full'
 
-/** These are about the moment, not about the post. */
+/** Temporary refusals, which do not concern the post itself. */
 const PASSING_REFUSALS: ReadonlySet<number> = new Set([408, 425, 429])
 
-/** Offers a post to the plane once; undefined when no answer came. */
+/** Offers a post to the plane once; undefined when there was no answer. */
 export async function offerPost(
   upstream: Upstream,
   caller: string,
@@ -34,7 +34,7 @@ export async function offerPost(
   }
 }
 
-/** Whether the plane has decided about a post, so that it is not offered again. */
+/** Whether the plane has accepted or refused a post for good, so that it is not offered again. */
 export function isDecided({ status }: PostAnswer): boolean {
   return status < 300 || (status >= 400 && status < 500 && !PASSING_REFUSALS.has(status))
 }

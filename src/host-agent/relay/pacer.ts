@@ -4,12 +4,12 @@ import type { RelayBounds } from './bounds.ts'
 type PacerBounds = Pick<RelayBounds, 'deliverers' | 'retryBaseMs' | 'retryMaxMs'>
 
 /**
- * Says when a post from the disk may be tried: a few at a time, the workloads in turn, and while the plane takes none, one after ever longer
- * pauses.
+ * Schedules the delivery of posts from disk: a few at a time, the workloads in turn. While the plane takes none, one at a time with a
+ * growing backoff.
  */
 export class Pacer {
   private readonly bounds: PacerBounds
-  /** By workload, the next one first. */
+  /** Queues by workload; the next workload is first. */
   private readonly waiting = new Map<string, (() => void)[]>()
   private active = 0
   private failures = 0
@@ -21,7 +21,7 @@ export class Pacer {
     this.bounds = bounds
   }
 
-  /** Waits for a turn; every turn ends with `leave`. Once the pacer is closed it lets everybody pass. */
+  /** Waits for a turn; every turn ends with `leave`. A closed pacer lets all callers pass. */
   enter(caller: string): Promise<void> {
     return new Promise((resolve) => {
       const queue = this.waiting.get(caller)
@@ -36,21 +36,21 @@ export class Pacer {
     this.admit()
   }
 
-  /** The plane did not take a post. */
+  /** Records that the plane did not take a post. */
   failed(): void {
     const { retryBaseMs, retryMaxMs } = this.bounds
     this.resumeAtMs = performance.now() + backoffMs(this.failures, retryBaseMs, retryMaxMs)
     this.failures += 1
   }
 
-  /** The plane has answered something: it is back. */
+  /** Records an answer of the plane: it can be reached. */
   answered(): void {
     if (this.failures === 0) return
     this.failures = 0
     this.tryNow()
   }
 
-  /** Ends the pause, if there is one. */
+  /** Ends the current pause, if any. */
   tryNow(): void {
     this.resumeAtMs = 0
     this.admit()

@@ -3,7 +3,7 @@ import type { RelayBounds } from './bounds.ts'
 import type { Upstream } from './upstream.ts'
 
 interface Ping {
-  /** Looked up for every try, because what the relay keeps changes meanwhile. */
+  /** Computed for every attempt, because the results on disk change meanwhile. */
   target: () => string
   headers: Record<string, string>
   sentAtMs: number
@@ -16,7 +16,10 @@ export interface PingContext {
   closing: AbortSignal
 }
 
-/** Plain pings: of each worker the newest one that the plane has not got, and no more of it (HOST-24). They never touch the disk: an old ping proves nothing. */
+/**
+ * Plain pings: for each worker only the newest undelivered one is retained (HOST-24). They are never written to disk, because an old ping
+ * proves nothing.
+ */
 export class PingRelay {
   private readonly context: PingContext
   private readonly newest = new Map<string, Ping>()
@@ -26,7 +29,7 @@ export class PingRelay {
     this.context = context
   }
 
-  /** Offers a ping; returns once it was tried, or after a moment, because a worker can do nothing about a plane that is away. */
+  /** Offers a ping. Returns after one attempt or `spoolAfterMs`, because a worker can do nothing about a plane that cannot be reached. */
   async relay(caller: string, target: () => string, headers: Record<string, string>): Promise<void> {
     const ping: Ping = { target, headers, sentAtMs: performance.now(), over: Promise.withResolvers() }
     this.newest.get(caller)?.over.resolve()
@@ -47,7 +50,7 @@ export class PingRelay {
         if (this.newest.get(caller) === ping) this.newest.delete(caller)
         failures = 0
       } else {
-        // The worker hears of nothing it could act on.
+        // The worker gets a normal answer even after a failure, because it could not act on one.
         ping.over.resolve()
         await sleep(Math.min(leftMs, backoffMs(failures, bounds.retryBaseMs, bounds.retryMaxMs)), closing)
         failures += 1

@@ -8,16 +8,16 @@ import type { Upstream } from './upstream.ts'
 
 export interface RelayedPoll {
   caller: string
-  /** Looked up for every try, because what the relay keeps changes meanwhile. */
+  /** Computed for every attempt, because the results on disk change meanwhile. */
   route(): Pick<RelayRoute, 'method' | 'target'>
   headers: OutgoingHttpHeaders
-  /** The plane has answered, and the worker is about to hear it. */
+  /** The plane has answered, and the answer is about to be sent to the worker. */
   onAnswer(status: number): void
 }
 
 /**
- * A take or stop poll. Passed through while the plane answers. While it does not, the poll is held and tried again, and
- * answered 204 in the end: a stock worker polls again at once after any fast error, a thousand times a second.
+ * Relays a take or stop poll. While the plane cannot be reached, the poll is held and retried, and finally answered 204: after any fast
+ * error a stock worker polls again at once, a thousand times a second.
  */
 export async function relayPoll(
   upstream: Upstream,

@@ -10,12 +10,12 @@ import { type KeptPost, PostSpool } from './post-spool.ts'
 import { parseRelayRoute, type RelayRoute } from './routes.ts'
 
 const SESSION_BYTES = 12
-/** How long the end of a worker waits for what that worker posted: not for ever, because the plane may be unable to take it. */
+/** Maximum wait of a worker's end for its posts: bounded, because the plane may be unable to take them. */
 const BEHIND_POSTS_MS = 3_000
 
 /**
- * Which lane a post belongs to; the job is empty for what a worker says about itself. The key is part of it, because only the plane can tell
- * whether it is the worker's: what one container posts under the name of another must not stand in that one's way.
+ * Key of a lane; `job` is empty for posts about the worker itself. It includes the worker's key, because only the plane can verify that:
+ * posts of one container under another's name must not block that one's lane.
  */
 interface LaneOf extends Pick<RelayRoute, 'endpoint' | 'worker' | 'job'> {
   key: string
@@ -28,20 +28,20 @@ interface OwnLane {
 
 export interface PostQueueOptions extends Omit<LaneContext, 'spool' | 'pacer' | 'closing'> {
   spoolDir: string
-  /** How many workloads there are. */
+  /** Returns the number of workloads. */
   countCallers(): number
 }
 
-/** Everything that workers post through a relay, until the plane has it (HOST-20…HOST-24). */
+/** All posts of workers through a relay, until the plane has them (HOST-20…HOST-24). */
 export class PostQueue {
   private readonly context: LaneContext
-  /** By the workload that they are of: how many others have must not matter to one. */
+  /** By the workload that they belong to, so that the cost for one does not depend on the number of posts of others. */
   private readonly lanes = new Map<string, Map<string, OwnLane>>()
   private readonly session = randomBytes(SESSION_BYTES).toString('base64url')
   private readonly closing = new AbortController()
   private lastNumber: number
 
-  /** Begins with the delivery of what a former agent process left in `spoolDir`. */
+  /** Starts the delivery of the posts that a previous agent process left in `spoolDir`. */
   constructor({ spoolDir, countCallers, ...context }: PostQueueOptions) {
     const spool = new PostSpool(spoolDir, context.bounds, context.log, countCallers)
     this.context = { ...context, spool, pacer: new Pacer(context.bounds), closing: this.closing.signal }
@@ -51,7 +51,7 @@ export class PostQueue {
     for (const post of left) this.resume(post)
   }
 
-  /** Takes over one post; the answer is what its worker is to be told. */
+  /** Queues one post; resolves with the answer for its worker. */
   submit(route: RelayRoute, headers: Record<string, string>, { body, caller, release }: HeldBody): Promise<PostOutcome> {
     this.lastNumber += 1
     const number = this.lastNumber
@@ -66,23 +66,23 @@ export class PostQueue {
     return promise
   }
 
-  /** Jobs whose results this worker has handed over and the plane has not got yet. */
+  /** Returns the jobs whose results this worker has posted and the plane does not have yet. */
   keptJobs(route: RelayRoute, headers: Record<string, string>): string[] {
     const asked = laneOf(route, headers)
     return this.lanesOf(route.worker).flatMap(({ of, lane }) => (isSameWorker(of, asked) && lane.keepsResult() ? [of.job] : []))
   }
 
-  /** The plane has answered something, so it is worth trying what waits. */
+  /** Records an answer of the plane: waiting posts may be retried. */
   planeAnswered(): void {
     this.context.pacer.answered()
   }
 
-  /** Waits for a moment until the plane has everything that these workers posted (HOST-25). */
+  /** Waits until the plane has all posts of these workers, at most `BEHIND_POSTS_MS` (HOST-25). */
   settled(workerIds: ReadonlySet<string>): Promise<void> | undefined {
     return this.endOf([...workerIds].flatMap((id) => this.lanesOf(id)))
   }
 
-  /** Ends all deliveries and keeps on disk what was under way. */
+  /** Aborts all deliveries and stores the undelivered posts on disk. */
   async close(): Promise<void> {
     this.closing.abort()
     this.context.pacer.close()
@@ -104,7 +104,7 @@ export class PostQueue {
 
   private resume({ number, keptAtMs, method, target, headers }: KeptPost): void {
     const route = parseRelayRoute(method, target)
-    // No agent writes such a file.
+    // The agent writes no such file.
     if (route === undefined) this.context.spool.remove(number)
     else this.add(laneOf(route, headers), { ...newEntry(number, route, route.worker), keptAtMs, kind: kindOf(route.verb, Buffer.alloc(0)) })
   }
@@ -119,7 +119,7 @@ export class PostQueue {
       return
     }
 
-    // A worker that calls itself unhealthy loses its jobs, so the plane hears of it behind their results.
+    // A worker that reports itself unhealthy loses its jobs, so that report is sent after their results.
     const results = () => this.lanesOf(of.worker).filter((other) => isSameWorker(other.of, of) && other.of.job !== '')
     const turn = () => (of.job === '' ? this.endOf(results()) : undefined)
     const onEmpty = () => {

@@ -12,12 +12,12 @@ const Head = z.object({
   method: z.enum(['GET', 'POST']).default('POST'),
   target: z.string(),
   headers: z.record(z.string(), z.string()),
-  /** Of the body. Absent, like the next, in files of agents that kept results only. */
+  /** Length of the body. Like the next field it is absent in files of agents that stored results only. */
   bytes: z.number().int().optional(),
   keptAtMs: z.number().default(() => Date.now()),
 })
 
-/** What a worker posted, as it goes to the plane: the fence is in the target, the worker's key and the delivery's number in the headers. */
+/** A post as it is sent to the plane: the fence is in the target, the worker's key and the delivery's number in the headers. */
 export interface Post {
   method: 'GET' | 'POST'
   target: string
@@ -25,7 +25,7 @@ export interface Post {
   body: Buffer
 }
 
-/** What is known of a post on disk without its body. */
+/** A post on disk without its body. */
 export interface KeptPost extends Omit<Post, 'body'> {
   number: number
   keptAtMs: number
@@ -39,14 +39,14 @@ export interface SpoolBounds {
 const NAME = /^(\d{1,15})\.(?:post|result)$/
 const NAME_DIGITS = 15
 const NEWLINE = 0x0a
-/** More than the headers that a server takes, so the line in front of a body ends within it. */
+/** More than the header limit of a server, so that the line in front of a body ends within it. */
 const HEAD_MAX_BYTES = 64 * 1024
 
-/** Posts on disk: a line of JSON, then the body as it came. What is in here survives the end of the agent and of the machine. */
+/** Posts on disk: a line of JSON, then the unchanged body. They survive the end of the agent and of the machine. */
 export class PostSpool {
   private readonly dir: string
   private readonly log: Log
-  /** What each post takes, also while it is being written. */
+  /** Sender and file size of each post, from the start of its write. */
   private readonly sizes = new Map<number, { caller: string; bytes: number }>()
   private readonly bytes: RelayRoom
   private readonly entries: RelayRoom
@@ -60,7 +60,10 @@ export class PostSpool {
     makeDirDurably(dir)
   }
 
-  /** Keeps a post: true once it would survive a power cut, false when there is no room. The file holds the worker's key, hence the mode. */
+  /**
+   * Stores a post. Returns true once it would survive a power failure, false when there is no space or the write fails. The file contains
+   * the worker's key, hence its mode.
+   */
   async keep(number: number, { body, ...head }: Post, keptAtMs: number, caller: string): Promise<boolean> {
     const content = Buffer.concat([Buffer.from(`${JSON.stringify({ ...head, bytes: body.length, keptAtMs })}\n`), body])
     if (!this.entries.fits(caller, 1) || !this.bytes.fits(caller, content.length)) return false
@@ -78,7 +81,7 @@ export class PostSpool {
     }
   }
 
-  /** A post with its body; undefined when its file is gone or damaged. */
+  /** Returns a post with its body; undefined when its file is missing or damaged. */
   async read(number: number): Promise<Post | undefined> {
     try {
       const file = await readFile(this.paths.get(number) ?? '')
@@ -102,7 +105,10 @@ export class PostSpool {
     if (this.sizes.size === 0) this.log.info('nothing that workers posted is left on disk')
   }
 
-  /** What a former agent process left, in the order of its numbers. Drafts go: their workers were never told that they are safe. */
+  /**
+   * Returns the posts of a previous agent process in the order of their numbers. Removes damaged files, and drafts: their workers never got
+   * an answer that the posts are stored.
+   */
   takeOver(): KeptPost[] {
     const kept: KeptPost[] = []
     for (const name of readdirSync(this.dir)) {
@@ -116,7 +122,7 @@ export class PostSpool {
       }
       this.paths.set(number, path)
       const { method, target, headers, keptAtMs } = found.head
-      // Nothing is kept of a worker but under its own name.
+      // Posts are only stored under the name of their sender.
       this.take(number, found.size, parseRelayRoute(method, target)?.worker ?? '')
       kept.push({ number, method, target, headers, keptAtMs })
     }
@@ -131,7 +137,7 @@ export class PostSpool {
       })
   }
 
-  // What cannot be removed is delivered once more by the next agent process, and known there as a repeat.
+  // A file that cannot be removed is delivered again by the next agent process, and the plane recognizes it as a repetition.
   private removeFile(path: string): void {
     try {
       rmSync(path, { force: true })
@@ -147,7 +153,7 @@ export class PostSpool {
   }
 }
 
-/** The first line and the size of a file; undefined when it is not whole. */
+/** Returns the first line and the size of a file; undefined when it is incomplete. */
 function readHead(path: string): { head: z.infer<typeof Head>; size: number } | undefined {
   const file = openSync(path, 'r')
   try {

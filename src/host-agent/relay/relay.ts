@@ -19,31 +19,31 @@ const RETRY_AFTER_SECONDS = 5
 
 export interface RelayOptions {
   planeUrl: string
-  /** Address to listen on: loopback for processes, the container bridge for Docker. Never every interface. */
+  /** Address to listen on: loopback for processes, the container bridge for Docker. Never all interfaces. */
   address: string
-  /** Preferred port, so that running workloads reach a restarted agent; another is taken when it is in use. */
+  /** Preferred port, so that running workloads reach a restarted agent; if it is in use, a free one is chosen. */
   port?: number | undefined
-  /** Where posts are kept that the plane has not taken yet. */
+  /** Directory for posts that the plane has not taken yet. */
   spoolDir: string
-  /** Who is served. */
+  /** The workloads that are served. */
   callers: RelayCallers
   bounds?: Partial<RelayBounds>
   log: Log
-  /** A worker is about to hear that it has been given a job, or several. */
+  /** Called just before the answer with one or more jobs is sent to a worker. */
   onTaken?(workerId: string): void
 }
 
 export interface Relay {
   address: string
   port: number
-  /** Hears of the workloads that the plane wants here, with their keys. */
+  /** Receives the desired workloads of this host, with their keys. */
   learn(workloads: readonly Workload[]): void
-  /** Waits for a moment until the plane has everything that these workers posted; undefined when it has. */
+  /** Waits, for a limited time, until the plane has all posts of these workers; undefined when there are none. */
   settled(workerIds: ReadonlySet<string>): Promise<void> | undefined
   close(): Promise<void>
 }
 
-/** Starts the server that workloads speak to in place of the plane. It knows the worker routes and nothing else. */
+/** Starts the server that workloads use in place of the plane. It serves the worker routes only. */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const bounds = { ...RELAY_BOUNDS, ...options.bounds }
   const { callers, log } = options
@@ -62,7 +62,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       response.destroy()
     })
   })
-  // Long polls are idle by nature; Node's own request timeout is about slow senders and stays.
+  // Long polls are idle most of the time. Node's own request timeout limits slow senders and stays.
   server.keepAliveTimeout = 120_000
   boundConnections(server, callers, bounds)
 
@@ -89,7 +89,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 
   async function handlePost(caller: string, route: RelayRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const held = await memory.read(caller, request, bounds.bodyMaxBytes)
-    // 503 is tried again by workers, and by then the buffer may have room.
+    // Workers retry after a 503, and the buffer may have space by then.
     if (held === undefined) return answerJson(response, 503, { error: 'the result does not fit into the relay buffer' })
     const outcome = await posts.submit(route, pickHeaders(request.headers), held)
     if (outcome === 'kept') return answerJson(response, 200, {})
@@ -106,7 +106,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     close: async () => {
       closing.abort()
       await posts.close()
-      // The workers whose posts were put on disk just now are still to hear of it.
+      // Workers whose posts have just been stored on disk must still get their answer.
       await new Promise((resolve) => setImmediate(resolve))
       upstream.close()
       server.closeAllConnections()
@@ -115,7 +115,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   }
 }
 
-// Whatever the plane answers, it is there: what waits for it need not wait longer.
+// Any answer below 500 shows that the plane can be reached, so that waiting posts may be retried.
 function noticeAnswers(upstream: Upstream, notice: () => void): Upstream {
   return {
     ...upstream,
@@ -127,7 +127,7 @@ function noticeAnswers(upstream: Upstream, notice: () => void): Upstream {
   }
 }
 
-/** Fires when the worker goes away before it has its answer. */
+/** Returns a signal that aborts when the worker disconnects before the answer is complete. */
 function whenGone(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
   response.on('close', () => {
@@ -157,7 +157,7 @@ async function listen(server: ReturnType<typeof createServer>, { address, port, 
 
 function answerJson(response: ServerResponse, status: number, body: unknown): void {
   if (response.destroyed) return
-  // A body that was not read would be taken for the next request on this connection.
+  // An unread body would be parsed as the next request on this connection.
   if (status === 503) response.setHeader('connection', 'close').setHeader('retry-after', RETRY_AFTER_SECONDS)
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }

@@ -1,10 +1,10 @@
-/** Of a room that all workloads share, one may take so much. */
+/** Maximum share of one workload in the whole. */
 const SHARE = 1 / 4
-/** This part is divided among the workloads; the rest is for whoever comes first. */
+/** This part is divided evenly among the workloads; the rest is for whichever comes first. */
 const OWN_PART = 1 / 2
 
 /**
- * A bounded amount of something. Each workload has a part of its own that no other can take, and may have a quarter of all while there is room
+ * A bounded resource. Each workload has a part that no other can take, and may use up to a quarter of the whole while there is space
  * (HOST-26).
  */
 export class RelayRoom {
@@ -13,7 +13,7 @@ export class RelayRoom {
   private readonly byCaller = new Map<string, number>()
   private total = 0
 
-  /** `countCallers`: how many workloads there are, also those that have nothing in here. */
+  /** `countCallers`: returns the number of workloads, including those that use nothing of it. */
   constructor(max: number, countCallers: () => number) {
     this.max = max
     this.countCallers = countCallers

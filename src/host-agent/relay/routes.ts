@@ -1,4 +1,4 @@
-/** The worker routes, by how the relay treats them while the plane is away. */
+/** Handling of a worker route while the plane cannot be reached. */
 export type RelayTreatment = 'poll' | 'post' | 'ping'
 
 const TREATMENTS: Record<string, { method: 'GET' | 'POST'; treatment: RelayTreatment }> = {
@@ -16,15 +16,15 @@ export interface RelayRoute {
   endpoint: string
   verb: string
   worker: string
-  /** As it stands in the path; empty on routes without a job. */
+  /** As in the path; empty on routes without a job. */
   job: string
   /** Normalised path and query, to be appended to the plane's URL. */
   target: string
 }
 
 /**
- * Reads a request line; undefined for everything that is not a worker route. The path is normalised first and judged afterwards, so that
- * `/v2/x/ping/../../y` cannot reach another route of the plane in a worker route's clothes, nor `/v2/..//other.host/ping/w` another host.
+ * Parses a request line; undefined for everything that is not a worker route. The path is normalised before it is checked, so that neither
+ * `/v2/x/ping/../../y` reaches another route of the plane nor `/v2/..//other.host/ping/w` another host.
  */
 export function parseRelayRoute(method: string | undefined, rawUrl: string | undefined): RelayRoute | undefined {
   if (rawUrl === undefined || !rawUrl.startsWith('/v2/') || !URL.canParse(rawUrl, 'http://relay')) return undefined
@@ -35,24 +35,24 @@ export function parseRelayRoute(method: string | undefined, rawUrl: string | und
   return { ...route, endpoint, verb, worker: cutGlued(worker), job: cutGlued(job), target: url.pathname + url.search }
 }
 
-// WRK-3: a template without a `?` makes the worker glue its parameters to the last path segment.
+// WRK-3: with a template without a `?` the worker appends its parameters to the last path segment.
 function cutGlued(segment: string): string {
   return segment.replace(/&.*/, '')
 }
 
-/** A poll that is answered with work. */
+/** Whether a poll is answered with jobs. */
 export function isTake({ verb }: RelayRoute): boolean {
   return verb === 'job-take' || verb === 'job-take-batch'
 }
 
-/** A ping that says more than "these jobs are running" (WRK-3): it has to arrive, however late. */
+/** Whether a ping contains a status and not only the running jobs (WRK-3): it must arrive, however late. */
 export function isReport({ treatment, target }: RelayRoute): boolean {
   return treatment === 'ping' && /[?&]status=/.test(target)
 }
 
 /**
- * What a worker asks or says about itself, with the jobs in it whose results the relay keeps: the worker is done with them, but the plane must
- * not conclude that their results are lost (LSE-3, LSE-5), or it would run them again.
+ * Returns the target of a poll or ping with the jobs added whose results the relay still has. The worker is done with them, but the plane
+ * must not consider their results lost (LSE-3, LSE-5), or it would run them again.
  */
 export function tellKeptJobs({ treatment, target }: RelayRoute, keptJobs: readonly string[]): string {
   if (keptJobs.length === 0) return target

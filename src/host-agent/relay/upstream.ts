@@ -4,24 +4,24 @@ import { TLSSocket } from 'node:tls'
 import type { RelayBounds } from './bounds.ts'
 import { Places } from './door/places.ts'
 
-/** Longer than any long poll of the worker protocol (a worker gives up after 90 s). */
+/** Longer than any long poll of the worker protocol (a worker times out after 90 s). */
 const UPSTREAM_IDLE_MS = 120_000
 const FORWARDED_HEADERS = ['authorization', 'content-type', 'user-agent'] as const
 
 export interface UpstreamRequest {
-  /** The workload that it is for. */
+  /** The workload that sent the request. */
   caller: string
   method: string
   target: string
   headers: OutgoingHttpHeaders
   body?: Buffer
-  /** How long nothing may move on the connection; longer than any long poll when absent. */
+  /** Maximum idle time of the connection; when absent, longer than any long poll. */
   idleMs?: number
-  /** Drops the request in a way that the plane notices at once. */
+  /** Aborts the request in a way that the plane notices at once. */
   signal: AbortSignal
 }
 
-/** However many workloads there are, each may have so many requests under way. */
+/** Minimum number of concurrent requests for each workload, however many there are. */
 const LEAST_UPSTREAM = 8
 
 /** Sends requests to the plane over kept-alive connections. */
@@ -44,7 +44,7 @@ export function createUpstream(planeUrl: string): Upstream {
       const options = { method, agent, headers, timeout: idleMs ?? UPSTREAM_IDLE_MS }
       const outgoing = (secure ? httpsRequest : httpRequest)(new URL(plane.origin + prefix + target), options)
       const drop = () => {
-        // A plain close (FIN) goes unnoticed by workerd until it writes; a reset tells it that the take is gone.
+        // workerd notices a plain close (FIN) only when it writes; a reset shows at once that the take is gone.
         if (outgoing.socket !== null && !(outgoing.socket instanceof TLSSocket)) outgoing.socket.resetAndDestroy()
         outgoing.destroy(new Error('dropped'))
       }
@@ -59,7 +59,7 @@ export function createUpstream(planeUrl: string): Upstream {
   return { send, close: () => agent.destroy() }
 }
 
-/** Each workload waits for its own requests only, and none has more under way than its share (HOST-76). */
+/** Limits the concurrent requests of each workload to its share, so that none waits for another's (HOST-76). */
 export function shareUpstream(
   upstream: Upstream,
   { callerMaxUpstream, maxUpstream }: UpstreamBounds,
@@ -83,7 +83,7 @@ export function shareUpstream(
   }
 }
 
-/** Only what the worker protocol needs goes upstream; cookies, forwarding headers and the like stay here. */
+/** Returns only the headers that the worker protocol needs; cookies, forwarding headers and the like are not sent to the plane. */
 export function pickHeaders(headers: IncomingMessage['headers']): Record<string, string> {
   const picked: Record<string, string> = {}
   for (const name of FORWARDED_HEADERS) {

@@ -8,23 +8,23 @@ import type { GuardedViews } from '../mounts/guarded-view.ts'
 import { containerProfile, type ProfileFacts } from '../profile/container-profile.ts'
 import { hasTrialProgram, makeTrialImage } from './trial-image.ts'
 
-/** What differs among container engines, and holds for every container of a host. */
+/** Capabilities that differ among container engines and apply to all containers of a host. */
 export interface EngineAbilities {
-  /** It can limit a container's disk. */
+  /** Whether it can limit a container's disk. */
   limitsDisk: boolean
-  /** It can give a container more than it has itself, of open files and locked memory. */
+  /** Whether it can raise a container's limits of open files and locked memory above its own. */
   raisesLimits: boolean
 }
 
 export interface EngineTrialDeps {
   engine: Pick<DockerEngine, 'create' | 'load' | 'remove' | 'removeImage' | 'start'>
-  /** What decides how containers of this host are held. */
+  /** Facts that determine the limits of this host's containers. */
   facts: Omit<ProfileFacts, 'raisesLimits'>
-  /** Containers with GPUs are given more. */
+  /** Containers with GPUs get higher limits. */
   hasGpus: boolean
   views: GuardedViews
   stateDir: string
-  /** What tells this agent from others of the engine. */
+  /** Distinguishes this agent from others that use the same engine. */
   key: string
   log: Log
 }
@@ -36,8 +36,8 @@ const OWN_LIMITS = 'limits: the container engine may not raise limits; container
 const MISSING_MAX_CHARS = 300
 
 /**
- * Finds out what the container engine can do for every container, with containers of the agent's own: by whether one comes to be, and never by
- * words. What a tenant's container meets is that container's alone (HOST-107).
+ * Determines the engine's capabilities with containers of the agent's own: by whether one can be created, never by error texts. A failure
+ * of a tenant's container concerns that container alone (HOST-107).
  */
 export class EngineTrial {
   private readonly deps: EngineTrialDeps
@@ -49,7 +49,7 @@ export class EngineTrial {
     this.deps = deps
   }
 
-  /** Throws when it cannot be found out; the next call tries again. */
+  /** Returns the capabilities; the result is cached. Throws when they cannot be determined; the next call tries again. */
   find(): Promise<EngineAbilities> {
     this.underWay ??= this.tryOut().then(
       (abilities) => {
@@ -68,7 +68,7 @@ export class EngineTrial {
     return this.underWay
   }
 
-  /** What it cannot do, in words for the operator. */
+  /** Returns the missing capabilities, described for the operator. */
   missing(): string[] {
     if (this.found === undefined) {
       return [`container engine: what it can do could not be found out (${this.failure}); no container starts`.slice(0, MISSING_MAX_CHARS)]
@@ -90,7 +90,7 @@ export class EngineTrial {
     const dir = join(stateDir, 'trial')
     mkdirSync(join(dir, 'volume'), { recursive: true, mode: 0o700 })
     try {
-      // What a former process was about to remove.
+      // A previous process may have left its container.
       await engine.remove(this.name)
       await engine.load(await makeTrialImage(dir, this.image), new AbortController().signal)
       const limitsDisk = await this.can('create', { StorageOpt: { size: '1G' } })
@@ -108,7 +108,7 @@ export class EngineTrial {
     return containerProfile(resources, { ...this.deps.facts, raisesLimits })
   }
 
-  /** Volumes are given as they are where the engine does not see what the agent mounts (HOST-89). */
+  /** Volumes are mounted by their own paths where the engine does not see the agent's mounts (HOST-89). */
   private async lookAtViews(dir: string): Promise<void> {
     const { views } = this.deps
     const view = await views.of(dir).catch(() => undefined)
@@ -117,7 +117,10 @@ export class EngineTrial {
     if (view === undefined || !(await this.can('create', { Mounts: [mount] }))) views.giveUp()
   }
 
-  /** Whether it works so. It does not when it works otherwise, and then again does not so: a moment's trouble is no answer. */
+  /**
+   * Whether a container with `wanted` works. False only if it fails, one with `otherwise` works, and `wanted` fails again: a temporary
+   * failure decides nothing. Throws when both fail.
+   */
   private async can(step: 'create' | 'start', wanted: HostConfig, otherwise: HostConfig = {}): Promise<boolean> {
     if ((await this.fail(step, wanted)) === undefined) return true
     const failure = await this.fail(step, otherwise)
@@ -125,7 +128,7 @@ export class EngineTrial {
     return (await this.fail(step, wanted)) === undefined
   }
 
-  /** Why a container could not be had; undefined: it could. None is left. */
+  /** Returns the error of a container; undefined: it worked. The container is removed in either case. */
   private async fail(step: 'create' | 'start', config: HostConfig): Promise<string | undefined> {
     const { engine } = this.deps
     const HostConfig = { ...this.limits(false), ...config, NetworkMode: 'none', LogConfig: { Type: 'none', Config: {} } }

@@ -11,24 +11,24 @@ const BASE = 0x40_0000n
 const HEADER_BYTES = 64
 const SEGMENT_BYTES = 56
 
-/** For each kind of machine: its number in the header of a program, and the instructions that end a process well, or wait for ever. */
+/** For each architecture: its number in an ELF header, and the machine code that exits with 0 or waits forever. */
 const MACHINES: Readonly<Record<string, { number: number; ends: string; waits: string }>> = {
   amd64: { number: 0x3e, ends: '31ffb83c0000000f05', waits: 'b8220000000f05ebf7' },
   arm64: { number: 0xb7, ends: '000080d2a80b80d2010000d4', waits: '000080d2010080d2020080d2030080d2040080d2280980d2010000d4f9ffff17' },
 }
-/** What the program of such an image does. */
+/** Behaviour of the image's program. */
 type Does = 'ends' | 'waits'
 
-/** Whether the agent has a program for this kind of machine. */
+/** Whether the agent has a program for this architecture. */
 export function hasTrialProgram(): boolean {
   return MACHINES[machinePlatform()] !== undefined
 }
 
-/** An image that comes from nowhere: one program, which ends at once or waits for ever. Its layer is written into `dir`. */
+/** Creates an image without a registry: one program that exits at once or waits forever. Its layer is written into `dir`. */
 export async function makeTrialImage(dir: string, tag: string, does: Does = 'ends'): Promise<SavedImage> {
   const layer = await buffer(tarOf([{ name: PROGRAM, content: trialProgram(does), isProgram: true }]))
   const path = join(dir, `${does}.tar`)
-  // Beside it first: another load may be reading the one that is there.
+  // Written beside it and renamed: another load may be reading the existing file.
   const draft = `${path}.${randomUUID()}`
   writeFileSync(draft, layer, { mode: 0o600 })
   renameSync(draft, path)
@@ -45,7 +45,7 @@ export async function makeTrialImage(dir: string, tag: string, does: Does = 'end
   }
 }
 
-/** As the kernel loads it (ELF, 64 bits): a header, one segment that is all of the file, and the instructions. */
+/** A 64-bit ELF file: a header, one segment that covers the whole file, and the instructions. */
 function trialProgram(does: Does): Buffer {
   const { number, ...code } = MACHINES[machinePlatform()] ?? { number: 0, ends: '', waits: '' }
   const instructions = Buffer.from(code[does], 'hex')

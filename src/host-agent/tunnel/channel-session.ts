@@ -18,8 +18,8 @@ const SWITCHING = 101
 const NORMAL = 1000
 
 /**
- * A command of the plane, message by message. With `flow` no more of its output is sent than the client has said that it takes, so that whoever
- * reads slowly holds back the command and nothing on the way.
+ * Serves a command of the plane over a stream, in channel messages. With `flow`, output is sent only up to the client's credit, so that a
+ * client that reads slowly blocks its command and no buffer on the way.
  */
 export async function serveChannels(stream: TunnelStream, start: () => Promise<ExecSession>, flow: boolean): Promise<void> {
   let isLeft = false
@@ -38,7 +38,7 @@ export async function serveChannels(stream: TunnelStream, start: () => Promise<E
     await conversation.finish(failure(isKnown ? error.message : 'the host of the pod could not start the command', reason))
     return
   }
-  // Also when the client left while it began.
+  // Also for a client that left during the start.
   void stream.over.then(() => session.end())
   // oxlint-disable-next-line typescript/no-unnecessary-condition -- it changes while the start is waited for
   if (isLeft) return
@@ -53,15 +53,15 @@ export async function serveChannels(stream: TunnelStream, start: () => Promise<E
   }
 }
 
-/** What is said on one stream: its messages, and how much of each direction is taken. */
+/** Reads and writes the messages of one stream, and counts the credit of each direction. */
 class Conversation {
   private readonly stream: TunnelStream
   private readonly flow: boolean
   private sendable = FLOW_WINDOW_BYTES
-  /** Without credit. */
+  /** Paces the output when there is no credit (without `flow`). */
   private readonly pace = new Pace(() => performance.now())
   private readonly left = new AbortController()
-  /** Input that was not handed on yet, and what was and is not granted anew. */
+  /** Bytes of input that are not written yet, and bytes that were written but not yet granted again as credit. */
   private queued = 0
   private unsaid = 0
   private input: Promise<void> = Promise.resolve()
@@ -77,7 +77,7 @@ class Conversation {
     })
   }
 
-  /** Resolves when there is room for more. */
+  /** Sends output; resolves when more may be sent. Throws when the client has left. */
   async pass(channel: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> {
     for (let from = 0; from < bytes.length; ) {
       while (this.flow && this.sendable === 0) await this.credit()
@@ -94,7 +94,7 @@ class Conversation {
     if (waitMs > 0) await sleep(waitMs, this.left.signal)
   }
 
-  /** The last that is said. What has gone wrong on the way is nobody's any more. */
+  /** Sends the status as the last message and ends the stream. If that fails, the stream is reset; nothing waits for the error. */
   async finish(status: ReturnType<typeof exited>): Promise<void> {
     try {
       await this.say({ channel: 'status', status })
@@ -105,7 +105,7 @@ class Conversation {
     }
   }
 
-  /** Hands on what the client says, until it has nothing more to say. */
+  /** Passes the client's messages on until the client sends no more. */
   async listen(session: ExecSession): Promise<void> {
     const reader = new RecordReader()
     for (let bytes = await this.stream.read(); bytes !== null; bytes = await this.stream.read()) {
@@ -123,11 +123,12 @@ class Conversation {
       case 'stdin': {
         this.queued += message.bytes.length
         if (this.flow && this.queued > FLOW_WINDOW_BYTES) throw new Error('more input than was granted')
-        // A command that reads no more has not ended for it.
+        // A failed write is ignored: a command that reads no more input has not ended.
         const written = this.afterInput(() => session.write(message.bytes).catch(() => undefined)).then(() =>
           this.taken(message.bytes.length),
         )
-        // Credit for the output must not wait behind input that the command does not read yet; without it nothing waits.
+        // Credit for output must not wait behind input that the command does not read yet; without `flow` there is no credit, so this
+        // waits.
         if (!this.flow) await written
         return
       }
@@ -162,7 +163,7 @@ class Conversation {
     if (!this.flow || this.unsaid < FLOW_WINDOW_BYTES / 4) return
     const granted = this.unsaid
     this.unsaid = 0
-    // Nobody is there to be granted any.
+    // The client has left; it needs no credit.
     await this.say({ channel: 'credit', bytes: granted }).catch(() => undefined)
   }
 
@@ -182,7 +183,7 @@ class Conversation {
     return this.write(encodeRecord({ kind: 'binary', bytes: encodeChannel(message) }))
   }
 
-  // One writer at a time: output and credit are said by two.
+  // Serializes writes: output and credit are sent concurrently.
   private write(bytes: Uint8Array | null): Promise<void> {
     const next = this.writing.then(() => (bytes === null ? undefined : this.stream.write(bytes)))
     this.writing = next.catch(() => undefined)

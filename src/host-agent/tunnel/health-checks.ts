@@ -4,34 +4,36 @@ import type { Place } from '../runtime.ts'
 
 const TICK_MS = 250
 const CHECK_TIMEOUT_MS = 5_000
-/** Before a worker is healthy it is asked often at first, as a client may wait for it; afterwards rarely. */
+/**
+ * Intervals of the checks: EAGER_MS for the first EAGER_CHECKS, as a client may wait for the worker; then STARTING_MS until it is healthy.
+ */
 const EAGER_MS = 500
 const EAGER_CHECKS = 60
 const STARTING_MS = 2_000
 const HEALTHY_MS = 5_000
-/** Checks in a row that fail before a healthy worker counts as failing. */
+/** Consecutive failed checks after which a healthy worker counts as failing. */
 const MAX_FAILURES = 3
-/** How often the same verdict is told with another reason. */
+/** Minimum interval between notifications of the same health with another reason. */
 const SAY_AGAIN_MS = 5_000
 
 export interface HealthVerdict {
   health: WorkloadHealth
-  /** Why it is not healthy. */
+  /** The reason why it is not healthy. */
   reason: string | null
 }
 
 export interface Served {
   id: string
   health: NonNullable<Workload['health']>
-  /** As told last, perhaps by a former agent process. */
+  /** The health reported last, perhaps by a previous agent process. */
   known: WorkloadHealth | undefined
 }
 
 export interface HealthChecksDeps {
-  /** Workloads that run and are to be asked. */
+  /** Returns the running workloads that have health checks. */
   served(): readonly Served[]
   place(workloadId: string, port: number): Promise<Place | undefined>
-  /** Requests of the plane that are under way to it. */
+  /** Returns the number of the plane's requests in progress to a workload. */
   streamsOf(workloadId: string): number
   tell(workloadId: string, verdict: HealthVerdict): void
 }
@@ -44,13 +46,13 @@ interface Asked extends HealthVerdict {
   isAsking: boolean
 }
 
-/** `GET` of the health path (END-10): 200 is healthy, 204 says that it still initialises, anything else fails. */
+/** Returns the health for the status of a `GET` of the health path (END-10): 200 is healthy, 204 initialising, anything else failing. */
 export function judgeAnswer(status: number): WorkloadHealth {
   if (status === 200) return 'healthy'
   return status === 204 ? 'initialising' : 'failing'
 }
 
-/** Asks the workers that serve requests how they are, and tells what has changed. */
+/** Checks the health of workers that serve requests, and notifies about changes. */
 export class HealthChecks {
   private readonly deps: HealthChecksDeps
   private readonly asked = new Map<string, Asked>()
@@ -108,7 +110,8 @@ export class HealthChecks {
     this.deps.tell(id, verdict)
   }
 
-  // A worker that answers one request at a time has no time for a check while it works: that says nothing of its health (LB-8).
+  // A failed check does not count while the worker has requests in progress: one that handles one request at a time cannot answer it
+  // (LB-8).
   private judge(id: string, asked: Asked, { health, reason }: HealthVerdict): HealthVerdict {
     const { health: former } = asked
     if (health !== 'failing') asked.failures = 0

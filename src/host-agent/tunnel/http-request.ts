@@ -4,11 +4,11 @@ import { StreamReset, type TunnelStream } from '../../host-protocol/tunnel/strea
 import type { Place } from '../runtime.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
-/** A connection each: one that is kept may be closed by the workload just when the next request is on its way. */
+/** One connection for each request: the workload could close a kept-alive one just as the next request is sent. */
 const CONNECTIONS = new Agent({ keepAlive: false })
 const MAX_ANSWER_HEADER_BYTES = 32 * 1024
 
-/** One request of the plane to a workload, whose address nobody but this host says. Redirects are the client's business. */
+/** Forwards one request of the plane to a workload; only this host determines the address. Redirects are returned to the client. */
 export function serveHttp(stream: TunnelStream, target: RequestTarget, place: Place): void {
   const { method, path } = target
   const headers = groupHeaders(target.headers)
@@ -34,11 +34,11 @@ export function serveHttp(stream: TunnelStream, target: RequestTarget, place: Pl
   request.on('socket', (socket) => {
     socket.once('connect', () => {
       isConnected = true
-      // A workload may answer before it has been sent a body.
+      // A workload may answer before it has received the body.
       request.flushHeaders()
       stream.accept()
       passBody(stream, request).catch((error: unknown) => {
-        // What the workload has answered meanwhile stands, and its plane decides what becomes of a body that came too late.
+        // An answer that has begun stays valid; the plane handles the rest of the body.
         if (!isAnswered) breakOff(error)
       })
     })
@@ -64,7 +64,7 @@ async function passAnswer(stream: TunnelStream, response: IncomingMessage): Prom
   stream.end()
 }
 
-/** Resolves when there is room again, or never will be. */
+/** Resolves when the request can be written to again, or is closed. */
 function drained(request: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -83,16 +83,16 @@ function groupHeaders(headers: HeaderList): Record<string, string | string[]> {
     const former = grouped[name.toLowerCase()] ?? []
     grouped[name.toLowerCase()] = [...former, value]
   }
-  // Node takes a list only of what may stand there twice.
+  // Node accepts a list only for headers that may be repeated.
   return Object.fromEntries(Object.entries(grouped).map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]))
 }
 
-/** As Node gives them: name, value, name, value. */
+/** Converts Node's raw headers (name, value, name, value) into pairs. */
 export function pairs(raw: readonly string[]): HeaderList {
   return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ''] as [string, string]] : []))
 }
 
-// The text goes to the tenant: no address of this host in it.
+// The tenant sees this text, so it must not contain an address of this host.
 function describe(error: unknown): string {
   if (error instanceof StreamReset) return error.message
   const code = (error as { code?: unknown } | null)?.code

@@ -1,11 +1,11 @@
-/** So much of a command's output is passed on at once to a client that grants no credit, and so much a second behind it. */
+/** Burst of a command's output, and the rate behind it, for a client that grants no credit. */
 const BURST_BYTES = 8 * 2 ** 20
 const BYTES_PER_SECOND = 512 * 1024
 const SECOND_MS = 1_000
 
 /**
- * How fast output goes to a client of which nobody knows whether it reads (HOST-137): what it does not read is held by the plane, in an object that
- * serves all workloads of this host. Pure but for the clock that it is given.
+ * Limits the output to a client that does not report what it has read (HOST-137): unread output is buffered in the plane, in an object that
+ * serves all workloads of this host. Pure except for its clock.
  */
 export class Pace {
   private readonly now: () => number
@@ -17,7 +17,7 @@ export class Pace {
     this.at = now()
   }
 
-  /** Takes these bytes; how long to wait before they are sent, milliseconds. */
+  /** Counts bytes; returns the delay in ms before they are sent. */
   take(bytes: number): number {
     const nowMs = this.now()
     this.left = Math.min(BURST_BYTES, this.left + ((nowMs - this.at) / SECOND_MS) * BYTES_PER_SECOND)

@@ -7,13 +7,13 @@ import { pairs } from './http-request.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
 const MAX_REFUSAL_BYTES = 64 * 1024
-/** The names that a client of WebSocket writes itself. */
+/** Headers that a WebSocket client sets itself. */
 const OWN_HEADERS = /^(?:sec-websocket-.*|connection|upgrade)$/i
 const NORMAL = 1000
 const NO_CODE = 1005
 const ABNORMAL = 1006
 
-/** A WebSocket of the plane to a workload, message by message. */
+/** Forwards a WebSocket of the plane to a workload, message by message. */
 export function serveSocket(stream: TunnelStream, target: RequestTarget, { host, port }: Place): void {
   const wanted = target.headers.filter(([name]) => name.toLowerCase() === 'sec-websocket-protocol').flatMap(([, value]) => value.split(','))
   const headers = Object.fromEntries(target.headers.filter(([name]) => !OWN_HEADERS.test(name)))
@@ -30,7 +30,7 @@ export function serveSocket(stream: TunnelStream, target: RequestTarget, { host,
   const say = (record: SocketRecord) => {
     const bytes = encodeRecord(record)
     if (bytes === null) return
-    // While one is on its way the workload is not read, so that what it says waits there and not here.
+    // The socket is not read during a write, so that further messages wait in the workload and not here.
     socket.pause()
     writing = writing.then(() => stream.write(bytes)).then(() => socket.resume())
     writing.catch(() => socket.terminate())
@@ -82,7 +82,7 @@ async function passRefusal(stream: TunnelStream, body: AsyncIterable<Uint8Array>
   stream.end()
 }
 
-/** Those that an end may send. */
+/** Returns the code if an endpoint may send it (RFC 6455 §7.4), otherwise 1000. */
 function closeCode(code: number): number {
   return (code >= 1000 && code <= 1014 && ![1004, NO_CODE, ABNORMAL].includes(code)) || (code >= 3000 && code <= 4999) ? code : NORMAL
 }

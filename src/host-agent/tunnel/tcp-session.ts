@@ -3,7 +3,9 @@ import { overConnection } from '../engine/exec-stream.ts'
 import { type ExecOutput, ExecRefused, type ExecSession, type Place } from '../runtime.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
-/** In the container, to a port that is open to the container alone. The shell's own way is last: it is bash's. */
+/**
+ * Runs in the container and connects to a port that listens on its loopback only. bash comes last because `/dev/tcp` is a feature of bash.
+ */
 const FORWARD_SCRIPT = `
 p=$1
 if command -v nc >/dev/null 2>&1; then exec nc 127.0.0.1 "$p"; fi
@@ -13,20 +15,20 @@ echo "nothing listens on this port of the pod's own address, and its image has n
 exit 1
 `
 
-/** Where a connection into a workload can lead, and how a command is run there. */
+/** A port of a workload and its address, and how to run a command in it. */
 export interface TcpWay {
   place: Place | undefined
   port: number
   run(command: readonly string[]): Promise<ExecSession>
 }
 
-/** A connection to a port of a workload: at its address, or by a command inside where only the workload itself reaches the port (HOST-136). */
+/** Connects to a port of a workload: at its address, or by a command inside if the port accepts connections only there (HOST-136). */
 export async function openTcp({ place, port, run }: TcpWay): Promise<ExecSession> {
   const socket = place === undefined ? null : await dial(place)
   return socket === null ? await run(['/bin/sh', '-c', FORWARD_SCRIPT, 'sh', String(port)]) : overSocket(socket)
 }
 
-/** Null when nothing listens there. */
+/** Returns null when nothing listens there. Rejects with `ExecRefused` for other errors. */
 function dial({ host, port }: Place): Promise<Socket | null> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, allowHalfOpen: true, timeout: CONNECT_TIMEOUT_MS })

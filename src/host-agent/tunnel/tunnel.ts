@@ -34,15 +34,18 @@ export interface TunnelDeps {
   planeUrl: string
   tokens: Pick<AccessTokens, 'get' | 'invalidate'>
   log: Log
-  /** Where a port of a workload is reached that the plane may speak to; undefined: there is no such workload. */
+  /** Returns the address of a port of a workload that the plane may reach; undefined: there is no such workload. */
   place(workloadId: string, port: number): Promise<Place | undefined>
-  /** Whose a workload is; undefined: nobody says. */
+  /** Returns the account of a workload; undefined: unknown. */
   accountOf(workloadId: string): string | undefined
   /** Starts a command in a pod of this host; undefined: there is no such pod. */
   exec(workloadId: string, request: ExecRequest): Promise<ExecSession> | undefined
 }
 
-/** The WebSocket on which the plane reaches the workloads of this host: dialled out once there is one to reach, and again when it ends. */
+/**
+ * The WebSocket over which the plane reaches the workloads of this host. The agent opens it once there is a reachable workload, and again
+ * whenever it ends.
+ */
 export class Tunnel {
   private readonly deps: TunnelDeps
   private readonly closing = new AbortController()
@@ -54,7 +57,7 @@ export class Tunnel {
     this.deps = deps
   }
 
-  /** There is somebody here to be reached. */
+  /** Connects, because a workload is reachable; repeated calls have no effect. */
   open(): void {
     if (this.running || this.closing.signal.aborted) return
     this.running = true
@@ -66,7 +69,7 @@ export class Tunnel {
     this.socket?.close(1000, 'agent stops')
   }
 
-  /** Requests of the plane that are under way to this workload. */
+  /** Returns the number of the plane's requests in progress to a workload. */
   streamsOf(workloadId: string): number {
     return this.end?.streamsOf(workloadId) ?? 0
   }
@@ -83,7 +86,7 @@ export class Tunnel {
     }
   }
 
-  /** Resolves when the connection has ended: whether there was one. */
+  /** Resolves when the connection has ended: true if it was opened. */
   private connect(token: string): Promise<boolean> {
     const { deps } = this
     const socket = new WebSocket(planeUrl(deps.planeUrl, TUNNEL_PATH).replace(/^http/, 'ws'), {
@@ -140,13 +143,13 @@ export class Tunnel {
     try {
       end.receive(message)
     } catch (error) {
-      // Only the connection is given up: the next one begins anew.
+      // Only this connection ends; the next one has no state of it.
       this.deps.log.warn('the plane broke the rules of the tunnel; it is opened again', { error: errorText(error) })
       socket.terminate()
     }
   }
 
-  /** The plane names a workload and a port of it; where that is, only this host says (HOST-125). */
+  /** Serves a stream of the plane, which names a workload and a port; only this host determines the address (HOST-125). */
   private async serve(stream: TunnelStream, target: OpenTarget): Promise<void> {
     try {
       if (target.kind === 'exec') return await this.serveExec(stream, target)

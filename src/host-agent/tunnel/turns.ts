@@ -1,12 +1,12 @@
-/** Bytes that may wait in the connection before streams wait for it: more would only make a neighbour's next bytes later. */
+/** Bytes that may be buffered in the connection before streams wait for a turn; more would only delay the next bytes of other streams. */
 const MAX_WAITING_BYTES = 256 * 1024
 
-/** Whose turn it is to send: in the order in which they asked, so that streams that send much take turns frame by frame. */
+/** Grants turns to send in the order of the requests, so that busy streams alternate frame by frame. */
 export class Turns {
   private readonly waiting: (() => void)[] = []
   private readonly waitingBytes: () => number
 
-  /** `waitingBytes`: what the connection has been given and not yet sent. */
+  /** `waitingBytes`: returns the bytes that were given to the connection and are not sent yet. */
   constructor(waitingBytes: () => number) {
     this.waitingBytes = waitingBytes
   }
@@ -16,12 +16,12 @@ export class Turns {
     return new Promise((resolve) => this.waiting.push(resolve))
   }
 
-  /** Some of it is sent. */
+  /** Grants waiting turns after bytes were sent. */
   drained(): void {
     while (this.waiting.length > 0 && this.waitingBytes() < MAX_WAITING_BYTES) this.waiting.shift()?.()
   }
 
-  /** The connection is gone: whoever waits finds that out by itself. */
+  /** Grants all waiting turns when the connection has ended: each sender then notices that its stream is over. */
   close(): void {
     for (const go of this.waiting.splice(0)) go()
   }

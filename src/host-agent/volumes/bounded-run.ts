@@ -5,15 +5,15 @@ import { OUTPUT_MAX_BYTES, OutputText } from './output-text.ts'
 export interface Ended {
   code: number
   stdout: string
-  /** What it complained of, its beginning. */
+  /** The beginning of its error output. */
   stderr: string
 }
 
 const COMPLAINT_MAX_CHARS = 300
 
 /**
- * Runs a command on files that may be on a server which is away: what waits for that cannot even be killed, so after `withinMs` it is left behind
- * instead of being waited for. Undefined then, and when it cannot be started. None of the threads that Node has for files is held by it.
+ * Runs a command on files that may be on an unavailable server. A process that waits for such a file cannot be killed, so the command is
+ * abandoned after `withinMs`; undefined then, and when it cannot be started. No thread of Node's file pool is blocked by it.
  */
 export function boundedRun(
   command: string,

@@ -2,14 +2,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasCode, OperatorError } from '../../node/fail.ts'
 
-/** The name under which systemd hands the credentials of the bucket over. */
+/** The name of the systemd credential for the bucket. */
 const CREDENTIAL = 'global-volumes'
 const NAMES = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']
 const LINE = /^([A-Z_]+)=(\S+)$/
 
 /**
- * GLV-9: credentials of the bucket as systemd has opened them for this service (`LoadCredentialEncrypted=`), sealed on the disk with a key of this
- * machine. They are read when a program needs them, and are given to it alone. Empty: there are none, and the agent's environment has to do.
+ * Reads the bucket's credentials as systemd has decrypted them for this service (`LoadCredentialEncrypted=`; encrypted on disk with a key
+ * of this machine) (GLV-9). They are read when a program needs them and passed to it alone. Empty: there are none, and the agent's
+ * environment is used. Throws an `OperatorError` for a malformed line.
  */
 export function readBucketLogin(directory = process.env.CREDENTIALS_DIRECTORY): Record<string, string> {
   if (directory === undefined) return {}
@@ -27,7 +28,7 @@ function readCredential(directory: string): string {
   }
 }
 
-// Whatever is wrong with it, nothing of a line is repeated.
+// The error never repeats a part of a line, which may be secret.
 function readLine(line: string, index: number): [string, string] {
   const [, name = '', value = ''] = LINE.exec(line.trim()) ?? []
   if (NAMES.includes(name)) return [name, value]

@@ -21,14 +21,14 @@ const RETRY_BASE_MS = 2_000
 const RETRY_MAX_MS = 60_000
 const POLL_MS = 100
 const REASON_MAX_CHARS = 200
-/** No words of a store, which a tenant reads too, but what it means. */
+/** Fixed texts by error of rclone: a tenant reads the reason, so it must not contain the store's own text. */
 const REASONS: readonly [RegExp, string][] = [
   [/AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|Forbidden|\b40[13]\b|NoCredentialProviders/i, 'it refuses the credentials'],
   [/NoSuchBucket|directory not found|bucket does not exist|\b404\b/i, 'it has no such bucket'],
   [/connection refused|no such host|timeout|deadline|dial tcp|TLS|x509/i, 'it cannot be reached'],
 ]
 
-/** Why this machine can mount no bucket; null: it can. */
+/** Returns the reason why this machine cannot mount a bucket; null: it can. */
 export async function findMountProblem(): Promise<string | null> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'the agent is not root on Linux'
   for (const tool of TOOLS) {
@@ -44,18 +44,18 @@ export async function findMountProblem(): Promise<string | null> {
 }
 
 /**
- * The bucket of global volumes, mounted by the agent itself with rclone, `nosuid,nodev` (HOST-115). It is looked at all the time: one that does
- * not answer is taken away and mounted anew. Nothing of the agent waits for it longer than a while.
+ * The bucket of global volumes, mounted by the agent with rclone, `nosuid,nodev` (HOST-115). It is checked every `LOOK_MS`; a mount that
+ * does not answer is removed and mounted again. Every wait of the agent for it has a timeout.
  */
 export class BucketMount {
   readonly path: string
   private readonly bucket: Bucket
-  /** What has been written and not been uploaded yet; a next process goes on with it. */
+  /** Directory for written data that is not uploaded yet; the next process continues the upload. */
   private readonly cacheDir: string
   private readonly log: Log
   private readonly closing = new AbortController()
   private child: ChildProcess | undefined
-  /** Fires when the rclone of this process ends: nobody waits for the next look then. */
+  /** Aborted when the rclone of this process ends, so that the next check follows at once. */
   private ended = new AbortController()
   private why: string | null = 'it is not mounted yet'
 
@@ -68,7 +68,7 @@ export class BucketMount {
     this.path = join(MOUNTS, `bucket-${createHash('sha256').update(stateDir).digest('hex').slice(0, 16)}`)
   }
 
-  /** Why nothing can be had of it at present; null: it is there. */
+  /** The reason why the bucket cannot be used at present; null: it can. */
   get problem(): string | null {
     return this.why
   }
@@ -77,7 +77,7 @@ export class BucketMount {
     void this.run()
   }
 
-  /** Takes the mount away; with `keep`, for containers that go on without an agent, it stays. */
+  /** Removes the mount; with `keep` it stays, for containers that continue without an agent. */
   async close(keep: boolean): Promise<void> {
     this.closing.abort()
     if (keep) return
@@ -89,7 +89,7 @@ export class BucketMount {
     const { signal } = this.closing
     for (let failures = 0; !signal.aborted; ) {
       const isThere = await this.answers()
-      // No container is given what is not there while it is mounted anew.
+      // While it is mounted again, no container may start with it.
       if (!isThere && this.why === null) this.note('it has gone, and is mounted anew')
       const problem = isThere ? null : await this.mount()
       if (problem !== this.why) this.note(problem)
@@ -108,14 +108,17 @@ export class BucketMount {
     else this.log.warn('the bucket of global volumes cannot be used', { bucket: this.bucket.bucket, reason: problem })
   }
 
-  /** Whether it is mounted and its file system answers; a former process of the agent may have done it. */
+  /** Whether it is mounted, perhaps by a previous agent process, and its file system answers. */
   private async answers(): Promise<boolean> {
     if (!isServed(this.path)) return false
     const looked = await boundedRun('stat', ['-f', '--', this.path], { withinMs: LOOK_WITHIN_MS })
     return looked?.code === 0
   }
 
-  /** Null: mounted. The store is asked first: rclone mounts one that lets nobody in, and then hangs in every call. */
+  /**
+   * Mounts the bucket and returns the problem; null: mounted. The store is queried first: rclone mounts one that refuses access, and then
+   * blocks in every call.
+   */
   private async mount(): Promise<string | null> {
     try {
       await this.unmount()
@@ -138,15 +141,15 @@ export class BucketMount {
     const args = ['lsf', '--max-depth', '1', '--retries', '1', '--low-level-retries', '1', '--contimeout', '5s', '--timeout', '10s']
     const asked = await boundedRun(RCLONE, [...args, remoteOf(this.bucket)], { withinMs: ASK_WITHIN_MS, env: rcloneEnv(this.bucket) })
     if (asked === undefined) return 'it cannot be reached'
-    // A prefix under which nothing lies is no directory yet.
+    // A prefix without objects is no directory yet.
     if (asked.code === 0 || (this.bucket.prefix !== '' && /directory not found/.test(asked.stderr))) return null
     this.log.debug('the object store refuses', { error: asked.stderr })
     return REASONS.find(([pattern]) => pattern.test(asked.stderr))?.[1] ?? 'it answers with an error'
   }
 
   /**
-   * What is seen at the place while no bucket is mounted there: nothing, and nobody can write it. In a plain directory a container that starts
-   * at that moment would keep its files on this machine, where the bucket then covers them.
+   * Mounts an empty, read-only file system below the bucket's mount. In a plain directory, a container that starts while no bucket is
+   * mounted would write its files to this machine, and the bucket would then cover them.
    */
   private async layGround(): Promise<void> {
     mkdirSync(this.path, { recursive: true, mode: 0o700 })
@@ -164,7 +167,7 @@ export class BucketMount {
       'nodev',
       '--umask',
       '0',
-      // It is mounted over the ground.
+      // It is mounted over the file system of `layGround`.
       '--allow-non-empty',
       '--dir-cache-time',
       '5s',
@@ -192,7 +195,7 @@ export class BucketMount {
     this.ended = ended
     child.on('error', () => ended.abort())
     child.on('exit', () => ended.abort())
-    // It does not keep the agent from ending.
+    // It must not delay the end of the agent's process.
     child.unref()
     this.child = child
   }
@@ -211,7 +214,7 @@ export class BucketMount {
   }
 }
 
-/** The kinds of file systems that are mounted at a place, the topmost last. */
+/** Returns the types of the file systems that are mounted at a path, the topmost last. */
 function mountedAt(path: string): string[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
   return lines.filter((line) => line.split(' ')[4] === path).map((line) => line.split(' - ')[1]?.split(' ')[0] ?? '')
@@ -221,7 +224,7 @@ function isMounted(path: string): boolean {
   return mountedAt(path).length > 0
 }
 
-/** Mounted by rclone, dead or alive. */
+/** Whether a FUSE file system is mounted on top, even if rclone has died. */
 function isServed(path: string): boolean {
   return mountedAt(path).at(-1)?.startsWith('fuse') ?? false
 }

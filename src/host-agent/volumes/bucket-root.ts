@@ -10,7 +10,7 @@ const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/
 const ONCE = ['--retries', '1', '--low-level-retries', '3']
 const Size = z.object({ bytes: z.number().int().min(0) })
 
-/** The global volumes of a bucket, as the one who keeps it clean sees them: asked of the store itself, not of a mount of it (GLV-6). */
+/** The global volumes of a bucket for listing, measuring and wiping; queries the store itself, not a mount (GLV-6). */
 export class BucketRoot implements VolumeHome {
   readonly kind = 'global'
   private readonly bucket: Bucket

@@ -1,12 +1,12 @@
 import { OperatorError } from '../../node/fail.ts'
 import { readBucketLogin } from './bucket-login.ts'
 
-/** A bucket of an S3-compatible object store, and the part of it that holds global volumes. */
+/** A bucket of an S3-compatible object store, and the prefix for global volumes in it. */
 export interface Bucket {
   bucket: string
-  /** Without slashes at its ends; empty: all of the bucket. */
+  /** Without slashes at its ends; empty: the whole bucket. */
   prefix: string
-  /** Undefined: Amazon's own. */
+  /** Undefined: Amazon S3. */
   endpoint: string | undefined
   region: string | undefined
 }
@@ -15,7 +15,7 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,62}$/
 const PREFIX = /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/
 const REGION = /^[a-z0-9-]{1,64}$/
 
-/** `s3://<bucket>[/<prefix>][?endpoint=<url>&region=<name>]`. */
+/** Parses `s3://<bucket>[/<prefix>][?endpoint=<url>&region=<name>]`. Throws an `OperatorError`. */
 export function parseBucket(text: string): Bucket {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const [bucket, prefix] = [url?.hostname ?? '', (url?.pathname ?? '').replace(/^\/+|\/+$/g, '')]
@@ -32,16 +32,19 @@ export function parseBucket(text: string): Bucket {
   )
 }
 
-/** What rclone calls the part of the bucket, and a directory in it. */
+/** Returns rclone's path of the prefix, or of a directory in it. */
 export function remoteOf({ bucket, prefix }: Bucket, name = ''): string {
   return `store:${[bucket, prefix, name].filter((part) => part !== '').join('/')}`
 }
 
-/** Settings of rclone, which reads no file of its own: credentials come from systemd or the agent's environment and are in no argument. */
+/**
+ * Returns the environment for rclone, which reads no configuration file: credentials come from systemd or the agent's environment, and
+ * never appear in arguments.
+ */
 export function rcloneEnv({ endpoint, region }: Bucket): Record<string, string> {
   const certificates = process.env.AWS_CA_BUNDLE ?? ''
   return {
-    // Some versions of rclone fail over the variable, and all have one of their own.
+    // Some versions of rclone fail with AWS_CA_BUNDLE set; all support RCLONE_CA_CERT.
     ...(certificates !== '' && { AWS_CA_BUNDLE: '', RCLONE_CA_CERT: certificates }),
     ...readBucketLogin(),
     RCLONE_CONFIG: '/dev/null',

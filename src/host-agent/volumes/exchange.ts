@@ -11,25 +11,25 @@ const JITTER = 0.2
 export interface ExchangeDeps {
   roots: readonly VolumeHome[]
   meter: Pick<VolumeMeter, 'take' | 'putBack'>
-  /** Brings a request to the plane; undefined when that was not possible. */
+  /** Sends a request to the plane; undefined when that failed. */
   send(request: VolumesRequest): Promise<VolumesResponse | undefined>
-  /** Ids of volumes that a container of this host may have open; undefined: it is not known yet. */
+  /** Returns the ids of volumes that a container of this host may have open; undefined: not known yet. */
   inUse(): ReadonlySet<string> | undefined
-  /** The sizes that volumes are to have. */
+  /** Applies the desired sizes of volumes. */
   onSizes(sizes: VolumesResponse['sizes']): Promise<void>
-  /** Volumes whose size this host can enforce. */
+  /** Returns the volumes whose size this host can enforce. */
   held(): Promise<readonly string[]>
   log: Log
   intervalMs?: number
 }
 
-/** Tells the plane what is in the volumes of this host, and wipes those that are deleted (HOST-113, HOST-114). */
+/** Reports the use of this host's volumes to the plane, and wipes deleted volumes (HOST-113, HOST-114). */
 export class VolumeExchange {
   private readonly deps: ExchangeDeps
   private readonly closing = new AbortController()
   private since: number | null = null
   private readonly wiped = new Map<string, VolumeRef>()
-  /** Where the next part of `held` begins. */
+  /** Index at which the next part of `held` starts. */
   private offset = 0
 
   constructor(deps: ExchangeDeps) {
@@ -44,7 +44,7 @@ export class VolumeExchange {
     this.closing.abort()
   }
 
-  /** One question and what follows from the answer. Never fails. */
+  /** Sends one request and carries out the answer. A failed request has no effect. */
   async round(): Promise<void> {
     const { meter, send, onSizes } = this.deps
     const used = meter.take(VOLUMES_MAX)
@@ -54,7 +54,7 @@ export class VolumeExchange {
     if (answer === undefined) return meter.putBack(used)
     for (const { kind, id } of wiped) this.wiped.delete(`${kind} ${id}`)
     await onSizes(answer.sizes)
-    // Whoever is asked for something that cannot be done yet is asked again: nothing of that time counts as worked through.
+    // `since` advances only when every wipe is done; otherwise the next request returns the same volumes again.
     if (await this.wipeAll(answer.wipe)) this.since = answer.nowMs
   }
 
@@ -72,7 +72,7 @@ export class VolumeExchange {
     for (const ref of refs) {
       if (this.closing.signal.aborted) return false
       const root = this.deps.roots.find(({ kind }) => kind === ref.kind)
-      // One that a container is still writing to goes when that has ended.
+      // A volume that a container still uses is wiped after that container has ended.
       const isFree = this.deps.inUse()?.has(ref.id) === false
       const outcome = root !== undefined && isFree ? await root.wipe(ref.id) : 'later'
       if (outcome === 'gone') this.wiped.set(`${ref.kind} ${ref.id}`, ref)

@@ -16,11 +16,11 @@ export interface KeepVolumesDeps {
   log: Log
 }
 
-/** Looks after the shared volumes that this host can get at: what is in them, and that deleted ones go. Undefined: it has none. */
+/** Measures the shared volumes that this host can access and wipes deleted ones; undefined: it has none. */
 export function keepVolumes({ options, send, inUse, sizes, log }: KeepVolumesDeps): { close(): void } | undefined {
   const { networkVolumes, globalVolumes, stateDir } = options
   const roots: VolumeHome[] = []
-  // What the container engine mounts itself is out of the agent's reach.
+  // The agent cannot access volumes that the container engine mounts itself.
   if (typeof networkVolumes === 'string') roots.push(new VolumeRoot({ kind: 'network', path: networkVolumes, stateDir, log }))
   if (typeof globalVolumes === 'string') roots.push(new VolumeRoot({ kind: 'global', path: globalVolumes, stateDir, log }))
   else if (globalVolumes !== undefined) roots.push(new BucketRoot(globalVolumes, log))

@@ -3,21 +3,21 @@ import type { VolumeUse } from '../../host-protocol/volumes.ts'
 import { sleep } from '../../node/backoff.ts'
 import type { VolumeHome } from './volume-home.ts'
 
-/** A volume is looked at this often at most. */
+/** Minimum interval between two measurements of a volume. */
 const FRESH_MS = 600_000
-/** A look is followed by a pause of so many times its own length: a disk is read for a small part of the time. */
+/** Each measurement is followed by a pause of this many times its duration, so that the disk is read only for a small part of the time. */
 const PAUSE_FACTOR = 20
 const ROUND_MS = 15_000
 
-/** Says what the file system itself has counted in a volume; undefined where it counts nothing. */
+/** Returns the use counted by the file system itself; undefined where it does not count. */
 export type CountedBytes = (root: VolumeHome, id: string) => Promise<{ bytes: number; enforced: boolean } | undefined>
 
-/** Finds out how much is in the volumes of this host, one at a time and slowly (HOST-114). */
+/** Measures the use of this host's volumes, one at a time and slowly (HOST-114). */
 export class VolumeMeter {
   private readonly roots: readonly VolumeHome[]
   private readonly counted: CountedBytes
   private readonly closing = new AbortController()
-  /** When each was looked at, by the monotonic clock. */
+  /** Time of the last measurement of each volume, by the monotonic clock in ms. */
   private readonly lookedAt = new Map<string, number>()
   private readonly found = new Map<string, VolumeUse>()
 
@@ -34,14 +34,14 @@ export class VolumeMeter {
     this.closing.abort()
   }
 
-  /** What was found since it was last taken, at most `limit`. */
+  /** Returns and removes at most `limit` measurements that were not taken yet. */
   take(limit: number): VolumeUse[] {
     const taken = [...this.found.values()].slice(0, limit)
     for (const { kind, id } of taken) this.found.delete(`${kind} ${id}`)
     return taken
   }
 
-  /** What could not be told; a newer look wins. */
+  /** Takes back measurements that could not be sent; newer ones replace them. */
   putBack(uses: readonly VolumeUse[]): void {
     for (const use of uses) if (!this.found.has(`${use.kind} ${use.id}`)) this.found.set(`${use.kind} ${use.id}`, use)
   }

@@ -1,7 +1,7 @@
-/** Most that is kept of a command's output: names of some ten thousand volumes. */
+/** Maximum output of a command that is retained: the names of some ten thousand volumes. */
 export const OUTPUT_MAX_BYTES = 4 * 2 ** 20
 
-/** The beginning of a stream. */
+/** Collects the beginning of a stream, up to `maxBytes`. */
 export class OutputText {
   private readonly chunks: Buffer[] = []
   private readonly maxBytes: number

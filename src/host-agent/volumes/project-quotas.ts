@@ -5,21 +5,21 @@ import { boundedRun } from './bounded-run.ts'
 
 const KIB_PER_GB = 2 ** 20
 const WITHIN_MS = 20_000
-/** A report is of all volumes of the file system, so it is read for many of them. */
+/** Lifetime of a cached report: one report covers all volumes of the file system. */
 const REPORT_FRESH_MS = 10_000
-/** Projects of volumes are numbered from here on: lower numbers are the operator's and the container engine's. */
+/** First project id for volumes: lower ones belong to the operator and the container engine. */
 const FIRST_PROJECT = 2 ** 30
 
-/** What the file system has counted of a project. */
+/** The use that the file system has counted for a project. */
 export interface Counted {
   bytes: number
-  /** Whether more than a limit is refused. */
+  /** Whether a hard limit is set, above which writes are refused. */
   enforced: boolean
 }
 
 /**
- * Sizes of volumes, kept by the file system itself: each directory is a project of its own (ext4, XFS), and what is made in it belongs to that
- * project (HOST-112). The project has the number of the directory, which no other directory of the file system has while it is there.
+ * Sizes of volumes, enforced by the file system: each directory is a project of its own (ext4, XFS), and files created in it belong to that
+ * project (HOST-112). The project id is derived from the directory's inode, which no other existing directory of the file system has.
  */
 export class ProjectQuotas {
   private readonly root: string
@@ -32,8 +32,8 @@ export class ProjectQuotas {
   }
 
   /**
-   * Makes the directory of a new volume a project. False for one that is none and has files: these would not count, and going through what a
-   * tenant has made is not worth the risk, so its size stays a reservation.
+   * Makes the directory of a new volume a project. False when it is none and has files: these would not count, and walking through a
+   * tenant's files is not worth the risk, so its size stays a reservation.
    */
   async adopt(id: string): Promise<boolean> {
     const path = join(this.root, id)
@@ -43,18 +43,18 @@ export class ProjectQuotas {
     const first = await boundedRun('find', [path, '-mindepth', '1', '-print', '-quit'], { withinMs: WITHIN_MS })
     if (first?.code !== 0 || first.stdout !== '') return false
     const made = await boundedRun('chattr', ['-p', String(wanted), '+P', '--', path], { withinMs: WITHIN_MS })
-    // The limit of a former directory of that number.
+    // Removes the limit of an earlier directory with the same project id.
     return made?.code === 0 && (await this.setLimit(wanted, 0))
   }
 
-  /** Keeps a volume to a size from now on; false when its file system does not, or not for this volume. */
+  /** Limits a volume to a size; false when the file system cannot limit it, or not this volume. */
   async limit(id: string, sizeGb: number): Promise<boolean> {
     if (!(await this.adopt(id))) return false
     const project = await this.projectOf(join(this.root, id))
     return project !== undefined && (await this.setLimit(project, sizeGb * KIB_PER_GB))
   }
 
-  /** What is in a volume; undefined when it is no project. */
+  /** Returns the use of a volume; undefined when it is no project. */
   async counted(id: string): Promise<Counted | undefined> {
     const path = join(this.root, id)
     const project = await this.projectOf(path)
@@ -91,7 +91,10 @@ export class ProjectQuotas {
   }
 }
 
-/** A number that fits a project: the directory's own where that is small enough, as on most file systems. */
+/**
+ * Returns a project id for an inode: the inode's number plus `FIRST_PROJECT` if it is small enough, as on most file systems, otherwise a
+ * hash.
+ */
 export function projectOfInode(inode: string): number {
   const number = BigInt(inode)
   if (number < BigInt(FIRST_PROJECT)) return FIRST_PROJECT + Number(number)
@@ -99,7 +102,7 @@ export function projectOfInode(inode: string): number {
   return FIRST_PROJECT + (digest.readUInt32BE() % FIRST_PROJECT)
 }
 
-/** Reads `repquota -P -n -O csv`: kilobytes and limits by project. */
+/** Parses the output of `repquota -P -n -O csv`: kibibytes and limits by project. */
 export function parseReport(csv: string): ReadonlyMap<number, Counted> {
   const projects = new Map<number, Counted>()
   for (const line of csv.split('\n')) {

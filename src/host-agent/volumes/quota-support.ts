@@ -13,12 +13,12 @@ export interface FileSystem {
 }
 
 const TOOLS = ['chattr', 'lsattr', 'setquota', 'repquota']
-/** How ext4 and XFS say that they count by project, and keep to the limits. */
+/** Mount options by which ext4 and XFS show that project quotas are counted and enforced. */
 const ACCOUNTING = ['prjquota', 'pquota']
 const TYPES = ['ext4', 'xfs']
 const WITHIN_MS = 5_000
 
-/** The quotas of the file system below a directory, or why there are none (HOST-112). */
+/** Returns the quotas of the file system of a directory, or the reason why there are none (HOST-112). */
 export async function findQuotas(directory: string): Promise<ProjectQuotas | { problem: string }> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return { problem: 'the agent is not root on Linux' }
   try {
@@ -31,14 +31,17 @@ export async function findQuotas(directory: string): Promise<ProjectQuotas | { p
   }
 }
 
-/** Why a file system keeps nobody to a size; null: it does. */
+/** Returns the reason why a file system cannot enforce sizes; null: it can. */
 export function problemOf(system: FileSystem | undefined): string | null {
   if (system === undefined) return 'its file system is not known'
   if (!TYPES.includes(system.type)) return `its file system is ${system.type}; project quotas are of ext4 and XFS`
   return system.options.some((option) => ACCOUNTING.includes(option)) ? null : `its ${system.type} is mounted without prjquota`
 }
 
-/** The file system that a path lies on, from the kernel's list of mounts: the one mounted nearest, of several in one place the last. */
+/**
+ * Returns the file system of a path from the kernel's list of mounts: the one with the longest mount point, and of several at the same
+ * point the last.
+ */
 export function fileSystemOf(mountinfo: string, path: string): FileSystem | undefined {
   let best: FileSystem | undefined
   for (const line of mountinfo.split('\n')) {
@@ -59,7 +62,7 @@ async function missingTool(): Promise<string | null> {
   return null
 }
 
-/** The kernel writes what would end a word as three octal digits. */
+/** The kernel escapes separators as a backslash and three octal digits. */
 function decode(word: string): string {
   return word.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
 }

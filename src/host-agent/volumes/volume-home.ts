@@ -1,13 +1,13 @@
-/** What became of a volume that was to be wiped. */
+/** Result of wiping a volume. */
 export type WipeOutcome = 'gone' | 'later'
 
-/** Where the volumes of a kind are, as the one who keeps it clean sees it. */
+/** The location of the volumes of a kind, for listing, measuring and wiping. */
 export interface VolumeHome {
   readonly kind: 'network' | 'global'
-  /** Ids of the volumes that are there; undefined when it does not answer. */
+  /** Returns the ids of the existing volumes; undefined when the location does not answer. */
   list(): Promise<string[] | undefined>
-  /** Removes a volume with all that is in it. */
+  /** Removes a volume with all of its contents. */
   wipe(id: string): Promise<WipeOutcome>
-  /** What is in one of them; undefined when that cannot be told. */
+  /** Returns the use of a volume; undefined when it cannot be measured. */
   measure(id: string): Promise<{ bytes: number; enforced: boolean } | undefined>
 }

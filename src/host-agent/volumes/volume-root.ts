@@ -6,11 +6,11 @@ import type { Log } from '../log.ts'
 import { boundedRun } from './bounded-run.ts'
 import type { VolumeHome, WipeOutcome } from './volume-home.ts'
 
-/** Says which directory this is, so that an empty one below a missing mount is not taken for it. */
+/** A file with the directory's id, so that an empty directory below a missing mount is not mistaken for it. */
 const MARKER = '.podplane-volumes'
-/** Of directories that are being removed; no volume id can begin with it. */
+/** Prefix of directories that are being removed; no volume id can begin with it. */
 const TRASH_PREFIX = '.wiped-'
-/** The plane makes the ids, but a host does not trust its input. */
+/** The plane creates the ids, but a host does not trust its input. */
 const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/
 const ANSWER_WITHIN_MS = 20_000
 const REMOVED_WITHIN_MS = 600_000
@@ -21,12 +21,12 @@ const Markers = z.record(z.string(), z.string())
 export interface VolumeRootOptions {
   kind: 'network' | 'global'
   path: string
-  /** Where this agent remembers which directory it has seen at that path. */
+  /** Directory in which this agent stores the id of the directory that it has seen at that path. */
   stateDir: string
   log: Log
 }
 
-/** A directory that holds shared volumes, one sub-directory each, as the one who keeps it clean sees it (HOST-113). */
+/** A directory of shared volumes, one sub-directory each, for listing, measuring and wiping (HOST-113). */
 export class VolumeRoot implements VolumeHome {
   readonly kind: 'network' | 'global'
   readonly path: string
@@ -40,7 +40,7 @@ export class VolumeRoot implements VolumeHome {
     this.log = log
   }
 
-  /** Ids of the volumes that have a directory; undefined when it does not answer, or another directory is there than before. */
+  /** Returns the ids of the volumes that have a directory; undefined when it does not answer, or is another directory than before. */
   async list(): Promise<string[] | undefined> {
     if (!(await this.isSame())) return undefined
     const found = await this.entries()
@@ -48,8 +48,9 @@ export class VolumeRoot implements VolumeHome {
   }
 
   /**
-   * Removes a volume with all that is in it. It is out of reach at once: renamed, which moves a link and not what it leads to, and then removed by
-   * a program that follows no links and leaves no file system. What an interrupted removal has left goes too.
+   * Removes a volume with all of its contents. It is first renamed, so that it is out of reach at once (a rename moves a link and not its
+   * target), and then removed by a program that follows no links and stays on the file system. Also removes the rest of interrupted
+   * removals.
    */
   async wipe(id: string): Promise<WipeOutcome> {
     if (!SAFE_ID.test(id) || !(await this.isSame())) return 'later'
@@ -71,7 +72,7 @@ export class VolumeRoot implements VolumeHome {
     return isGone === true ? 'gone' : 'later'
   }
 
-  /** Bytes that the tree of a volume takes, without following links or leaving its file system. */
+  /** Returns the bytes of a volume's tree, without following links or leaving its file system. */
   async measure(id: string): Promise<{ bytes: number; enforced: boolean } | undefined> {
     const args = ['-n', '19', 'du', '-s', '-x', '-B', '1', '--', join(this.path, id)]
     const ended = await boundedRun('nice', args, { withinMs: LOOK_WITHIN_MS })
@@ -90,7 +91,7 @@ export class VolumeRoot implements VolumeHome {
     return found?.code === 0 ? found.stdout.split('\0').filter((name) => name !== '') : undefined
   }
 
-  /** Whether this is the directory that the agent has known at this path; the first one that it sees is marked. */
+  /** Whether this is the directory that the agent has seen at this path before; the first one seen is marked. */
   private async isSame(): Promise<boolean> {
     const marker = join(this.path, MARKER)
     const read = await boundedRun('cat', ['--', marker], { withinMs: ANSWER_WITHIN_MS })
@@ -101,21 +102,21 @@ export class VolumeRoot implements VolumeHome {
       return found === expected
     }
     const mark = found ?? (await this.mark(marker))
-    // What other directories were remembered by meanwhile stays.
+    // Read again, so that marks of other directories written meanwhile stay.
     if (mark !== undefined) writeJsonFile(this.marksPath, { ...this.readMarks(), [this.path]: mark })
     return mark !== undefined
   }
 
   private async mark(marker: string): Promise<string | undefined> {
     const id = randomUUID()
-    // Beside it first: hosts that share the directory may read it at the same moment, and must not take an empty marker for the whole one.
+    // Written beside it and renamed: hosts that share the directory may read it at the same time, and must not see an empty marker.
     const script = 'umask 022; printf %s "$1" >"$0.$1" && mv -n -T -- "$0.$1" "$0" && [ ! -e "$0.$1" ] || { rm -f -- "$0.$1"; exit 1; }'
     const args = ['-c', script, marker, id]
     const written = await boundedRun('sh', args, { withinMs: ANSWER_WITHIN_MS })
     return written?.code === 0 ? id : undefined
   }
 
-  /** By which mark each directory is remembered. */
+  /** Returns the stored mark of each directory, by path. */
   private readMarks(): z.infer<typeof Markers> {
     return readKeptFile(this.marksPath, Markers, 'remove it; the directories of volumes are marked anew') ?? {}
   }

@@ -7,13 +7,13 @@ import type { SharedStorage } from './volume-flags.ts'
 /** Kinds of volumes that have a size. */
 export type SizedKind = 'persistent' | 'network'
 
-/** Keeps the volumes of this host to their sizes, where their file systems can (HOST-112). */
+/** Enforces the sizes of this host's volumes where their file systems can (HOST-112). */
 export class VolumeSizes {
   private readonly quotas: Readonly<Partial<Record<SizedKind, ProjectQuotas>>>
   private readonly log: Log
-  /** The sizes that are in force. */
+  /** Sizes that are enforced, in GB. */
   private readonly set = new Map<string, number>()
-  /** Those that could not be set: they are not tried again until the volume is mounted anew, or gets another size. */
+  /** Sizes that could not be set: they are not tried again until the volume is mounted again or gets another size. */
   private readonly failed = new Map<string, number>()
 
   constructor(quotas: Readonly<Partial<Record<SizedKind, ProjectQuotas>>>, log: Log) {
@@ -21,7 +21,7 @@ export class VolumeSizes {
     this.log = log
   }
 
-  /** Finds out what the file systems of the volume directories can do. */
+  /** Checks which file systems of the volume directories support quotas. */
   static async open(
     { volumeDir, networkVolumes }: Pick<SharedStorage, 'networkVolumes'> & { volumeDir: string },
     log: Log,
@@ -36,7 +36,7 @@ export class VolumeSizes {
     return new VolumeSizes(quotas, log)
   }
 
-  /** Kinds whose volumes keep to their sizes. */
+  /** Returns the kinds of volumes whose sizes are enforced. */
   enforced(): SizedKind[] {
     return Object.keys(this.quotas) as SizedKind[]
   }
@@ -48,7 +48,7 @@ export class VolumeSizes {
     else await this.quotas[kind]?.adopt(id)
   }
 
-  /** A volume is to have this size. Repeats are free. */
+  /** Sets the size of a volume. Repeated calls with the same size do nothing. */
   async resize(kind: SizedKind, id: string, sizeGb: number): Promise<void> {
     const [quotas, name] = [this.quotas[kind], `${kind} ${id}`]
     if (quotas === undefined || this.set.get(name) === sizeGb || this.failed.get(name) === sizeGb) return
@@ -60,14 +60,14 @@ export class VolumeSizes {
     this.log.info('the size of a volume is a reservation', { kind, volume: id })
   }
 
-  /** Takes over the sizes of persistent volumes from what is to run. */
+  /** Applies the sizes of persistent volumes from the desired state. */
   learn(workloads: readonly Workload[]): void {
     for (const { id, sizeGb } of workloads.flatMap(({ mounts = [] }) => mounts.filter(({ kind }) => kind === 'persistent'))) {
       if (sizeGb !== undefined && this.set.has(`persistent ${id}`)) void this.resize('persistent', id, sizeGb)
     }
   }
 
-  /** What the file system has counted in a volume; undefined where it does not count. */
+  /** Returns the use that the file system has counted in a volume; undefined where it does not count. */
   async counted(kind: string, id: string): Promise<Counted | undefined> {
     return kind === 'network' ? await this.quotas.network?.counted(id) : undefined
   }

@@ -12,11 +12,11 @@ export interface LedgerDeps {
 }
 
 const REASON_MAX_CHARS = 2_048
-/** The plane refuses a message over a megabyte, so a hello lists this many, the newest, with shortened reasons. */
+/** The plane refuses messages over 1 MB, so a hello contains at most this many workloads, the newest, with shortened reasons. */
 const HELLO_MAX = 1_000
 const HELLO_REASON_MAX_CHARS = 300
 
-/** Every change of a workload's state goes through here: onto disk first, then to the plane. */
+/** Every change of a workload's state passes through here: to disk first, then to the plane. */
 export class WorkloadLedger {
   private readonly deps: LedgerDeps
 
@@ -29,12 +29,12 @@ export class WorkloadLedger {
   }
 
   /**
-   * `atMs`: when it happened, by this machine's clock; now unless the caller knows better. False when the disk has refused it: it holds and is
-   * told all the same, because a disk that a tenant has filled must not cost the plane what has happened.
+   * Records and reports a change. `atMs`: the time at which it happened by this machine's clock; default: the present. Returns false when
+   * it could not be written; it is still reported, because a disk filled by a tenant must not hide events from the plane.
    */
   change(id: string, change: Partial<WorkloadRecord>, atMs?: number | null): boolean {
     const former = this.records.get(id) ?? newRecord(id, null)
-    // How it ended stays true when it is gone or noted absent; a new state otherwise starts without it.
+    // The way it ended stays valid when the workload is gone or absent; any other new state clears it.
     const kept = change.state === undefined || change.state === 'gone' ? former : { exitCode: null, reason: null, endedByHost: false }
     const reason = change.reason == null ? kept.reason : redact(change.reason).slice(0, REASON_MAX_CHARS)
     const stamp = { sequence: former.sequence + 1, at: atMs ?? this.deps.now() }
@@ -48,28 +48,28 @@ export class WorkloadLedger {
   }
 
   /**
-   * Notes on disk, before anything is done for a start, that it is under way. The plane is not told, and a number 0 says so. False when the disk
-   * has refused it: then the start must not begin (HOST-73).
+   * Records a start attempt before anything is done for it; it is not reported to the plane (sequence 0). False when it could not be
+   * written: then the start must not begin (HOST-73).
    */
   beginStart(id: string, kind: WorkloadRecord['kind']): boolean {
     const record = this.records.get(id) ?? { ...newRecord(id, kind), state: 'pulling', at: this.deps.now() }
     return this.records.save({ ...record, attempts: (record.attempts ?? 0) + 1 })
   }
 
-  /** This process gave up on a start by itself. */
+  /** Clears the attempts of a start that this process has cancelled itself. */
   forgetStart(id: string): void {
     const record = this.records.get(id)
     if (record !== undefined) this.records.save({ ...record, attempts: 0 })
   }
 
-  /** What the plane was told of and may still have something here. */
+  /** Returns the workloads that were reported to the plane and are not gone. */
   held(): WorkloadRecord[] {
     return this.records.all().filter(({ state, sequence }) => state !== 'gone' && sequence > 0)
   }
 
   /**
-   * Says again in which state everything is that this host holds: a former agent process may have been killed after it had recorded a change and
-   * before its report was on disk. The plane takes each number once.
+   * Reports the state of every held workload again: a previous agent process may have been killed between recording a change and storing
+   * its report. The plane takes each sequence number once.
    */
   repeatAll(): void {
     for (const record of this.held()) this.deps.report(toReport(record))

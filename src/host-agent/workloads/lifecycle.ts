@@ -18,32 +18,32 @@ export interface LifecycleDeps {
   now(): number
 }
 
-/** What cannot be written down is not done. */
+/** The start could not be recorded on disk, so it is not carried out. */
 class DiskRefusal extends StartError {}
 
 const UNEXPECTED = 'this host could not start it; its operator finds the cause in the log of the agent'
 const DISK_REFUSES = 'this host cannot write to its own disk, which may be full'
-/** A start that the disk has refused is not tried again before that, whatever else changes. */
+/** Minimum interval before a start that could not be recorded is tried again, whatever else changes. */
 const DISK_RETRY_MS = 9_000
 const FORGET_MS = 60_000
 
 interface Tracked extends ActualWorkload {
   start: AbortController
-  /** Settles with the workload as it is to be started, once the plane wants it to. */
+  /** Resolves with the workload as it must be started, once the desired state lets it start. */
   wanted: PromiseWithResolvers<Workload>
-  /** Settles when the start succeeded or failed. */
+  /** Settles when the start has succeeded or failed. */
   started: Promise<void>
-  /** Settles when the exit was captured and what is not kept was removed. */
+  /** Settles when the exit is recorded and everything not retained is removed. */
   ended: Promise<void>
 }
 
-/** Carries out what was decided about single workloads, from start to removal. `onChange` is called when one has come into another phase by itself. */
+/** Carries out actions on single workloads, from start to removal. `onChange` is called when one changes its phase by itself. */
 export class WorkloadLifecycle {
   private readonly deps: LifecycleDeps
   private readonly onChange: () => void
   private readonly tracked = new Map<string, Tracked>()
   private readonly stopReasons = new Map<string, string>()
-  /** Pods whose start the disk has refused, and since when. */
+  /** Pods whose start could not be recorded, with the time in ms. */
   private readonly refusedByDisk = new Map<string, number>()
 
   constructor(deps: LifecycleDeps, onChange: () => void) {
@@ -51,7 +51,7 @@ export class WorkloadLifecycle {
     this.onChange = onChange
   }
 
-  /** What there is, by workload id. */
+  /** The observed phase of each workload, by id. */
   get actual(): ReadonlyMap<string, ActualWorkload> {
     return this.tracked
   }
@@ -68,14 +68,14 @@ export class WorkloadLifecycle {
     return tracked
   }
 
-  /** Its runtime does not answer. */
+  /** Marks a workload whose runtime does not answer. */
   markUnknown(id: string, runtime: RuntimeName): void {
     this.track(id, 'unknown', runtime)
   }
 
   start(workload: Workload, diskOf: string | null): void {
     this.deps.logs.open(workload)
-    // The plane has looked at it too, but this text reaches the engine (HOST-66).
+    // The plane has checked it too, but this text reaches the engine (HOST-66).
     const isReference = isImageReference(workload.image)
     const runtime = isReference ? this.deps.runtimes.find((candidate) => candidate.canRun(workload.image)) : undefined
     if (runtime === undefined) {
@@ -93,7 +93,7 @@ export class WorkloadLifecycle {
     void tracked.started.finally(() => this.onChange())
   }
 
-  /** One that is being made ready may start as soon as the plane no longer says `prepare`. */
+  /** Lets a prepared workload start once the desired state has no `prepare`. */
   want(workload: Workload): void {
     if (workload.prepare !== true && workload.desired === 'running') this.tracked.get(workload.id)?.wanted.resolve(workload)
   }
@@ -104,8 +104,8 @@ export class WorkloadLifecycle {
   }
 
   /**
-   * A pod waits for room on the disk, which is the one that it was given (HOST-73). A worker, and a member of a cluster that has not started, is
-   * refused: it can go to another host.
+   * A pod waits for space on this disk, where it was placed (HOST-73). A worker, and a cluster member that has not started, is refused: it
+   * can go to another host.
    */
   private refuseForDisk(workload: Workload): void {
     const { id, kind } = workload
@@ -131,7 +131,7 @@ export class WorkloadLifecycle {
     try {
       const onState = (state: 'pulling' | 'starting') => {
         const isWritten = ledger.change(id, { kind, runtime: runtime.name, state })
-        // Nothing is started of which a later agent process would not know that it was.
+        // A start that a later agent process could not know of must not happen.
         if (state === 'starting' && !isWritten) throw new DiskRefusal(DISK_REFUSES)
         if (state === 'starting') logs.note(id, `creating from image ${workload.image}`)
         else if (source === null) logs.note(id, `pulling image ${workload.image}`)
@@ -151,7 +151,7 @@ export class WorkloadLifecycle {
       this.follow(runtime, id)
     } catch (error) {
       this.tracked.delete(id)
-      // A cancelled start is no error: the plane wants it down, and the next reconciliation reports that.
+      // A cancelled start is no error: the next reconciliation reports the workload as stopped.
       if (signal.aborted) ledger.forgetStart(id)
       if (signal.aborted) return void logs.finish(id, 'the start was given up: it is not wanted any more')
       if (error instanceof DiskRefusal) return this.refuseForDisk(workload)
@@ -175,7 +175,7 @@ export class WorkloadLifecycle {
     }
   }
 
-  /** This agent process ends on purpose; starts that are under way are the next one's, as if they had not begun (HOST-67). */
+  /** This agent process ends on purpose: the next one treats starts in progress as if they had not begun (HOST-67). */
   leaveStarts(): void {
     for (const [id, { phase }] of this.tracked) if (phase === 'starting') this.deps.ledger.forgetStart(id)
   }
@@ -184,7 +184,7 @@ export class WorkloadLifecycle {
     this.tracked.get(id)?.start.abort()
   }
 
-  /** Watches over a workload whose main process runs, or has ended without anybody having collected its exit. */
+  /** Watches a workload whose main process runs, or has ended without its exit having been recorded. */
   follow(runtime: Runtime, id: string): void {
     this.deps.logs.follow(runtime, id)
     this.track(id, 'running', runtime.name).ended = runtime
@@ -193,23 +193,23 @@ export class WorkloadLifecycle {
       .catch((error: unknown) => this.deps.log.error('lost track of a workload', { workload: id, error: errorText(error) }))
   }
 
-  /** Takes note of an ended workload whose exit is known and whose container is there. */
+  /** Tracks an ended workload whose exit is recorded and whose container exists. */
   hold(runtime: Runtime, id: string): void {
     this.track(id, 'held', runtime.name)
   }
 
-  /** The exit is recorded before the remains are removed, so that a crash in between loses nothing. */
+  /** The exit is recorded before the container is removed, so that a crash in between loses nothing. */
   private async collect(runtime: Runtime, id: string, exit: WorkloadExit): Promise<void> {
     const record = this.deps.ledger.records.get(id)
     const stopReason = this.stopReasons.get(id)
     const reason = stopReason ?? exit.reason
-    // The agent stops what it stops with a reason of its own.
+    // A stop by the agent itself has a stop reason.
     const endedByHost = exit.byHost === true || stopReason !== undefined
     this.stopReasons.delete(id)
     if (record?.state !== 'exited' && record?.state !== 'gone') {
       this.deps.ledger.change(id, { state: 'exited', exitCode: exit.exitCode, reason, endedByHost }, exit.endedAtMs)
     }
-    // The output goes with the remains.
+    // The output is removed together with the container.
     await this.deps.logs.finish(id, reason)
     if (isKept(runtime, record) && !exit.vanished) {
       this.hold(runtime, id)
@@ -222,13 +222,13 @@ export class WorkloadLifecycle {
     this.onChange()
   }
 
-  /** Settles when it is down. */
+  /** Stops a workload; resolves when it has stopped. */
   async stop(id: string, graceMs: number, reason?: string): Promise<void> {
     const tracked = this.tracked.get(id)
     const runtime = this.runtimeOf(id)
     if (tracked === undefined || runtime === undefined || (tracked.phase !== 'running' && tracked.phase !== 'stopping')) return
     const killAt = this.deps.now() + graceMs
-    // A stop under way is overtaken only by one with less grace left.
+    // Only a stop with an earlier deadline replaces one in progress.
     if (tracked.phase === 'stopping' && killAt >= (tracked.killAt ?? 0)) return await tracked.ended
     tracked.phase = 'stopping'
     tracked.killAt = killAt
@@ -238,20 +238,20 @@ export class WorkloadLifecycle {
       await runtime.stop(id, graceMs)
       await tracked.ended
     } catch (error) {
-      // Level-triggered: back to running, and the next reconciliation tries again.
+      // Back to running, so that the next reconciliation tries again.
       this.deps.log.warn('a stop failed and is tried again', { workload: id, error: errorText(error) })
       tracked.phase = 'running'
     }
   }
 
-  /** Also gives up on a start that is under way. */
+  /** Stops a workload, or cancels its start if that is in progress. */
   async stopOrCancel(id: string, graceMs: number, reason: string): Promise<void> {
     this.cancelStart(id)
     await this.tracked.get(id)?.started
     await this.stop(id, graceMs, reason)
   }
 
-  /** Removes what is left of an ended workload, then the persistent volumes `wipe`, and reports it gone. */
+  /** Removes the container of an ended workload, then the persistent volumes `wipe`, and reports the workload gone. */
   async remove(id: string, wipe: readonly string[]): Promise<void> {
     const runtime = this.runtimeOf(id)
     const former = this.tracked.get(id)
@@ -272,7 +272,7 @@ export class WorkloadLifecycle {
   }
 }
 
-/** A pod's container is kept when it ends, until the plane says otherwise: it holds what the pod wrote (HOST-50). */
+/** A pod's container is retained when it ends, until the desired state says otherwise: it contains the pod's files (HOST-50). */
 export function isKept(runtime: Runtime, record: WorkloadRecord | undefined): boolean {
   return runtime.keepsDisk && record?.kind !== 'worker'
 }

@@ -5,24 +5,24 @@ import type { WorkloadRecord } from './records.ts'
 /** How long a workload that the plane does not list may stay; the plane may be restoring an older state of its own. */
 export const ORPHAN_MS = 300_000
 
-/** What there is of a workload, as the agent sees it now. */
+/** The observed phase of a workload. */
 export interface ActualWorkload {
   /**
-   * `held`: it has ended and its container is kept. `removing`: that is about to go.
-   * `unknown`: belongs to a runtime that does not answer at present, so nothing may be concluded.
+   * `held`: it has ended and its container is retained. `removing`: its container is being removed.
+   * `unknown`: its runtime does not answer at present, so nothing may be concluded.
    */
   phase: 'starting' | 'running' | 'stopping' | 'held' | 'removing' | 'unknown'
   runtime: RuntimeName | null
-  /** While stopping: when the grace ends. */
+  /** Deadline of the grace period in ms, while stopping. */
   killAt?: number
 }
 
 export type Action =
-  /** `diskOf`: the workload whose writable layer the new one goes on with. */
+  /** `diskOf`: the workload whose writable layer the new one continues with. */
   | { type: 'start'; workload: Workload; diskOf: string | null }
   | { type: 'cancelStart'; id: string }
   | { type: 'stop'; id: string; graceMs: number }
-  /** Removes what is left of it, and the persistent volumes named; reports it gone. */
+  /** Removes its container and the named persistent volumes; reports it gone. */
   | { type: 'remove'; id: string; wipe: string[] }
   | { type: 'reportGone'; id: string }
   | { type: 'reportError'; id: string; reason: string }
@@ -36,13 +36,13 @@ type Records = ReadonlyMap<string, WorkloadRecord>
 const VANISHED = 'disappeared from this host; it was removed from outside'
 const INTERRUPTED = 'the host agent was interrupted while it started this'
 const CRASHED = 'the host agent ended twice while it started this, and does not try it again'
-/** A start under way when the agent died is begun anew once. */
+/** A start that the end of an agent process interrupted is tried once more. */
 const MAX_ATTEMPTS = 2
 const NEVER_STARTED = 'stopped before it was started'
 
 /**
- * Compares a snapshot with what is, by level: the same inputs give the same actions however often it is asked, and
- * carrying them out leads to none. A workload id with a record beyond `pulling` is never started again.
+ * Compares desired and observed state and returns the actions for the difference. Level-triggered: the same inputs always give the same
+ * actions, and none are left once these are carried out. A workload id whose record is beyond `pulling` is never started again.
  */
 export function planActions(desired: readonly Workload[], actual: Actual, everStarted: Records, now: number): Action[] {
   const listed = new Set(desired.map((workload) => workload.id))
@@ -57,7 +57,7 @@ export function planActions(desired: readonly Workload[], actual: Actual, everSt
   return [...wanted, ...unlisted.flatMap((record) => planUnlisted(record, actual.get(record.id), now))]
 }
 
-/** Workloads whose successor has come to run, so that its container has all that theirs had (HOST-52). */
+/** Returns the workloads whose successor has started, so that its container has all of their data (HOST-52). */
 function supersededIds(desired: readonly Workload[], actual: Actual): ReadonlySet<string> {
   const successors = desired.filter(({ id }) => hasRun(actual.get(id)))
   return new Set(successors.flatMap(({ replaces }) => replaces ?? []))
@@ -67,7 +67,7 @@ function hasRun(actual: ActualWorkload | undefined): boolean {
   return actual?.phase === 'running' || actual?.phase === 'stopping' || actual?.phase === 'held'
 }
 
-// The volumes belong to the successor now.
+// The volumes belong to the successor.
 function asStopped(workload: Workload): Workload {
   return { ...workload, desired: 'stopped', wipe: workload.desired === 'stopped' && workload.wipe === true }
 }
@@ -96,7 +96,7 @@ function planRunning(workload: Workload, actual: Actual, record: WorkloadRecord 
     case undefined:
     case 'pulling':
       if ((record?.attempts ?? 0) >= MAX_ATTEMPTS) return { type: 'reportError', id: workload.id, reason: CRASHED }
-      // Nothing is created while an image is pulled, so a start that ended there did not happen.
+      // Nothing is created while an image is pulled, so an interrupted pull is no start.
       return formersAreDown(workload, actual) ? { type: 'start', workload, diskOf: diskSource(workload, actual) } : undefined
     case 'starting':
       return { type: 'reportError', id: workload.id, reason: INTERRUPTED }
@@ -109,12 +109,15 @@ function planRunning(workload: Workload, actual: Actual, record: WorkloadRecord 
   }
 }
 
-/** Two containers of one pod never run at a time; one that is to start on an empty disk waits for the removal of the former (HOST-51). */
+/**
+ * Two containers of one pod never run at the same time; one that must start with an empty disk waits for the removal of the previous ones
+ * (HOST-51).
+ */
 function formersAreDown({ replaces = [], keepDisk = false }: Workload, actual: Actual): boolean {
   return replaces.every((id) => !actual.has(id) || (keepDisk && actual.get(id)?.phase === 'held'))
 }
 
-/** The newest of the replaced workloads that has a container; null: none has, or the disk is not to be kept. */
+/** Returns the newest replaced workload that has a container; null: none has, or the disk must not be kept. */
 function diskSource({ replaces = [], keepDisk = false }: Workload, actual: Actual): string | null {
   return (keepDisk ? replaces.find((id) => actual.get(id)?.phase === 'held') : undefined) ?? null
 }
@@ -154,7 +157,7 @@ function planStopped(
   return record?.state === 'gone' ? undefined : { type: 'reportGone', id: workload.id }
 }
 
-/** Brings down what is starting or running. */
+/** Returns the action that stops a starting or running workload. */
 function planDown({ id, stopGraceMs }: Workload, actual: ActualWorkload, now: number): Action | undefined {
   switch (actual.phase) {
     case 'starting':
@@ -162,7 +165,7 @@ function planDown({ id, stopGraceMs }: Workload, actual: ActualWorkload, now: nu
     case 'running':
       return { type: 'stop', id, graceMs: stopGraceMs }
     case 'stopping':
-      // The plane shortens the grace of a worker that it must be rid of.
+      // The plane may shorten the grace period of a worker that it needs stopped.
       return now + stopGraceMs < (actual.killAt ?? 0) ? { type: 'stop', id, graceMs: stopGraceMs } : undefined
     case 'held':
     case 'removing':
@@ -171,7 +174,7 @@ function planDown({ id, stopGraceMs }: Workload, actual: ActualWorkload, now: nu
   }
 }
 
-/** Persistent volumes that go with a workload; one that another workload still has open goes with the last of them. */
+/** Returns the persistent volumes to wipe with a workload. A volume that other workloads still have open is wiped with the last of them. */
 function volumesToWipe(workload: Workload, desired: readonly Workload[], actual: Actual): string[] {
   if (workload.wipe !== true) return []
   const others = desired.filter(({ id }) => id !== workload.id && actual.has(id) && actual.get(id)?.phase !== 'held')

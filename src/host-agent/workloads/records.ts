@@ -5,7 +5,7 @@ import { WorkloadHealth, type WorkloadReport, WorkloadState } from '../../host-p
 import { makeDirDurably } from '../../node/durable-file.ts'
 import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
 
-/** What this host knows of a workload id it has ever started; survives restarts, so that no id is started twice. */
+/** The record of every workload id that this host has ever started; it survives restarts, so that no id is started twice. */
 const WorkloadRecord = z.object({
   id: z.string(),
   kind: z.enum(['worker', 'pod']).nullable(),
@@ -17,20 +17,20 @@ const WorkloadRecord = z.object({
   endedByHost: z.boolean().optional(),
   ports: z.array(z.object({ private: z.number().int(), public: z.number().int(), type: z.string() })),
   sequence: z.number().int(),
-  /** When it came into this state, by this machine's clock. */
+  /** Time in ms at which it entered this state, by this machine's clock. */
   at: z.number(),
   /** Its persistent volumes were removed. */
   wiped: z.boolean().optional(),
-  /** Agent processes that began to start it and died before that was decided (HOST-67). */
+  /** Number of agent processes that began to start it and ended before the start succeeded or failed (HOST-67). */
   attempts: z.number().int().optional(),
-  /** What it said of its health when it was asked last. */
+  /** Its health at the last check. */
   health: WorkloadHealth.optional(),
-  /** Since when the plane's snapshot lacks this id. */
+  /** Time in ms since which the plane's desired state lacks this id. */
   absentSince: z.number().nullable(),
 })
 export type WorkloadRecord = z.infer<typeof WorkloadRecord>
 
-/** How long the tombstone of a gone workload is kept; a plane that repeats an older snapshot is not believable any more. */
+/** Retention of the record of a gone workload; a plane that repeats a desired state older than this is not trusted. */
 const TOMBSTONE_MS = 3 * 24 * 3_600_000
 
 function isOutdated({ state, at }: WorkloadRecord, now: number): boolean {
@@ -63,12 +63,12 @@ export function toReport(record: WorkloadRecord): WorkloadReport {
   }
 }
 
-/** One small file a workload: a change rewrites that one only. */
+/** One small file for each workload: a change rewrites only that file. */
 export class WorkloadRecords {
   private readonly byId = new Map<string, WorkloadRecord>()
-  /** Ids whose present record the disk has refused. */
+  /** Ids whose current record could not be written. */
   private readonly unwritten = new Set<string>()
-  /** Files that were damaged and are removed: what was known of their workloads is lost (DUR-5). */
+  /** Damaged files, which were removed: the records of their workloads are lost (DUR-5). */
   readonly damaged: string[] = []
   private readonly dir: string
 
@@ -82,18 +82,18 @@ export class WorkloadRecords {
     const record = WorkloadRecord.safeParse(readJsonFile(path)).data
     if (record !== undefined && !isOutdated(record, now)) return void this.byId.set(record.id, record)
     rmSync(path)
-    // A draft was never said to be kept.
+    // An incomplete draft was never reported as saved.
     if (record === undefined && path.endsWith('.json')) this.damaged.push(path)
   }
 
-  /** Forgets outdated tombstones; one that the plane still lists stays, because that id must not start again. */
+  /** Removes outdated records of gone workloads, except those that the plane still lists: these ids must not start again. */
   prune(now: number, isListed: (id: string) => boolean): void {
     for (const record of this.byId.values()) {
       if (!isOutdated(record, now) || isListed(record.id)) continue
       try {
         rmSync(join(this.dir, `${record.id}.json`), { force: true })
       } catch {
-        // A file system that takes no changes now; the next time does.
+        // The file system refuses changes at present; a later call removes it.
         continue
       }
       this.byId.delete(record.id)
@@ -113,7 +113,7 @@ export class WorkloadRecords {
     return this.byId
   }
 
-  /** False when the disk refuses it, as a full one does: then it counts all the same, and is written by a later `flush`. */
+  /** Returns false when the record cannot be written, for example to a full disk: it is valid in memory, and a later `flush` writes it. */
   save(record: WorkloadRecord): boolean {
     this.byId.set(record.id, record)
     try {
@@ -126,7 +126,7 @@ export class WorkloadRecords {
     }
   }
 
-  /** Writes what the disk has refused before, as far as it takes it now. */
+  /** Writes the records that could not be written before, up to the first that fails again. */
   flush(): void {
     for (const id of this.unwritten) {
       const record = this.byId.get(id)

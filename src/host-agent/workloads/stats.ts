@@ -5,16 +5,16 @@ import type { GpuUse } from '../gpus/use.ts'
 import type { Log } from '../log.ts'
 import type { Traffic, Usage } from '../runtime.ts'
 
-/** How often usage is read. */
+/** Interval of the readings. */
 export const STATS_INTERVAL_MS = 5_000
-/** Readings under way at a time: the engine is slow when it is asked about everything at once. */
+/** Concurrent readings: the engine is slow when it has to answer for all workloads at once. */
 const CONCURRENCY = 4
-/** A reading that takes longer is given up: the engine's client never settles a call whose answer was cut off. */
+/** Timeout of a reading: the engine's client never settles a call whose answer was cut off. */
 const READ_WITHIN_MS = 15_000
-/** As many as a beat may carry. */
+/** The maximum that a beat may contain. */
 const STATS_MAX = 1_024
 const GPUS_MAX = 64
-/** Older readings say nothing about the present. */
+/** Older readings are not reported. */
 const STALE_MS = 20_000
 
 /** A running workload, and the CPUs that it may use. */
@@ -27,9 +27,9 @@ export interface Measured {
 export interface StatsDeps {
   running(): Measured[]
   readGpus(): Promise<ReadonlyMap<string, GpuUse>>
-  /** What the machine uses, its GPUs aside. */
+  /** Returns the use of the machine, except its GPUs. */
   readMachine?: () => MachineStats
-  /** Whether the machine has GPUs, which are then read whether or not a workload has one. */
+  /** Whether the machine has GPUs; they are then read even if no workload has one. */
   machineHasGpus?: boolean
   log: Log
   /** Monotonic, milliseconds. */
@@ -42,7 +42,7 @@ interface Reading {
   atMs: number
 }
 
-/** Reads what workloads and the machine use, beside the beats: a beat takes what is there and never waits (HOST-63). */
+/** Reads the use of workloads and of the machine independently of the beats: a beat takes the last reading and never waits (HOST-63). */
 export class StatsCollector {
   private readonly deps: StatsDeps
   private former = new Map<string, Reading>()
@@ -55,17 +55,17 @@ export class StatsCollector {
     this.deps = deps
   }
 
-  /** What was read last of workloads, if that is not long ago. */
+  /** Returns the last readings of workloads unless they are older than `STALE_MS`. */
   latest(): WorkloadStats[] {
     return this.isStale() ? [] : this.stats
   }
 
-  /** The same as a beat says it. */
+  /** Returns the same in the form of a beat, with the machine's use. */
   forBeat(): { stats: WorkloadStats[]; machine?: MachineStats } {
     return { stats: this.latest(), ...(this.machine !== undefined && !this.isStale() && { machine: this.machine }) }
   }
 
-  /** Reads everything once; does nothing while a former call still reads. */
+  /** Reads everything once; does nothing while an earlier call is still reading. */
   async collect(): Promise<void> {
     if (this.collecting) return
     this.collecting = true
@@ -87,7 +87,7 @@ export class StatsCollector {
     })
     const { machineHasGpus = false, readMachine } = this.deps
     const hasGpus = machineHasGpus || [...readings.values()].some(({ usage }) => usage.gpuIds.length > 0)
-    // A driver that does not answer takes nothing from the other figures.
+    // A GPU driver that does not answer must not prevent the other readings.
     const gpus = hasGpus ? await this.deps.readGpus().catch(() => new Map<string, GpuUse>()) : new Map<string, GpuUse>()
     this.machine = readMachine && { ...readMachine(), ...(machineHasGpus && { gpus: [...gpus.values()].slice(0, GPUS_MAX) }) }
     this.stats = running.flatMap(({ id, vcpus }) => {
@@ -112,7 +112,8 @@ export class StatsCollector {
 }
 
 /**
- * What a workload uses, percentages of what it was given. CPU and traffic are known from the second reading on; GPUs only where they are real.
+ * Returns the use of a workload in percent of its resources. CPU and traffic are known from the second reading on; GPUs only where they are
+ * real.
  */
 export function statsOf(
   id: string,
@@ -137,13 +138,16 @@ export function statsOf(
   }
 }
 
-/** The share of the time between two readings in which it was ready to run and did not; threads that have ended take their waiting along. */
+/**
+ * Returns the share of the time between two readings in which the workload was ready to run but waited for a CPU; nothing where the counter
+ * decreased because threads have ended.
+ */
 function waitingOf(former: number | undefined, current: number | undefined, elapsedNanos: number): Pick<WorkloadStats, 'cpuWaiting'> {
   if (former === undefined || current === undefined || current < former || elapsedNanos <= 0) return {}
   return { cpuWaiting: percent((current - former) / elapsedNanos) }
 }
 
-/** Bytes a second between two readings; nothing where a counter was not read twice or has begun anew. */
+/** Returns bytes per second between two readings; nothing where a counter is missing in one of them or was reset. */
 export function ratesOf(former: Traffic | undefined, current: Traffic | undefined, seconds: number): Partial<Rates> {
   const rate = (name: keyof Traffic) => {
     const [before, now] = [former?.[name], current?.[name]]

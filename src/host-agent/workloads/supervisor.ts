@@ -11,10 +11,10 @@ export interface SupervisorDeps extends LifecycleDeps {
   isReporting(id: string): boolean
 }
 
-/** Ids become file and container names; the plane makes them, but a host does not trust its input. */
+/** Ids become file and container names; the plane creates them, but a host does not trust its input. */
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
-/** A workload that runs here, and what runs it. */
+/** A running workload and its runtime. */
 interface RunningWorkload {
   id: string
   kind: Workload['kind']
@@ -22,7 +22,7 @@ interface RunningWorkload {
   runtime: Runtime
 }
 
-/** Makes reality match the plane's snapshot. Decisions are in `planActions`; `WorkloadLifecycle` carries them out. */
+/** Reconciles the workloads of this host with the plane's desired state. `planActions` decides; `WorkloadLifecycle` carries out. */
 export class Supervisor {
   private readonly deps: SupervisorDeps
   private readonly lifecycle: WorkloadLifecycle
@@ -35,7 +35,7 @@ export class Supervisor {
     this.lifecycle = new WorkloadLifecycle(deps, () => this.reconcile())
   }
 
-  /** Picks up what a former agent process left behind; to be called once, before the first snapshot. */
+  /** Adopts the workloads of a previous agent process; called once, before the first desired state. */
   async adopt(): Promise<void> {
     for (const runtime of this.deps.runtimes) {
       const all = await runtime.list()
@@ -53,12 +53,14 @@ export class Supervisor {
     this.deps.ledger.repeatAll()
   }
 
-  /** A container that was made and never started: the start of a pod begins anew, as if it had ended while the image was pulled. */
+  /**
+   * Removes a container that was created and never started: the start of a pod begins again, as if it had been interrupted during the pull.
+   */
   private async discard(runtime: Runtime, id: string): Promise<void> {
     try {
       await runtime.remove(id)
     } catch (error) {
-      // Others are not to wait for it. Its start counts as interrupted.
+      // The other workloads must not wait for it. Its start counts as interrupted.
       this.deps.log.error('what an interrupted start left cannot be removed', { workload: id, error: errorText(error) })
       return
     }
@@ -66,7 +68,7 @@ export class Supervisor {
     if (record?.state === 'starting' && isKept(runtime, record)) this.deps.ledger.change(id, { state: 'pulling' })
   }
 
-  /** The same for pods whose container was not even made. */
+  /** The same for pods whose container was not created. */
   private beginAnew(runtime: Runtime, found: ReadonlySet<string>): void {
     for (const record of this.deps.ledger.records.all()) {
       const isInterrupted = record.state === 'starting' && record.runtime === runtime.name && !found.has(record.id)
@@ -82,7 +84,7 @@ export class Supervisor {
     const isCollected = record !== undefined && ['exited', 'error', 'gone'].includes(record.state)
     if (phase === 'ended' && isCollected && isKept(runtime, record)) {
       this.lifecycle.hold(runtime, id)
-      // The former process may not have come to the end of its output.
+      // The previous process may not have read its output to the end.
       this.deps.logs.follow(runtime, id)
       void this.deps.logs.finish(id, record.reason ?? 'ended')
       return
@@ -99,24 +101,24 @@ export class Supervisor {
     this.lifecycle.markUnknown(id, runtime)
   }
 
-  /** Takes a snapshot; repeats are free. */
+  /** Applies a desired state; repeated calls are harmless. */
   apply(desired: readonly Workload[]): void {
     if (this.closed) return
-    // The first of each id: of two starts of one the second would fail and give away what the first holds.
+    // Only the first of each id counts: a second start of the same id would fail and release the resources of the first.
     const byId = new Map(desired.toReversed().map((workload) => [workload.id, workload]))
     this.desired = desired.filter((workload) => SAFE_ID.test(workload.id) && byId.get(workload.id) === workload)
     for (const workload of this.desired) {
       this.deps.logs.learn(workload)
       this.lifecycle.want(workload)
     }
-    // Said again with every snapshot that still lists it, in case the plane lost the first report.
+    // Reported again for every desired state that still lists it, in case the plane lost the first report.
     for (const { id } of this.desired.filter((workload) => workload.desired !== 'running')) {
       if (this.deps.ledger.records.get(id)?.state === 'gone' && !this.deps.isReporting(id)) this.deps.ledger.change(id, { state: 'gone' })
     }
     this.reconcile()
   }
 
-  /** Also called by a timer, because the removal of workloads that the plane does not list is due by time. */
+  /** Also called by a timer, because unlisted workloads are removed after a delay. */
   reconcile(): void {
     this.deps.ledger.records.flush()
     if (this.desired === undefined || this.closed) return
@@ -164,7 +166,7 @@ export class Supervisor {
     }
   }
 
-  /** Workloads that run, with the CPUs that each was promised (0: as many as there are). */
+  /** Returns the running workloads with their number of vCPUs (0: all of the machine). */
   running(): RunningWorkload[] {
     return (this.desired ?? []).flatMap(({ id, kind, resources }) => {
       const { phase, runtime: name } = this.lifecycle.actual.get(id) ?? {}
@@ -173,7 +175,7 @@ export class Supervisor {
     })
   }
 
-  /** Workloads that run and serve requests of the plane. */
+  /** Returns the running workloads that serve requests of the plane. */
   served(): Served[] {
     return (this.desired ?? []).flatMap(({ id, health }) => {
       const isRunning = this.lifecycle.actual.get(id)?.phase === 'running'
@@ -181,20 +183,20 @@ export class Supervisor {
     })
   }
 
-  /** Whose share of this host a workload takes that the plane wants here (SHR-40); undefined where it does not say. */
+  /** Returns the account whose share of this host a desired workload uses (SHR-40); undefined when the desired state does not name it. */
   payerOf(id: string): string | undefined {
     const workload = this.desired?.find((one) => one.id === id)
     return workload?.payer ?? workload?.account
   }
 
-  /** Where a port of one of those, or of a pod that runs, is reached; undefined for any other workload. */
+  /** Returns the address of a port of a served workload or a running pod; undefined for any other workload. */
   async place(id: string, port: number): Promise<Place | undefined> {
     const name = this.lifecycle.actual.get(id)?.runtime
     const isReached = this.runningPod(id) !== undefined || this.served().some((served) => served.id === id)
     return isReached ? await this.deps.runtimes.find((candidate) => candidate.name === name)?.place(id, port) : undefined
   }
 
-  /** Starts a command in a pod that runs; undefined for any other workload: no worker's owner asks for one (HOST-130). */
+  /** Starts a command in a running pod; undefined for any other workload: owners cannot run commands in workers (HOST-130). */
   exec(id: string, request: ExecRequest): Promise<ExecSession> | undefined {
     return this.runningPod(id)?.runtime.exec(id, request)
   }
@@ -203,52 +205,57 @@ export class Supervisor {
     return this.running().find((workload) => workload.id === id && workload.kind === 'pod')
   }
 
-  /** Notes what a workload has said of its health, and tells the plane. */
+  /** Records and reports the health of a workload. */
   noteHealth(id: string, { health, reason }: HealthVerdict): void {
     if (this.lifecycle.actual.get(id)?.phase !== 'running') return
-    // It came into this state when it started, and no later.
+    // The time of the state stays that of its start.
     this.deps.ledger.change(id, { state: 'running', health, reason }, this.deps.ledger.records.get(id)?.at)
   }
 
-  /** Ids of the shared volumes that containers of this host have, or are about to have; undefined before the plane has said what is to run. */
+  /**
+   * Returns the ids of the shared volumes that containers of this host have or are about to have; undefined before the first desired state.
+   */
   sharedVolumesInUse(): ReadonlySet<string> | undefined {
     const open = this.desired?.filter(({ id, desired }) => desired === 'running' || this.lifecycle.actual.has(id))
     return open && new Set(open.flatMap(({ mounts = [] }) => mounts.flatMap(({ kind, id }) => (kind === 'persistent' ? [] : [id]))))
   }
 
-  /** Workers that are here, whatever becomes of them. */
+  /** Returns the ids of all workers on this host, in any phase. */
   workerIds(): string[] {
     return [...this.lifecycle.actual.keys()].filter((id) => this.deps.ledger.records.get(id)?.kind === 'worker')
   }
 
-  /** Stops these workers of a host that has lost touch with the plane. None is started before `resumeWorkers`: the snapshot is out of date. */
+  /**
+   * Stops these workers of a host that has lost its link to the plane. No worker starts before `resumeWorkers`, because the desired state
+   * is out of date.
+   */
   async pauseWorkers(ids: readonly string[], graceMaxMs: number, reason: string): Promise<void> {
     this.workersPaused = true
     await this.stopEach(ids, graceMaxMs, reason)
   }
 
-  /** The host is in touch with the plane. */
+  /** The host is linked to the plane again: workers may start. */
   resumeWorkers(): void {
     if (!this.workersPaused) return
     this.workersPaused = false
     this.reconcile()
   }
 
-  /** With at most `graceMaxMs` of grace each. */
+  /** Stops workloads with a grace period of at most `graceMaxMs` each. */
   private async stopEach(ids: readonly string[], graceMaxMs: number, reason: string): Promise<void> {
     const graceMs = (id: string) => Math.min(graceMaxMs, this.desired?.find((workload) => workload.id === id)?.stopGraceMs ?? graceMaxMs)
     await Promise.all(ids.map((id) => this.lifecycle.stopOrCancel(id, graceMs(id), reason)))
   }
 
-  /** Leaves everything to the next agent process. */
+  /** Leaves all workloads to the next agent process. */
   leave(): void {
     this.closed = true
     this.lifecycle.leaveStarts()
   }
 
   /**
-   * Stops everything for good. `keep`: pods stay as they ended, for the next agent process (HOST-61); otherwise they are removed too, and the
-   * plane is told that nothing is held here any more.
+   * Stops all workloads for good. `pods`: with `keep`, ended pods stay for the next agent process (HOST-61); with `remove`, they are
+   * removed too, and the plane gets a report that nothing is left on this host.
    */
   async shutDown(graceMaxMs: number, reason: string, pods: 'keep' | 'remove'): Promise<void> {
     this.closed = true

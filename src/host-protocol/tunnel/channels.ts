@@ -2,30 +2,30 @@ import { z } from 'zod'
 import { hostText } from '../host-text.ts'
 
 /**
- * What is said on a stream to a command: binary messages, the first byte of which names a channel. The first five and the last are those of
- * Kubernetes' `v5.channel.k8s.io`; `credit` and `signal` are spoken only by whoever asked for `flow`.
+ * Messages on a stream to a command: binary, the first byte is the channel. The first five channels and the last are those of Kubernetes'
+ * `v5.channel.k8s.io`; `credit` and `signal` are used only with `flow`.
  *
  *   stdin, stdout, stderr   bytes
- *   status                  JSON `ExitStatus`, the last message: why it is over
+ *   status                  JSON `ExitStatus`, the last message: the result of the command
  *   resize                  JSON `{"Width": columns, "Height": rows}`
- *   credit                  u32: so many more bytes are taken of what the other end sends (`FLOW_WINDOW_BYTES` to begin with)
+ *   credit                  u32: number of additional bytes that the other end may send (initially `FLOW_WINDOW_BYTES`)
  *   signal                  the name of a signal for the command, without SIG
- *   close                   the byte of a channel that is over: stdin
+ *   close                   the byte of the channel that ends: stdin
  */
 export const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, credit: 5, signal: 6, close: 255 } as const
 
-/** Bytes that each end takes before it has said anything. */
+/** Bytes that each end accepts before it has sent any credit. */
 export const FLOW_WINDOW_BYTES = 256 * 1024
-/** Most bytes that one message carries. */
+/** Maximum number of bytes in one message. */
 export const MAX_CHANNEL_BYTES = 32 * 1024
 
 export const SIGNALS = ['HUP', 'INT', 'QUIT', 'KILL', 'USR1', 'USR2', 'TERM', 'ABRT', 'ALRM', 'PIPE'] as const
 export type Signal = (typeof SIGNALS)[number]
 
-/** The reason of a failure that every later try has too. */
+/** Reason of a failure that would be repeated by every retry. */
 export const NOT_SUPPORTED = 'NotSupported'
 
-/** How a command ended. `exitCode` is null when it was broken off or never began. */
+/** Result of a command. `exitCode` is null when it was interrupted or never started. */
 export const ExitStatus = z.object({
   status: z.enum(['Success', 'Failure']),
   exitCode: z.number().int().nullable(),
@@ -53,7 +53,7 @@ export function encodeChannel(message: ChannelMessage): Uint8Array {
   return bytes
 }
 
-/** Null for what is none, which is passed over: a client may know more than this. */
+/** Returns null for an unknown message, which is ignored: a client may support more than this. */
 export function decodeChannel(bytes: Uint8Array): ChannelMessage | null {
   const body = bytes.subarray(1)
   switch (bytes[0]) {
@@ -84,7 +84,7 @@ export function decodeChannel(bytes: Uint8Array): ChannelMessage | null {
   }
 }
 
-/** The status of a command that has ended by itself. */
+/** Returns the status of a command that has exited. */
 export function exited(exitCode: number): ExitStatus {
   if (exitCode === 0) return { status: 'Success', exitCode }
   const cause = { reason: 'ExitCode', message: String(exitCode) }
@@ -97,7 +97,7 @@ export function exited(exitCode: number): ExitStatus {
   }
 }
 
-/** The status of one that could not begin, or was broken off. */
+/** Returns the status of a command that could not start or was interrupted. */
 export function failure(message: string, reason = 'InternalError'): ExitStatus {
   return { status: 'Failure', exitCode: null, reason, message: message.slice(0, 1_000) }
 }

@@ -3,13 +3,13 @@ import { hostText } from '../host-text.ts'
 
 /**
  * The tunnel: a second WebSocket of an agent (`GET /host/v1/tunnel`), on which the plane opens streams into the workloads of that host
- * (adr/0028). Every message is one binary frame: a byte for its type, four for the number of its stream, then what the type says.
+ * (adr/0028). Every message is one binary frame: a byte for its type, four for the number of its stream, then the payload of that type.
  *
- *   open    plane → agent   JSON `OpenTarget`, with the bytes that the plane takes before it grants more
- *   accept  agent → plane   the workload answers; u32: the bytes that the agent takes before it grants more
+ *   open    plane → agent   JSON `OpenTarget`, with the bytes that the plane accepts before it grants more
+ *   accept  agent → plane   the agent serves the stream; u32: the bytes that the agent accepts before it grants more
  *   head    agent → plane   JSON `StreamHead`, before the first bytes of that direction
  *   data    both            bytes, at most `MAX_DATA_BYTES`
- *   credit  both            u32: so many more bytes may be sent
+ *   credit  both            u32: number of additional bytes that may be sent
  *   end     both            no more bytes from this side
  *   reset   both            JSON `ResetReason`; the stream is over for both
  *
@@ -19,20 +19,20 @@ export const TUNNEL_PATH = '/host/v1/tunnel'
 export const TUNNEL_PING = 'ping'
 export const TUNNEL_PONG = 'pong'
 export const TUNNEL_PING_INTERVAL_MS = 10_000
-/** A tunnel without a sign of life for this long is given up by both ends. */
+/** Both ends close a tunnel on which nothing has arrived for this long. */
 export const TUNNEL_SILENCE_MS = 30_000
 
 export const MAX_DATA_BYTES = 32 * 1024
-/** Headers of a request or an answer, names and values together. */
+/** Maximum size of the headers of a request or an answer, names and values together. */
 export const MAX_HEADER_BYTES = 32 * 1024
-/** A frame beside its data: JSON may escape every byte of a header. */
+/** Maximum size of a frame, larger than data alone needs: JSON may escape every byte of a header. */
 export const MAX_FRAME_BYTES = 256 * 1024
 const PREFIX_BYTES = 5
 const MAX_WINDOW_BYTES = 2 ** 31
 
 export const MAX_HEADERS = 256
 export const MAX_HEADER_NAME_CHARS = 1_024
-/** Of a request, with its query. */
+/** Maximum length of a request's path with its query. */
 export const MAX_PATH_CHARS = 16_384
 const HeaderName = z.string().min(1).max(MAX_HEADER_NAME_CHARS)
 const HeaderList = z.array(z.tuple([HeaderName, z.string().max(MAX_HEADER_BYTES)])).max(MAX_HEADERS)
@@ -43,11 +43,11 @@ const Port = z.number().int().min(1).max(65_535)
 /** Every target names a workload of this host, never an address. */
 const Common = { workloadId: z.string().min(1).max(64), window: Window }
 
-/** One request of HTTP/1.1 (`http`), or the same with an upgrade, then records of `socket-records.ts` (`websocket`). */
+/** An HTTP/1.1 request (`http`), or one with an upgrade, followed by records of `socket-records.ts` (`websocket`). */
 export const RequestTarget = z.object({
   ...Common,
   kind: z.enum(['http', 'websocket']),
-  /** Of the workload, not of its host. */
+  /** A port of the workload, not of its host. */
   port: Port,
   method: z.string().regex(/^[A-Z]{1,20}$/),
   /** With its query. */
@@ -58,7 +58,10 @@ export type RequestTarget = z.infer<typeof RequestTarget>
 
 const TerminalSize = z.number().int().min(1).max(4_096)
 
-/** A command in the workload's container. A head with status 101, then records whose binary messages are those of `channels.ts`. */
+/**
+ * A command in the workload's container. The answer is a head with status 101, followed by records whose binary messages are those of
+ * `channels.ts`.
+ */
 export const ExecTarget = z.object({
   ...Common,
   kind: z.literal('exec'),
@@ -68,18 +71,20 @@ export const ExecTarget = z.object({
     .min(1)
     .max(1_024)
     .nullable(),
-  /** It gets a terminal, of this size. */
+  /** The terminal of the command and its size; null: none. */
   terminal: z.object({ name: z.string().regex(/^[A-Za-z0-9][\w.+-]{0,63}$/), rows: TerminalSize, cols: TerminalSize }).nullable(),
-  /** Both ends say how much they take (`CHANNELS.credit`). */
+  /** Both ends use `CHANNELS.credit`. */
   flow: z.boolean(),
 })
 export type ExecTarget = z.infer<typeof ExecTarget>
 
-/** A connection to a port of the workload, also to one that it opens to itself alone; spoken as an exec is, without stderr. */
+/**
+ * A connection to a port of the workload, also one that listens only on the container's loopback; same messages as an exec, without stderr.
+ */
 export const TcpTarget = z.object({ ...Common, kind: z.literal('tcp'), port: Port, flow: z.boolean() })
 export type TcpTarget = z.infer<typeof TcpTarget>
 
-/** What a stream leads to. */
+/** The target of a stream. */
 export const OpenTarget = z.discriminatedUnion('kind', [RequestTarget, ExecTarget, TcpTarget])
 export type OpenTarget = z.infer<typeof OpenTarget>
 
@@ -87,16 +92,18 @@ type WithoutWindow<Target> = Target extends unknown ? Omit<Target, 'window'> : n
 /** A target before its stream is opened. */
 export type WantedTarget = WithoutWindow<OpenTarget>
 
-/** Says, when an agent opens its tunnel, what it serves beside requests to workers: names of `TunnelAbility`, comma-separated. */
+/** Lists, when an agent opens its tunnel, what it serves besides requests to workers: names of `TunnelAbility`, comma-separated. */
 export const TUNNEL_ABILITIES_HEADER = 'podplane-tunnel-serves'
-/** `pods`: requests to pods; `channels`: targets `exec` and `tcp`. An agent that does not say serves neither, and would break off the tunnel. */
+/**
+ * `pods`: requests to pods; `channels`: targets `exec` and `tcp`. An agent without this header serves neither, and would close the tunnel.
+ */
 export const TUNNEL_ABILITIES = ['pods', 'channels'] as const
 export type TunnelAbility = (typeof TUNNEL_ABILITIES)[number]
 
 export const StreamHead = z.object({ status: z.number().int().min(101).max(599), headers: HeaderList })
 export type StreamHead = z.infer<typeof StreamHead>
 
-/** Why a stream is over. `unreachable`: nothing of it has reached the workload. `broken`: it came to an end in the middle. */
+/** The reason why a stream ended. `unreachable`: nothing of it has reached the workload. `broken`: it ended in the middle. */
 export const ResetReason = z.object({
   code: z.enum(['unreachable', 'broken', 'cancelled', 'refused']),
   detail: hostText(300),
@@ -117,15 +124,15 @@ export type FrameType = Frame['type']
 const TYPES: readonly FrameType[] = ['open', 'accept', 'head', 'data', 'credit', 'end', 'reset']
 
 /**
- * Whether the other end understands the first frame of a stream, which is made from what a client or a workload says. For one that it does not
- * it would give up the connection, and with it the streams of all others (NET-53).
+ * Whether the other end accepts the first frame of a stream, whose contents come from a client or a workload. For an invalid frame it would
+ * close the connection and with it the streams of all others (NET-53).
  */
 export function isUnderstood(frame: Extract<Frame, { type: 'open' | 'head' }>): boolean {
   const fits = frame.type === 'open' ? OpenTarget.safeParse(frame.target).success : StreamHead.safeParse(frame.head).success
   return fits && encodeFrame(frame).length <= MAX_FRAME_BYTES
 }
 
-/** A message that no honest end sends. Whoever gets one closes the tunnel. */
+/** A message that violates the protocol; the receiver closes the tunnel. */
 export class TunnelViolation extends Error {
   override readonly name = 'TunnelViolation'
 }
@@ -139,7 +146,7 @@ export function encodeFrame(frame: Frame): Uint8Array<ArrayBuffer> {
   return message
 }
 
-/** Throws `TunnelViolation` for anything that is no frame. */
+/** Throws `TunnelViolation` for everything that is no valid frame. */
 export function decodeFrame(message: Uint8Array): Frame {
   if (message.length < PREFIX_BYTES || message.length > MAX_FRAME_BYTES) throw new TunnelViolation(`a frame of ${message.length} bytes`)
   const type = TYPES[(message[0] ?? 0) - 1]

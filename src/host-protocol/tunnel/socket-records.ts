@@ -1,20 +1,20 @@
 import { TunnelViolation } from './frames.ts'
 
 /**
- * Messages of a WebSocket as the bytes of a stream: a byte for the kind, four for the length, then the message. A close carries its code in two
- * bytes and its reason behind them.
+ * Messages of a WebSocket as bytes of a stream: a byte for the kind, four for the length, then the message. A close has its code in two
+ * bytes, followed by its reason.
  */
 export type SocketRecord =
   | { kind: 'text'; text: string }
   | { kind: 'binary'; bytes: Uint8Array }
   | { kind: 'close'; code: number; reason: string }
 
-/** Largest message of a WebSocket that passes. */
+/** Maximum size of a WebSocket message. */
 export const MAX_MESSAGE_BYTES = 2 ** 20
 const PREFIX_BYTES = 5
 const KINDS = ['text', 'binary', 'close'] as const
 
-/** Null for a message that is too large. */
+/** Returns null for a message that is too large. */
 export function encodeRecord(record: SocketRecord): Uint8Array | null {
   const body = bodyOf(record)
   if (body.length > MAX_MESSAGE_BYTES) return null
@@ -25,12 +25,12 @@ export function encodeRecord(record: SocketRecord): Uint8Array | null {
   return bytes
 }
 
-/** Puts records together again. Holds at most one message. */
+/** Reassembles records from chunks. Buffers at most one message and one chunk. */
 export class RecordReader {
   private readonly parts: Uint8Array[] = []
   private length = 0
 
-  /** The records that are complete with these bytes. Throws `TunnelViolation` when they are none. */
+  /** Returns the records completed by these bytes. Throws `TunnelViolation` for invalid ones. */
   push(bytes: Uint8Array): SocketRecord[] {
     this.parts.push(bytes)
     this.length += bytes.length
@@ -62,7 +62,7 @@ export class RecordReader {
     }
   }
 
-  /** The first bytes in one piece: once the prefix is known, the others are put together only when all are there. */
+  /** Returns the first bytes in one piece. Once the prefix is known, chunks are merged only when the whole record has arrived. */
   private merged(length = PREFIX_BYTES): Uint8Array {
     const first = this.parts[0]
     if (first !== undefined && first.length >= length) return first

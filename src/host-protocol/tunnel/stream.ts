@@ -5,7 +5,7 @@ const NO_HEAD: ResetReason = {
   detail: `the workload answered with more than ${MAX_HEADERS} headers, with one that is too long, or with a status outside 101 to 599`,
 }
 
-/** A stream that came to no good end. */
+/** The stream ended with an error. */
 export class StreamReset extends Error {
   override readonly name = 'StreamReset'
   readonly code: ResetReason['code']
@@ -18,24 +18,24 @@ export class StreamReset extends Error {
 
 export interface StreamWires {
   send(frame: Frame): void
-  /** Waited for before every frame of data, so that one stream does not fill the wire that all share. */
+  /** Awaited before every data frame, so that one stream does not fill the shared connection. */
   turn(): Promise<void>
-  /** Neither side has anything more to say. */
+  /** Called when the stream has ended in both directions or was reset. */
   onClosed(): void
 }
 
 /**
- * One end of a stream: bytes both ways, each direction bounded by what the other end has granted. No clock and no connection: it is handed frames
- * and hands out frames.
+ * One end of a stream: bytes both ways, each direction limited by the credit of the other end. It has no clock and no connection: it
+ * receives frames and sends frames through `StreamWires`.
  */
 export class TunnelStream {
   readonly id: number
   private readonly wires: StreamWires
   /** The plane opens, an agent answers; only the answer begins with `accept` and `head`. */
   private readonly isOpener: boolean
-  /** Bytes that the other end still takes. */
+  /** Bytes that the other end still accepts. */
   private sendable: number
-  /** Bytes that this end still takes, and the grant from which on it says so. */
+  /** Bytes that this end still accepts, the size of its window, and bytes read but not granted again yet. */
   private receivable: number
   private readonly windowBytes: number
   private unsaid = 0
@@ -52,7 +52,7 @@ export class TunnelStream {
   private readonly heading = Promise.withResolvers<StreamHead>()
   private readonly ending = Promise.withResolvers<void>()
 
-  /** `granted`: by the end that opens, to the one that answers; null at the one that opens, which is granted some with `accept`. */
+  /** `granted`: bytes that the opening end granted to the answering one; null at the opening end, which gets its grant with `accept`. */
   constructor(id: number, windowBytes: number, granted: number | null, wires: StreamWires) {
     this.id = id
     this.windowBytes = windowBytes
@@ -60,32 +60,32 @@ export class TunnelStream {
     this.isOpener = granted === null
     this.sendable = granted ?? 0
     this.wires = wires
-    // Whoever does not ask is not told.
+    // Handled here, because a caller need not await these promises.
     this.acceptance.promise.catch(() => {})
     this.heading.promise.catch(() => {})
   }
 
-  /** The workload answers. Rejects with `StreamReset` when it does not. */
+  /** Resolves when the agent serves the stream. Rejects with `StreamReset` when it does not. */
   get accepted(): Promise<void> {
     return this.acceptance.promise
   }
 
-  /** The first that it says. */
+  /** Resolves with the head of the answer. Rejects with `StreamReset` when the stream ends before. */
   get head(): Promise<StreamHead> {
     return this.heading.promise
   }
 
-  /** Resolves when the stream is over, well or not. */
+  /** Resolves when the stream has ended, with or without an error. */
   get over(): Promise<void> {
     return this.ending.promise
   }
 
-  /** Agent: the workload answers, and the plane may send. */
+  /** Agent: accepts the stream; the plane may send. */
   accept(): void {
     if (!this.closed) this.wires.send({ type: 'accept', stream: this.id, window: this.windowBytes })
   }
 
-  /** Agent: what the workload answers. One that cannot be passed on resets this stream alone. */
+  /** Agent: sends the head of the workload's answer. If it cannot be encoded, only this stream is reset. */
   sendHead(head: StreamHead): void {
     if (this.closed) return
     const frame = { type: 'head', stream: this.id, head } as const
@@ -93,7 +93,7 @@ export class TunnelStream {
     else this.reset(NO_HEAD)
   }
 
-  /** Resolves when all of it is on its way. One writer at a time. */
+  /** Resolves when all bytes are sent. Throws when the stream is over. One writer at a time. */
   async write(bytes: Uint8Array): Promise<void> {
     for (let from = 0; from < bytes.length; ) {
       await this.wires.turn()
@@ -106,7 +106,7 @@ export class TunnelStream {
     }
   }
 
-  /** No more bytes from this end. */
+  /** Ends this direction. */
   end(): void {
     if (this.localEnded || this.closed) return
     this.localEnded = true
@@ -114,7 +114,7 @@ export class TunnelStream {
     this.closeIfOver()
   }
 
-  /** The next bytes, null behind the last; rejects when the stream was broken off. One reader at a time. */
+  /** Returns the next bytes, or null at the end; rejects with `StreamReset` when the stream was reset. One reader at a time. */
   async read(): Promise<Uint8Array | null> {
     for (;;) {
       const bytes = this.arrived.shift()
@@ -128,14 +128,14 @@ export class TunnelStream {
     }
   }
 
-  /** Breaks off. What has arrived and was not read is lost. */
+  /** Ends the stream with an error. Bytes that have arrived and were not read are lost. */
   reset(reason: ResetReason): void {
     if (this.closed) return
     this.wires.send({ type: 'reset', stream: this.id, reason })
     this.fail(reason)
   }
 
-  /** What the other end says. Throws `TunnelViolation` when no honest one would. */
+  /** Processes a frame of the other end. Throws `TunnelViolation` for one that violates the protocol. */
   receive(frame: Exclude<Frame, { type: 'open' }>): void {
     switch (frame.type) {
       case 'accept':
@@ -169,7 +169,7 @@ export class TunnelStream {
     }
   }
 
-  /** The tunnel is gone, or the other end has broken off. */
+  /** Ends the stream because the tunnel has ended or the other end has reset it. */
   fail(reason: ResetReason): void {
     if (this.closed) return
     this.failure = new StreamReset(reason)
@@ -193,7 +193,7 @@ export class TunnelStream {
     this.wake()
   }
 
-  // In quarters of the window: a frame for every read would be as many frames as data.
+  // Credit is granted in quarters of the window: a frame for every read would double the number of frames.
   private grant(bytes: number): void {
     this.unsaid += bytes
     if (this.unsaid < this.windowBytes / 4 || this.remoteEnded || this.closed) return

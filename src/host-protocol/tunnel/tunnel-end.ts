@@ -15,13 +15,13 @@ export interface TunnelEndOptions {
   send(message: Uint8Array<ArrayBuffer>): void
   /** See `StreamWires`; absent: no waiting. */
   turn?: () => Promise<void>
-  /** Agent: the plane opens a stream. Absent at the plane, which is opened none. */
+  /** Agent: the plane opens a stream. Absent at the plane, for which no streams are opened. */
   onOpen?: (stream: TunnelStream, target: OpenTarget) => void
-  /** Agent: whose a workload is, so that large windows are shared by account; undefined: it counts as an account of its own. */
+  /** Agent: returns the account of a workload, by which large windows are shared; undefined: it counts as an account of its own. */
   accountOf?: (workloadId: string) => string | undefined
-  /** Any clock in milliseconds, to know which streams are silent. */
+  /** Any clock in milliseconds; it determines which streams are silent. */
   now?: () => number
-  /** The number of the first stream that this end opens: one that no earlier end of this connection has used. */
+  /** The number of the first stream that this end opens; no earlier end of this connection may have used it. */
   firstStream?: number
 }
 
@@ -41,7 +41,7 @@ interface Open {
   stream: TunnelStream
   opener: Opener
   kind: OpenTarget['kind']
-  /** When data went either way, or it was opened. */
+  /** Time in ms of the last frame in either direction, or of the opening. */
   movedAtMs: number
 }
 
@@ -50,7 +50,10 @@ interface Making extends Pick<Open, 'opener' | 'kind'> {
   granted: number | null
 }
 
-/** One end of a tunnel: its streams by their numbers. Pure but for promises; `receive` throws `TunnelViolation`, upon which its owner closes it. */
+/**
+ * One end of a tunnel: its streams by their numbers. Pure except for promises. `receive` throws `TunnelViolation`; the owner then closes
+ * the tunnel.
+ */
 export class TunnelEnd {
   private readonly options: TunnelEndOptions
   private readonly streams = new Map<number, Open>()
@@ -67,22 +70,25 @@ export class TunnelEnd {
     return this.streams.size
   }
 
-  /** Streams that lead to this workload. */
+  /** Returns the number of streams to this workload. */
   streamsOf(workloadId: string): number {
     return this.windows.streamsOf(workloadId)
   }
 
-  /** Streams that are counted for this account. */
+  /** Returns the number of streams of this account. */
   streamsOfAccount(account: string): number {
     return this.windows.streamsOfAccount(account)
   }
 
-  /** The number that the next stream gets. */
+  /** The number of the next stream. */
   get nextStream(): number {
     return this.next
   }
 
-  /** Opens a stream, which is counted for an account; null when there are too many (SHR-30). One that the agent would not understand is over. */
+  /**
+   * Opens a stream that counts for an account; null when there are too many (SHR-30). A stream whose target the agent would not accept has
+   * already failed.
+   */
   open(target: WantedTarget, account: string): TunnelStream | null {
     const opener = { workloadId: target.workloadId, account, isTerminal: target.kind === 'exec' }
     const window = this.windows.open(opener)
@@ -96,8 +102,8 @@ export class TunnelEnd {
   }
 
   /**
-   * Ends the request that has been silent for longest among those of an account, or of one workload, if that is `silentMs` or more: nothing tells
-   * one whose client has closed its connection from one that waits (SHR-33). Whether one was ended.
+   * Cancels the HTTP request with the longest silence among those of an account or a workload, if that is `silentMs` or more: a request
+   * whose client has closed its connection cannot be distinguished from one that waits (SHR-33). Returns whether one was cancelled.
    */
   giveWay(whose: Partial<Pick<Opener, 'workloadId' | 'account'>>, silentMs: number): boolean {
     const isTheirs = ({ opener }: Open) =>
@@ -112,11 +118,11 @@ export class TunnelEnd {
   receive(message: Uint8Array): void {
     const frame = decodeFrame(message)
     if (frame.type === 'open') this.opened(frame.stream, frame.target)
-    // What was under way when a stream was broken off comes late, and is nobody's.
+    // Frames sent before a reset may arrive after it, and are ignored.
     else this.moved(frame.stream)?.receive(frame)
   }
 
-  /** The connection is gone. */
+  /** Fails all streams, because the connection has ended. */
   fail(detail: string): void {
     for (const { stream } of [...this.streams.values()]) stream.fail({ code: 'broken', detail })
   }
@@ -129,7 +135,7 @@ export class TunnelEnd {
 
   private opened(id: number, target: OpenTarget): void {
     const { onOpen } = this.options
-    // Rising, so that none is ever taken for a former one.
+    // Numbers must increase, so that a stream is never confused with an earlier one.
     if (onOpen === undefined || id <= this.lastOpened) throw new TunnelViolation('a stream that may not be opened')
     this.lastOpened = id
     const { workloadId, kind } = target

@@ -1,27 +1,30 @@
 import { fairCount, fairRoom } from '../fair-room.ts'
 
-/** Bytes that one end takes of a stream before they are read. */
+/** Bytes of a stream that one end accepts before they are read. */
 export const SMALL_WINDOW_BYTES = 32 * 1024
 export const LARGE_WINDOW_BYTES = 256 * 1024
-/** Streams of one tunnel at a time, and those of one workload among them (HOST-123). */
+/** Maximum number of concurrent streams of one tunnel, and of one workload among them (HOST-123). */
 export const MAX_STREAMS = 1_024
 export const MAX_STREAMS_OF_ONE = 256
-/** The last of them are kept for terminals of accounts that have none open; those before them for accounts that have no stream. */
+/** Streams reserved for terminals of accounts that have none open, and for accounts that have no stream. */
 export const KEPT_FOR_TERMINALS = 64
 export const KEPT_FOR_NEWCOMERS = 64
-/** Streams with a large window: all of a tunnel, and those of one workload, so that one tenant's slow readers leave the others theirs. */
+/**
+ * Maximum number of streams with a large window: of a tunnel, and of one workload, so that slow readers of one tenant leave some to the
+ * others.
+ */
 const MAX_LARGE = 96
 const MAX_LARGE_OF_ONE = 24
 
-/** What a stream is counted for. */
+/** The attributes by which a stream is counted. */
 export interface Opener {
   workloadId: string
   account: string
-  /** It leads to a command. */
+  /** Whether it leads to a command. */
   isTerminal: boolean
 }
 
-/** What is held of a tunnel. */
+/** Counts of streams. */
 export interface Share {
   streams: number
   terminals: number
@@ -29,8 +32,8 @@ export interface Share {
 }
 
 /**
- * Whether an account may open one more stream of a tunnel (SHR-30): as many as it leaves to others, one if it has none, and a terminal if it has
- * none open. `own` is a part of `all`. Pure.
+ * Whether an account may open one more stream of a tunnel (SHR-30): up to as many as it leaves to others; one if it has none; and a
+ * terminal if it has none open. `own` is a part of `all`. Pure.
  */
 export function mayOpen(own: Readonly<Share>, all: Readonly<Share>, isTerminal: boolean): boolean {
   if (isTerminal && own.terminals === 0) return all.streams < MAX_STREAMS
@@ -38,20 +41,23 @@ export function mayOpen(own: Readonly<Share>, all: Readonly<Share>, isTerminal: 
 }
 
 /**
- * How much memory the streams of a tunnel may hold at one end: the sum of all windows is at most 1024 × 32 KiB + 96 × 224 KiB, 53 MiB. A stream gets
- * a large window while there are some for its account, a small one otherwise: it goes on, slower over a long way.
+ * Limits the memory of a tunnel's streams at one end: the sum of all windows is at most 1024 × 32 KiB + 96 × 224 KiB = 53 MiB. A stream
+ * gets a large window while its account may have one, otherwise a small one, which is slower over long distances.
  */
 export class Windows {
   private readonly workloads = new Map<string, Share>()
   private readonly accounts = new Map<string, Share>()
   private readonly all: Share = none()
 
-  /** The window of a stream that this end opens; null when the account, the workload or the tunnel has too many. */
+  /** Returns the window of a stream that this end opens; null when the account, the workload or the tunnel has too many. */
   open(opener: Opener): number | null {
     return mayOpen(this.accounts.get(opener.account) ?? none(), this.all, opener.isTerminal) ? this.answer(opener) : null
   }
 
-  /** The window of a stream that the other end opens: who may is that one's to say, and here only memory counts. Null when there are too many. */
+  /**
+   * Returns the window of a stream that the other end opens. The other end decides who may open one; here only memory counts. Null when
+   * there are too many.
+   */
   answer(opener: Opener): number | null {
     const ofWorkload = this.workloads.get(opener.workloadId) ?? none()
     if (this.all.streams >= MAX_STREAMS || ofWorkload.streams >= MAX_STREAMS_OF_ONE) return null
@@ -64,7 +70,7 @@ export class Windows {
     return isLarge ? LARGE_WINDOW_BYTES : SMALL_WINDOW_BYTES
   }
 
-  /** The stream is over. */
+  /** Releases the window of a stream that has ended. */
   giveBack(opener: Opener, windowBytes: number): void {
     const [ofWorkload, ofAccount] = [this.workloads.get(opener.workloadId), this.accounts.get(opener.account)]
     if (ofWorkload === undefined || ofAccount === undefined) return
@@ -73,12 +79,12 @@ export class Windows {
     if (ofAccount.streams === 0) this.accounts.delete(opener.account)
   }
 
-  /** Streams that lead to this workload. */
+  /** Returns the number of streams to this workload. */
   streamsOf(workloadId: string): number {
     return this.workloads.get(workloadId)?.streams ?? 0
   }
 
-  /** Streams that are counted for this account. */
+  /** Returns the number of streams of this account. */
   streamsOfAccount(account: string): number {
     return this.accounts.get(account)?.streams ?? 0
   }

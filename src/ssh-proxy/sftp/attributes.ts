@@ -1,7 +1,7 @@
 import type { Attributes, FileEntry } from 'ssh2'
 
 const LINE = /^([0-9a-f]+) (\d+) (\d+) (\d+) (-?\d+) (-?\d+)(?: \.\/([\s\S]*)| (\.))?$/
-/** By the number in the first hex digit of the mode. */
+/** File types by the first hex digit of the mode. */
 const TYPES: ReadonlyMap<number, string> = new Map([
   [1, 'p'],
   [2, 'c'],
@@ -13,7 +13,7 @@ const TYPES: ReadonlyMap<number, string> = new Map([
 const TYPE_SHIFT = 12
 const BITS = 'rwxrwxrwx'
 
-/** A line of `stat`; null for none. */
+/** Parses a line of `stat`; null for any other. */
 export function parseStat(line: string): { attributes: Attributes; name: string | null } | null {
   const [, mode, size, uid, gid, atime, mtime, name, self] = LINE.exec(line) ?? []
   if (mode === undefined) return null
@@ -28,7 +28,7 @@ export function parseStat(line: string): { attributes: Attributes; name: string 
   return { attributes, name: name ?? self ?? null }
 }
 
-/** The entries of a directory; a name may have line breaks in it. */
+/** Returns the entries of a directory; a name may contain line breaks. */
 export function parseList(text: string): FileEntry[] {
   const lines: string[] = []
   for (const line of text.replace(/\n$/, '').split('\n')) {
@@ -44,7 +44,7 @@ export function parseList(text: string): FileEntry[] {
   })
 }
 
-/** As `ls -l` shows it. */
+/** Returns an entry in the format of `ls -l`. */
 export function longName(name: string, { mode, size, uid, gid, mtime }: Attributes): string {
   const bits = [...BITS].map((bit, index) => ((mode & (1 << (BITS.length - 1 - index))) === 0 ? '-' : bit)).join('')
   const time = new Date(mtime * 1000).toISOString().slice(0, 16).replace('T', ' ')

@@ -6,10 +6,10 @@ const READY = 'ok\n'
 const { OPEN_MODE } = utils.sftp
 const { OP_UNSUPPORTED } = utils.sftp.STATUS_CODE
 
-/** A file that is open. Its operations are called one after the other. */
+/** An open file. Its operations are called one after the other. */
 export interface OpenFile {
   path: string
-  /** Bytes behind an offset; null behind the last. */
+  /** Returns the bytes from an offset on; null behind the last. */
   read(offset: number, length: number): Promise<Buffer | null>
   write(offset: number, bytes: Buffer): Promise<void>
   close(): Promise<void>
@@ -20,7 +20,7 @@ export async function openFile(open: OpenDoor, path: string, flags: number): Pro
   return await FileWriter.open(open, path, flags)
 }
 
-/** What comes out of a file's door. */
+/** The output of a command that reads or writes a file. */
 class Pieces {
   private readonly door: Door
   private held = Buffer.alloc(0)
@@ -30,7 +30,7 @@ class Pieces {
     this.door = door
   }
 
-  /** Waits for the word that the file is open; throws with the words of who could not open it. */
+  /** Waits for the `ok` that the file is open; throws the command's error otherwise. */
   async ready(): Promise<void> {
     const word = await this.take(READY.length)
     if (word?.toString() === READY) return
@@ -38,7 +38,7 @@ class Pieces {
     throw errorOf(this.errors || (this.door.status.message ?? ''))
   }
 
-  /** As many bytes as wanted; fewer behind the last, and null where there is none. */
+  /** Returns `wanted` bytes; fewer at the end, and null when there are none left. */
   async take(wanted: number): Promise<Buffer | null> {
     const parts = [this.held]
     let length = this.held.length
@@ -58,7 +58,7 @@ class Pieces {
   }
 }
 
-/** Read from front to back, by one command; where a client goes elsewhere, by another. */
+/** Reads sequentially with one command; a read at another offset starts a new one. */
 class FileReader implements OpenFile {
   readonly path: string
   private readonly open: OpenDoor
@@ -106,7 +106,7 @@ class FileReader implements OpenFile {
   }
 }
 
-/** Written from front to back, or from where a former upload broke off. */
+/** Writes sequentially, from the start or from where an earlier upload was interrupted. */
 class FileWriter implements OpenFile {
   readonly path: string
   private readonly open: OpenDoor
@@ -125,7 +125,7 @@ class FileWriter implements OpenFile {
 
   static async open(open: OpenDoor, path: string, flags: number): Promise<FileWriter> {
     const how = (flags & OPEN_MODE.EXCL) !== 0 ? 'excl' : (flags & OPEN_MODE.APPEND) !== 0 ? 'append' : 'trunc'
-    // Without a word to empty it the first write says where it goes on.
+    // Without the TRUNC flag, the offset of the first write determines where to continue.
     const isWaiting = how === 'trunc' && (flags & OPEN_MODE.TRUNC) === 0
     const [door, pieces] = isWaiting ? [null, null] : await FileWriter.from(open, path, how, 0)
     return new FileWriter(open, path, how === 'append', door, pieces)

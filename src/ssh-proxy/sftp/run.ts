@@ -10,7 +10,7 @@ const { NO_SUCH_FILE, PERMISSION_DENIED, FAILURE } = utils.sftp.STATUS_CODE
 const MAX_OUTPUT_BYTES = 16 * 2 ** 20
 const MAX_ERROR_BYTES = 4_096
 
-/** Why something of SFTP could not be done, as the client hears it. */
+/** The reason why an SFTP operation failed, as sent to the client. */
 export class SftpError extends Error {
   override readonly name = 'SftpError'
   readonly code: number
@@ -21,7 +21,7 @@ export class SftpError extends Error {
   }
 }
 
-/** Starts a script in the pod. */
+/** Starts a script in the pod. Throws `SftpError`. */
 export async function start(open: OpenDoor, name: ScriptName, args: readonly string[]): Promise<Door> {
   try {
     return await open({ kind: 'exec', command: commandOf(name, args), terminal: null })
@@ -30,7 +30,7 @@ export async function start(open: OpenDoor, name: ScriptName, args: readonly str
   }
 }
 
-/** Runs a script in the pod; what it printed. Throws with its own words. */
+/** Runs a script in the pod and returns its output. Throws `SftpError` with the script's error output. */
 export async function run(open: OpenDoor, name: ScriptName, args: readonly string[] = []): Promise<string> {
   const door = await start(open, name, args)
   door.endInput()
@@ -49,7 +49,7 @@ export async function run(open: OpenDoor, name: ScriptName, args: readonly strin
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** What a program of the pod complained about. */
+/** Returns the SFTP error for the error output of a program in the pod. */
 export function errorOf(text: string): SftpError {
   const message = text.slice(0, MAX_ERROR_BYTES).trim() || 'the pod could not do it'
   if (/no such file|nonexistent|not a directory/i.test(message)) return new SftpError(message, NO_SUCH_FILE)

@@ -1,6 +1,6 @@
-// Programs of SFTP in a pod, for the shell of any image: the shell itself, stat, find, cat and a few more of every userland.
+// Scripts for SFTP in a pod, which run in any image: they use the shell, stat, find, cat and a few more common programs.
 
-/** What `stat` is asked: type and mode in hex, size, owner, group, both times. */
+/** Output format of `stat`: type and mode in hex, size, owner, group, access and modification times. */
 const FORMAT = '%f %s %u %g %X %Y'
 
 export const SCRIPTS = {
@@ -18,10 +18,10 @@ export const SCRIPTS = {
   chown: 'chown -- "$2" "$1"',
   touch: 'touch -a -d "@$2" -- "$1" && touch -m -d "@$3" -- "$1"',
   truncate: 'dd if=/dev/null of="$1" bs=1 seek="$2" count=0 2>/dev/null',
-  /** Says `ok` once the file is open, then its bytes behind an offset. */
+  /** Prints `ok` once the file is open, then its bytes from an offset on. */
   read: `if [ -d "$1" ]; then echo 'Is a directory' >&2; exit 1; fi
 exec 3<"$1"; echo ok; if [ "$2" -gt 0 ]; then exec tail -c "+$(($2+1))" <&3; else exec cat <&3; fi`,
-  /** Says `ok` once the file is open, then takes its bytes; `$2`: how it is opened. */
+  /** Prints `ok` once the file is open, then writes its input; `$2`: how it is opened. */
   write: `case "$2" in
 excl) set -C; exec 3>"$1";;
 trunc) exec 3>"$1";;

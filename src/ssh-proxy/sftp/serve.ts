@@ -9,12 +9,12 @@ const { OK, EOF, FAILURE, OP_UNSUPPORTED } = utils.sftp.STATUS_CODE
 const MAX_HANDLES = 64
 const HANDLE_BYTES = 4
 const MODE_BITS = 0o7777
-/** Entries of a directory that are said at a time. */
+/** Maximum number of directory entries in one answer. */
 const ENTRIES_AT_ONCE = 64
 
 type Handle = { file: OpenFile; last: Promise<void> } | { entries: FileEntry[] }
 
-/** SFTP over commands in the pod, so that `scp` and `sftp` work with images that have no server of it (NET-26). */
+/** Serves SFTP by commands in the pod, so that `scp` and `sftp` work with images without an SFTP server (NET-26). */
 export function serveSftp(sftp: SFTPWrapper, open: OpenDoor): void {
   new SftpSession(sftp, open).listen()
 }
@@ -64,7 +64,7 @@ class SftpSession {
     sftp.on('error', end)
   }
 
-  /** Where a path leads: what is relative begins where commands do. */
+  /** Returns an absolute path; relative ones start in the working directory of commands. */
   private async at(path: string): Promise<string> {
     this.home ??= run(this.open, 'home').then((text) => text.trim() || '/')
     return posix.resolve(await this.home, path)
@@ -152,7 +152,7 @@ class SftpSession {
     return handle.length === HANDLE_BYTES ? this.handles.get(handle.readUInt32BE(0)) : undefined
   }
 
-  /** Clients send many requests for a file at a time, and expect them to be done in order. */
+  /** Clients send many requests for a file at once and expect them to be carried out in order. */
   private inOrder(id: number, handle: Buffer, work: (file: OpenFile) => Promise<unknown>): void {
     const found = this.find(handle)
     if (found === undefined || !('file' in found)) return void this.sftp.status(id, FAILURE, 'no such file is open')
@@ -176,7 +176,7 @@ class SftpSession {
   }
 }
 
-/** The client has nothing more to say. It takes a session without an exit code for one that failed, and the library has no call for it. */
+/** Ends the session with exit code 0: a client considers a session without one failed, and the library has no call for it. */
 function leaveWell(sftp: SFTPWrapper): void {
   const { _protocol, outgoing } = sftp as unknown as { _protocol: { exitStatus(id: number, code: number): void }; outgoing: { id: number } }
   _protocol.exitStatus(outgoing.id, 0)

@@ -8,22 +8,25 @@ const READ_BYTES = 2 ** 18
 const NAME_MAX_BYTES = 100
 const PREFIX_FIELD = { offset: 345, length: 155 }
 const SIZE_FIELD = { offset: 124, length: 12 }
-/** More does not fit into the field as octal digits. */
+/** Sizes from here on do not fit into the field as octal digits. */
 const OCTAL_MAX = 8 ** 11
 
-/** What stands in an archive: bytes, or a layer. */
+/** An entry of an archive: bytes or a layer. */
 export interface Entry {
   name: string
   content: Buffer | LayerFile
-  /** It may be run. */
+  /** Whether it is executable. */
   isProgram?: boolean
-  /** Bits of what is permitted, and whose it is; absent: all may read it, and it is root's. */
+  /** Permission bits, uid and gid; absent: readable by all and owned by root. */
   mode?: number
   uid?: number
   gid?: number
 }
 
-/** An image as `docker save` writes it, which every engine loads. Layers that the engine has need not be in it. */
+/**
+ * Returns the entries of an image in the format of `docker save`, which every engine loads. Layers that the engine has already may be left
+ * out.
+ */
 export function imageEntries(image: { config: Buffer; layers: readonly (Entry['content'] | undefined)[]; tag: string }): Entry[] {
   const names = image.layers.map((_, index) => `layer-${index}.tar`)
   const manifest = [{ Config: 'config.json', RepoTags: [image.tag], Layers: names }]
@@ -34,7 +37,7 @@ export function imageEntries(image: { config: Buffer; layers: readonly (Entry['c
   ]
 }
 
-/** A tar archive of some entries, piece by piece. */
+/** Yields a tar archive of the entries in chunks. */
 export async function* tarOf(entries: readonly Entry[]): AsyncGenerator<Buffer> {
   for (const entry of entries) {
     const { content } = entry
@@ -48,8 +51,8 @@ export async function* tarOf(entries: readonly Entry[]): AsyncGenerator<Buffer> 
 }
 
 /**
- * The very bytes that were measured (HOST-100): the engine has nothing to unpack that was not looked at. Where others come out, the archive
- * breaks off before its end, and the engine takes nothing of it.
+ * Yields exactly the bytes that were measured (HOST-100), so that the engine unpacks nothing unmeasured. If the bytes differ, throws before
+ * the archive ends, and the engine discards all of it.
  */
 async function* unpackedLayer({ path, tarBytes, diffId }: LayerFile): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
@@ -81,7 +84,7 @@ function headerOf({ name, isProgram = false, mode = isProgram ? 0o755 : 0o644, u
   return header
 }
 
-/** A long name stands in two fields, parted at a slash. */
+/** Splits a long name at a slash into the two fields of a ustar header. Throws for one that fits neither way. */
 function splitName(name: string): [string, string] {
   if (Buffer.byteLength(name) <= NAME_MAX_BYTES) return ['', name]
   const at = name.indexOf('/', name.length - NAME_MAX_BYTES - 1)
@@ -96,7 +99,7 @@ function octal(value: number): string {
 function writeSize(header: Buffer, bytes: number): void {
   const { offset, length } = SIZE_FIELD
   if (bytes < OCTAL_MAX) return void header.write(`${bytes.toString(8).padStart(length - 1, '0')}\0`, offset)
-  // The form for larger ones: the first bit, then the number in binary.
+  // The base-256 form for larger sizes: the first bit is set, then the number in binary.
   header.writeUInt8(0x80, offset)
   header.writeBigUInt64BE(BigInt(bytes), offset + length - 8)
 }

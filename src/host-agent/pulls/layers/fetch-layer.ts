@@ -11,13 +11,13 @@ import { unpacked } from './unpack.ts'
 const TRIES_MAX = 4
 const RETRY_BASE_MS = 250
 const RETRY_MAX_MS = 5_000
-/** A layer that was fetched and looked through. */
+/** A layer that was fetched and measured. */
 export interface Layer {
   digest: string
-  /** The digest of what is inside, by which engines know it. */
+  /** The digest of the uncompressed layer, by which engines identify it. */
   diffId: string
   packedBytes: number
-  /** What it takes on a disk, at least (HOST-100). */
+  /** Minimum disk space of its contents in bytes (HOST-100). */
   unpackedBytes: number
 }
 
@@ -25,21 +25,21 @@ export interface LayerRequest {
   client: RegistryClient
   descriptor: Descriptor
   path: string
-  /** Both are called with what has come, packed and unpacked, since they were called last; they throw when it is too much. */
+  /** Both are called with the bytes, compressed and unpacked, since their last call; they throw when a limit is exceeded. */
   onPacked(bytes: number): Promise<void>
   onUnpacked(bytes: number): void
   signal: AbortSignal
 }
 
-/** A layer that lies in a file, and how long it is when it is unpacked. */
+/** A layer stored in a file, and the length of its uncompressed archive. */
 export interface FetchedLayer {
   layer: Layer
   tarBytes: number
 }
 
 /**
- * Fetches a layer into a file. It is as long as its manifest says, it is what its digest says, and what is inside is measured while it comes, so
- * that nothing is unpacked that was not measured before (HOST-99). One that breaks off goes on where it was.
+ * Downloads a layer into a file. Verifies the length and digest of its manifest and measures its contents during the download, so that
+ * nothing unmeasured is unpacked (HOST-99). A download that breaks off resumes at its offset. Throws a `PullError`.
  */
 export async function fetchLayer(request: LayerRequest): Promise<FetchedLayer> {
   const { digest, size } = request.descriptor
@@ -70,7 +70,7 @@ async function measure(packed: AsyncIterable<Buffer>, onUnpacked: LayerRequest['
   return { tarBytes, unpackedBytes, diffId: `sha256:${hash.digest('hex')}` }
 }
 
-/** A layer as it comes, which is written into a file along the way. */
+/** Yields a compressed layer as it arrives, and writes it to the file. */
 async function* packedPieces({ client, descriptor, onPacked, signal }: LayerRequest, file: FileHandle): AsyncGenerator<Buffer> {
   const { digest, size } = descriptor
   const hash = createHash('sha256')
@@ -105,7 +105,7 @@ async function writeAll(file: FileHandle, piece: Buffer): Promise<void> {
   while (written < piece.length) written += (await file.write(piece, written)).bytesWritten
 }
 
-/** Of this machine's disk, which another try does not mend. */
+/** Whether it is an error of this machine's disk, which a retry does not fix. */
 function isLocal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes(String(error.code))
 }

@@ -1,27 +1,27 @@
 import { PullError } from '../pull-error.ts'
 
 export const BLOCK_BYTES = 512
-/** Of one extended header; the engines' library takes no more either. */
+/** Maximum size of one extended header; the engines' library has the same limit. */
 const EXTENSION_MAX_BYTES = 2 ** 20
 const CHECKSUM = { start: 148, end: 156 }
-/** Links, devices, directories and pipes have no content, whatever their size says. */
+/** Links, devices, directories and pipes have no content, whatever their size field says. */
 const BARE_TYPES = '123456'
-/** How a file is written, formerly and now. */
+/** Types of a regular file: the old form and the present one. */
 const FILE_TYPES = ['\0', '0']
-/** An extended header for the next entry, one for all, a long name, a long target of a link. */
+/** Types of extended headers: for the next entry (x), for all entries (g), a long name (L), a long link target (K). */
 const EXTENSION_TYPES = 'xgLK'
 
-/** One block that begins something in an archive. */
+/** A header block of an archive. */
 export interface TarHeader {
   type: string
-  /** Of its content, as far as this block says it. */
+  /** Size of its content according to this block alone. */
   bytes: number
   name: string
 }
 
 /**
- * Reads a header exactly as the engines' library (Go's `archive/tar`) does, and refuses what is rare and could be read in two ways: what is
- * looked at here has to be what is unpacked there (HOST-100). Sparse files have a type that is none of these.
+ * Parses a header exactly as the engines' library does (Go's `archive/tar`), and refuses rare forms that could be read in two ways: the
+ * contents measured here must be those unpacked there (HOST-100). Sparse files have a type that is none of these. Throws a `PullError`.
  */
 export function readTarHeader(block: Buffer): TarHeader {
   if (readOctal(block, CHECKSUM.start, CHECKSUM.end) !== checksumOf(block)) throw odd('a header with a wrong sum')
@@ -36,16 +36,16 @@ export function isExtension({ type }: TarHeader): boolean {
   return EXTENSION_TYPES.includes(type)
 }
 
-/** The content that follows the headers of an entry. */
+/** Returns the size of the content that follows an entry's headers. Throws a `PullError` for a directory with content. */
 export function contentBytes({ type, bytes }: TarHeader, extended: { bytes: number | undefined; name: string }): number {
   if (BARE_TYPES.includes(type)) return 0
   const size = extended.bytes ?? bytes
-  // An old way to write a directory, which has no content.
+  // An old form of a directory; directories have no content.
   if (type === '\0' && extended.name.endsWith('/') && size > 0) throw odd('a directory with content')
   return size
 }
 
-/** The records of an extended header. */
+/** Parses the records of an extended header. Throws a `PullError` for a malformed or repeated record and for sparse files. */
 export function readRecords(content: Buffer): Map<string, string> {
   const records = new Map<string, string>()
   for (let at = 0; at < content.length; ) {
@@ -62,7 +62,7 @@ export function readRecords(content: Buffer): Map<string, string> {
   return records
 }
 
-/** The size that a record says; undefined: none. */
+/** Returns the size in a record; undefined: there is none. Throws a `PullError` when it is no number. */
 export function recordedBytes(size: string | undefined): number | undefined {
   if (size === undefined || size === '') return undefined
   if (!/^\d{1,15}$/.test(size)) throw odd('a size that cannot be read')
@@ -76,7 +76,7 @@ export function odd(what: string): PullError {
 function readName(block: Buffer): string {
   const name = text(block, 0, 100)
   const magic = block.toString('latin1', 257, 265)
-  // There the times of GNU's form stand, which the engines' library sometimes takes for the beginning of the name.
+  // GNU's form has times at this offset, and the engines' library sometimes reads them as the name's prefix.
   if (magic === 'ustar  \0' && block[345] !== 0) throw odd('an entry with times in the form of GNU')
   if (!magic.startsWith('ustar\0')) return name
   const prefix = text(block, 345, block.toString('latin1', 508, 512) === 'tar\0' ? 476 : 500)
@@ -98,7 +98,7 @@ function readOctal(block: Buffer, start: number, end: number): number {
   return digits === '' ? 0 : Number.parseInt(digits, 8)
 }
 
-/** Its own place counts as spaces. */
+/** The checksum field itself counts as spaces. */
 function checksumOf(block: Buffer): number {
   let sum = 8 * 0x20
   for (let index = 0; index < BLOCK_BYTES; index += 1) {
@@ -107,7 +107,7 @@ function checksumOf(block: Buffer): number {
   return sum
 }
 
-/** A field up to its end or its first zero. */
+/** Returns a field up to its end or its first zero byte. */
 function text(block: Buffer, start: number, end: number): string {
   const field = block.toString('latin1', start, end)
   const zero = field.indexOf('\0')

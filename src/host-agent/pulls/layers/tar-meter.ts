@@ -2,27 +2,27 @@ import { posix } from 'node:path'
 import { BLOCK_BYTES, contentBytes, isExtension, odd, readRecords, readTarHeader, recordedBytes, type TarHeader } from './tar-header.ts'
 
 /**
- * What an entry counts at least: file systems set aside one inode for so many bytes (ext4's default), so that a space full of empty files takes
- * no larger part of a disk's inodes than of its bytes.
+ * Minimum size counted for an entry. ext4 reserves one inode for this many bytes by default, so a quota full of empty files takes no larger
+ * share of a disk's inodes than of its bytes.
  */
 export const ENTRY_MIN_BYTES = 16_384
-/** Engines look into a layer once more and unpack what begins so: bzip2, gzip, xz, zstd, and a frame of zstd to be skipped. */
+/** Engines decompress a layer a second time if it begins with one of these: bzip2, gzip, xz, zstd, or a skippable zstd frame. */
 const PACKED = /^(425a68|1f8b|fd377a585a|28b52ffd|5.2a4d18)/
 const ZEROS = Buffer.alloc(BLOCK_BYTES)
 
-/** What stood before an entry and is about it. */
+/** Extended headers that precede an entry and apply to it. */
 interface Extended {
   records: Map<string, string> | undefined
   names: Map<string, string>
 }
 
 /**
- * Measures what an archive takes when it is unpacked, from its bytes as they come (HOST-100). Whatever the engine might unpack to more than is
- * seen here is refused: sparse files, and archives that can be read in two ways.
+ * Measures the disk space of an unpacked archive from its bytes as they arrive (HOST-100). Refuses everything that the engine might unpack
+ * to more than is measured here: sparse files, and archives that can be read in two ways.
  */
 export class TarMeter {
   private head = Buffer.alloc(0)
-  /** What is left of the content of an entry, and of what fills its last block. */
+  /** Remaining bytes of an entry's content, and of the padding of its last block. */
   private skipping = 0
   private padding = 0
   private extension: { header: TarHeader; content: Buffer[]; left: number } | undefined
@@ -32,19 +32,19 @@ export class TarMeter {
   private zeros = 0
   private counted = 0
 
-  /** What comes next of the archive; returns what it takes. Throws a `PullError`. */
+  /** Reads the next bytes of the archive and returns the disk space to count for them. Throws a `PullError`. */
   take(data: Buffer): number {
     this.counted = data.length
     for (let at = 0; at < data.length && this.zeros < 2; ) at += this.step(data.subarray(at))
     return this.counted
   }
 
-  /** Throws when the archive has ended in the middle. */
+  /** Throws a `PullError` when the archive is incomplete. */
   end(): void {
     if (this.head.length > 0 || this.skipping > 0 || this.extension !== undefined) throw odd('an archive that breaks off')
   }
 
-  /** Returns how much it has used. */
+  /** Processes one element and returns the number of bytes consumed. */
   private step(data: Buffer): number {
     if (this.skipping > 0) {
       const bytes = Math.min(this.skipping, data.length)
@@ -75,7 +75,7 @@ export class TarMeter {
       this.zeros += 1
       return
     }
-    // The engines' library takes one such block for a mistake, and two for the end of it all.
+    // The engines' library ignores a single block of zeros as an error; two of them end the archive.
     if (this.zeros > 0) throw odd('a block of zeros among its entries')
     const header = readTarHeader(block)
     if (isExtension(header)) this.beginExtension(header)
@@ -104,7 +104,7 @@ export class TarMeter {
     if (type === 'L' || type === 'K') this.extended.names.set(type, content.toString('latin1').split('\0')[0] ?? '')
     else {
       const records = readRecords(content)
-      // What is said of all entries is left alone by engines.
+      // Engines ignore headers that apply to all entries.
       if (type === 'x') this.extended.records = records
     }
   }
@@ -120,7 +120,7 @@ export class TarMeter {
     this.counted += Math.max(0, least - BLOCK_BYTES - bytes - this.padding)
   }
 
-  /** How many names an entry can make: directories that lead to it are made along, those of the entry before it are there. */
+  /** Returns how many names an entry can create: missing parent directories are created too, except those that the entry before it has. */
   private countNames(name: string): number {
     const parts = posix
       .normalize(`/${name}`)

@@ -4,10 +4,10 @@ import { isZstd, zstdFrames } from './zstd-frames.ts'
 
 const GZIP = Buffer.from([0x1f, 0x8b])
 const LONGEST_MAGIC = 4
-/** The engine takes large pieces faster than many small ones. */
+/** The engine reads a few large chunks faster than many small ones. */
 const PIECES = { chunkSize: 2 ** 18 } as const
 
-/** What is inside of a layer that is packed with gzip or zstd, all of it; what is not packed comes as it is. */
+/** Yields the decompressed contents of a gzip or zstd layer; a layer that is not compressed is passed through. */
 export async function* unpacked(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const pieces = packed[Symbol.asyncIterator]()
   let head: Buffer = Buffer.alloc(0)
@@ -24,7 +24,7 @@ export async function* unpacked(packed: AsyncIterable<Buffer>): AsyncGenerator<B
       : undefined
   if (unpacker === undefined) return yield* all
   const feeding = pipeline(isZstd(head) ? zstdFrames(all) : all, unpacker)
-  // What fails comes out of the unpacker too.
+  // An error here also ends `unpacker`, where it is thrown.
   feeding.catch(() => {})
   for await (const data of unpacker) yield data as Buffer
   await feeding

@@ -1,22 +1,22 @@
 const FRAME = 0xfd2fb528
-/** The last four bits are free. */
+/** The upper 28 bits of the magic number; the last four bits are arbitrary. */
 const SKIPPABLE = 0x184d2a5
 const FRAME_HEADER_START = 5
 const BLOCK_HEADER = 3
 const CHECKSUM = 4
-/** Bytes of the dictionary's id, and of the content's size unless it is a single segment's smallest. */
+/** Bytes of the dictionary id, and of the content size (a single segment's smallest form has 1 instead of 0). */
 const DICTIONARY_ID = [0, 1, 2, 4]
 const CONTENT_SIZE = [0, 2, 4, 8]
 const [SAME_BYTE, RESERVED] = [1, 3]
 
-/** Whether bytes begin as something packed with zstd does. */
+/** Whether bytes begin with a zstd frame, skippable or not. */
 export function isZstd(head: Buffer): boolean {
   return head.length >= 4 && (head.readUInt32LE() === FRAME || isSkippable(head.readUInt32LE()))
 }
 
 /**
- * The frames of something packed with zstd, in pieces of which none holds the end of one frame and the beginning of another: Node's unpacker
- * leaves out what stands behind the end of a frame in the same piece. Frames to be skipped are left out.
+ * Yields the frames of zstd data in chunks that never contain the end of one frame and the start of the next: Node's decompressor drops the
+ * bytes behind the end of a frame in the same chunk. Skippable frames are left out. Throws for malformed data.
  */
 export async function* zstdFrames(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const input = new Input(packed)
@@ -51,7 +51,7 @@ function isSkippable(magic: number): boolean {
   return magic >>> 4 === SKIPPABLE
 }
 
-/** Pieces of bytes, read by length. */
+/** Reads an async sequence of chunks by length. */
 class Input {
   private readonly pieces: AsyncIterator<Buffer>
   private rest: Buffer = Buffer.alloc(0)
@@ -69,7 +69,7 @@ class Input {
     return true
   }
 
-  /** The next bytes, which stay. */
+  /** Returns the next bytes without consuming them. Throws when the data ends before. */
   async peek(bytes: number): Promise<Buffer> {
     if (!(await this.has(bytes))) throw new Error('it ends in the middle of a frame')
     return this.rest.subarray(0, bytes)

@@ -10,8 +10,8 @@ export interface HeldImagesDeps {
 }
 
 /**
- * Brings what is remembered in line with what the engine holds of this agent's (HOST-102). An engine may finish a load that was given up, and
- * an agent may have lost its memory: such images are nobody's to run, but they count, and go when room is needed.
+ * Reconciles the agent's record with the pulled images in the engine's store (HOST-102). An engine may complete a cancelled load, and an
+ * agent may lose its record: no workload may start from such images, but they are counted, and removed when space is needed.
  */
 export async function recallImages({ engine, pulled, now }: HeldImagesDeps): Promise<void> {
   const remembered = pulled.all()
@@ -20,14 +20,17 @@ export async function recallImages({ engine, pulled, now }: HeldImagesDeps): Pro
   for (const [digest, bytes] of held) {
     if (pulled.get(digest) !== undefined) continue
     const facts = await engine.imageFacts(pulledName(digest))
-    // Not fresh: nobody has asked for it.
+    // Older than `FRESH_MS`, because no workload has asked for it.
     if (facts !== undefined && pulled.get(digest) === undefined) {
       pulled.add(digest, layersOf(facts.layers, bytes, pulled), now() - FRESH_MS)
     }
   }
 }
 
-/** Its layers by what the engine says. What is not known to lie in others lies in the highest, which is shared least: nothing counts too little. */
+/**
+ * Returns the layers of an image from the engine's facts. Bytes that belong to no known layer are counted for the highest unknown one,
+ * which is shared least, so that nothing is counted too small.
+ */
 function layersOf(diffIds: readonly string[], bytes: number, pulled: PulledImages): Layer[] {
   const known = pulled.layerBytes()
   const unknown = diffIds.findLastIndex((diffId) => !known.has(diffId))

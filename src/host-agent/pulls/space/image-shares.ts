@@ -3,29 +3,29 @@ import { overShare, tooMany } from '../pull-error.ts'
 import { Turns } from '../turns.ts'
 import { bytesOf, FRESH_MS, type PulledImage, type PulledImages } from './pulled-images.ts'
 
-/** Images of a host, however small they are; the last of them are for accounts that have none. */
+/** Maximum number of images on a host, of any size; the last `IMAGES_KEPT` of them are for accounts that have none. */
 export const IMAGES_MAX = 500
 export const IMAGES_KEPT = 50
-/** Images that an account may take before containers are made of them. */
+/** Maximum number of images that an account may take before containers are created from them. */
 const FRESH_MAX = 250
-/** Where all images take no more than one in so many of the space, no account can have too much of it, whoever else has the rest. */
+/** If all images together take at most one part in this many of the space, no account can exceed its share, whatever the others have. */
 const NOBODY_HAS_TOO_MUCH = 3
 
-/** What the containers of an account lie on. */
+/** The images under the containers of an account. */
 export interface ImageUse {
-  /** Also those below a disk that was made an image. */
+  /** Includes layers below a disk that was saved as an image. */
   layers: readonly string[]
-  /** Digests of pulled images that nobody can remove. */
+  /** Digests of pulled images that are in use and cannot be removed. */
   digests: readonly string[]
 }
 
 export interface ImageSharesDeps {
   pulled: PulledImages
-  /** What is below the containers of each account, stopped ones too. */
+  /** Returns the images in use by account, also under stopped containers. */
   inUse(): Promise<Map<string, ImageUse>>
-  /** What the images of this host may take. */
+  /** Space for the images of this host in bytes. */
   maxBytes: number
-  /** Whether accounts share it that do not trust one another. */
+  /** Whether the host is shared by accounts that do not trust one another. */
   isShared(): boolean
   now(): number
 }
@@ -36,27 +36,26 @@ interface Asked {
   digest?: string
 }
 
-/** What an account has of the space, and what it may have in all. */
+/** The space and number of images that an account uses, and its limits. */
 export interface ImageRoom {
   usedBytes: number
-  /** How much of it the asked layers add to what it uses without them. */
+  /** Bytes that the requested layers add to the account's use. */
   addedBytes: number
   maxBytes: number
-  /** Images that it has containers of or has just taken, with the asked one, and the most that it may have (SHR-34). */
+  /** Images that the account has containers of or has just taken, with the requested one, and the most that it may have (SHR-34). */
   images: number
   maxImages: number
-  /** What is left for what it fetches, while others fetch so much. */
+  /** Returns the bytes that the account may still fetch while others fetch `othersFetch` bytes. */
   freeBytes(othersFetch: number): number
 }
 
 /**
- * Keeps the images that an account has containers of, which nobody can remove, to as much of the space as it leaves to others (HOST-101), and to as
- * many of them (SHR-34). Images
- * that it does not use are in nobody's way.
+ * Limits the images in use by an account, which cannot be removed, to a share of the space that leaves as much to others (HOST-101), and
+ * likewise their number (SHR-34). Images that no container uses take nothing from others.
  */
 export class ImageShares {
   private readonly deps: ImageSharesDeps
-  /** Images for which containers are about to be made, by account: when they were taken. */
+  /** Images from which containers are about to be created, with the time in ms at which they were taken, by account. */
   private readonly taken = new Map<string, Map<string, number>>()
   private readonly oneEach = new Turns(1)
 
@@ -64,20 +63,20 @@ export class ImageShares {
     this.deps = deps
   }
 
-  /** Lets an account start from an image. Throws a `PullError`. */
+  /** Lets an account start from an image. Throws a `PullError` when a limit would be exceeded. */
   async take(account: string, { digest, layers }: Pick<PulledImage, 'digest' | 'layers'>, signal: AbortSignal): Promise<void> {
     const { pulled, maxBytes, now } = this.deps
-    // In turns for all: two accounts that look at the same time would have the same room.
+    // One at a time for all accounts: two that checked at once would count on the same space.
     await this.oneEach.with('', signal, async () => {
       const known = new Map([...pulled.layerBytes(), ...layers.map(({ diffId, unpackedBytes }) => [diffId, unpackedBytes] as const)])
       const fresh = this.freshOf(account)
       if (fresh.size >= FRESH_MAX && !fresh.has(digest)) throw overShare(0, maxBytes)
       const isRoomy = pulled.all().length <= IMAGES_MAX / NOBODY_HAS_TOO_MUCH
-      // The engine need not be asked.
+      // The engine need not be queried: no account can exceed its share.
       if (!isRoomy || bytesOf(known.keys(), known) > maxBytes / NOBODY_HAS_TOO_MUCH) {
         const asked = { layers: layers.map(({ diffId }) => diffId), known, digest }
         const { usedBytes, addedBytes, maxBytes: room, images, maxImages } = await this.roomOf(account, asked)
-        // What starts anew takes nothing from others, however many have come meanwhile.
+        // A restart from layers already in use takes nothing from others, even if the account is above its share.
         if (addedBytes > 0 && usedBytes > room) throw overShare(usedBytes, room)
         if (images > maxImages) throw tooMany(images, maxImages)
       }
@@ -85,7 +84,7 @@ export class ImageShares {
     })
   }
 
-  /** What an account uses, with `layers` and the image `digest` beside what it has. */
+  /** Returns the use and limits of an account as if it also used `layers` and the image `digest`. */
   async roomOf(account: string, { layers = [], known = this.deps.pulled.layerBytes(), digest }: Asked = {}): Promise<ImageRoom> {
     const { maxBytes, isShared } = this.deps
     const inUse = known.size === 0 ? new Map<string, ImageUse>() : await this.deps.inUse()
@@ -105,7 +104,7 @@ export class ImageShares {
     }
   }
 
-  /** Images by number; one that the account has already adds none. */
+  /** Returns the number of images and its limit; an image that the account uses already adds none. */
   private countOf(account: string, inUse: ReadonlyMap<string, readonly string[]>, digest: string | undefined) {
     const has = new Map([...inUse].map(([one, digests]) => [one, new Set([...digests, ...this.freshOf(one).keys()])]))
     const before = has.get(account) ?? new Set<string>()
@@ -115,7 +114,7 @@ export class ImageShares {
     return { images: own.size, maxImages: own.size === before.size ? Math.max(share, own.size) : share }
   }
 
-  /** Layers of images that an account has taken a moment ago. */
+  /** Returns the layers of images that an account has taken within `FRESH_MS`. */
   private freshLayers(account: string): string[] {
     const fresh = [...this.freshOf(account).keys()].flatMap((digest) => this.deps.pulled.get(digest)?.layers ?? [])
     return fresh.map(({ diffId }) => diffId)

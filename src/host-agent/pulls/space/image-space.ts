@@ -6,19 +6,19 @@ import { removalOrder } from './removal-order.ts'
 
 export interface ImageSpaceDeps {
   pulled: PulledImages
-  /** What the images of this host may take, unpacked. */
+  /** Space for the unpacked images of this host in bytes. */
   maxBytes: number
-  /** Removes an image unless something is made of it; says whether it is gone. */
+  /** Removes an image unless a container uses it; returns whether it is removed. */
   remove(digest: string): Promise<boolean>
   log: Log
   now(): number
 }
 
-/** Keeps the images of a host within their space: those that were not used for longest go, never those in use (HOST-99). */
+/** Limits the images of a host to their space: the least recently used are removed, never those in use (HOST-99). */
 export class ImageSpace {
   readonly maxBytes: number
   private readonly deps: ImageSpaceDeps
-  /** Bytes of layers that have come and are not in the engine yet, by account. */
+  /** Bytes of layers that were received but are not in the engine yet, by account. */
   private readonly spooledBytes = new Map<string, number>()
 
   constructor(deps: ImageSpaceDeps) {
@@ -27,8 +27,8 @@ export class ImageSpace {
   }
 
   /**
-   * Counts what comes packed, and makes room for it as it comes: a registry that has announced much and sends nothing takes nothing from others.
-   * What one account fetches at a time stays within its share. Throws a `PullError`.
+   * Counts compressed bytes and makes space as they arrive: a registry that announces much and sends nothing takes nothing from others. The
+   * concurrent downloads of one account stay within its share. Throws a `PullError`.
    */
   async spooling<T>(account: string, room: ImageRoom, act: (onCome: (bytes: number) => Promise<void>) => Promise<T>): Promise<T> {
     let come = 0
@@ -46,7 +46,7 @@ export class ImageSpace {
     }
   }
 
-  /** Removes images until `bytes` more have room for an account. Throws a `PullError` when they have none. */
+  /** Removes images until an account has space for `bytes` more. Throws a `PullError` when there is not enough. */
   async makeRoom(bytes: number, account: string): Promise<void> {
     const { pulled, log, now, remove, maxBytes } = this.deps
     const images = pulled.all()
@@ -73,7 +73,7 @@ export class ImageSpace {
     return own
   }
 
-  /** What has come and is not in the engine yet, of all accounts. */
+  /** Bytes of all accounts that were received but are not in the engine yet. */
   private spooled(): number {
     return [...this.spooledBytes.values()].reduce((sum, bytes) => sum + bytes, 0)
   }
@@ -83,7 +83,7 @@ export class ImageSpace {
   }
 }
 
-/** What may go. */
+/** Returns a predicate for images that may be removed: not used within `FRESH_MS`. */
 function isStale(nowMs: number): (image: PulledImage) => boolean {
   return ({ usedAtMs }) => usedAtMs <= nowMs - FRESH_MS
 }

@@ -3,11 +3,14 @@ import { z } from 'zod'
 import { readJsonFile, writeJsonFile } from '../../../node/json-file.ts'
 import type { Layer } from '../layers/fetch-layer.ts'
 
-/** An image that was used so lately may be about to be started: nothing is made of it yet that would keep it. */
+/** An image used within this time is not removed: a container that would protect it may be about to be created. */
 export const FRESH_MS = 60_000
-/** How exactly the time of its last use is kept: each time is a write of the whole file. */
+/** Resolution of the stored time of last use: each update writes the whole file. */
 const USE_STEP_MS = 30_000
-/** References and places that are remembered of one image; more only cost a question to their registry. */
+/**
+ * Maximum number of references, places and accounts stored for one image; a dropped reference or place only costs a request to its
+ * registry.
+ */
 const REMEMBERED_MAX = 16
 
 const LayerRecord: z.ZodType<Layer> = z.object({
@@ -17,11 +20,11 @@ const LayerRecord: z.ZodType<Layer> = z.object({
   unpackedBytes: z.number(),
 })
 const PulledImage = z.object({
-  /** Digest of its manifest: what it goes by in the engine's store. */
+  /** Digest of its manifest, which names it in the engine's store. */
   digest: z.string(),
-  /** References under which a registry gave it to somebody without a login: whoever asks for one may have it. */
+  /** References under which a registry served it without a login: every tenant that asks for one may have the image. */
   publicTexts: z.array(z.string()),
-  /** `host/repository` where a registry has given all of it. */
+  /** `host/repository` of each repository that has served all of it. */
   places: z.array(z.string()),
   layers: z.array(LayerRecord),
   usedAtMs: z.number(),
@@ -30,11 +33,14 @@ const PulledImage = z.object({
 })
 export type PulledImage = z.infer<typeof PulledImage>
 
-/** What this agent has pulled into the engine's store, and from where (HOST-98). Nothing else that lies there was anybody's to pull. */
+/**
+ * Record of the images that this agent has pulled into the engine's store and their sources (HOST-98). Tenants get no other image of that
+ * store.
+ */
 export class PulledImages {
   private readonly path: string
   private readonly images: Map<string, PulledImage>
-  /** Digests of images that the engine is being given. */
+  /** Digests of images that are being loaded into the engine. */
   private readonly loading: string[] = []
 
   constructor(stateDir: string) {
@@ -51,18 +57,21 @@ export class PulledImages {
     return this.images.get(digest)
   }
 
-  /** The image that everybody may have under this reference. */
+  /** Returns the image that every tenant may have under this reference. */
   findPublic(text: string): PulledImage | undefined {
     return this.all().find(({ publicTexts }) => publicTexts.includes(text))
   }
 
-  /** Layers that a registry has given whole, by their digests: what it says of them since can be believed of it and of no other. */
+  /**
+   * Returns the layers that a registry has served in full, by digest: its later statements about them can be trusted, those of other
+   * registries cannot.
+   */
   layersFrom(host: string): Map<string, Layer> {
     const given = this.all().filter(({ places }) => places.some((place) => place.startsWith(`${host}/`)))
     return new Map(given.flatMap(({ layers }) => layers.map((layer) => [layer.digest, layer])))
   }
 
-  /** What each layer takes, by the digest of what is inside, as it lies unpacked in the engine's store. */
+  /** Returns the unpacked size of each layer in the engine's store, by the digest of its uncompressed archive. */
   layerBytes(): Map<string, number> {
     const bytes = new Map<string, number>()
     for (const { diffId, unpackedBytes } of this.all().flatMap(({ layers }) => layers)) {
@@ -71,22 +80,22 @@ export class PulledImages {
     return bytes
   }
 
-  /** Bytes of all layers, each counted once. */
+  /** Returns the bytes of all layers, each counted once. */
   usedBytes(): number {
     return sumOf(this.layerBytes())
   }
 
-  /** Throws when it cannot be written: an image that nobody remembers is never collected. */
+  /** Records an image. Throws when the file cannot be written: an unrecorded image is never removed. */
   add(digest: string, layers: readonly Layer[], nowMs: number): void {
     const known = this.images.get(digest)
     this.put({ publicTexts: [], places: [], usedBy: [], ...known, digest, layers: [...layers], usedAtMs: nowMs })
   }
 
-  /** A registry has given an image under this reference. */
+  /** Records that a registry has served an image under this reference. */
   noteGiven(digest: string, { place, publicText }: { place: string; publicText: string | undefined }): void {
     const image = this.images.get(digest)
     if (image === undefined) return
-    // A tag may have moved on since.
+    // The tag may have pointed to another image before.
     for (const other of this.all()) {
       const publicTexts = other.publicTexts.filter((text) => text !== publicText)
       if (publicText !== undefined && publicTexts.length < other.publicTexts.length)
@@ -102,7 +111,10 @@ export class PulledImages {
     this.put({ ...image, usedAtMs: nowMs, usedBy: remember(image.usedBy, account) })
   }
 
-  /** Until it is done, an image that the engine does not have is not lost. One that fails may be there all the same (HOST-102). */
+  /**
+   * Runs `load`; meanwhile the image does not count as lost although the engine lacks it. A failed load may still have stored the image
+   * (HOST-102).
+   */
   async whileLoading(digest: string, load: () => Promise<void>): Promise<void> {
     this.loading.push(digest)
     try {
@@ -116,7 +128,7 @@ export class PulledImages {
     if (this.images.delete(digest)) this.save()
   }
 
-  /** Forgets an image that the engine did not have, unless something was done with it meanwhile. */
+  /** Forgets an image that the engine lacks, unless its record has changed or it is being loaded. */
   forgetLost(image: PulledImage): void {
     if (this.images.get(image.digest) === image && !this.loading.includes(image.digest)) this.forget(image.digest)
   }
@@ -142,7 +154,7 @@ function remember(known: readonly string[], text: string): string[] {
   return [text, ...known.filter((other) => other !== text)].slice(0, REMEMBERED_MAX)
 }
 
-/** The bytes of some layers, each counted once; what was not pulled is not of the images' space. */
+/** Returns the bytes of layers, each counted once. Layers that were not pulled do not count. */
 export function bytesOf(layers: Iterable<string>, known: ReadonlyMap<string, number>): number {
   return [...new Set(layers)].reduce((sum, diffId) => sum + (known.get(diffId) ?? 0), 0)
 }

@@ -1,20 +1,21 @@
 import { bytesOf, type PulledImage } from './pulled-images.ts'
 
-/** What is known when room has to be made for an account. */
+/** The state in which space must be made for an account. */
 export interface RemovalScene {
-  /** Who needs the room. */
+  /** The account that needs space. */
   account: string
-  /** All images of the host, those in use too. */
+  /** All images of the host, also those in use. */
   images: readonly PulledImage[]
-  /** What each layer takes. */
+  /** Bytes of each layer. */
   layerBytes: ReadonlyMap<string, number>
-  /** All that there is of what is short: bytes, or images by number (SHR-35). */
+  /** Total of the scarce resource: bytes, or number of images (SHR-35). */
   max: { bytes: number } | { images: number }
 }
 
 /**
- * Which images go first when an account needs room (HOST-149). Accounts whose images take more than an even part lose theirs before others do,
- * and the one that asks before all: who pulls much removes what he pulled before. Among equals the least recently used goes. Pure.
+ * Orders images for removal when an account needs space (HOST-149). First those used only by accounts above an even part of the total, and
+ * among these the ones that only the requesting account uses: an account that pulls much removes its own earlier images. Equals are ordered
+ * by last use, oldest first. Pure.
  */
 export function removalOrder(scene: RemovalScene, removable: readonly PulledImage[]): PulledImage[] {
   const isOver = judgeParts(scene)
@@ -28,7 +29,7 @@ export function removalOrder(scene: RemovalScene, removable: readonly PulledImag
     .map(({ image }) => image)
 }
 
-/** Whether the images that an account has started from are more than its part of what is short. */
+/** Returns a predicate: whether the images that an account has started from exceed an even part of the total. */
 function judgeParts({ account, images, layerBytes, max }: RemovalScene): (account: string) => boolean {
   const imagesBy = new Map<string, PulledImage[]>([[account, []]])
   for (const image of images) for (const user of image.usedBy) imagesBy.set(user, [...(imagesBy.get(user) ?? []), image])

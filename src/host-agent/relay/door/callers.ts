@@ -3,24 +3,31 @@ import type { Workload } from '../../../host-protocol/messages.ts'
 
 /** The variable that holds a worker's key (WRK-2). */
 const KEY_VARIABLE = 'RUNPOD_AI_API_KEY'
-/** A caller from another address than is known is looked for again, because a container may have been connected anew, but not more often. */
+/**
+ * Minimum interval between address lookups for a worker that calls from an unknown address: its container may have been connected again.
+ */
 const LOOK_AGAIN_MS = 5_000
-/** No key is longer; what is, is not even hashed. */
+/** No key is longer; a longer one is refused before it is hashed. */
 const KEY_MAX_CHARS = 256
 
-/** Finds out where a workload speaks from; none when it does not run. `loopback`: everybody does, so that the key alone tells them apart. */
+/**
+ * Returns the addresses of a workload; none when it is not running. `loopback`: all workloads call from loopback, so that only the key
+ * distinguishes them.
+ */
 export type Whereabouts = ((id: string) => Promise<readonly string[]>) | 'loopback'
 
 interface Caller {
   id: string
-  /** Undefined until the plane has said it again: containers of an agent that did not note it. */
+  /** Undefined for containers of an agent that did not store it, until the plane has sent the workload. */
   keyHash: string | undefined
   addresses: readonly string[]
   lookedAtMs: number
   looking: Promise<void> | undefined
 }
 
-/** The workers of a runtime, which alone may speak to its relay: by their key, and by the address of their container (HOST-75). */
+/**
+ * The workers of a runtime, the only callers of its relay. They are identified by their key and the address of their container (HOST-75).
+ */
 export class RelayCallers {
   private readonly where: Whereabouts
   private readonly now: () => number
@@ -36,7 +43,7 @@ export class RelayCallers {
     return this.byId.size
   }
 
-  /** From now on this workload may speak; `keyHash` as `relayKeyHash` says. */
+  /** Admits a workload; `keyHash` is the result of `relayKeyHash`. */
   admit(id: string, keyHash: string | undefined): void {
     this.release(id)
     const caller: Caller = { id, keyHash, addresses: [], lookedAtMs: Number.NEGATIVE_INFINITY, looking: undefined }
@@ -44,7 +51,7 @@ export class RelayCallers {
     if (keyHash !== undefined) this.byKey.set(keyHash, caller)
   }
 
-  /** What the plane says of workloads that run already; their keys may not be known here. */
+  /** Adds missing key hashes of running workloads from the plane's desired state. */
   learn(workloads: readonly Workload[]): void {
     for (const workload of workloads) {
       const caller = this.byId.get(workload.id)
@@ -52,7 +59,7 @@ export class RelayCallers {
     }
   }
 
-  /** Its container has ended: whoever has its address next is somebody else. */
+  /** Removes a workload whose container has ended: its address may be reused by another container. */
   release(id: string): void {
     const caller = this.byId.get(id)
     if (caller === undefined) return
@@ -60,12 +67,12 @@ export class RelayCallers {
     if (caller.keyHash !== undefined) this.byKey.delete(caller.keyHash)
   }
 
-  /** Whether a workload is known to speak from there. */
+  /** Whether an address belongs to a known workload. */
   isAt(address: string): boolean {
     return [...this.byId.values()].some(({ addresses }) => addresses.includes(address))
   }
 
-  /** The workload that a request is of; undefined: a stranger's. */
+  /** Returns the id of the workload that sent a request; undefined: the caller is unknown. */
   async identify(remoteAddress: string | undefined, authorization: string | undefined): Promise<string | undefined> {
     const caller = this.byKey.get(hashOf(authorization) ?? '')
     if (caller === undefined || remoteAddress === undefined) return undefined
@@ -77,11 +84,11 @@ export class RelayCallers {
   }
 
   private async look(caller: Caller, where: Exclude<Whereabouts, 'loopback'>): Promise<void> {
-    // One that has not been found yet is asked for again at once: it may have started meanwhile.
+    // If no address has been found yet, the lookup is repeated at once: the container may have started meanwhile.
     const isTooSoon = caller.addresses.length > 0 && this.now() - caller.lookedAtMs < LOOK_AGAIN_MS
     if (isTooSoon && caller.looking === undefined) return
     caller.looking ??= where(caller.id)
-      // An engine that does not answer now leaves what is known.
+      // When the engine does not answer, the known addresses stay.
       .then(
         (addresses) => {
           caller.addresses = addresses
@@ -96,19 +103,19 @@ export class RelayCallers {
   }
 }
 
-/** What stands for a worker's key on this host; undefined for workloads that have no business at the relay. */
+/** Returns the hash that represents a worker's key on this host; undefined for workloads that may not use the relay. */
 export function relayKeyHash({ kind, platformEnv }: Pick<Workload, 'kind' | 'platformEnv'>): string | undefined {
   return kind === 'worker' ? hashOf(platformEnv[KEY_VARIABLE]) : undefined
 }
 
-// Compared as hashes: how long a look-up takes tells nothing of a key.
+// Keys are compared as hashes, so that the duration of a lookup reveals nothing about a key.
 function hashOf(authorization: string | undefined): string | undefined {
   const key = authorization?.replace(/^Bearer /i, '')
   if (key === undefined || key === '' || key.length > KEY_MAX_CHARS) return undefined
   return createHash('sha256').update(key).digest('hex')
 }
 
-/** An IPv4 address that came over an IPv6 socket is one all the same. */
+/** Returns the IPv4 address in an IPv4-mapped IPv6 address, others unchanged. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:/i, '')
 }

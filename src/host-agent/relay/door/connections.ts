@@ -3,19 +3,19 @@ import type { Socket } from 'node:net'
 import type { RelayBounds } from '../bounds.ts'
 import { isLoopback, plainAddress, type RelayCallers } from './callers.ts'
 
-/** However many workloads there are, each may have so many. */
+/** Minimum number of connections for each workload, however many there are. */
 const LEAST_CONNECTIONS = 64
 
 type ConnectionBounds = Pick<RelayBounds, 'maxConnections' | 'callerMaxConnections' | 'strangerMaxConnections'>
 
-/** Ends connections beyond what their container may have, so that none uses up the files that this process may have open (HOST-76). */
+/** Closes connections above the limit of their container, so that none uses up the open files of this process (HOST-76). */
 export function boundConnections(server: Server, callers: RelayCallers, bounds: ConnectionBounds): void {
   const open = new Map<string, number>()
   server.maxConnections = bounds.maxConnections
   server.on('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? '')
     const count = (open.get(address) ?? 0) + 1
-    // Programs of this machine itself are not told apart by their address.
+    // Programs of this machine itself share one address.
     if (!isLoopback(address) && count > roomFor(address, callers, bounds)) return void socket.destroy()
     open.set(address, count)
     socket.once('close', () => {

@@ -11,11 +11,11 @@ export interface DoorOptions {
   closing: AbortSignal
 }
 
-/** Lets in the workers of this host, each as itself, and nobody else (HOST-75, HOST-76). */
+/** Authenticates callers: only the workers of this host are admitted (HOST-75, HOST-76). */
 export class Door {
   private readonly options: DoorOptions
   private readonly turnstile: Turnstile
-  /** The request that each connection waits for; a connection has one at a time. */
+  /** The unanswered request of each connection; a connection has one at a time. */
   private readonly current = new WeakMap<Socket, ServerResponse>()
 
   constructor(options: DoorOptions) {
@@ -24,8 +24,8 @@ export class Door {
   }
 
   /**
-   * The workload that a request is of, once it is its turn. Undefined when there is nothing more to do about it: nothing of it was read but its
-   * head, and its connection ends.
+   * Returns the workload that sent a request, after any delay by its rate limit. Returns undefined when the request was refused: only its
+   * head has been read, and its connection is closed.
    */
   async admit(request: IncomingMessage, response: ServerResponse): Promise<string | undefined> {
     const { socket } = request
@@ -43,7 +43,7 @@ export class Door {
     return response.destroyed ? undefined : caller
   }
 
-  /** 401, and the end of the connection; after a moment, so that asking in vain is no way to keep this process busy. */
+  /** Answers 401 and closes the connection, after a delay that limits the load from repeated attempts. */
   async refuse(response: ServerResponse): Promise<void> {
     await sleep(this.options.bounds.refusalDelayMs, this.options.closing)
     if (response.destroyed) return
@@ -51,9 +51,9 @@ export class Door {
     response.writeHead(401, { 'content-type': 'application/json', connection: 'close' }).end(body)
   }
 
-  /** Whether all that came before on this connection has been answered: a worker asks one thing at a time. */
+  /** Whether all earlier requests of this connection have been answered: a worker sends one request at a time. */
   private isAlone(socket: Socket, response: ServerResponse): boolean {
-    // The parser goes on with what it has read when the connection has been ended.
+    // The parser continues with data it has read even after the connection was destroyed.
     if (socket.destroyed) return false
     const former = this.current.get(socket)
     this.current.set(socket, response)

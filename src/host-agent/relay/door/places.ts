@@ -1,15 +1,15 @@
-/** A number of places, of which each workload has its own: nobody waits for anybody else's (HOST-76). */
+/** A semaphore for each workload: no workload waits for places of another (HOST-76). */
 export class Places {
   private readonly share: () => number
   private readonly taken = new Map<string, number>()
   private readonly waiting = new Map<string, (() => void)[]>()
 
-  /** `share`: how many places one workload has now. */
+  /** `share`: returns the number of places of one workload at present. */
   constructor(share: () => number) {
     this.share = share
   }
 
-  /** Resolves with what gives the place back; undefined for whoever gives up waiting for one. */
+  /** Resolves with a function that releases the place; undefined when the signal aborts first. */
   async enter(caller: string, signal: AbortSignal): Promise<(() => void) | undefined> {
     const taken = this.taken.get(caller) ?? 0
     if (taken < this.share()) this.taken.set(caller, taken + 1)
@@ -21,7 +21,7 @@ export class Places {
     }
   }
 
-  /** True once somebody has handed over a place. */
+  /** Resolves to true when a place is handed over, false when the signal aborts. */
   private turn(caller: string, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve(false)
@@ -44,7 +44,7 @@ export class Places {
   private leave(caller: string): void {
     const taken = this.taken.get(caller) ?? 1
     const queue = this.waiting.get(caller)
-    // There may be fewer places for each than there were.
+    // The share may have become smaller.
     const next = taken > this.share() ? undefined : queue?.shift()
     if (queue?.length === 0) this.waiting.delete(caller)
     if (next !== undefined) next()

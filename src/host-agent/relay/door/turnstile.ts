@@ -1,4 +1,4 @@
-/** How often each workload may ask: `perSecond` for ever, and as many at once as come in one second (HOST-76). */
+/** Limits the request rate of each workload: `perSecond`, with bursts of one second's requests (HOST-76). */
 export class Turnstile {
   private readonly stepMs: number
   private readonly nextAtMs = new Map<string, number>()
@@ -7,7 +7,7 @@ export class Turnstile {
     this.stepMs = 1_000 / perSecond
   }
 
-  /** How long the request that has just come is to wait. */
+  /** Returns the delay in ms for a request that has just arrived. */
   delayMs(caller: string, nowMs: number): number {
     const at = Math.max(this.nextAtMs.get(caller) ?? 0, nowMs - 1_000) + this.stepMs
     this.nextAtMs.set(caller, at)
