@@ -19,7 +19,7 @@ function isStaleFor(env: Env, shown: readonly Advice[]): Promise<boolean> {
   )
 }
 
-/** Returns the explanation for a verdict with its options; no options while a host that they depend on is silent (WHY-5). */
+/** Returns the answer of `explain`: verdict, evidence and options; no options while a host that they depend on is silent (WHY-5). */
 export async function answerWhy(
   env: Env,
   { code, verdict, sinceMs, facts }: Verdict,

@@ -12,7 +12,7 @@ const LOOK_MS = 5_000
 /** Maximum number of cached credentials per kind and isolate. */
 export const MAX_VERDICTS = 10_000
 
-/** Every `Verdicts` of this isolate. */
+/** All instances of `Verdicts` in this isolate. */
 const everyKind: { clear(): void }[] = []
 
 /** Cached decisions of an isolate about one kind of credential, so that a warm request needs no query. In memory only. */
@@ -96,7 +96,7 @@ export class Verdicts<Good, Bad> {
   }
 }
 
-/** Drops every cached decision of this isolate: a revocation made here, or a role that was changed here, takes effect here at once. */
+/** Drops all cached decisions of this isolate, so that a revocation or a changed role applies here at once. */
 export function forgetVerdicts(): void {
   for (const kind of everyKind) kind.clear()
   forgetMisses()
