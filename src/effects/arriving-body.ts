@@ -3,56 +3,57 @@ import { Problem } from '../contract/problems.ts'
 import type { Env } from '../env.ts'
 import { type Body, drainRefused, enterInFlight, growInFlight, inFlightUse } from './in-flight.ts'
 
-/** A body grows by so much in its account's count at a time: to ask for each piece would make small pieces dear. */
+/** Bytes reserved in the account's count per step: a step per chunk would make small chunks expensive. */
 const STEP_BYTES = 64 * 1024
 const RETRY_SECONDS = '1'
 
-/** How a body is counted whose length is known only at its end. */
+/** Settings for a body whose length is known only at its end. */
 export interface Arrival {
   env: Env
   teamId: string
-  /** The most that it is counted as. */
+  /** Upper limit of the bytes that the body counts as. */
   maxCountedBytes: number
-  /** No more of a refused body than this is read, so that its sender hears why. */
+  /** Upper limit of the bytes that are read of a refused body so that its sender receives the refusal. */
   maxDrainedBytes: number
   /**
-   * Its reader stands in another object and takes JSON alone: a refused body ends there in what is no JSON. A stream that fails on its way to
-   * another object would be several uncaught errors in the log, each time.
+   * The reader is in another object and accepts JSON only: a refused body ends in bytes that are not JSON. A stream that fails on its way
+   * to another object would log several uncaught errors each time.
    */
   isJson?: boolean
   /**
-   * Its reader stands in another object and takes anything: aborted when the body will not come whole, it has to end the request that carries the
-   * stream on. To such a reader a stream that fails looks like one that ends, and a part would be taken for the whole (LB-1).
+   * The reader is in another object and accepts any bytes. Aborted when the body will not arrive complete; the owner must then end the
+   * request that forwards the stream. To such a reader a failed stream looks like an ended one, and it would take a part for the whole
+   * (LB-1).
    */
   breaks?: AbortController
 }
 
-/** A control character ends no JSON text, inside a string or out of it. */
+/** A NUL byte makes any JSON text invalid, inside and outside of strings. */
 const NO_JSON = new Uint8Array([0])
 
-/** What refuses a body that an account has no room for (PP-207). */
+/** The 429 for a body that exceeds the account's in-flight byte budget (PP-207). */
 export function noRoomForBody(used: number, bytes: number, bound: number): Problem {
   const detail = describeExcess('inFlightBytes', used, bytes, bound)
   return new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } })
 }
 
 /**
- * A body without an announced length, counted by the bytes that have been read of it (RST-20). `stream` is the body to read in its place. Where
- * the account has no room for the next step, the rest is passed over and `refusal` says so. A stream that does not come whole, because of that or
- * because its sender has gone, fails, ends in what is no JSON, or has no end.
+ * A body without an announced length, counted by the bytes read so far (RST-20). `stream` replaces the original body. When the account's
+ * budget has no room for the next step, the rest is drained and `refusal` is set. A stream that does not arrive complete, because of that
+ * or because its sender disconnected, fails, ends in invalid JSON (`isJson`) or never ends (`breaks`).
  */
 export class ArrivingBody {
   readonly stream: ReadableStream<Uint8Array>
-  /** The 429 that ended it; null while there is none. */
+  /** The 429 that ended the body; null while there is none. */
   refusal: Problem | null = null
-  /** The account has not room for it alone, and never will while its bound stands. */
+  /** The body alone exceeds the account's bound, so a retry cannot succeed while that bound stands. */
   isBeyondBound = false
-  /** What it counts as by now, in bytes; null: nothing yet. */
+  /** The entry in the in-flight count, in bytes; null before the first byte is counted. */
   counted: Body | null = null
   private readonly arrival: Arrival
   private arrivedBytes = 0
 
-  /** `head` is what has been read of `source` already. */
+  /** `head` holds the chunks of `source` that were already read. */
   constructor(source: ReadableStream<Uint8Array>, arrival: Arrival, head: readonly Uint8Array[] = []) {
     this.arrival = arrival
     const waiting = [...head]
@@ -74,7 +75,7 @@ export class ArrivingBody {
         }
         return this.breakOff(controller, this.refusal)
       },
-      // One that is broken or was refused has nothing left to cancel.
+      // A body that failed or was refused has nothing left to cancel.
       cancel: (reason) => reader.cancel(reason).catch(() => undefined),
     })
   }

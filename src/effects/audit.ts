@@ -8,10 +8,10 @@ import type { Cause } from '../objects/cause.ts'
 import { newAuditId } from '../platform/ids.ts'
 import { vaultOf } from '../platform/seal.ts'
 
-/** What was done to which resource. `before` and `after` hold no secret; see `stateOf` for what has variables. */
+/** One action on one resource. `before` and `after` hold no secrets; `stateOf` handles resources with variables. */
 export type Change = Pick<AuditRow, 'action' | 'resourceKind' | 'resourceId' | 'before' | 'after'>
 
-/** A row of the audit log. `teamId`: whose resource was changed; null for the operator's own. */
+/** Returns a row of the audit log. `teamId` is the account that owns the resource; null for the operator's own resources. */
 export function auditRow(env: Env, nowMs: number, cause: Cause, teamId: string | null, change: Change): AuditRow {
   const { action, resourceKind, resourceId } = change
   const digest = digestIn(env, resourceKind, resourceId)
@@ -19,18 +19,18 @@ export function auditRow(env: Env, nowMs: number, cause: Cause, teamId: string |
   return { id: newAuditId(nowMs), at: nowMs, teamId, ...cause, action, resourceKind, resourceId, ...contents }
 }
 
-/** The statement that writes a row; it belongs right behind the one that makes the change, in its batch (AUD-1). */
+/** Returns the statement that inserts an audit row; it follows the statement of the change in the same batch (AUD-1). */
 export function auditStatement(env: Env, nowMs: number, cause: Cause, teamId: NewAuditRow['teamId'], change: Change): Statement {
   return insertAuditRow(openDatabase(env.DB), { ...auditRow(env, nowMs, cause, null, change), teamId })
 }
 
-/** Who wants a change of a pod, and what it is called. */
+/** The cause and the action name of a pod's change. */
 export interface PodAudit {
   cause: Cause
   action: string
 }
 
-/** The statement for a pod's transition. Of a terminated one nothing is left, and how it was the rows before say. */
+/** Returns the audit statement of a pod's transition. A terminated pod has no content left; earlier rows record how it was. */
 export function podStatement(env: Env, { cause, action }: PodAudit, before: PodRow, after: PodRow): Statement {
   const { id, teamId, status } = after
   const contents = status === 'TERMINATED' ? { before: {}, after: null } : contentsOf(env, 'pod', id, before, after)
@@ -40,7 +40,10 @@ export function podStatement(env: Env, { cause, action }: PodAudit, before: PodR
 const STATES = { pod: podState, endpoint: endpointState, template: templateState }
 type Audited = typeof STATES
 
-/** Before and after of what has variables, of which only names and digests are kept (AUD-3). An update keeps what it changed (AUD-4). */
+/**
+ * Returns the state before and after for resources with variables, of which only names and digests are retained (AUD-3). An update retains
+ * only the changed members (AUD-4).
+ */
 export function contentsOf<Kind extends keyof Audited>(
   env: Env,
   kind: Kind,

@@ -9,20 +9,20 @@ import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 import { loadCatalog } from './catalog.ts'
 
-/** Endpoints that are told of one piece of news: with many waiting for one place, no more than these try for it. */
+/** Endpoints notified per capacity change, which limits how many compete for one free place. */
 const MAX_TOLD = 8
-/** Waiting endpoints that are looked at for one piece of news, longest waiting first. */
+/** Waiting endpoints considered per capacity change, longest waiting first. */
 const MAX_LOOKED_AT = 200
 
-/** Gives a workload's capacity back and tells those who wait for some. Repeating it is harmless. */
+/** Releases the capacity of a workload and notifies endpoints that wait for capacity. Idempotent. */
 export async function freeCapacity(env: Env, workloadId: string, hostId: string): Promise<void> {
   await releaseCapacity(openDatabase(env.DB), workloadId, hostId, Date.now())
   void announceCapacity(env)
 }
 
 /**
- * Capacity has appeared: the endpoints that have waited longest for what now fits somewhere try again, one after another (PP-53). Never
- * fails, because nobody's own work depends on it: a waiter that was not told tries by itself in the end.
+ * Lets the endpoints that have waited longest and fit on some host try again, one after another, because capacity became free (PP-53).
+ * Never throws, because no caller's work depends on it: a waiting endpoint that was not notified retries by itself.
  */
 export async function announceCapacity(env: Env): Promise<void> {
   try {
@@ -32,7 +32,7 @@ export async function announceCapacity(env: Env): Promise<void> {
   }
 }
 
-/** An endpoint has what it waited for, or wants it no more. */
+/** Removes an endpoint from the waiters: it has its capacity or does not need it any more. */
 export async function forgetCapacityWaiter(env: Env, endpointId: string): Promise<void> {
   await removeCapacityWaiter(openDatabase(env.DB), endpointId)
 }
@@ -44,7 +44,7 @@ async function tellWaiters(env: Env): Promise<void> {
   const [hosts, catalog] = await Promise.all([listPlacementHosts(db), loadCatalog(env)])
   const fitting = waiters.filter((config) => rankHosts(placementRequestOf(catalog, config), hosts).candidates.length > 0)
   for (const { id } of fitting.slice(0, MAX_TOLD)) {
-    // One whose row outlived its need would stand in front of the others for ever.
+    // A waiter whose need has passed would block the others for ever.
     if (!(await endpointStub(env, asPlane('endpoint', id, 'capacity appeared')).capacityAppeared())) await removeCapacityWaiter(db, id)
   }
 }

@@ -15,10 +15,10 @@ import { isReplaceable } from './pods/pod-hosts.ts'
 
 /** Endpoints that are asked at the same time. */
 const ASKED_AT_ONCE = 32
-/** Stopped pods that are named: there may be any number of them. */
+/** Stopped pods that are listed: their number has no limit. */
 const MAX_STOPPED = 1_000
 
-/** What is on a machine and where else it could be: what a drain reads, before it changes anything (DRY-4). */
+/** Returns what a host runs and where it could move: the input of a drain, read before any change (DRY-4). */
 export async function readDeparture(env: Env, hostId: string): Promise<Departure> {
   const db = openDatabase(env.DB)
   const [rows, stopped, workers, hosts, catalog] = await Promise.all([
@@ -37,7 +37,7 @@ export async function readDeparture(env: Env, hostId: string): Promise<Departure
   }
 }
 
-// A member stays in the data center of its cluster (CLU-25).
+// A cluster member stays in the data center of its cluster (CLU-25).
 function leavingPod(row: PodRow): LeavingPod {
   if (row.clusterId === null) return { ...row, isReplaceable: isReplaceable(row) }
   return { ...row, spec: { ...row.spec, dataCenterIds: [row.dataCenterId] }, isReplaceable: row.spec.onHostLoss === 'REPLACE' }
@@ -52,7 +52,7 @@ async function askEndpoints(env: Env, catalog: Catalog, owners: readonly [string
   return found
 }
 
-// One that is deleted has workers that are on their way out already.
+// The workers of a deleted endpoint are already on their way out.
 async function askEndpoint(env: Env, catalog: Catalog, id: string, workerIds: readonly string[]): Promise<LeavingEndpoint | null> {
   const config = await findEndpointConfig(openRecords(env), id)
   if (!config) return null

@@ -11,11 +11,14 @@ import { keyedDigest } from '../platform/crypto.ts'
 import { masterSecrets } from '../platform/seal.ts'
 import { loadCatalog } from './catalog.ts'
 
-/** Hosts that one explanation names, nearest miss first. */
+/** Maximum number of hosts in one explanation, nearest miss first. */
 const MAX_HOSTS = 50
 const OPAQUE_ID_LENGTH = 16
 
-/** Which hosts could take a worker of an endpoint now, and what the others lack (HLT-6, PP-128). Offline machines are named as such. */
+/**
+ * Returns which hosts could take a worker of an endpoint at present, and what the others lack (HLT-6, PP-128). Offline hosts are listed as
+ * such.
+ */
 export async function explainPlacement(env: Env, config: EndpointConfig): Promise<HostVerdict[]> {
   const [hosts, catalog] = await Promise.all([listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), loadCatalog(env)])
   const verdicts = judgeHosts(placementRequestOf(catalog, config), hosts, MAX_HOSTS)
@@ -28,7 +31,7 @@ export async function explainPlacement(env: Env, config: EndpointConfig): Promis
   )
 }
 
-/** A name of a machine that tells nothing: the same for one team at all times, and another one for every other team. */
+/** Returns an opaque name of a host: constant for one team, different for every other team. */
 export async function opaqueHostId(env: Env, teamId: string, hostId: string): Promise<string> {
   return `host_${(await keyedDigest(masterSecrets(env)[0], `host\n${teamId}\n${hostId}`)).slice(0, OPAQUE_ID_LENGTH)}`
 }

@@ -7,7 +7,7 @@ import { BY_PLATFORM } from '../objects/cause.ts'
 import { logEvent } from '../platform/log.ts'
 import { auditStatement } from './audit.ts'
 
-/** Records what is wrong with a host's GPUs now, and cordons the host when something new is among it (HOST-42). Repeating it changes nothing. */
+/** Records the present problems of a host's GPUs, and cordons the host when a new one is among them (HOST-42). Idempotent. */
 export async function applyGpuHealth(env: Env, hostId: string, problems: GpuProblem[]): Promise<void> {
   const db = openDatabase(env.DB)
   const known = await findGpuProblems(db, hostId)

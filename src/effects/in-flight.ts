@@ -4,33 +4,33 @@ import { openDatabase } from '../db/client.ts'
 import type { Env } from '../env.ts'
 import { ExpiringCache } from '../platform/expiring-cache.ts'
 
-/** How long a changed bound may stay unnoticed by another isolate. */
+/** How long another isolate may use a bound after a change. */
 const BOUND_TTL_MS = 60_000
 const MAX_BOUNDS = 10_000
-/** How long a body counts: a result that is waited for holds none of it. */
+/** How long a body counts. A request that waits for its result does not count for that wait. */
 const MAX_BODY_MS = 10_000
-/** How long an answer may count whose end nobody told. */
+/** Maximum time that an answer counts when its end is never reported. */
 const MAX_ANSWER_MS = 600_000
 
-/** What is counted by the isolate alone, and known to no database. */
+/** Budgets that are counted by each isolate alone and stored in no database. */
 export type PassingBudget = Extract<BudgetName, 'inFlightBytes' | 'readBytes' | 'readRows'>
 
-/** A body as it counts: `bytes` until then. */
+/** A counted body: `bytes` count until `untilMs`. */
 export interface Body {
   bytes: number
   untilMs: number
 }
 
-/** One buffer for all of a body: each further one would be memory that everybody waits for until it is collected. */
+/** One buffer for all chunks of a body: a buffer per chunk would use memory whose collection delays all requests. */
 const DRAIN_BUFFER_BYTES = 64 * 1024
-/** Bytes of refused bodies that are read to their end all the same within that time, so that their sender hears why. */
+/** Bytes of refused bodies per account and window that are read to the end, so that their senders receive the refusal. */
 const MAX_DRAINED_BYTES = 64 * 2 ** 20
 
 const bounds = new ExpiringCache<number>(BOUND_TTL_MS, MAX_BOUNDS)
-/** With whom a team is counted: its organizations are not more room for anybody (PLN-7). */
+/** The account that a team's use counts for: organizations add no further room (PLN-7). */
 const payers = new ExpiringCache<string>(BOUND_TTL_MS, MAX_BOUNDS)
 
-/** Bytes that came through this isolate within the last seconds, by team; a team without any is not there. */
+/** Bytes that passed through this isolate in the last seconds, by team; a team without any has no entry. */
 class RecentBytes {
   private readonly byTeam = new Map<string, Set<Body>>()
 
@@ -51,7 +51,7 @@ class RecentBytes {
     return body
   }
 
-  /** Counts more of a body, and all of it anew from now on; false where that is beyond the bound. */
+  /** Counts `bytes` more of a body and restarts its time; false when that would exceed the bound. */
   grow(teamId: string, body: Body, bytes: number, bound: number, nowMs: number): boolean {
     this.leave(teamId, body)
     const isRoom = this.of(teamId, nowMs) + body.bytes + bytes <= bound
@@ -75,25 +75,25 @@ const read = new RecentBytes()
 const drained = new RecentBytes()
 const rowsRead = new RecentBytes()
 
-/** Bytes of bodies that a team has sent through this isolate within the last seconds, and the most that it may (PP-207). */
+/** Returns the bytes of bodies that a team has sent through this isolate in the last seconds, and the bound (PP-207). */
 export async function inFlightUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
   const bound = await boundOf(env, teamId, 'inFlightBytes', nowMs)
   return { used: taken.of(countedWith(teamId, nowMs), nowMs), bound }
 }
 
-/** The same of large results that it reads (SEC-13). */
+/** Returns the bytes of large results that a team reads, and the bound (SEC-13). */
 export async function readUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
   const bound = await boundOf(env, teamId, 'readBytes', nowMs)
   return { used: read.of(countedWith(teamId, nowMs), nowMs), bound }
 }
 
-/** Rows of D1 that heavy reads of a team have read within the last seconds, and the most that it may (RATE-20). */
+/** Returns the D1 rows that heavy reads of a team have read in the last seconds, and the bound (RATE-20). */
 export async function rowsUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
   const bound = await boundOf(env, teamId, 'readRows', nowMs)
   return { used: rowsRead.of(countedWith(teamId, nowMs), nowMs), bound }
 }
 
-/** Counts rows that have been read for a team for the next seconds. */
+/** Counts rows that were read for a team, for the next seconds. */
 export function enterRows(teamId: string, rows: number, nowMs: number): void {
   if (rows > 0) rowsRead.enter(countedWith(teamId, nowMs), rows, nowMs)
 }
@@ -112,7 +112,7 @@ function countedWith(teamId: string, nowMs: number): string {
   return payers.get(teamId, nowMs) ?? teamId
 }
 
-/** Counts a result from now to the end of its answer, which calls what this returns, and for some seconds at least. */
+/** Counts a result until the returned function is called at the end of the answer, and for some seconds at least. */
 export function enterRead(teamId: string, bytes: number, nowMs: number): () => void {
   const answer = read.enter(countedWith(teamId, nowMs), bytes, nowMs, MAX_ANSWER_MS)
   return () => {
@@ -120,7 +120,7 @@ export function enterRead(teamId: string, bytes: number, nowMs: number): () => v
   }
 }
 
-/** The same within a bound; beyond it, what is counted already. */
+/** Counts a result like `enterRead` if it fits within the bound; else returns the bytes that are counted already. */
 export function tryEnterRead(teamId: string, bytes: number, bound: number, nowMs: number): { ended: () => void } | { used: number } {
   const used = read.of(countedWith(teamId, nowMs), nowMs)
   return used + bytes > bound ? { used } : { ended: enterRead(teamId, bytes, nowMs) }
@@ -131,12 +131,12 @@ export function enterInFlight(teamId: string, bytes: number, nowMs: number): Bod
   return taken.enter(countedWith(teamId, nowMs), bytes, nowMs)
 }
 
-/** Counts `bytes` more of a body that still arrives, for the next seconds all of it; false, and no more is counted, where there is no room. */
+/** Counts `bytes` more of a body that is still arriving and restarts its time; returns false and counts no more when there is no room. */
 export function growInFlight(teamId: string, body: Body, bytes: number, bound: number, nowMs: number): boolean {
   return taken.grow(countedWith(teamId, nowMs), body, bytes, bound, nowMs)
 }
 
-/** Whether a refused body is worth reading to its end. Counts it if so: what is read costs everybody time, whatever becomes of it. */
+/** Returns whether a refused body may be read to its end, and counts it if so: reading it takes time from other requests. */
 export function mayDrain(teamId: string, bytes: number, nowMs: number): boolean {
   const payer = countedWith(teamId, nowMs)
   if (drained.of(payer, nowMs) + bytes > MAX_DRAINED_BYTES) return false
@@ -145,8 +145,8 @@ export function mayDrain(teamId: string, bytes: number, nowMs: number): boolean 
 }
 
 /**
- * Reads a refused body to its end, so that its sender hears why, within what is read of refused bodies at all and no further than it was
- * announced.
+ * Reads a refused body to its end so that its sender receives the refusal, within the limit for refused bodies and no further than the
+ * announced length.
  */
 export async function drainRefused(body: ReadableStream<Uint8Array> | null, teamId: string, bytes: number, nowMs: number): Promise<void> {
   if (!body || !mayDrain(teamId, bytes, nowMs)) return
@@ -160,7 +160,7 @@ export async function drainRefused(body: ReadableStream<Uint8Array> | null, team
   }
 }
 
-/** Forgets the bounds of a team in this isolate, after they were changed here. */
+/** Drops the cached bounds of a team in this isolate after a change made here. */
 export function forgetInFlightBound(teamId: string): void {
   bounds.delete(`inFlightBytes ${teamId}`)
   bounds.delete(`readBytes ${teamId}`)
@@ -168,7 +168,7 @@ export function forgetInFlightBound(teamId: string): void {
   payers.delete(teamId)
 }
 
-/** The same of all teams: a plan was changed here. */
+/** Drops the cached bounds of all teams, because a plan was changed here. */
 export function forgetInFlightBounds(): void {
   bounds.clear()
   payers.clear()

@@ -4,21 +4,21 @@ import { Owned } from '../objects/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 import { masterSecrets } from '../platform/seal.ts'
 
-/** Whose log a workload writes. */
+/** The log that a workload writes to, and its owner. */
 export interface LogOwner {
   kind: LogKind
-  /** Endpoint of a worker, id of a pod. */
+  /** Id of a worker's endpoint, or of the pod. */
   ownerId: string
   workloadId: string
 }
 
-/** Grants that were checked before, so that the thousandth batch costs no HMAC. Bounded; a lost entry only costs time. */
+/** Grants that were verified before, which saves an HMAC per batch. Bounded; a lost entry only costs time. */
 const verified = new Map<string, true>()
 const MAX_VERIFIED = 20_000
 
 /**
- * Proves to the plane that a host was given a workload (HOST-10): derived, so that neither D1 nor the host object is asked for a batch of
- * lines. It is worth nothing to another host, because that host's id is part of it.
+ * Returns the proof that a host was assigned a workload (HOST-10). It is derived, so that a batch of log lines needs neither D1 nor the
+ * host object. It contains the host's id and is therefore worthless to another host.
  */
 export async function grantLog(env: Env, hostId: string, owner: LogOwner): Promise<LogAccess> {
   return { kind: owner.kind, ownerId: owner.ownerId, grant: await logGrant(masterSecrets(env)[0], hostId, owner) }
@@ -28,7 +28,7 @@ function logGrant(secret: string, hostId: string, { kind, ownerId, workloadId }:
   return keyedDigest(secret, ['log', hostId, kind, ownerId, workloadId].join('\n'))
 }
 
-/** The log that a workload of this host writes; null when the host was not given this workload. */
+/** Returns the log that a workload of this host writes to; null when the host was not assigned this workload. */
 export async function ownByLogGrant(
   env: Env,
   host: Owned<'host'>,

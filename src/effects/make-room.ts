@@ -10,7 +10,7 @@ import { asPlane } from '../objects/ownership/as-plane.ts'
 import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 
-/** A worker that no host has room for. */
+/** A worker that fits on no host. */
 interface Placeless {
   config: EndpointConfig
   isForJob: boolean
@@ -19,14 +19,14 @@ interface Placeless {
 
 type Offers = ReadonlyMap<string, RoomOffer>
 
-/** Hosts that are looked at for one worker, those with workers of its account first. */
+/** Hosts considered for one worker, those with workers of its account first. */
 const MAX_HOSTS = 50
-/** Endpoints that are asked for one worker, of the own account and of others each. */
+/** Endpoints asked for one worker: at most this many of the own account, and as many of others. */
 const MAX_ASKED = 16
 
 /**
- * Asks idle workers to give way to a job that fits nowhere (PP-180, PP-183); the room reaches it as word of capacity once they are gone.
- * Returns who holds the room, in words for the owner of the endpoint (PP-185); null when nobody holds any that would do.
+ * Preempts idle workers for a job that fits nowhere (PP-180, PP-183); the endpoint is notified of the capacity once they are gone. Returns
+ * a text for the owner of the endpoint that says what holds the capacity (PP-185); null when nothing holds any that would fit.
  */
 export async function makeRoom(
   env: Env,
@@ -55,7 +55,7 @@ async function chooseHosts(env: Env, teamId: string, promising: readonly Placeme
   return promising.toSorted((a, b) => Number(own.has(b.id)) - Number(own.has(a.id))).slice(0, MAX_HOSTS)
 }
 
-/** The workers that go. Others are asked only when the account's own ones cannot make the room. */
+/** Returns the ids of the workers that leave. Other accounts are asked only when the account's own workers do not free enough. */
 async function findRoom(env: Env, endpointId: string, search: RoomSearch): Promise<ReadonlySet<string>> {
   const own = planRoom(search)
   if (own.kind !== 'none') return carryOut(env, endpointId, search, search.offers)
@@ -70,7 +70,7 @@ async function carryOut(env: Env, endpointId: string, search: RoomSearch, offers
   for (const [id, workers] of Map.groupBy(plan.workers, (worker) => worker.endpointId)) {
     const workerIds = workers.map(({ workerId }) => workerId)
     const asker = { endpointId, own: search.offers.has(id) }
-    // One that has work again since it answered keeps its workers, and then the others may keep theirs.
+    // An endpoint that has work again since its answer keeps its workers, so the remaining ones need not leave either.
     if (!(await endpointStub(env, asPlane('endpoint', id, 'makes room')).giveWay({ asker, workerIds }))) break
     for (const workerId of workerIds) gone.add(workerId)
   }

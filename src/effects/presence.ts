@@ -8,41 +8,46 @@ import { endpointStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 import { announceCapacity } from './capacity.ts'
 
-// What follows from the presence of a machine for whatever runs there. The host's object calls these, and calls again what threw; so each
-// of them may be repeated. `sinceMs` is the last beat, on the plane's clock.
+// Effects of a host's presence on its workloads. The host's object calls these and repeats a call that threw, so each is idempotent.
+// `sinceMs` is the last heartbeat, on the plane's clock.
 
-/** Endpoints that are told at the same time. */
+/** Endpoints that are notified at the same time. */
 const TOLD_AT_ONCE = 32
 
-/** Beats are missing: what the host holds is given to nobody else before the host itself has stopped it (HOST-36). */
+/**
+ * Handles missing heartbeats: jobs leased to the host's workers are not leased again before the host itself has stopped those workers
+ * (HOST-36).
+ */
 export async function hostWentSilent(env: Env, hostId: string, sinceMs: number): Promise<void> {
   await tellEndpoints(env, hostId, { kind: 'silent', sinceMs, waitMaxMs: readSettings(env).hostSilenceMaxMs })
 }
 
-/** Its lease is over. Workers that have not started yet are looked for elsewhere; the others have their own deadlines (HOST-36). */
+/**
+ * Handles the end of the host's lease: workers that have not started are placed elsewhere; the others have their own deadlines (HOST-36).
+ */
 export async function hostWentOffline(env: Env, hostId: string, sinceMs: number): Promise<void> {
   await tellEndpoints(env, hostId, { kind: 'offline', sinceMs, waitMaxMs: readSettings(env).hostSilenceMaxMs })
 }
 
-/** It has been offline for so long that nobody waits for it: its workers are given up (HOST-37). */
+/** Gives up the workers of a host that has been offline for too long (HOST-37). */
 export async function hostLost(env: Env, hostId: string, lastHeardMs: number): Promise<void> {
   await endWorkerChargesOn(openDatabase(env.DB), hostId, lastHeardMs)
   await tellEndpoints(env, hostId, { kind: 'lost' })
 }
 
-/** It was silent and beats again; what it holds it reports by itself. */
+/** Handles heartbeats after a silence; the host reports its workloads by itself. */
 export async function hostReturned(env: Env, hostId: string): Promise<void> {
   logEvent('info', 'host returned', { hostId })
   await tellEndpoints(env, hostId, { kind: 'heard' })
   await announceCapacity(env)
 }
 
-/** The operator drains it: its workers finish what they hold and go (HOST-32). */
+/** Drains the workers of a host: they finish their jobs and leave (HOST-32). */
 export async function drainWorkers(env: Env, hostId: string): Promise<void> {
   await tellEndpoints(env, hostId, { kind: 'draining' })
 }
 
-// One endpoint that cannot be told must not keep the news from the others, so the failure comes at the end.
+// An endpoint that cannot be notified must not prevent the other notifications, so the failure is thrown at the end.
 async function tellEndpoints(env: Env, hostId: string, event: HostEvent): Promise<void> {
   const owners = [...(await listWorkersOn(openDatabase(env.DB), hostId))]
   let failure: unknown = null

@@ -9,7 +9,7 @@ import { logEvent } from '../platform/log.ts'
 import { type FormerSeal, type Place, vaultOf } from '../platform/seal.ts'
 import { delegatedToken } from './ecr/delegated-token.ts'
 
-/** What a host needs to pull a private image. Never part of a reply or a log line. */
+/** Login to pull a private image. Never part of a reply or a log line. */
 export interface RegistryLogin {
   username: string
   password: string
@@ -20,10 +20,10 @@ export interface PullLogin extends RegistryLogin {
   host: string
 }
 
-/** What a workload pulls its image with: a login, or none; or why it can have none. */
+/** The login for a workload's image pull, or null; or the reason why there can be none. */
 export type PullWith = { ok: true; login: PullLogin | null } | { ok: false; reason: string }
 
-/** Whose login it is, which is sealed with it. */
+/** The owner of a login, which is sealed with it. */
 interface RegistryKey {
   id: string
   teamId: string
@@ -34,7 +34,7 @@ interface SealedLogin {
   passwordSealed: string
 }
 
-/** A login as D1 keeps it (RES-3). */
+/** Seals a login for storage in D1 (RES-3). */
 export function sealLogin(env: Env, registry: RegistryKey, { username, password }: RegistryLogin): SealedLogin {
   const vault = vaultOf(env)
   return {
@@ -43,7 +43,7 @@ export function sealLogin(env: Env, registry: RegistryKey, { username, password 
   }
 }
 
-/** The login of a team's container: of the credential that it names, or by a delegation of its repository (REG-5). */
+/** Returns the login for a team's container: that of the named credential, or one by a delegation of its repository (REG-5). */
 export async function pullWith(
   env: Env,
   teamId: string,
@@ -54,7 +54,7 @@ export async function pullWith(
   const [newest, ...older] = repository === null ? [] : await findDelegations(openDatabase(env.DB), teamId, repository)
   if (!repository || !newest) return { ok: true, login: null }
   const delegation = [newest, ...older].find(({ endedBecause }) => endedBecause === null)
-  // DER-24: AWS is not asked in the name of a user who may not delegate any more.
+  // DER-24: AWS is not asked in the name of a user who has lost the right to delegate.
   if (!delegation) return { ok: false, reason: endedReason(repository, newest.endedBecause) }
   const token = await delegatedToken(env, { teamId, userId: delegation.delegatorUserId }, repository)
   return token.ok ? { ok: true, login: { username: token.username, password: token.password, host: ecrHost(repository) } } : token
@@ -65,8 +65,8 @@ function endedReason(repository: EcrRepository, why: string | null): string {
 }
 
 /**
- * The login behind a team's credential, for the host that pulls `image`; null when it is unknown, belongs to another registry (PP-195) or was
- * sealed under another TOKEN_SECRET.
+ * Returns the login of a team's credential for the host that pulls `image`; null when it is unknown, belongs to another registry (PP-195)
+ * or was sealed under another TOKEN_SECRET.
  */
 export async function openLogin(env: Env, teamId: string, id: string, image: string): Promise<PullLogin | null> {
   const row = await findSealedRegistry(openDatabase(env.DB), teamId, id)
@@ -82,7 +82,7 @@ export async function openLogin(env: Env, teamId: string, id: string, image: str
   return null
 }
 
-/** A login as it is kept, opened; null when it was sealed under a secret that is gone. */
+/** Opens a stored login; null when it was sealed under a secret that is gone. */
 export function openSealedLogin(env: Env, row: RegistryKey & SealedLogin): RegistryLogin | null {
   const vault = vaultOf(env)
   const open = (field: 'username' | 'password', sealed: string) => vault.open(placeOf(row, field), sealed, formerSeal(row, field))
@@ -91,12 +91,12 @@ export function openSealedLogin(env: Env, row: RegistryKey & SealedLogin): Regis
   return username === null || password === null ? null : { username, password }
 }
 
-/** Table, row, field and team: a sealed text that is copied elsewhere does not open there. */
+/** Table, row, field and team: a sealed text that is copied to another place does not open there. */
 function placeOf({ id, teamId }: RegistryKey, field: 'username' | 'password'): Place {
   return ['registries', id, field, teamId]
 }
 
-/** As logins were sealed when their key was one for all of D1. */
+/** The seal format of logins that used one key for all of D1. */
 function formerSeal(registry: RegistryKey, field: 'username' | 'password'): FormerSeal {
   return { info: 'D1 fields', boundTo: JSON.stringify(placeOf(registry, field)) }
 }

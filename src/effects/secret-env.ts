@@ -11,15 +11,16 @@ import type { Workload } from '../host-protocol/messages.ts'
 
 type Variables = Record<string, string>
 
-/** Variables as a container gets them, with the names that stand for no secret; or why no container can get them. */
+/** The variables of a container with the names that match no secret, or the reason why no container can get them. */
 export type FilledEnv = { ok: true; env: Variables; unknown: string[]; hasSecrets: boolean } | { ok: false; reason: string }
 
-/** A secret that is rotated while it is read is read again. */
+/** Reads before giving up when secrets are rotated while they are read. */
 const MAX_ATTEMPTS = 5
 
 /**
- * The variables of a container without the platform's names, the secrets of a team filled in, for one start (ACC-6): here alone is a value ever
- * opened. Nothing is opened that is too large, or that the container was not granted (CAP-11). Throws when a secret was sealed under a TOKEN_SECRET that is gone: to start without it would be worse.
+ * Returns the variables of a container without the platform's names, with the team's secrets filled in for one start (ACC-6); no other code
+ * opens the value of a secret. Opens nothing that is too large or not granted to the container (CAP-11). Throws when a secret was sealed
+ * under a TOKEN_SECRET that is gone: a start without it would be worse.
  */
 export async function fillEnv(env: Env, teamId: string, container: Pick<ContainerSpec, 'env' | 'secretGrants'>): Promise<FilledEnv> {
   const variables = withoutPlatformNames(container.env)
@@ -42,8 +43,8 @@ export async function fillEnv(env: Env, teamId: string, container: Pick<Containe
 }
 
 /**
- * Why a host is not told of a workload with secrets filled in: with what it is told of the account's others, that would be more bytes than the
- * account may have there (SEC-6). Null when it is not.
+ * Returns why a workload with secrets may not be sent to a host: together with the account's other workloads there it would exceed
+ * `specBytesPerHost` (SEC-6); null: it may.
  */
 export async function refuseBytes(env: Env, teamId: string, used: number, workload: Workload): Promise<string | null> {
   const { specBytesPerHost } = await readBudgets(openDatabase(env.DB), teamId, ['specBytesPerHost'])

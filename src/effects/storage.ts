@@ -1,14 +1,14 @@
 import { STORAGE_URL, type StorageFacts, storageRoom, WRITE_FAILED_URL } from '../domain/plane/storage-room.ts'
 import type { Env } from '../env.ts'
 
-/** So long an answer counts, milliseconds: a disk does not fill up much in a second. */
+/** How long an answer is reused, in milliseconds: a disk does not fill up much in a second. */
 const KEPT_MS = 1_000
-/** The launcher may be stopped; then nothing is known of the disk. */
+/** Timeout of one request: the launcher may be stopped, and then the state of the disk is unknown. */
 const ANSWER_WITHIN_MS = 1_000
 
 const known = new WeakMap<Env, { askedAtMs: number; facts: StorageFacts | null }>()
 
-/** The disk of this plane as it is now; null where nothing is known of it. Never throws. */
+/** Returns the present state of this plane's disk; null when it is unknown. Never throws. */
 export async function readStorage({ MACHINE }: Env, url = STORAGE_URL): Promise<StorageFacts | null> {
   if (MACHINE === undefined) return null
   try {
@@ -20,8 +20,8 @@ export async function readStorage({ MACHINE }: Env, url = STORAGE_URL): Promise<
 }
 
 /**
- * Whether the disk was full when it was seen last (PLC-3). Costs nothing: it is read again behind an answer, through `later`, once a second
- * at most.
+ * Whether the disk was full when it was last read (PLC-3). Adds no delay: the next read runs after the reply, through `later`, at most once
+ * a second.
  */
 export function isKnownFull(env: Env, nowMs: number, later: (work: Promise<unknown>) => void): boolean {
   if (env.MACHINE === undefined) return false
@@ -33,7 +33,10 @@ export function isKnownFull(env: Env, nowMs: number, later: (work: Promise<unkno
   return facts !== null && storageRoom(facts) === 'FULL'
 }
 
-/** Whether the disk is full at this moment. Something failed that a full disk may have failed, so it gets its reserve (PLC-3). */
+/**
+ * Whether the disk is full at present. Asked after a failed write that a full disk may have caused; the launcher then frees its reserve
+ * (PLC-3).
+ */
 export async function isFullNow(env: Env): Promise<boolean> {
   const facts = await readStorage(env, WRITE_FAILED_URL)
   return facts !== null && storageRoom(facts) === 'FULL'

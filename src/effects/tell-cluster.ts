@@ -3,7 +3,7 @@ import { asPlane } from '../objects/ownership/as-plane.ts'
 import { clusterStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 
-/** Something about a member has changed. Best effort: the cluster's object looks by itself from time to time. */
+/** Notifies a cluster's object of a change of a member. Best effort: the object also reconciles periodically by itself. */
 export async function tellCluster(env: Env, clusterId: string | null): Promise<void> {
   if (clusterId === null) return
   try {

@@ -3,23 +3,23 @@ import { openDatabase } from '../db/client.ts'
 import { parseAllowList, type WebhookAllowList } from '../domain/webhook/url.ts'
 import { type Env, readSettings } from '../env.ts'
 
-/** Public addresses only. */
+/** The allow list without private hosts. */
 const NOTHING = parseAllowList('')
 
-/** The same for a body that asks for a job: one that does not even hold the word names no webhook, and asks D1 nothing. */
+/** Returns the allow list for the body of a job request. A body without the text `"webhook"` names no webhook and costs no D1 query. */
 export async function webhookAllowOfBody(env: Env, endpointId: string, body: string): Promise<WebhookAllowList> {
   return body.includes('"webhook"') ? webhookAllowOf(env, endpointId) : NOTHING
 }
 
 /**
- * Private hosts that the webhooks of an endpoint may call (HOOK-7): what `WEBHOOK_ALLOW` lists is for the accounts that `WEBHOOK_ALLOW_USERS`
- * names, where it names any (PP-224).
+ * Returns the private hosts that the webhooks of an endpoint may call (HOOK-7): the list in `WEBHOOK_ALLOW`, which applies only to the
+ * accounts in `WEBHOOK_ALLOW_USERS` where that is set (PP-224).
  */
 export function webhookAllowOf(env: Env, endpointId: string): Promise<WebhookAllowList> {
   return allowOf(env, () => findEndpointUser(openDatabase(env.DB), endpointId))
 }
 
-/** The same for webhooks of an account that are about no endpoint. */
+/** Returns the private hosts that the webhooks of an account may call when they belong to no endpoint. */
 export function webhookAllowOfTeam(env: Env, teamId: string): Promise<WebhookAllowList> {
   return allowOf(env, () => findTeamUser(openDatabase(env.DB), teamId))
 }

@@ -6,33 +6,33 @@ import type { OperatorContext, VerbContext } from './context.ts'
 
 export type { Change }
 
-/** A deletion repeats nothing of what was there: the rows before it say that. */
+/** Contents of a deletion's audit row: earlier rows record the state, so it is not repeated. */
 export const DELETED = { before: {}, after: null }
 
 /**
- * The row of the audit log for a change of the caller's team (AUD-1). It belongs into the batch of the change, right behind the statement that
- * makes it: no change, no row, and no round trip of its own.
+ * Returns the statement of the audit row for a change of the caller's team (AUD-1). It belongs into the batch of the change, right after
+ * the statement that makes it: without a change there is no row, and it needs no round trip of its own.
  */
 export function noteChange(ctx: VerbContext, change: Change): Statement {
   return auditStatement(ctx.env, ctx.nowMs, causeOf(ctx), ctx.principal.teamId, change)
 }
 
-/** The same for what the operator does, to an account or, with null, to what is the operator's own. */
+/** Returns the statement of the audit row for a change by the operator, to an account or, with null, to the operator's own resources. */
 export function noteByOperator(ctx: OperatorContext, teamId: NewAuditRow['teamId'], change: Change): Statement {
   return auditStatement(ctx.env, ctx.nowMs, operatorCause(ctx), teamId, change)
 }
 
-/** The same as a row, for what no statement of D1 changes. */
+/** Returns the audit row of an operator's change that no D1 statement makes. */
 export function rowByOperator(ctx: OperatorContext, change: Change): AuditRow {
   return auditRow(ctx.env, ctx.nowMs, operatorCause(ctx), null, change)
 }
 
-/** The row for a change that a Durable Object makes, which hands it on (adr/0025). */
+/** Returns the audit row for a change that a Durable Object makes and forwards (adr/0025). */
 export function rowOf(ctx: VerbContext, change: Change): AuditRow {
   return auditRow(ctx.env, ctx.nowMs, causeOf(ctx), ctx.principal.teamId, change)
 }
 
-/** Who is behind a request of a caller, which was counted (SHR-3). */
+/** Returns the identity behind a counted request of a caller (SHR-3). */
 export function causeOf(ctx: Pick<VerbContext, 'principal' | 'requestId' | 'counted'>): Cause {
   const { principal, requestId, counted } = ctx
   const { via, credentialId, userId } = principal
@@ -40,7 +40,10 @@ export function causeOf(ctx: Pick<VerbContext, 'principal' | 'requestId' | 'coun
   return byCaller(counted, { actorKind: via, userId, credentialId, requestId })
 }
 
-/** Who is behind a request of the operator, whose key is nobody's in particular and whose session is somebody's (CS-13). */
+/**
+ * Returns the identity behind an operator's request: the user and session of a signed-in operator, or no user for the operator's key
+ * (CS-13).
+ */
 export function operatorCause({ requestId, operator }: OperatorContext): Cause {
   return byOperator({ userId: operator?.userId ?? null, credentialId: operator?.credentialId ?? null, requestId })
 }

@@ -11,7 +11,7 @@ const BY_KEY: Operator = { userId: null, credentialId: null, parent: null, isByL
 
 const TOO_LONG: Authentication = { ...INVALID, errors: ['the token is too long: have the provider put fewer claims into it'] }
 
-/** Tells whose what a request shows is (ERR-8, CS-2). Zero D1 queries when warm. */
+/** Returns the caller behind a credential (ERR-8, CS-2). Zero D1 queries when warm. */
 export async function authenticate(env: Env, authorization: Shown, nowMs: number, visit?: Visit): Promise<Authentication> {
   if (isCookie(authorization)) return authenticateByCookie(env, authorization, nowMs, visit)
   const bearer = readBearer(authorization)
@@ -28,8 +28,8 @@ export async function authenticate(env: Env, authorization: Shown, nowMs: number
 }
 
 /**
- * Whether what was shown is still good for whom it stood when a stream was opened, by a look that is at most `maxAgeMs` old, whoever
- * needed it (PP-215).
+ * Whether the credential of an open stream is still valid for the same principal, by a lookup at most `maxAgeMs` old that all streams of
+ * the credential share (PP-215).
  */
 export async function isStillGood(env: Env, authorization: Shown, principal: Principal, nowMs: number, maxAgeMs: number): Promise<boolean> {
   if (isCookie(authorization)) return isCookieStillGood(env, authorization, principal, nowMs, maxAgeMs)
@@ -38,7 +38,7 @@ export async function isStillGood(env: Env, authorization: Shown, principal: Pri
   return bearer.kind === 'TOKEN' && isSessionStillGood(env, bearer.text, principal, nowMs, maxAgeMs)
 }
 
-/** Who of the operators calls, by key or by the session of one (CS-13), or why it is none of them. */
+/** Returns the operator who calls, by key or by session (CS-13), or the refusal. */
 export async function identifyOperator(
   env: Env,
   shown: Shown,

@@ -20,20 +20,20 @@ import { requireScope } from './require-scope.ts'
 
 const STORED = BUDGET_NAMES.filter((name): name is StoredBudget => name !== 'inFlightBytes' && name !== 'readBytes' && name !== 'readRows')
 
-/** What the account holds of each budget, and its bound (PP-203). Throws 403. */
+/** Returns the account's use and bound of each budget (PP-203). Throws 403. */
 export async function getLimits({ env, principal, nowMs }: VerbContext): Promise<AccountLimits> {
   requireScope(principal, 'account:read')
   return await limitsOf(env, principal.teamId, nowMs)
 }
 
-/** The same of any account. */
+/** Returns the use and bound of each budget of any account. */
 export async function limitsOf(env: Env, teamId: string, nowMs: number): Promise<AccountLimits> {
   const [uses, { plan }] = await Promise.all([readUses(env, teamId, nowMs), findPlansOf(openDatabase(env.DB), teamId)])
   const limits = BUDGET_NAMES.map((name) => [name, { ...uses[name], unit: BUDGETS[name].unit, shared: SHARED_BUDGETS.has(name) }])
   return { plan: plan?.name ?? null, ...(Object.fromEntries(limits) as Omit<AccountLimits, 'plan'>) }
 }
 
-/** What an account holds of every budget, and the bounds. */
+/** Returns an account's use of every budget, and the bounds. */
 export async function readUses(env: Env, teamId: string, nowMs: number): Promise<Record<BudgetName, { used: number; bound: number }>> {
   const stored = await readBudgets(openDatabase(env.DB), teamId, STORED)
   return {
@@ -45,8 +45,8 @@ export async function readUses(env: Env, teamId: string, nowMs: number): Promise
 }
 
 /**
- * Throws 400 when a team has no room for what is wanted (PP-203). The statement that takes it holds the same bound; this one says why, and
- * before work is done.
+ * Throws 400 when the wanted amounts exceed a team's budget (PP-203). The statement that reserves them enforces the same bound; this check
+ * comes before the work and names the reason.
  */
 export async function requireBudget(env: Env, teamId: string, wanted: Partial<Record<StoredBudget, number>>): Promise<void> {
   const names = (Object.keys(wanted) as StoredBudget[]).filter((name) => wanted[name] !== undefined)
@@ -58,12 +58,12 @@ export async function requireBudget(env: Env, teamId: string, wanted: Partial<Re
   }
 }
 
-/** Overrides of a user's account, as the operator set them. Throws 404. */
+/** Returns the operator's budget overrides of a user's account. Throws 404. */
 export async function getBudgets(env: Env, userId: string): Promise<BudgetOverrides> {
   return findOverrides(openDatabase(env.DB), await teamOfUser(env, userId))
 }
 
-/** Sets them; what is left out is the default again (PP-204). Throws 404. */
+/** Replaces the budget overrides of a user's account; an omitted budget returns to its default (PP-204). Throws 404. */
 export async function setBudgets(ctx: OperatorContext, userId: string, overrides: BudgetOverrides): Promise<BudgetOverrides> {
   const { env, nowMs } = ctx
   const teamId = await teamOfUser(env, userId)

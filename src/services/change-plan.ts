@@ -3,12 +3,14 @@ import { problemBody } from '../contract/problem-body.ts'
 import { Problem } from '../contract/problems.ts'
 import { bounded } from '../domain/plan/effect.ts'
 
-/** What a plan names as its refusal. Everything else is answered as the change itself would be: 401, 403, 404 and 422 say nothing of the plan. */
+/**
+ * Statuses that a plan shows as its refusal. Other errors, such as 401, 403, 404 and 422, are thrown as the change itself would throw them.
+ */
 const REFUSALS: readonly number[] = [400, 402, 409, 412]
 
 /**
- * What a change would do (DRY-1). `foretell` runs the decisions of the change itself and throws what they throw; whoever calls has looked
- * for the resource and for the scope. `inTheWay`: who uses it, told where it is refused.
+ * Returns the plan of a change (DRY-1). `foretell` runs the decisions of the change itself and throws their errors; the caller has checked
+ * the resource and the scope. `inTheWay`: the users of the resource, listed with a refusal.
  */
 export async function planChange(
   action: string,

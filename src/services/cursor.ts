@@ -5,16 +5,15 @@ import { fromBase64, toBase64Url } from '../platform/encoding.ts'
 
 const Cursor = z.tuple([z.string(), z.number().int(), z.string()])
 
-/** Where a page ends: newest first, the id breaks ties. */
+/** Position of the end of a page: newest first, with the id to break ties. */
 export interface ListPosition {
   createdAt: number
   id: string
 }
 
 /**
- * Cuts a page out of what was read for it, which is one row more than `limit`: that row tells whether another page follows. `found` tells it
- * where the rows themselves were cut short. `binding` names
- * the operation and everything that shapes the list, `limit` aside (PAG-3).
+ * Cuts a page out of rows that were read with one row more than `limit`; that row shows whether another page follows. `found` shows it when
+ * the rows themselves were cut short. `binding` names the operation and everything that shapes the list except `limit` (PAG-3).
  */
 export function pageOf<Row>(
   rows: readonly Row[],
@@ -29,7 +28,7 @@ export function pageOf<Row>(
   return { shown, pagination: { nextCursor, hasNextPage: nextCursor !== null } }
 }
 
-/** How many of these rows a page may hold: `limit` of them, and no more than `maxBytes` unless the first alone is larger. */
+/** Returns how many of these rows a page may hold: at most `limit`, and at most `maxBytes` unless the first row alone is larger. */
 export function rowsWithin(sizes: readonly number[], limit: number, maxBytes: number): number {
   let total = 0
   const first = sizes.slice(0, limit).findIndex((bytes, index) => {
@@ -39,7 +38,7 @@ export function rowsWithin(sizes: readonly number[], limit: number, maxBytes: nu
   return first < 0 ? limit : first
 }
 
-/** The position of a cursor, opaque text; null for none. Throws 422 for one that is malformed or comes from another list (PAG-3). */
+/** Returns the position of an opaque cursor; null for none. Throws 422 for a malformed cursor or one of another list (PAG-3). */
 export function decodeCursor(binding: string, cursor: string | undefined): ListPosition | null {
   if (cursor === undefined) return null
   const parsed = Cursor.safeParse(parseBase64Json(cursor))

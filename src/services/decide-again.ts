@@ -1,11 +1,11 @@
 import { Problem } from '../contract/problems.ts'
 
-/** Changes that may come in between, one after the other, before a caller is asked to look again himself. */
+/** Optimistic-lock attempts before 409. */
 const MAX_ATTEMPTS = 5
 
 /**
- * Decides on a row as it is and writes what was decided, until nobody else came in between: null says that somebody did. `noun` names the
- * row. Throws what `attempt` throws, and 409 when others keep changing it.
+ * Runs `attempt`, which decides on the present row and writes the result, until it returns a value; null means that another request changed
+ * the row. `noun` names the row. Throws what `attempt` throws, and 409 when others keep changing it.
  */
 export async function decideAgain<Result>(noun: string, attempt: () => Promise<Result | null>): Promise<Result> {
   for (let n = 0; n < MAX_ATTEMPTS; n += 1) {

@@ -5,14 +5,14 @@ import { enterRows, rowsUse } from '../effects/in-flight.ts'
 import { yieldThread } from '../platform/yield-thread.ts'
 import type { VerbContext } from './context.ts'
 
-/** After so long some of what an account has read counts no more. */
+/** Seconds after which some of the counted rows have expired. */
 const RETRY_AFTER_SECONDS = '5'
-/** A call that has read as many rows took a few milliseconds: others have their turn before the next. */
+/** A query that reads this many rows takes a few milliseconds, so other requests get a turn before the next one. */
 const ROWS_OF_A_TURN = 500
 
 /**
- * The database for a verb whose work grows with what the account has (RATE-20): what it reads counts towards the account's budget `readRows`.
- * Throws 429 where that is used up; what has begun goes on to its end.
+ * Returns a database for operations whose work grows with the account's data (RATE-20): rows that it reads count towards the account's
+ * budget `readRows`. Throws 429 when the budget is used up; an operation that has begun runs to its end.
  */
 export async function openHeavyReads(ctx: Pick<VerbContext, 'env' | 'principal'>): Promise<Database> {
   const { teamId } = ctx.principal
@@ -24,7 +24,10 @@ export async function openHeavyReads(ctx: Pick<VerbContext, 'env' | 'principal'>
   return openDatabase(countingRows(ctx.env.DB, count))
 }
 
-/** The same for a list, each of whose rows counts `weight` times: a specification is opened, and a host asked. */
+/**
+ * Runs a list query whose rows count `weight` times each, because every row costs further work: opening a specification and asking a host.
+ * Throws 429 when `readRows` is used up.
+ */
 export async function readHeavyList<Found>(
   ctx: Pick<VerbContext, 'env' | 'principal'>,
   weight: number,
@@ -38,7 +41,7 @@ export async function readHeavyList<Found>(
 }
 
 async function requireReadRows({ env, principal: { teamId } }: Pick<VerbContext, 'env' | 'principal'>): Promise<void> {
-  // Not the time of the request: this one may have waited long.
+  // Uses the present time and not that of the request, which may have waited long.
   const { used, bound } = await rowsUse(env, teamId, Date.now())
   if (used < bound) return
   throw new Problem('rateLimited', {

@@ -9,19 +9,19 @@ import { masterSecrets, type Place, type Vault, vaultOf } from '../platform/seal
 import { requireBudget } from './budgets.ts'
 import type { VerbContext } from './context.ts'
 
-/** Makes the statement that stores a first answer; it stands right behind the one that makes the thing, in its batch. */
+/** Returns the statement that stores a first answer, for the batch of the create, right after its own statement. */
 export type StoreAnswer<Answer> = (answer: Answer) => readonly Statement[]
 
-/** What is kept of a first answer, and what a repeat is shown of that. */
+/** Conversion of a first answer for storage, and of a stored answer for a repeat. */
 export interface Replay<Answer> {
   keep(answer: Answer): Answer
   show(kept: Answer): Promise<Answer>
 }
 
 /**
- * Runs `create` once for a key (POD-22, PP-125): a repeat of the same request gets the first answer, without running anything. After a refusal the
- * key is free again. Without a key `create` simply runs. The caller has decided before whether this request may be made at all, repeat or not
- * (PP-236). Throws 400 without room for another key, 409 while the first request runs, and 422 for another body.
+ * Runs `create` once for a key (POD-22, PP-125): a repeat of the same request gets the first answer, without running anything. After a
+ * refusal the key is free again. Without a key `create` simply runs. The caller has already checked the right to make this request, also
+ * for a repeat (PP-236). Throws 400 without room for another key, 409 while the first request runs, and 422 for another body.
  */
 export async function onceForKey<Answer>(
   ctx: VerbContext,
@@ -61,8 +61,9 @@ async function refuseKey({ env, principal }: VerbContext): Promise<never> {
 }
 
 /**
- * What a request may be known by. With a key, because a body may hold a password that could otherwise be guessed from its digest; with the one
- * that is not rotated, so that a repeat is known however often TOKEN_SECRET was. A former release took that one.
+ * Returns all fingerprints of a request. They are keyed, because a plain digest of the body would allow guessing a password in it. The
+ * first uses a key that is not rotated, so that a repeat is recognised after any rotation of TOKEN_SECRET; the others match rows of an
+ * older release.
  */
 async function fingerprintsOf(env: Env, fingerprint: string, text: string): Promise<string[]> {
   return [fingerprint, ...(await Promise.all(masterSecrets(env).map((secret) => keyedDigest(secret, text))))]
@@ -82,7 +83,8 @@ function repeat<Answer>(
   return JSON.parse(open(response)) as Answer
 }
 
-// Answers show commands, and those of earlier releases env, so they are sealed as rows are (PP-211); one of a release that sealed none is JSON.
+// Stored answers contain commands, and those of older releases env, so they are sealed like rows (PP-211). A plain JSON text comes from a
+// release that did not seal them.
 function openAnswer(vault: Vault, place: Place, kept: string): string {
   if (kept.startsWith('{')) return kept
   const text = vault.open(place, kept)

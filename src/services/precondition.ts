@@ -5,20 +5,22 @@ import { vaultOf } from '../platform/seal.ts'
 import type { VerbContext } from './context.ts'
 
 /**
- * Names the state of a resource that is about to be changed. Throws 412 unless it is as `If-Match` says (RST-21). `tag` is that of the row on which the change is decided; the statement that writes
- * has to hold the row to it, so that nothing comes in between.
+ * Reports the tag of a resource that is about to be changed. Throws 412 unless `If-Match` allows it (RST-21). `tag` belongs to the row that
+ * the decision is based on; the statement that writes must also check that the row has not changed.
  */
 export function requireMatch({ precondition }: VerbContext, tag: string): void {
   precondition?.tell(tag)
   if (!matchesTag(precondition?.ifMatch, tag)) throw new Problem('preconditionFailed')
 }
 
-/** Names the state of the resource that is answered. */
+/** Reports the tag of the resource in the answer. */
 export function tellTag({ precondition }: VerbContext, tag: string): void {
   precondition?.tell(tag)
 }
 
-/** The tag of a resource without a version: of all that may change of it. It tells nothing of what that is. */
+/**
+ * Returns the tag of a resource without a version, a keyed digest over everything that may change. It reveals nothing about the contents.
+ */
 export function contentTag(env: Env, kind: string, id: string, ...contents: readonly unknown[]): string {
   return `"${vaultOf(env).digest(['etag', kind, id], JSON.stringify(contents))}"`
 }

@@ -4,8 +4,8 @@ import type { Replay } from './idempotency.ts'
 type Variables = Record<string, string>
 
 /**
- * An answer is kept without its env (PP-236). A repeat shows the present values to whoever may read them, else those that the request itself
- * names: the first ones may have come from a template that the key may not read, or have been rotated away.
+ * Stores an answer without its env (PP-236). A repeat shows the present values to callers that may read them, else the values of the
+ * request itself: the first values may have come from a template that the key may not read, or have been rotated since.
  */
 export function replayEnv<Answer>(
   asked: Variables | undefined,
@@ -18,7 +18,7 @@ export function replayEnv<Answer>(
   }
 }
 
-/** A record whose container has these variables. */
+/** Returns a record whose container has these variables. */
 export function putEnv<Kept extends { container: ContainerSpec }>(record: Kept, env: Variables): Kept {
   return { ...record, container: { ...record.container, env } }
 }

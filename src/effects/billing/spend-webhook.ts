@@ -6,27 +6,30 @@ import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { webhookSenderStub } from '../../objects/stubs.ts'
 import { type Place, vaultOf } from '../../platform/seal.ts'
 
-/** Where an account's warnings go, as it is kept: an address may hold a secret. */
+/** Seals the URL of an account's spend webhook for storage, because a URL may hold a secret. */
 export function sealSpendWebhook(env: Env, teamId: string, url: string): string {
   return vaultOf(env).seal(placeOf(teamId), url)
 }
 
-/** The address again. Throws when it was sealed under a secret that is gone. */
+/** Opens a sealed webhook URL. Throws when it was sealed under a secret that is gone. */
 export function openSpendWebhook(env: Env, teamId: string, sealed: string): string {
   const url = vaultOf(env).open(placeOf(teamId), sealed)
   if (url === null) throw new Error(`the webhook of spend_limits ${teamId} was sealed under a TOKEN_SECRET that this plane does not have`)
   return url
 }
 
-/** Hands a warning to the account's sender, which signs and repeats it like those of jobs. Throws when that cannot take it. */
+/**
+ * Hands a warning to the account's webhook sender, which signs and retries it like a job webhook. Throws when the sender does not accept
+ * it.
+ */
 export function sendSpendWarning(env: Env, team: WatchedTeam, warning: SpendWarning): Promise<void> {
   const { limit, month } = warning.data
-  // Of a month there is one for each setting of the limits; a rate may come near again.
+  // A month has one warning per setting of the limits; a rate can approach its limit repeatedly.
   const name = limit === 'MONTH' ? `${month}_${team.updatedAt}` : String(Date.parse(warning.timestamp))
   return handOver(env, team, `msg_spend_${name}`, warning)
 }
 
-/** The same for pods that are stopped (BIL-29). */
+/** Hands a notice of stopped pods to the account's webhook sender (BIL-29). Throws when the sender does not accept it. */
 export function sendSpendStop(env: Env, team: WatchedTeam, stop: SpendStop): Promise<void> {
   return handOver(env, team, `msg_stop_${Date.parse(stop.timestamp)}`, stop)
 }

@@ -6,7 +6,7 @@ import { openDatabase } from '../../db/client.ts'
 import { monthOf, refuseSpend, type SpendLimits, type SpendSettings, type SpendUse, spendLimitsOf } from '../../domain/billing/spend.ts'
 import { type Env, readSettings } from '../../env.ts'
 
-/** What something costs an hour, for the statement that takes it (BIL-22, BIL-23). */
+/** Returns the hourly cost of a resource and the limits to check it against, for the statement that reserves it (BIL-22, BIL-23). */
 export function spendDemand(env: Env, nanosPerHour: number): SpendDemand {
   const nowMs = Date.now()
   return {
@@ -16,7 +16,7 @@ export function spendDemand(env: Env, nanosPerHour: number): SpendDemand {
   }
 }
 
-/** What an account spends now, and may. */
+/** Current spending of an account and its limits. */
 export interface SpendView extends SpendState {
   limits: SpendLimits
   nanosPerHour: number
@@ -32,14 +32,17 @@ export function limitsInForce(env: Env, settings: SpendSettings): SpendLimits {
   return spendLimitsOf(settings, readSettings(env).spendLimitMicrosPerHour)
 }
 
-/** Why an account may not have something that costs so much an hour (BIL-22, BIL-23); null: it may. */
+/** Returns why an account may not add a resource of this hourly cost (BIL-22, BIL-23); null: it may. */
 export async function findSpendRefusal(env: Env, teamId: string, nanosPerHour: number, nowMs: number): Promise<Refusal | null> {
   if (nanosPerHour <= 0) return null
   const view = await viewSpend(env, teamId)
   return refuseSpend(view.limits, await readUse(env, teamId, view, nowMs), nanosPerHour)
 }
 
-/** What an account spends, and the accounts that share its ceiling together (SHR-1). Only a limit asks for the sum of a month, or `isMonthShown`. */
+/**
+ * Returns the spending of an account and of all accounts that share its ceiling (SHR-1). The sum of the month is read only for a limit that
+ * needs it, or with `isMonthShown`.
+ */
 export async function readUse(env: Env, teamId: string, view: SpendView, nowMs: number, isMonthShown = false): Promise<SpendUse> {
   const db = openDatabase(env.DB)
   const month = monthOf(nowMs)

@@ -15,11 +15,11 @@ import { spendDemand } from '../billing/spend.ts'
 import { type PodHost, podHost } from '../pods/marked-pod.ts'
 import { grantedBy, type PodDraft } from '../pods/place-pod.ts'
 
-/** Placements tried for one create: callers that race for the same hosts look again at what is left. */
+/** Placement attempts per create: callers that race for the same hosts rank the remaining ones again. */
 const MAX_TRIES = 5
 
 export interface RankedGang {
-  /** All that were looked at. */
+  /** All hosts that were considered. */
   hosts: PlacementHost[]
   gang: Gang
   missingVolumes: MissingVolumes | null
@@ -27,14 +27,14 @@ export interface RankedGang {
 
 export type ClusterPlacement = { ok: true; cluster: ClusterRow; members: PodRow[] } | ({ ok: false } & RankedGang)
 
-/** A new cluster but for what placement decides; `memberOf` makes the member of a rank. */
+/** A new cluster without the parts that placement decides; `memberOf` makes the member of a rank. */
 export interface ClusterDraft {
   cluster: Omit<ClusterRow, 'dataCenterId'>
   spec: PodSpec
   memberOf(rank: number): PodDraft
 }
 
-/** Where a cluster would go now (`?dryRun=true`). `busy`: hosts that are not to be looked at. */
+/** Returns where a cluster would be placed at present (`?dryRun=true`). `busy`: hosts to leave out. */
 export async function rankGang(
   env: Env,
   { teamId, spec, podCount }: { teamId: string; spec: PodSpec; podCount: number },
@@ -46,8 +46,8 @@ export async function rankGang(
 }
 
 /**
- * Records a cluster with all members and what they need in one batch, and has their hosts make them ready (CLU-8). `together` makes what else
- * belongs into that batch. Of callers that race for the same places one gets them; the others look for other ones.
+ * Records a cluster with all members and their capacity in one batch, and has the hosts prepare the members (CLU-8). `together` returns
+ * further statements for that batch. When callers race for the same places, one gets them and the others try other places.
  */
 export async function placeCluster(
   env: Env,
@@ -69,7 +69,7 @@ export async function placeCluster(
   return { ok: false, ...ranked }
 }
 
-/** 'done', or hosts that take no more; none: the batch was refused. */
+/** Returns 'done', or the hosts that accept no more workloads; an empty list means that the batch was refused. */
 async function createOn(
   env: Env,
   cluster: ClusterRow,
@@ -92,7 +92,7 @@ async function createOn(
     isThere = await insertCluster(openRecords(env), cluster, members, { each, spend: spendDemand(env, nanos), together })
     return isThere ? 'done' : []
   } finally {
-    // Of a batch that threw nobody knows whether it was written.
+    // A batch that threw may or may not have been written, so the hosts read the rows.
     await eachSeat(seats, (host, podId) => (isThere ? host.sync(podId) : host.unmark(podId)))
     await object.look(cluster.id)
   }
@@ -107,7 +107,7 @@ async function markOn(host: PodHost, podId: string): Promise<boolean> {
   }
 }
 
-/** Of a member that its host cannot be told of now, the host looks at its row by itself (adr/0012). */
+/** A host that cannot be notified about a member reads its row by itself (adr/0012). */
 async function eachSeat(
   seats: readonly { member: PodRow; host: PodHost }[],
   tell: (host: PodHost, podId: string) => Promise<void>,
@@ -119,7 +119,7 @@ async function eachSeat(
   }
 }
 
-/** What each host would take of a gang, those that take members first, and what the others lack. */
+/** Returns how many members each host would get, or what each refused host lacks. */
 export function hostsOfGang(gang: Gang): { hostId: string; members: number; failed: UnfitHost['failed'] }[] {
   if (!gang.ok) return gang.refusals.map(({ hostId, failed }) => ({ hostId, members: 0, failed }))
   const byHost = Map.groupBy(gang.seats, ({ hostId }) => hostId)

@@ -12,11 +12,11 @@ import { changePodByPlatform } from '../pods/platform-change.ts'
 import { moveMemberPod } from '../pods/pod-hosts.ts'
 import { failPodStart } from '../pods/pod-reports.ts'
 
-/** What a cluster's object does to the rows and hosts of its members. Each may be repeated: what was done is not done twice. */
+/** Effects of a cluster's object on the rows and hosts of its members. Each is idempotent. */
 export interface ClusterEffects {
   publishCheck(clusterId: string, number: number, hostIds: readonly string[]): Promise<void>
   release(members: readonly Pick<Member, 'id' | 'generation' | 'hostId'>[]): Promise<void>
-  /** False: there is no place for it now. */
+  /** False: no host has room for the member at present. */
   move(member: Member, others: readonly Member[], reason: string): Promise<boolean>
   fail(member: Member, reason: string): Promise<void>
   giveUp(member: Member, reason: string): Promise<void>
@@ -35,7 +35,7 @@ export function clusterEffects(env: Env): ClusterEffects {
     },
     release: async (members) => {
       const hosts = members.map(({ id, hostId }) => ({ id, host: podHost(env, hostId) }))
-      // Whoever dies after the marks is finished by the hosts, which look by themselves.
+      // After a crash that follows the intent records, the hosts finish the release by themselves.
       await Promise.all(hosts.map(({ id, host }) => host.mark(id)))
       await releaseMembers(db, members)
       await Promise.all(hosts.map(({ id, host }) => host.sync(id)))
@@ -66,7 +66,7 @@ export function clusterEffects(env: Env): ClusterEffects {
   }
 }
 
-// A host without a link hears it with the next one.
+// A host without a link receives this with its next one.
 async function askHost(env: Env, hostId: string): Promise<void> {
   try {
     await hostStub(env, asPlane('host', hostId, 'places work')).overlaysChanged(hostId)

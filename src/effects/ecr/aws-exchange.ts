@@ -21,15 +21,15 @@ interface Call {
 }
 
 const MAX_ANSWER_BYTES = 64 * 1024
-/** The shortest that every role allows by default, and longer than any token is kept. */
+/** The shortest session that every role allows by default; it outlasts any cached token. */
 const SESSION_SECONDS = 3600
 const ERROR_NAME = /^[A-Za-z0-9.]{1,64}$/
 
 const TokenAnswer = z.object({ authorizationData: z.array(z.object({ authorizationToken: z.string(), expiresAt: z.number() })) })
 
 /**
- * The exchange at AWS (REG-7): a session of the operator's role in the name of who delegated, which may pull from this repository alone, asks for the
- * token of the registry. `nowMs` decides when the session ends.
+ * The exchange at AWS (REG-7): assumes the operator's role in a session named after the delegator, restricted to pulls from this
+ * repository, and requests the registry's token with it. `nowMs` decides when the session ends.
  */
 export function awsExchange({ accessKeyId, secretAccessKey, roleArn }: AwsIdentity, nowMs: number): TokenExchange {
   return {
@@ -72,7 +72,7 @@ async function authorizationToken(keys: AwsKeys, region: string): Promise<Regist
   return { username, password, expiresAtMs: data.expiresAt * 1000 }
 }
 
-/** `<user>:<password>` in base64. */
+/** Splits the base64 text of `<user>:<password>`. */
 function splitLogin(token: string): string[] {
   const [, username = '', password = ''] = /^([^:]+):(.+)$/s.exec(fromBase64(token)) ?? []
   return [username, password]
@@ -95,7 +95,7 @@ async function call(keys: AwsKeys, { service, action, region, headers, body }: C
   throw new ExchangeError(`AWS answers ${action} with ${response.status} ${errorName(text)}`.trim())
 }
 
-/** The name of an error, of either protocol, if it is no more than a name. */
+/** Returns the name of an STS or ECR error if it is a plain name, else an empty text. */
 function errorName(text: string): string {
   const error = jsonOf(text)
   const type = typeof error === 'object' && error !== null && '__type' in error ? String(error.__type) : (elementOf(text, 'Code') ?? '')
@@ -111,7 +111,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The text of an element of STS's flat XML; what it holds here needs no unescaping. */
+/** Returns the text of an element of STS's flat XML; the values read here contain no escapes. */
 function elementOf(xml: string, name: string): string | undefined {
   return new RegExp(`<${name}>([^<]+)</${name}>`).exec(xml)?.[1]
 }

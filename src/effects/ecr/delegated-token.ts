@@ -8,18 +8,18 @@ import { ExchangeError, type RegistryToken } from './token-exchange.ts'
 
 export type DelegatedToken = ({ ok: true } & RegistryToken) | { ok: false; reason: string }
 
-/** Shorter than a session of the role lasts. */
+/** Lifetime of a cached token, shorter than a session of the role. */
 const TOKEN_TTL_MS = 45 * 60_000
-/** A pull that begins at the last moment has to end. */
+/** Minimum remaining lifetime of a cached token, so that a pull that starts with it can finish. */
 const MIN_LEFT_MS = 15 * 60_000
-/** After a failure AWS is left alone for so long. */
+/** Pause after a failed exchange before AWS is asked again. */
 const FAILURE_TTL_MS = 30_000
 const MAX_ENTRIES = 1000
 
 const tokens = new ExpiringCache<RegistryToken>(TOKEN_TTL_MS, MAX_ENTRIES)
 const failures = new ExpiringCache<string>(FAILURE_TTL_MS, MAX_ENTRIES)
 
-/** A token for a delegated repository, of this isolate's or a new one (REG-8); or why there is none. */
+/** Returns a token for a delegated repository, cached by this isolate or new (REG-8), or the reason why there is none. */
 export async function delegatedToken(
   env: Env,
   delegator: Delegator,
@@ -45,7 +45,7 @@ export async function delegatedToken(
   }
 }
 
-/** Forgets every token and failure. */
+/** Drops all cached tokens and failures of this isolate. */
 export function forgetDelegatedTokens(): void {
   tokens.clear()
   failures.clear()

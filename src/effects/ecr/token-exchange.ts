@@ -1,17 +1,17 @@
 import type { EcrRepository } from '../../domain/resources/ecr.ts'
 import type { Delegator } from './session-name.ts'
 
-/** A login of some hours for one registry. */
+/** A login for one registry that is valid for some hours. */
 export interface RegistryToken {
   username: string
   password: string
   expiresAtMs: number
 }
 
-/** Gets a token for a repository in the name of who has delegated it. Throws `ExchangeError`. */
+/** Gets a token for a repository in the name of its delegator. Throws `ExchangeError`. */
 export interface TokenExchange {
   exchangeToken(delegator: Delegator, repository: EcrRepository): Promise<RegistryToken>
 }
 
-/** Why AWS gave no token, in words for the account: no word of AWS's beside the name of the error. */
+/** The reason why AWS gave no token, in words for the account; of AWS's reply it contains only the name of the error. */
 export class ExchangeError extends Error {}

@@ -3,7 +3,7 @@ import type { OverlayReport } from '../../host-protocol/overlays.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { clusterStub } from '../../objects/stubs.ts'
 
-/** Hands on what a host says of the members of a cluster; the host repeats what could not be handed on. */
+/** Forwards a host's report about the members of a cluster; the host repeats it when this throws. */
 export async function tellClusterOfReach(env: Env, hostId: string, clusterId: string, report: OverlayReport): Promise<void> {
   await clusterStub(env, asPlane('cluster', clusterId, 'a host says so')).overlayReported(hostId, report)
 }

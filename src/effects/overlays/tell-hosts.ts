@@ -3,7 +3,10 @@ import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 
-/** Who is in private networks has changed: hosts that have members there look. One that does not hear it looks within a minute by itself. */
+/**
+ * Notifies hosts with members in private networks that the membership has changed. Best effort: a host that misses it refreshes by itself
+ * within a minute.
+ */
 export async function tellHostsOfOverlays(env: Env, hostIds: readonly string[]): Promise<void> {
   const tell = async (hostId: string) => {
     try {

@@ -6,14 +6,17 @@ import { logEvent } from '../../platform/log.ts'
 import { type PodHost, podHost } from './marked-pod.ts'
 import { changePodByPlatform } from './platform-change.ts'
 
-/** Pods of one look; the next one follows at once. */
+/** Pods per run; the next run follows at once. */
 const MAX_PODS = 100
-/** What failed is tried again after this. */
+/** Delay before a retry after a failure, in milliseconds. */
 const RETRY_MS = 5_000
-/** A time that passed so long ago has been missed by the host object that it was for. */
+/** A deadline overdue by this time was missed by the host object in charge. */
 const OVERDUE_MS = 60_000
 
-/** Stops and terminates pods of a host whose time has come (PP-252). Returns when to look again; null: when a pod gets a time. */
+/**
+ * Stops and terminates pods of a host at their deadlines (PP-252). Returns when to run again, in milliseconds; null: when a pod gets a
+ * deadline.
+ */
 export async function applyDeadlinesOfHost(env: Env, here: PodHost, nowMs: number): Promise<number | null> {
   const timed = await listTimedPodsOfHost(openDatabase(env.DB), here.hostId, MAX_PODS)
   const due = timed.filter(({ dueMs }) => dueMs <= nowMs)
@@ -22,14 +25,14 @@ export async function applyDeadlinesOfHost(env: Env, here: PodHost, nowMs: numbe
   return due.length === MAX_PODS ? nowMs : (timed[due.length]?.dueMs ?? null)
 }
 
-/** The same for pods of any host that nobody else has looked at: of a host object that lost its timer. Repeating it changes nothing. */
+/** Applies deadlines of pods on any host that are overdue, because a host object lost its timer. Idempotent. */
 export async function applyOverdueDeadlines(env: Env, nowMs: number): Promise<void> {
   for (const { id, hostId } of await listOverduePods(openDatabase(env.DB), nowMs - OVERDUE_MS, MAX_PODS)) {
     await applyDeadline(env, podHost(env, hostId), id, nowMs)
   }
 }
 
-// One pod that cannot be changed holds up no other.
+// A pod that cannot be changed does not block the others.
 async function applyDeadline(env: Env, host: PodHost, podId: string, nowMs: number): Promise<boolean> {
   try {
     await changePodByPlatform(env, host, podId, (pod) => decideDeadline(pod, nowMs))

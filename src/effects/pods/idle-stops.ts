@@ -7,15 +7,18 @@ import { logEvent } from '../../platform/log.ts'
 import type { PodHost } from './marked-pod.ts'
 import { changePodByPlatform } from './platform-change.ts'
 
-/** More than a host can run. */
+/** More pods than a host can run. */
 const MAX_PODS = 2_000
-/** What failed is tried again after this. */
+/** Delay before a retry after a failure, in milliseconds. */
 const RETRY_MS = 5_000
 
-/** Since when each of these workloads does nothing, as their host has seen it (HIS-8). */
+/** Returns since when each of these workloads has been idle, as seen by their host (HIS-8). */
 export type IdleOnHost = (workloadIds: readonly string[]) => ReadonlyMap<string, number>
 
-/** Stops pods of a host that have done nothing for as long as they may (SPD-6). Returns when to look again; null: when a pod is asked to. */
+/**
+ * Stops pods of a host that have been idle for as long as their `idleStop` allows (SPD-6). Returns when to run again, in milliseconds;
+ * null: when a pod gets an `idleStop`.
+ */
 export async function applyIdleStopsOfHost(env: Env, here: PodHost, idle: IdleOnHost, nowMs: number): Promise<number | null> {
   const pods = await listIdleStopPods(openDatabase(env.DB), here.hostId, MAX_PODS)
   const sinceById = idle(pods.map(({ id, generation }) => workloadIdOf(id, generation)))
@@ -30,7 +33,7 @@ export async function applyIdleStopsOfHost(env: Env, here: PodHost, idle: IdleOn
   return looks.reduce((soonest, ms) => (ms === null || soonest === null ? (ms ?? soonest) : Math.min(ms, soonest)), null)
 }
 
-// One pod that cannot be changed holds up no other.
+// A pod that cannot be changed does not block the others.
 async function stopIdle(env: Env, host: PodHost, podId: string, idleSinceMs: number | null, nowMs: number): Promise<boolean> {
   try {
     await changePodByPlatform(env, host, podId, (pod) => decideIdleStop(pod, idleSinceMs, nowMs))

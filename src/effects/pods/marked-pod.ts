@@ -4,18 +4,18 @@ import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 
-/** A host that acts on a pod's row: reached by its stub, or the host's object itself, which need not call itself. */
+/** A host that acts on a pod's row, reached by its stub; or the host's object itself, which calls its own methods directly. */
 export interface PodHost {
   hostId: string
-  /** The row is about to change. */
+  /** Stores an intent record: the row is about to change. */
   mark(podId: string): Promise<PodMark>
-  /** The row has not changed after all. */
+  /** Removes one intent record: the row did not change. */
   unmark(podId: string): Promise<void>
-  /** The row may have changed. */
+  /** Has the host read the row, which may have changed, and removes one intent record. */
   sync(podId: string): Promise<void>
 }
 
-/** A host as the rest of the plane reaches it. */
+/** Returns a host as the rest of the plane reaches it. */
 export function podHost(env: Env, hostId: string): PodHost {
   const object = hostStub(env, asPlane('host', hostId, 'places work'))
   return {
@@ -26,17 +26,18 @@ export function podHost(env: Env, hostId: string): PodHost {
   }
 }
 
-/** What becomes of the marks when the row is written, or is not. */
+/** Handling of the intent records after the write. */
 interface AfterWrite<Outcome> {
-  /** Whether this outcome means that nothing was written: then there is nothing to look at. */
+  /** Whether this outcome means that nothing was written, so that no host has to read the row. */
   isUntouched?: (outcome: Outcome) => boolean
-  /** Done beside the looks, and waited for like them. */
+  /** Runs beside the `sync` calls and is awaited with them. */
   beside?: (outcome: Outcome) => Promise<void>
 }
 
 /**
- * Writes a pod's row between a mark and a look of every host that it concerns, in their order (adr/0012). Whoever dies in between leaves the
- * marks, and the hosts look by themselves; so do those whose look fails now. Throws what `write` throws, and when a host cannot be marked.
+ * Writes a pod's row after an intent record on every host that it concerns, then has each host read the row, in order (adr/0012). After a
+ * crash in between, the intent records remain and the hosts read the row by themselves; so do hosts whose `sync` fails. Throws what `write`
+ * throws, and when a host cannot store its intent record.
  */
 export async function withMarkedPod<Outcome>(
   hosts: readonly PodHost[],
@@ -50,7 +51,7 @@ export async function withMarkedPod<Outcome>(
   try {
     outcome = await write(marks)
   } catch (error) {
-    // Nobody knows whether the row was written.
+    // The row may or may not have been written.
     await settle(hosts, podId, 'sync')
     throw error
   }

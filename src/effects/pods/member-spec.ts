@@ -9,9 +9,9 @@ import type { Workload } from '../../host-protocol/messages.ts'
 import { CLUSTER_INTERFACE } from '../../host-protocol/overlays.ts'
 import { vaultOf } from '../../platform/seal.ts'
 
-/** What a workload has more because its pod is a member of a cluster. */
+/** Additions to a workload whose pod is a member of a cluster. */
 export interface MemberParts {
-  /** Under what the user's own `env` says. */
+  /** Defaults that the user's own `env` overrides. */
   defaultEnv: Readonly<Record<string, string>>
   platformEnv: Record<string, string>
   workload: Pick<Workload, 'overlays' | 'files'>

@@ -11,29 +11,32 @@ import { logEvent } from '../../platform/log.ts'
 import { spendDemand } from '../billing/spend.ts'
 import { podHost, withMarkedPod } from './marked-pod.ts'
 
-/** Hosts tried for one create; each try costs a batch. */
+/** Hosts tried per create; each try costs one batch. */
 const MAX_TRIES = 8
 
-/** A new pod but for what placement decides. */
+/** A new pod without the parts that placement decides. */
 export type PodDraft = Omit<PodRow, keyof Granted>
 type Granted = Pick<PodRow, 'hostId' | 'dataCenterId' | 'cudaVersion' | 'publicIp' | 'vcpus' | 'memoryMb'>
 
 export type PodPlacement = { ok: true; pod: PodRow } | { ok: false; refusals: UnfitHost[]; missingVolumes: MissingVolumes | null }
 
 interface PodRanking {
-  /** All that were looked at. */
+  /** All hosts that were considered. */
   hosts: PlacementHost[]
   candidates: PodCandidate[]
   refusals: UnfitHost[]
   missingVolumes: MissingVolumes | null
 }
 
-/** Where a new pod would go now, best first, and what every other host lacks (`?dryRun=true`). */
+/** Returns where a new pod would be placed at present, best host first, and what every other host lacks (`?dryRun=true`). */
 export async function rankPod(env: Env, teamId: string, spec: PodSpec): Promise<PodRanking> {
   return rankOn(env, teamId, spec, await listPodHosts(openDatabase(env.DB), teamId))
 }
 
-/** Where a pod that has a place already would go on: a share of the disk keeps none where its machine is lost (SHR-41). */
+/**
+ * Returns where an existing pod could continue. The account's disk share does not apply to moves: it must not keep a pod on a lost host
+ * (SHR-41).
+ */
 export async function rankMove(
   env: Env,
   teamId: string,
@@ -52,8 +55,8 @@ function rankOn(env: Env, teamId: string, spec: PodSpec, hosts: PlacementHost[])
 }
 
 /**
- * Records a new pod on the best host that has room, capacity and record in one batch, and has the host start it (POD-9, POD-10). `together`
- * makes what else belongs into that batch. Of callers that race for the last place one gets it; the others go on to the next host.
+ * Records a new pod and its capacity on the best host that has room, in one batch, and has the host start it (POD-9, POD-10). `together`
+ * returns further statements for that batch. When callers race for the last place, one gets it and the others try the next host.
  */
 export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow) => readonly Statement[]): Promise<PodPlacement> {
   const { candidates, refusals, missingVolumes } = await rankPod(env, draft.teamId, draft.spec)
@@ -68,7 +71,7 @@ export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow
 function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, together: readonly Statement[]): Promise<boolean> {
   const host = podHost(env, hostId)
   const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
-  // One host whose object cannot be asked is no reason to refuse what others have room for.
+  // A host whose object cannot be reached does not fail the create while other hosts have room.
   const mark = (podId: string) => host.mark(podId).catch((error: unknown) => notHeard(hostId, podId, error))
   const insert = async ([marked]: readonly PodMark[]) =>
     marked?.takesMore === true && (await insertPod(openRecords(env), pod, resources, together, spendDemand(env, runningNanos(pod))))
@@ -80,7 +83,7 @@ function notHeard(hostId: string, podId: string, error: unknown): PodMark {
   return { takesMore: false, silentSinceMs: null }
 }
 
-/** What a pod gets of the host that it is placed on. */
+/** Returns the fields of a pod that follow from its host. */
 export function grantedBy({ hostId, dataCenterId, cudaVersion, publicIp, shape }: PodCandidate): Granted {
   return { hostId, dataCenterId, cudaVersion, publicIp, vcpus: shape.vcpus, memoryMb: shape.memoryMb }
 }

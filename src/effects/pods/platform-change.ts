@@ -9,8 +9,8 @@ import { notePod } from './pod-notes.ts'
 import { changePodRow } from './pod-reports.ts'
 
 /**
- * Changes a pod as the platform decides by itself, on the row as it is, and has its host act on it; the pod's log and the audit log say so.
- * Null of `decide`: there is nothing to change, as for a pod that has left this host.
+ * Applies the plane's own decision to a pod's present row and has its host act on it; the pod's log and the audit log record it. `decide`
+ * returns null when there is nothing to change; it is not called for a pod that has left this host.
  */
 export async function changePodByPlatform(
   env: Env,

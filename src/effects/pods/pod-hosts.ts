@@ -28,15 +28,15 @@ import { grantedBy, rankMove } from './place-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { applyPodReport, changePodRow, formerAllocationId, isDown } from './pod-reports.ts'
 
-/** Hosts tried for one pod that has to move; the next try comes with the next call. */
+/** Hosts tried for one pod that must move; the next call tries again. */
 const MAX_TRIES = 3
-/** Nobody changed the pod. */
+/** No audit row: the platform corrects a charge and does not change the pod. */
 const noNote = () => null
 const DRAINED = 'moved to another host: its own is being emptied'
 
 /**
- * Pods leave a machine that is lost or being emptied, as far as they may and there is room. Returns how many still wait for a place.
- * `heard`: the machine's last sign of life, and whether that was too long ago.
+ * Moves pods away from a host that is lost or draining, as far as their settings and the capacity allow. Returns the number of pods that
+ * still wait for a place. `heard`: the host's last sign of life, and since when it is silent (null: it is not).
  */
 export async function movePodsAway(env: Env, here: PodHost, heard: { lastHeardMs: number; silentSinceMs: number | null }): Promise<number> {
   const departure = await findDeparture(openDatabase(env.DB), here.hostId)
@@ -45,8 +45,8 @@ export async function movePodsAway(env: Env, here: PodHost, heard: { lastHeardMs
 }
 
 /**
- * A machine is taken for lost: pods that may be replaced elsewhere are, the others keep their record and say why (PP-78). Returns how many
- * pods still wait for a place elsewhere; repeating it tries those again.
+ * Handles a lost host: replaceable pods move to other hosts, the others keep their row with the reason (PP-78). Returns the number of pods
+ * that still wait for a place; a repeated call retries those.
  */
 export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: number): Promise<number> {
   const reason = `its host has not been heard of since ${new Date(lastHeardMs).toISOString()}; the pod recovers when the host returns`
@@ -71,20 +71,22 @@ export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: numbe
 }
 
 /**
- * A machine is being emptied: pods that may run elsewhere go there. Returns how many of those still wait for a place. `lastHeardMs`: now, unless
- * the machine is silent.
+ * Drains a host: replaceable pods move to other hosts. Returns the number of those that still wait for a place. `lastHeardMs`: the present
+ * time, unless the host is silent.
  */
 export async function drainPods(env: Env, here: PodHost, lastHeardMs: number): Promise<number> {
   let waiting = 0
   for (const pod of await listPodsOfHost(openRecords(env), here.hostId)) {
     if (isToRun(pod) && isReplaceable(pod) && !(await replacePod(env, here, pod, lastHeardMs, DRAINED))) waiting += 1
-    // Its cluster decides, which it is a member of (CLU-25).
+    // The cluster of a member decides about it (CLU-25).
     await tellCluster(env, pod.clusterId)
   }
   return waiting
 }
 
-/** A machine that was taken for lost is back: what it says of its containers is true again, also what it had said before (PP-78). */
+/**
+ * Handles the return of a host that was considered lost: its reports of its containers apply again, including those from before (PP-78).
+ */
 export async function returnHostOfPods(env: Env, hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
   const lost = (await listPodsOfHost(openRecords(env), hostId)).filter(({ hostLost }) => hostLost)
   for (const pod of lost) {
@@ -97,7 +99,7 @@ export async function returnHostOfPods(env: Env, hostId: string, reports: readon
   }
 }
 
-// A member that was not to start yet says nothing of itself.
+// A member that was not to start yet reports nothing about itself.
 async function waitAgain(env: Env, hostId: string, { id, clusterId }: PodRow): Promise<void> {
   const isWaiting = (row: PodRow) => row.hostId === hostId && (row.readyGeneration ?? 0) < row.generation
   await changePodRow(
@@ -110,7 +112,7 @@ async function waitAgain(env: Env, hostId: string, { id, clusterId }: PodRow): P
   await tellCluster(env, clusterId)
 }
 
-/** A machine that was silent is heard of again: what it has ran on, and is not charged for the time between (POD-23). Repeating it changes nothing. */
+/** Handles the return of a silent host: its workloads kept running and are not charged for the silence (POD-23). Idempotent. */
 export async function excuseSilence(env: Env, hostId: string, silence: Silence): Promise<void> {
   const db = openRecords(env)
   await excuseWorkersOn(db, hostId, silence)
@@ -121,7 +123,7 @@ export async function excuseSilence(env: Env, hostId: string, silence: Silence):
   }
 }
 
-/** Whether a pod may go on on another machine: what is on the machine's own disk cannot go along. */
+/** Whether a pod may continue on another host; data on a host's own disk cannot move. */
 export function isReplaceable({ spec, clusterId }: Pick<PodRow, 'spec' | 'clusterId'>): boolean {
   return spec.onHostLoss === 'REPLACE' && spec.mounts.persistent === undefined && clusterId === null
 }
@@ -137,16 +139,16 @@ async function replacePod(env: Env, here: PodHost, pod: PodRow, lastHeardMs: num
   return false
 }
 
-/** What a member of a cluster asks of its next host. */
+/** Requirements of a cluster member for its next host. */
 export interface MemberMove {
-  /** As they stand in its row afterwards. */
+  /** The value for the member's row after the move. */
   triedHosts: string[]
   accepts(host: PlacementHost): boolean
 }
 
 /**
- * A member of a cluster goes on elsewhere, in its data center and with what it was granted (CLU-16). Nothing happens when it is no longer where
- * that was decided for. False: there is no place for it.
+ * Moves a cluster member to another host of its data center with the resources that it was granted (CLU-16). Does nothing when the member
+ * has moved or restarted since that decision. False: no host has room.
  */
 export async function moveMemberPod(
   env: Env,
@@ -178,9 +180,9 @@ async function moveTo(
   usage: Parameters<typeof movePod>[3]['usage'],
   resources: Parameters<typeof movePod>[3]['resources'],
 ): Promise<boolean> {
-  // The former host first: its container is told to stop before the new one starts.
+  // The previous host comes first: it has to stop its container before the new one starts.
   return withMarkedPod([here, podHost(env, after.hostId)], before.id, async ([, mark]) => {
-    // A host that misses beats gets no new work (HOST-8).
+    // A host that misses heartbeats gets no new work (HOST-8).
     if (!mark?.takesMore) return false
     const former = formerAllocationId(before.id, before.hostId)
     const note = podStatement(env, { cause: BY_PLATFORM, action: 'pods.move' }, before, after)

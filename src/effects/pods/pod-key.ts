@@ -7,7 +7,10 @@ import { masterSecrets } from '../../platform/seal.ts'
 
 const POD_KEY = /^ppd_([0-9a-z]{1,64})_[A-Za-z0-9_-]{43}$/
 
-/** The key that a pod is injected with (AUT-6): derived, so that it is stored nowhere. It opens this one pod and dies with it. */
+/**
+ * Returns the API key that is injected into a pod (AUT-6). It is derived and stored nowhere, gives access to this pod only and becomes
+ * invalid with it.
+ */
 export async function issuePodKey(env: Env, podId: string): Promise<string> {
   return podKey(masterSecrets(env)[0], podId)
 }
@@ -16,7 +19,7 @@ async function podKey(secret: string, podId: string): Promise<string> {
   return `${KEY_KINDS.pod}_${podId}_${await keyedDigest(secret, `pod\n${podId}`)}`
 }
 
-/** The pod of a key, and its team; null for a key that nobody issued or whose pod is terminated. */
+/** Returns the pod and the team of a key; null for an invalid key or a terminated pod. */
 export async function findPodOfKey(env: Env, token: string): Promise<{ podId: string; teamId: string } | null> {
   const podId = POD_KEY.exec(token)?.[1]
   if (podId === undefined) return null

@@ -4,17 +4,17 @@ import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { podLogStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 
-/** The plane writes into the log of a pod beside the pod's workloads; no workload has this name, because theirs end in a number. */
+/** Writer name of the plane in a pod's log; workload names end in a number and therefore never equal it. */
 export const PLANE_WRITER = 'plane'
 
-/** The same for what env says of secrets, in the logs of pods and workers. */
+/** Writer name of notes about secrets in env, in the logs of pods and workers. */
 export const SECRETS_WRITER = 'plane-secrets'
-/** Names of one line. */
+/** Maximum number of names in one line. */
 const MAX_NAMES = 20
 
 /**
- * Adds a `system` line about names in env that stand for no secret (ACC-6), once for each start: `start` counts those of the log. Best effort, as
- * below.
+ * Adds a `system` line about names in env that match no secret (ACC-6), once per start; `start` numbers the starts of a log. Best effort,
+ * like `notePod`.
  */
 export async function noteUnknownSecrets(
   env: Env,
@@ -35,8 +35,8 @@ export async function noteUnknownSecrets(
 }
 
 /**
- * Adds a `system` line of the plane's own to the log of a pod, in the name of the transition that made this version: told once, however often
- * it is called (PP-110). Null: there is nothing to tell. Best effort: a log that cannot be written must not undo what has happened.
+ * Adds a `system` line of the plane to the log of a pod, under the version that the transition made: repeated calls write it once (PP-110).
+ * Null: nothing to write. Best effort: a log that cannot be written must not undo the transition.
  */
 export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version'>, line: string | null): Promise<void> {
   if (line === null) return

@@ -12,24 +12,24 @@ import { podStatement } from '../audit.ts'
 import { tellCluster } from '../tell-cluster.ts'
 import { notePod } from './pod-notes.ts'
 
-/** A transition that lost a race is decided anew; the host repeats a report that could not be applied. */
+/** A transition that lost a race is decided again; the host repeats a report that could not be applied. */
 const MAX_ATTEMPTS = 5
 
-/** Where a report came from. */
+/** The origin of a report. */
 export interface ReportSource {
   hostId: string
   podId: string
-  /** No other container of this pod is on that host. */
+  /** The pod has no other container on that host. */
   isLast: boolean
-  /** None of those that are runs: what they held is free together with this one's. */
+  /** None of the pod's other containers runs: their resources become free together with this one's. */
   areOthersDown: boolean
-  /** Last sign of life of a host that is silent and says this all the same; null while it is heard of. */
+  /** Last sign of life of a silent host whose report arrives all the same, in milliseconds; null for a host that is not silent. */
   silentSinceMs: number | null
 }
 
 /**
- * What a host says of a pod's container becomes the pod's state, its usage and its capacity (POD-2, POD-23). Repeating it changes nothing.
- * Throws when others kept changing the pod meanwhile.
+ * Applies a host's report about a pod's container to the pod's state, usage and capacity (POD-2, POD-23). Idempotent. Throws when other
+ * writers kept changing the pod.
  */
 export async function applyPodReport(env: Env, source: ReportSource, report: WorkloadReport): Promise<void> {
   const generation = generationOf(source.podId, report.workloadId)
@@ -40,7 +40,7 @@ export async function applyPodReport(env: Env, source: ReportSource, report: Wor
   if (isDown(report.state)) await tellCluster(env, pod?.clusterId ?? null)
 }
 
-// A pod that has moved to another machine is none of this host's business.
+// Ignores reports about a pod that has moved to another host.
 async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
   const decide = (pod: PodRow) => {
     const change = pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null
@@ -51,19 +51,19 @@ async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSour
   return changePodRow(openRecords(env), podId, decide, note, (before, after) => notePod(env, after, noteOfReport(before, after)))
 }
 
-// A member that has run is tried nowhere else: what ends it then is its program's. One that ended before that could not start (CLU-16).
+// A member that has run is not moved to another host: its own program ended it. A member that ended before it ran failed to start (CLU-16).
 function asMember(pod: PodRow): PodRow {
   if (pod.triedHosts === null) return pod
   if (pod.status === 'RUNNING') return { ...pod, triedHosts: null }
   return pod.status === 'EXITED' ? { ...pod, status: 'ERROR', statusReason: pod.statusReason ?? 'its container ended before it ran' } : pod
 }
 
-/** How far a container has come is no change of the pod; that it is no longer to run is one (AUD-5). */
+/** The progress of a container is no audited change of the pod; a change of whether it is to run is one (AUD-5). */
 function isOfNote(before: PodRow, after: PodRow): boolean {
   return isToRun(before) !== isToRun(after) || before.hostLost !== after.hostLost
 }
 
-/** A container of a pod cannot be started, as its host would say it: the pod is ERROR with the reason (SEC-6). */
+/** Sets a pod to ERROR with the reason, as if its host had reported that a container cannot be started (SEC-6). */
 export async function failPodStart(env: Env, { id, hostId, generation }: PodRow, reason: string): Promise<void> {
   const nowMs = Date.now()
   const report = { generation, state: 'error', reason, atMs: nowMs } as const
@@ -73,8 +73,8 @@ export async function failPodStart(env: Env, { id, hostId, generation }: PodRow,
 }
 
 /**
- * Decides on the row as it is and writes what was decided, with what `note` makes of it, until nobody else came between; `written` is told.
- * Returns the row as it is then.
+ * Decides on the pod's present row and writes the result with the statement of `note`, retrying when another writer was first; then calls
+ * `written`. Returns the resulting row. Throws after `MAX_ATTEMPTS` lost races.
  */
 export async function changePodRow(
   db: Records,
@@ -102,19 +102,19 @@ async function returnCapacity(db: Database, source: ReportSource, report: Contai
   } else if (isLast && report.state === 'gone') await releasePod(db, podId, hostId)
 }
 
-/** Whether a container in this state uses nothing of its host any more but disk. */
+/** Whether a container in this state uses nothing of its host except disk. */
 export function isDown(state: WorkloadState | null): boolean {
   return state === 'exited' || state === 'error' || state === 'gone'
 }
 
-/** Nothing of a pod is on a host any more, and the pod is terminated or has moved on. */
+/** Releases what a pod held on a host, because nothing of it is left there and it is terminated or has moved. */
 export async function releasePod(db: Database, podId: string, hostId: string): Promise<void> {
-  // A pod's charge is in its row: none ends here.
+  // A pod's charge is in its row, so this ends none.
   await releaseCapacity(db, podId, hostId, 0)
   await releaseCapacity(db, formerAllocationId(podId, hostId), hostId, 0)
 }
 
-/** Allocation of a pod that was replaced elsewhere, on the host that may still run it. */
+/** Returns the allocation id of a moved pod on the previous host, which may still run it. */
 export function formerAllocationId(podId: string, hostId: string): string {
   return `${podId}@${hostId}`
 }

@@ -12,15 +12,15 @@ import { fillEnv } from '../secret-env.ts'
 import { memberParts } from './member-spec.ts'
 import { issuePodKey } from './pod-key.ts'
 
-/** SIGTERM to SIGKILL of a pod's container. */
+/** Time between SIGTERM and SIGKILL for a pod's container. */
 const STOP_GRACE_MS = 10_000
 
-/** A workload, with the names in its env that stand for no secret; or why there can be none. */
+/** A workload with the names in its env that match no secret, or the reason why it cannot be made. */
 export type MadeWorkload = { ok: true; workload: Workload; unknownSecrets: string[]; hasSecrets: boolean } | { ok: false; reason: string }
 
 /**
- * What a host is asked to run for one container of a pod (ENV-1), with the secrets of this moment (ACC-6). It is made once a generation and
- * never changes but in what is desired.
+ * Returns the workload for one container of a pod (ENV-1), with the present secrets (ACC-6). It is made once per generation and changes
+ * only in its desired state.
  */
 export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContainer): Promise<MadeWorkload> {
   const id = workloadIdOf(pod.id, desired.generation)
@@ -58,7 +58,7 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
   return { ok: true, workload, unknownSecrets: filled.unknown, hasSecrets: filled.hasSecrets }
 }
 
-/** A workload as it is desired now. */
+/** Returns a workload with its present desired state. */
 export function applyDesired(workload: Workload, podId: string, desired: DesiredContainer): Workload {
   const { replaces: _replaces, keepDisk: _keepDisk, wipe: _wipe, prepare: _prepare, ...rest } = workload
   return {
@@ -71,7 +71,7 @@ export function applyDesired(workload: Workload, podId: string, desired: Desired
   }
 }
 
-/** GPUs that a pod asks for, or null for a CPU pod. */
+/** Returns the GPUs that a pod requests; null for a CPU pod. */
 export function gpuOf({ spec: { compute } }: Pick<PodRow, 'spec'>): { typeId: string; count: number } | null {
   return compute.kind === 'gpu' ? { typeId: compute.typeId, count: compute.count } : null
 }

@@ -11,12 +11,12 @@ import { podHost, withMarkedPod } from './marked-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { gpuOf } from './pod-spec.ts'
 
-/** 'lost': another transition came first. 'noRoom': the pod's host has no compute for it any more (POD-17). */
+/** 'lost': another transition came first. 'noRoom': the pod's host has no compute left for it (POD-17). */
 export type Transition = 'done' | 'lost' | 'noRoom'
 
 /**
- * Writes a transition that was decided on `before` and has the pod's host act on it. A pod that is to run again takes its compute back in the
- * same transaction; `audit` says who wants it. Whoever dies in the middle is finished by the host object.
+ * Writes a transition that was decided on `before` and has the pod's host act on it. A pod that is to run again reserves its compute in the
+ * same transaction; `audit` names the cause. After a crash in between, the host object finishes it.
  */
 export function transitPod(env: Env, before: PodRow, change: PodChange<PodRow>, audit: PodAudit): Promise<Transition> {
   return withMarkedPod(
@@ -34,9 +34,9 @@ async function writeTransition(env: Env, before: PodRow, { pod, usage }: PodChan
     return updatePodTakingCompute(db, before, pod, resourcesOf(pod), note, spendDemand(env, startNanos(pod)))
   }
   const diskGb = podDiskGb(pod.spec)
-  // A smaller disk of a stopped pod is given back when it starts: until then the former container is there.
+  // A smaller disk of a stopped pod is released at the next start: until then the previous container still exists.
   const isResized = isToRun(pod) ? diskGb !== podDiskGb(before.spec) : diskGb > podDiskGb(before.spec)
-  // Of the same size it may cost more: more of it persistent, or at the prices of today.
+  // A disk of the same size may cost more: a larger part is persistent, or prices have changed.
   const growth = growthNanos(before, pod, isToRun(pod))
   if (isResized || growth > 0) {
     const spend = spendDemand(env, growth)

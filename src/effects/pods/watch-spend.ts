@@ -11,12 +11,12 @@ import { sendSpendStop, sendSpendWarning } from '../billing/spend-webhook.ts'
 import { podHost } from './marked-pod.ts'
 import { changePodByPlatform } from './platform-change.ts'
 
-/** How often an account that wants something done is looked at. */
+/** Minimum interval between two checks of one account. */
 const CHECK_EVERY_MS = 60_000
-/** Accounts of one look; the others are looked at by the next one, whoever makes it. */
+/** Accounts per run; the next run checks the others. */
 const MAX_TEAMS = 20
 
-/** Looks at the accounts whose limits stop pods or warn somebody, each once a minute however many look (BIL-27, BIL-28). */
+/** Checks the accounts whose limits stop pods or send warnings, each at most once a minute across all callers (BIL-27, BIL-28). */
 export async function watchSpend(env: Env, nowMs: number): Promise<void> {
   for (const team of await claimSpendChecks(openDatabase(env.DB), { nowMs, notSinceMs: nowMs - CHECK_EVERY_MS, limit: MAX_TEAMS })) {
     try {
@@ -37,7 +37,7 @@ async function checkSpend(env: Env, team: WatchedTeam, nowMs: number): Promise<v
   if (stops) await stopPods(env, team, stops, nowMs)
 }
 
-// Sent before it is remembered: who dies in between sends it again, under the same id.
+// Sends before it saves: after a crash in between, the next check sends the warning again under the same id.
 async function warn(env: Env, team: WatchedTeam, watched: Parameters<typeof decideWarnings>[0], nowMs: number): Promise<void> {
   const { warnings, warned } = decideWarnings(watched, nowMs)
   for (const warning of warnings) await sendSpendWarning(env, team, warning)
@@ -45,7 +45,8 @@ async function warn(env: Env, team: WatchedTeam, watched: Parameters<typeof deci
   await saveWarned(openDatabase(env.DB), team, warned)
 }
 
-// BIL-29: told first, so that whoever dies in between has it told again with what is left. What cannot be told is stopped all the same.
+// BIL-29: notifies before it stops, so that after a crash in between the next check notifies again with the remaining pods. A failed
+// notification does not prevent the stops.
 async function stopPods(env: Env, team: WatchedTeam, { pods, reason, figures }: SpendStops, nowMs: number): Promise<void> {
   try {
     await sendSpendStop(env, team, {
@@ -59,7 +60,7 @@ async function stopPods(env: Env, team: WatchedTeam, { pods, reason, figures }: 
   for (const pod of pods) await stopPod(env, pod, reason)
 }
 
-// One pod that cannot be stopped holds up no other; the next look finds it again.
+// A pod that cannot be stopped does not block the others; the next check finds it again.
 async function stopPod(env: Env, { id, hostId }: PaidPod, reason: string): Promise<void> {
   try {
     await changePodByPlatform(env, podHost(env, hostId), id, (pod) =>

@@ -6,7 +6,7 @@ import { type Advice, cheapestAdvice } from '../../domain/why/option.ts'
 import type { Env } from '../../env.ts'
 import { isAnySilent } from './snapshot.ts'
 
-/** The options to show of those that were found; none where one rests on a host that is silent (WHY-5). */
+/** Returns the options to show; none when one of them depends on a silent host (WHY-5). */
 export async function soundOptions(env: Env, advice: readonly Advice[]): Promise<WhyOption[]> {
   const shown = cheapestAdvice(advice)
   return (await isStaleFor(env, shown)) ? [] : shown.map(({ option }) => option)
@@ -19,7 +19,7 @@ function isStaleFor(env: Env, shown: readonly Advice[]): Promise<boolean> {
   )
 }
 
-/** What an explanation comes to: its verdict, and what would help; nothing of that while a host that it rests on is silent (WHY-5). */
+/** Returns the answer of `explain`: verdict, evidence and options; no options while a host that they depend on is silent (WHY-5). */
 export async function answerWhy(
   env: Env,
   { code, verdict, sinceMs, facts }: Verdict,

@@ -15,7 +15,7 @@ import { readStoppablePods } from './holders.ts'
 import { readMeans } from './means.ts'
 import { readSnapshot } from './snapshot.ts'
 
-/** What is known of the hosts and of the account, for a worker that is wanted. */
+/** The hosts and the account as read for a worker that is to start. */
 export interface EndpointKnown {
   world: EndpointWorld
   means: Means
@@ -24,7 +24,7 @@ export interface EndpointKnown {
   asOfMs: number
 }
 
-/** Causes that more than the queue's own rows explain. */
+/** Causes that need more than the queue's own rows to explain. */
 const NEEDS_HOSTS: readonly WhyCode[] = [
   'NO_CAPACITY',
   'AT_WORKERS_MAX',
@@ -34,12 +34,12 @@ const NEEDS_HOSTS: readonly WhyCode[] = [
   'QUOTA',
 ]
 
-/** Whether a cause asks for a look at hosts and account. */
+/** Whether the explanation of a cause needs the hosts and the account. */
 export function needsHosts(code: WhyCode): boolean {
   return NEEDS_HOSTS.includes(code)
 }
 
-/** Looks at hosts, catalog and account, in eleven statements at most. */
+/** Reads hosts, catalog and account, in at most eleven statements. */
 export async function lookForWorker(env: Env, config: EndpointConfig, nowMs: number): Promise<EndpointKnown> {
   const { teamId } = config
   const [{ hosts, atMs }, catalog, means, holders] = await Promise.all([
@@ -51,18 +51,18 @@ export async function lookForWorker(env: Env, config: EndpointConfig, nowMs: num
   return { world: { config, catalog, hosts }, means, holders, asOfMs: atMs }
 }
 
-/** What keeps the account from having one more worker, whatever room there is; null: nothing does. */
+/** Returns the limit that keeps the account from one more worker, whatever capacity is free; null: none does. */
 export function meansBlock({ world, means }: EndpointKnown) {
   return refuseMeans(means, needsOf(world, cheapestWorker(world) ?? 0))
 }
 
-/** What hosts lack for a worker (WHY-2). */
+/** Returns what hosts lack for a worker (WHY-2). */
 export function missingFacts({ world: { config, catalog, hosts } }: EndpointKnown): Fact[] {
   const { refusals } = rankHosts(placementRequestOf(catalog, config), hosts)
   return constraintFacts(refusals, hosts.length)
 }
 
-/** What would start a worker now (WHY-10). */
+/** Returns the changes that would start a worker at present (WHY-10). */
 export function adviseEndpoint(known: EndpointKnown, code: WhyCode): Advice[] {
   const { world, means } = known
   const cheapest = cheapestWorker(world) ?? 0
@@ -73,13 +73,13 @@ export function adviseEndpoint(known: EndpointKnown, code: WhyCode): Advice[] {
   }
   const limit = limitOption(world, code)
   const found = code === 'NO_CAPACITY' ? endpointOptions(world) : limit ? [limit] : []
-  // Another worker is added to what runs; another kind of worker comes in place of the one that is asked for.
+  // A raised limit adds a worker to the running ones; another compute type replaces the requested one.
   const asked = limit ? 0 : cheapest
   const stops = code === 'NO_CAPACITY' ? holderAdvice(known.holders, world.hosts, workerTrial(world), needs) : []
   return [...found.map((one) => toAdvice(world, one, asked)), ...stops].filter((advice) => refuseMeans(means, advice.needs) === null)
 }
 
-/** Whether a worker as it is configured fits on a host. */
+/** Returns how a worker with its present configuration fits on a host; null: it does not. */
 function workerTrial(world: EndpointWorld): (host: PlacementHost) => Fit | null {
   return (host) => endpointTrial({ ...world, hosts: [host] })({})
 }

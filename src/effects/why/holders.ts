@@ -13,12 +13,12 @@ import { knownHolders } from './memory.ts'
 /** Endpoints that are asked when their idle workers leave. */
 const MAX_ASKED = 16
 
-/** Pods of an account that may be stopped (WHY-14), in two statements of one batch. */
+/** Returns the pods of an account that may be stopped (WHY-14), in two statements of one batch. */
 export async function readStoppablePods(env: Env, teamId: string): Promise<Holder[]> {
   return (await read(env, teamId)).pods
 }
 
-/** The same, and workers of the account that leave by themselves, with in how long (WHY-15). */
+/** Returns the pods of an account that may be stopped, and its workers that leave by themselves with the time until then (WHY-15). */
 export async function readHolders(env: Env, teamId: string, nowMs: number): Promise<Holder[]> {
   const { pods, workers } = await read(env, teamId)
   if (workers.length === 0) return pods
@@ -41,7 +41,7 @@ async function read(env: Env, teamId: string): ReturnType<typeof listHolders> {
   return holders
 }
 
-// Advice about the others is worth having without it.
+// On failure returns no times, because advice about the other holders is useful without them.
 async function askTimes(env: Env, config: EndpointConfig): Promise<[string, number][]> {
   try {
     return leavingTimes(config, await endpointStub(env, asPlane('endpoint', config.id, 'explains')).stake())

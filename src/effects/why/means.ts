@@ -5,7 +5,7 @@ import type { Env } from '../../env.ts'
 import { readUse, viewSpend } from '../billing/spend.ts'
 import { knownMeans } from './memory.ts'
 
-/** What an account may still take, in four statements at most. */
+/** Returns the budgets and spend limits that remain to an account, in at most four statements. */
 export async function readMeans(env: Env, teamId: string, nowMs: number): Promise<Means> {
   const remembered = knownMeans.get(teamId, Date.now())
   if (remembered) return remembered

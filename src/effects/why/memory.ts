@@ -4,17 +4,17 @@ import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { Means } from '../../domain/why/means.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 
-/** What an isolate remembers for explanations: whoever polls one costs the database no more than this allows (WHY-9). */
+/** Caches of an isolate for explanations: polling an explanation causes no more database reads than these allow (WHY-9). */
 
-/** How old it may be. */
+/** Maximum age of an entry. */
 const WHY_TTL_MS = 2_000
-/** Answers, and accounts. */
+/** Maximum number of entries, for answers and accounts each. */
 const MAX_ENTRIES = 1_000
 
-/** What hosts have, as explanations look at it. */
+/** The capacity of all hosts, as read for explanations. */
 export interface Snapshot {
   hosts: readonly PlacementHost[]
-  /** When it was read. */
+  /** Time of the read, in milliseconds. */
   atMs: number
 }
 
@@ -23,7 +23,7 @@ export const knownMeans = new ExpiringCache<Means>(WHY_TTL_MS, MAX_ENTRIES)
 export const knownHolders = new ExpiringCache<Awaited<ReturnType<typeof listHolders>>>(WHY_TTL_MS, MAX_ENTRIES)
 const answers = new ExpiringCache<Why>(WHY_TTL_MS, MAX_ENTRIES)
 
-/** The answer about one version of one thing, worked out once in so much time, however often it is asked for. */
+/** Returns the explanation of one version of one resource, computed at most once per `WHY_TTL_MS`. */
 export async function rememberWhy(key: string, explain: () => Promise<Why>): Promise<Why> {
   const remembered = answers.get(key, Date.now())
   if (remembered) return remembered
@@ -33,7 +33,7 @@ export async function rememberWhy(key: string, explain: () => Promise<Why>): Pro
   return answer
 }
 
-/** Forgets all of it. */
+/** Drops all cached explanations and their inputs. */
 export function forgetWhy(): void {
   knownHosts.clear()
   knownMeans.clear()

@@ -6,12 +6,12 @@ import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { knownHosts, type Snapshot } from './memory.ts'
 
-/** A host's object that takes longer than this counts as silent. */
+/** Time after which a host's object that has not answered counts as silent. */
 const WAIT_MS = 1_000
 
 const KEY = 'hosts'
 
-/** Every host that is enrolled, offline ones too, at most `WHY_TTL_MS` old. */
+/** Returns all enrolled hosts, including offline ones, at most `WHY_TTL_MS` old. */
 export async function readSnapshot(env: Env): Promise<Snapshot> {
   const remembered = knownHosts.get(KEY, Date.now())
   if (remembered) return remembered
@@ -21,7 +21,7 @@ export async function readSnapshot(env: Env): Promise<Snapshot> {
   return snapshot
 }
 
-/** Whether any of these hosts misses beats: what is said of them may be over, and no advice rests on it (WHY-5). */
+/** Whether any of these hosts misses heartbeats: its data may be out of date, so no advice depends on it (WHY-5). */
 export async function isAnySilent(env: Env, hostIds: readonly string[]): Promise<boolean> {
   const silences = await Promise.all([...new Set(hostIds)].map((id) => isSilent(env, id)))
   return silences.includes(true)

@@ -36,27 +36,27 @@ export interface WorkerPlacement {
   workerId: string
   boot: string
   pingIntervalMs: number
-  /** A job waits for this worker, so idle workers of others may have to go (PP-181). */
+  /** A job waits for this worker, so idle workers of others may be preempted (PP-181). */
   isForJob: boolean
-  /** Workers of the endpoint whose room will soon be free. */
+  /** Workers of the endpoint whose capacity will be free soon. */
   leavingIds: readonly string[]
 }
 
-/** One whose secrets are filled in and whose login is known. */
+/** A placement with filled-in secrets and the registry login. */
 type FilledPlacement = WorkerPlacement & { login: PullLogin | null }
 
 export type Placed =
   | { ok: true; hostId: string; gpuTypeId: string | null; dataCenterId: string }
   | { ok: false; reason: string /** This worker must not be placed again, only removed. */; abandon?: boolean }
 
-/** Hosts tried for one worker before it waits for its next attempt; each try costs a batch. */
+/** Hosts tried for one worker before it waits for its next attempt; each try costs one batch. */
 const MAX_TRIES = 5
-/** Constraints that a worker without a host names. */
+/** Maximum number of constraints in the reason why a worker has no host. */
 const MAX_CONSTRAINTS = 4
 
 /**
- * Finds a host for a worker, reserves its capacity and hands the workload to the host. Repeating it after a crash in the middle finds
- * the first reservation and continues from there. The worker gets the secrets of this moment (ACC-6).
+ * Finds a host for a worker, reserves its capacity and hands the workload to the host. A repeated call after a crash finds the first
+ * reservation and continues from there. The worker gets the present secrets (ACC-6).
  */
 export async function placeWorker(env: Env, given: WorkerPlacement): Promise<Placed> {
   const { config } = given
@@ -93,7 +93,7 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
     if (placed.ok) return placed
     await releaseCapacity(db, placement.workerId, candidate.hostId, Date.now())
   }
-  // Capacity that appeared since the hosts were read is found by the next attempt, which the waiter makes anyway.
+  // The next attempt, which the waiter makes anyway, finds capacity that became free after the hosts were read.
   await addCapacityWaiter(db, placement.config.id, Date.now())
   const lost = async () => (await spentGpus(env, placement.config)) ?? (await refuseSpend(env, catalog, placement.config, request))
   const spent = candidates.length > 0 ? await lost() : null
@@ -103,14 +103,14 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
   return { ok: false, reason: held === null ? reason : `${reason}; ${held}` }
 }
 
-// Why the account may have none of the workers that its endpoint takes (BIL-26); null: it may have the cheapest.
+// Returns why the account may start none of the workers that its endpoint accepts (BIL-26); null: it may start the cheapest.
 async function refuseSpend(env: Env, catalog: Catalog, { teamId }: EndpointConfig, request: PlacementRequest): Promise<string | null> {
   const nanos = request.shapes.map((shape) => totalNanos(workerRates(catalog, shape, request.diskGb)))
   const refusal = nanos.length > 0 ? await findSpendRefusal(env, teamId, Math.min(...nanos), Date.now()) : null
   return refusal?.detail ?? null
 }
 
-// Why hosts with room were of no use: the account holds as many GPUs as it may.
+// Returns why hosts with room could not be used: the account has reached its limit of GPUs; null: it has not.
 async function spentGpus(env: Env, { teamId, compute }: EndpointConfig): Promise<string | null> {
   const { gpus } = await readBudgets(openDatabase(env.DB), teamId, ['gpus'])
   const wanted = compute.kind === 'gpu' ? compute.count : 0
@@ -146,16 +146,16 @@ async function assign(env: Env, placement: FilledPlacement, candidate: Candidate
   return { ok: true, hostId: candidate.hostId, gpuTypeId: candidate.shape.gpu?.typeId ?? null, dataCenterId: candidate.dataCenterId }
 }
 
-// A crash came between the reservation and its record. The same worker must not be started on a second host.
+// Continues after a crash between the reservation and its record. The same worker must not start on a second host.
 async function resume(env: Env, placement: FilledPlacement, existing: Allocation, shapes: readonly ComputeShape[]): Promise<Placed> {
   const shape = shapes.find((s) => (s.gpu?.typeId ?? null) === existing.gpuTypeId && s.vcpus === existing.vcpus)
   if (shape && (await hostStub(env, asPlane('host', existing.hostId, 'places work')).knows(placement.workerId)))
     return assign(env, placement, { hostId: existing.hostId, dataCenterId: existing.dataCenterId, shape })
-  // Whether the first host was told cannot be known, so this worker and its boot nonce are given up (LSE-6); another takes its place.
+  // Whether the first host received the worker is unknown, so this worker and its boot nonce are given up (LSE-6); another one replaces it.
   return { ok: false, reason: 'its placement was interrupted', abandon: true }
 }
 
-// Host ids are the operator's business, so a tenant reads counts and constraints, never which machine.
+// Host ids are visible to the operator only, so a tenant reads counts and constraints and not the names of hosts.
 function explainRefusals(refusals: readonly UnfitHost[], lostRaces: boolean): string {
   if (lostRaces) return 'no capacity: other workloads took the last free place, or the host that has it does not answer'
   if (refusals.length === 0) return 'no capacity: no host is online'
@@ -163,7 +163,10 @@ function explainRefusals(refusals: readonly UnfitHost[], lostRaces: boolean): st
   return `no capacity: none of ${refusals.length} online host${refusals.length === 1 ? '' : 's'} fits (${constraints})`
 }
 
-/** Asks the host of a workload to stop it. 'none': nothing of it exists anywhere. 'requested': the host reports `gone` when it is. */
+/**
+ * Asks the host of a workload to stop it. 'none': the workload does not exist on any host. 'requested': the host reports `gone` after the
+ * stop.
+ */
 export async function removeWorker(env: Env, workerId: string, graceMs: number): Promise<'none' | 'requested'> {
   const db = openDatabase(env.DB)
   const allocation = await findAllocation(db, workerId)

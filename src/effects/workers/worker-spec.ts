@@ -17,7 +17,7 @@ export interface WorkerIdentity {
 
 const STOP_GRACE_MS = 30_000
 
-/** What a host is asked to run for one worker of an endpoint, with the variables of the worker protocol (WRK-1, ENV-2). */
+/** Returns the workload for one worker of an endpoint, with the variables of the worker protocol (WRK-1, ENV-2). */
 export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, shape: ComputeShape): Workload {
   const { entrypoint, cmd } = decodeArgs(config.container.args)
   const mounts = workerMounts(config, worker.dataCenterId)
@@ -41,7 +41,10 @@ function queueParts({ id, container }: EndpointConfig, worker: WorkerIdentity, s
   return { platformEnv: { ...commonEnv(id, worker, shape), ...protocolEnv(id, worker, shape) }, ports: container.ports }
 }
 
-/** END-10: no key and no URL of the worker protocol, but where it is to listen. Its ports are published for engines whose containers have no address. */
+/**
+ * END-10: a load-balanced worker gets the ports to listen on, but no key and no URL of the worker protocol. Its ports are published for
+ * engines whose containers have no address.
+ */
 function servingParts(config: EndpointConfig, worker: WorkerIdentity, shape: ComputeShape) {
   const { port, healthPort, healthPath } = servingOf(config)
   const platformEnv = {
@@ -59,7 +62,7 @@ function protocolEnv(endpointId: string, worker: WorkerIdentity, shape: ComputeS
   const gpuName = shape.gpu?.typeId ?? 'CPU'
   const query = new URLSearchParams({ gpu: gpuName, boot: worker.boot }).toString()
   const base = `${RELAY_URL_PLACEHOLDER}/v2/${endpointId}`
-  // The placeholders $ID and $RUNPOD_POD_ID are filled in by the worker SDK itself.
+  // The worker SDK itself fills in the placeholders $ID and $RUNPOD_POD_ID.
   const stream = `${base}/job-stream/$RUNPOD_POD_ID/$ID?${query}`
   return {
     RUNPOD_AI_API_KEY: worker.token,

@@ -5,13 +5,13 @@ import { Owned } from '../../objects/owned.ts'
 import { equalInConstantTime, keyedDigest } from '../../platform/crypto.ts'
 import { masterSecrets } from '../../platform/seal.ts'
 
-/** Verified pairs, so that a worker's thousandth call costs no HMAC. Bounded; a lost entry only costs time. */
+/** Verified pairs of worker and key, which saves an HMAC per call. Bounded; a lost entry only costs time. */
 const verified = new Map<string, true>()
 const MAX_VERIFIED = 20_000
 
 /**
- * The key that a worker is injected with (WRK-2): derived, so that it is stored nowhere, and bound to one endpoint and one worker. It
- * opens worker routes only and is worth nothing once the endpoint object has forgotten the worker.
+ * Returns the key that is injected into a worker (WRK-2). It is derived, stored nowhere and bound to one endpoint and one worker. It gives
+ * access to worker routes only and becomes invalid when the endpoint object forgets the worker.
  */
 export async function issueWorkerToken(env: Env, endpointId: string, workerId: string): Promise<string> {
   return workerToken(masterSecrets(env)[0], endpointId, workerId)
@@ -22,8 +22,8 @@ async function workerToken(secret: string, endpointId: string, workerId: string)
 }
 
 /**
- * The endpoint of a call, when the raw `Authorization` value is this worker's key; a `Bearer` in front is accepted too. Null for any other key,
- * and for what no worker's key may do (CAP-20).
+ * Returns the endpoint of a call whose raw `Authorization` value is this worker's key, with or without `Bearer`. Null for any other key,
+ * and for operations that are not allowed to a worker's key (CAP-20).
  */
 export async function ownByWorkerToken(
   env: Env,

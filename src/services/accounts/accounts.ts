@@ -10,12 +10,12 @@ import { DELETED, noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { forgetQuota } from './rate-limit.ts'
 
-// Verbs of the operator: the route has checked the operator's key, which may do all of this (AUT-4a).
+// Operations of the operator on accounts: the route has checked the operator's key, which permits all of them (AUT-4a).
 
-/** Most users that one answer lists. */
+/** Maximum number of users in one answer. */
 const MAX_LISTED_USERS = 1000
 
-/** Creates a user with a personal team. Addresses are one whatever their case. Throws 409 when the address is taken. */
+/** Creates a user with a personal team. Email addresses are compared without case. Throws 409 when the address is taken. */
 export async function createUser(ctx: OperatorContext, email: string): Promise<User> {
   const { env, nowMs } = ctx
   const ids = { id: newResourceId(), personalTeamId: newResourceId() }
@@ -32,7 +32,7 @@ export async function createUser(ctx: OperatorContext, email: string): Promise<U
   return toUser(user)
 }
 
-/** The user with that address, or the first users by address. */
+/** Returns the user with that address, or the first users by address. */
 export async function listUsers(env: Env, email: string | undefined): Promise<User[]> {
   const db = openDatabase(env.DB)
   if (email === undefined) return (await accounts.listUsers(db, MAX_LISTED_USERS)).map(toUser)
@@ -40,7 +40,7 @@ export async function listUsers(env: Env, email: string | undefined): Promise<Us
   return user ? [toUser(user)] : []
 }
 
-/** Overrides a user's request quotas (AUT-4a); felt within 60 s. Throws 404. */
+/** Overrides a user's request quotas (AUT-4a); in force within 60 s. Throws 404. */
 export async function setQuotas(ctx: OperatorContext, userId: string, quota: accounts.QuotaRow): Promise<accounts.QuotaRow> {
   const { env, nowMs } = ctx
   const user = await findUserOrThrow(env, userId)
@@ -50,7 +50,7 @@ export async function setQuotas(ctx: OperatorContext, userId: string, quota: acc
   return quota
 }
 
-/** Takes that back: the account has the quotas of its plan again (PLN-4). Throws 404. */
+/** Removes that override: the account has the quotas of its plan (PLN-4). Throws 404. */
 export async function resetQuotas(ctx: OperatorContext, userId: string): Promise<void> {
   const { personalTeamId } = await findUserOrThrow(ctx.env, userId)
   const change = { action: 'quotas.reset', resourceKind: 'user', resourceId: userId, ...DELETED }
@@ -58,7 +58,7 @@ export async function resetQuotas(ctx: OperatorContext, userId: string): Promise
   forgetQuota(personalTeamId)
 }
 
-/** The user of that id. Throws 404. */
+/** Returns the user with that id. Throws 404. */
 export async function findUserOrThrow(env: Env, id: string): Promise<accounts.UserRow> {
   const user = await accounts.findUser(openDatabase(env.DB), id)
   if (!user) throw new Problem('notFound')

@@ -19,17 +19,17 @@ import { decodeCursor, pageOf } from '../cursor.ts'
 import { openHeavyReads } from '../heavy-reads.ts'
 import { requireScope } from '../require-scope.ts'
 
-/** Rows of one page: a larger one might not fit into a Worker's memory. */
+/** Rows per page: a larger page might not fit into a Worker's memory. */
 const MAX_PAGE_ROWS = 200
-/** Changes of one resource that are read on each side of a moment. */
+/** Changes of one resource that are read before and after the instant. */
 const MAX_CHANGES = 500
-/** What can be asked for as it was, and the scope that reads it now. */
+/** Kinds whose past state can be read, and the scope that reads their present state. */
 const SCOPE_OF = { pod: 'pods:read', endpoint: 'serverless:read', template: 'templates:read' } as const satisfies Record<string, Scope>
 type StatefulKind = keyof typeof SCOPE_OF
 
 /**
- * A page of the account's changes, newest first (AUD-8): all of them for who may change the account, else those that the caller's own user has
- * made. Throws 403, and 422 for a foreign cursor.
+ * Returns a page of the account's changes, newest first (AUD-8): all changes for callers with `account:write`, else those by the caller's
+ * own user. Throws 403, and 422 for a cursor of another list.
  */
 export async function listChanges(ctx: VerbContext, query: ListAuditQuery): Promise<ListAuditResponse> {
   requireScope(ctx.principal, 'account:read')
@@ -39,7 +39,7 @@ export async function listChanges(ctx: VerbContext, query: ListAuditQuery): Prom
   return { entries: shown.map((row) => withoutMachine(toEntry(row))), pagination }
 }
 
-/** The same over all accounts, for the operator. */
+/** Returns a page of the changes of all accounts, for the operator. Throws 422 for a cursor of another list. */
 export async function listAllChanges(ctx: OperatorContext, query: OperatorAuditQuery): Promise<OperatorAuditResponse> {
   const filter = { ...filterOf(query), teamId: query.account }
   const { shown, pagination } = await readPage(openDatabase(ctx.env.DB), 'listAllAudit', filter, query)
@@ -47,8 +47,8 @@ export async function listAllChanges(ctx: OperatorContext, query: OperatorAuditQ
 }
 
 /**
- * What a pod, an endpoint or a template was at a moment, from its changes (AUD-9). Throws 403 without the scope that reads such a thing now, and
- * 404 when the account never had one of that id, as far as is still known.
+ * Returns the state of a pod, an endpoint or a template at an instant, derived from its changes (AUD-9). Throws 403 without the scope that
+ * reads its present state, and 404 when the retained log has no such resource of the account.
  */
 export async function getStateAt(ctx: VerbContext, { resource, at }: AuditStateQuery): Promise<AuditStateResponse> {
   requireScope(ctx.principal, 'account:read')
@@ -95,7 +95,7 @@ function toEntry({
   return { id, at: new Date(at).toISOString(), actor, action, resource: { kind: resourceKind, id: resourceId }, requestId, before, after }
 }
 
-/** Which machine it was, and which of the operators, is the operator's business. */
+/** The host and the operator behind a change are visible to the operator only. */
 function withoutMachine(entry: AuditEntry): AuditEntry {
   if (entry.actor.kind === 'OPERATOR') return { ...entry, actor: { ...entry.actor, userId: null, credentialId: null } }
   return entry.actor.kind === 'HOST' ? { ...entry, actor: { ...entry.actor, credentialId: null } } : entry

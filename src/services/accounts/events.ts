@@ -3,7 +3,7 @@ import { changeInWords } from '../../domain/audit/words.ts'
 import type { VerbContext } from '../context.ts'
 import { listChanges } from './audit-log.ts'
 
-/** What happened to the account's things, in words, newest first (JL-40): the rows of the audit log that the caller may see. Throws as that does. */
+/** Returns the audit rows that the caller may see as sentences, newest first (JL-40). Throws the errors of `listChanges`. */
 export async function listEvents(ctx: VerbContext, query: ListEventsQuery): Promise<ListEventsResponse> {
   const { entries, pagination } = await listChanges(ctx, query)
   const events = entries.map(({ id, at, actor, action, resource, before, after }) => ({

@@ -6,7 +6,10 @@ import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { forgetVerdicts } from '../credentials/verdicts.ts'
 
-/** Forgets as whom a user has signed in at any provider (SES-15): at once here, within 60 s everywhere. Repeatable. Throws 404. */
+/**
+ * Deletes the provider identities that a user has signed in with (SES-15): in force at once in this isolate, within 60 s everywhere.
+ * Idempotent. Throws 404.
+ */
 export async function freeIdentities(ctx: OperatorContext, userId: string): Promise<void> {
   const db = openDatabase(ctx.env.DB)
   const user = await findUser(db, userId)

@@ -7,13 +7,13 @@ import type { Env } from '../../env.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 
-/** What must run the containers of a user's account. Throws 404. */
+/** Returns the runtime class that a user's account requires for its containers. Throws 404. */
 export async function getIsolation(env: Env, userId: string): Promise<AccountIsolation> {
   const { personalTeamId } = await findUserOrThrow(env, userId)
   return { runtimeClass: await findRuntimeClass(openDatabase(env.DB), personalTeamId) }
 }
 
-/** Requires it from now on; what runs goes on (PP-219). Throws 404. */
+/** Sets the runtime class that later containers of a user's account require; running containers continue (PP-219). Throws 404. */
 export async function setIsolation(ctx: OperatorContext, userId: string, { runtimeClass }: AccountIsolation): Promise<AccountIsolation> {
   const { personalTeamId } = await findUserOrThrow(ctx.env, userId)
   const change = { action: 'isolation.set', resourceKind: 'user', resourceId: userId, before: {}, after: { runtimeClass } }

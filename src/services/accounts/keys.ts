@@ -12,9 +12,9 @@ import type { OperatorContext } from '../context.ts'
 import { forgetVerdicts } from '../credentials/verdicts.ts'
 import { findUserOrThrow } from './accounts.ts'
 
-// Keys as the operator makes and revokes them (AUT-4a), and how any key is made and shown.
+// Keys as the operator creates and revokes them (AUT-4a), and shared functions that create and show keys.
 
-/** Makes an API key for a user's personal team. The key is returned this once. Throws 400 and 404. */
+/** Creates an API key for a user's personal team. The key is returned only here. Throws 400 and 404. */
 export async function createKey(
   ctx: OperatorContext,
   userId: string,
@@ -31,13 +31,13 @@ export async function createKey(
   return { id: row.id, name: row.name, key }
 }
 
-/** A user's keys without their secrets, revoked ones included. Throws 404. */
+/** Returns a user's keys without their secrets, revoked ones included. Throws 404. */
 export async function listKeys(env: Env, userId: string): Promise<Key[]> {
   await findUserOrThrow(env, userId)
   return (await keys.listApiKeys(openDatabase(env.DB), userId)).map(toKey)
 }
 
-/** Revokes a key: refused at once here, within 60 s everywhere. Throws 404 for an unknown or already revoked key. */
+/** Revokes a key: refused at once by this isolate, within 60 s everywhere. Throws 404 for an unknown or already revoked key. */
 export async function revokeKey(ctx: OperatorContext, id: string): Promise<void> {
   const note = noteByOperator(ctx, keys.teamOfKey(id), { action: 'keys.revoke', resourceKind: 'key', resourceId: id, ...DELETED })
   if (!(await keys.revokeApiKey(openDatabase(ctx.env.DB), id, ctx.nowMs, note))) throw new Problem('notFound')
@@ -51,7 +51,7 @@ export function requireScopesWithRestricted({ permission, scopes }: Pick<CreateK
   }
 }
 
-/** A new key: its row, and its text, which nobody can tell again. */
+/** Returns the row and the text of a new key. The text cannot be recovered later, because the row holds only a hash. */
 export async function newKey(
   env: Env,
   asked: Pick<CreateKeyRequest, 'name' | 'permission' | 'scopes'> & {
@@ -82,7 +82,7 @@ export async function newKey(
   return { row, key }
 }
 
-/** A key as it is shown: without its secret, which nobody has. */
+/** Returns a key without its secret, which is not stored. */
 export function toKey(row: keys.ApiKeyRow): Key {
   return {
     id: row.id,

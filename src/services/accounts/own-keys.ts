@@ -15,7 +15,7 @@ import { onceForKey } from '../idempotency.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
 import { newKey, requireScopesWithRestricted, toKey } from './keys.ts'
 
-/** Keys of the account: all of them for who may change the account, else one's own (TEAM-20). Throws 403. */
+/** Returns the keys of the account: all of them for callers with `account:write`, else those of their own user (TEAM-20). Throws 403. */
 export async function listOwnKeys(ctx: VerbContext): Promise<AccountKey[]> {
   const { principal, env, nowMs } = ctx
   if (principal.via !== 'SESSION') requireScope(principal, 'account:read')
@@ -24,9 +24,9 @@ export async function listOwnKeys(ctx: VerbContext): Promise<AccountKey[]> {
 }
 
 /**
- * Makes a key that acts for this account (TEAM-20, TEAM-21): a session makes it for its user, a key with `account:write` for its own maker. It
- * is shown this once; a repeated `Idempotency-Key` answers without it, because only a hash is stored (KEY-2). `derivedFrom` names what it ends
- * with (DER-8). Throws 400, 403, 409 and 422.
+ * Creates a key that acts for this account (TEAM-20, TEAM-21): a session creates it for its user, a key with `account:write` for its own
+ * creator. The key is returned only here; a repeated `Idempotency-Key` answers without it, because only a hash is stored (KEY-2).
+ * `derivedFrom` names the credential that the key ends with (DER-8). Throws 400, 403, 409 and 422.
  */
 export async function createOwnKey(
   ctx: VerbContext,
@@ -50,7 +50,7 @@ export async function createOwnKey(
   })
 }
 
-/** Who acts may make a key with that, for this account (TEAM-20, TEAM-21, ACC-8). Throws 400 and 403. */
+/** Throws unless the caller may create a key with these rights for this account (TEAM-20, TEAM-21, ACC-8): 400 and 403. */
 export async function requireMayGrant(
   ctx: VerbContext,
   asked: Partial<Pick<CreateKeyRequest, 'permission' | 'scopes' | 'expiresAt'>>,
@@ -63,8 +63,8 @@ export async function requireMayGrant(
 }
 
 /**
- * Puts a new key in the place of one's own; the former is good for as long as is asked (TEAM-22). Throws 403, 404 for any other key, and 409
- * for one that has ended or was rotated already.
+ * Replaces one of the caller's own keys by a new one; the previous key stays valid for `overlapSeconds` (TEAM-22). Throws 403, 404 for any
+ * other key, and 409 for one that has ended or was rotated already.
  */
 export async function rotateOwnKey(ctx: VerbContext, id: string, { overlapSeconds }: RotateKeyRequest): Promise<CreatedAccountKey> {
   const { env, nowMs } = ctx
@@ -77,12 +77,12 @@ export async function rotateOwnKey(ctx: VerbContext, id: string, { overlapSecond
   return { ...shown, key }
 }
 
-/** A key that the caller may rotate. Throws 403, and 404 for any but one's own. */
+/** Returns a key that the caller may rotate. Throws 403, and 404 for keys of other users. */
 export async function findRotatedKey(ctx: VerbContext, id: string): Promise<ApiKeyRow> {
   const former = await findOwnKey(ctx, id)
   if (former.userId !== ctx.principal.userId) throw new Problem('notFound')
   const parent = await parentOfCaller(ctx)
-  // Its successor would not end with what the caller ends with.
+  // The new key would not end together with the caller's own credential.
   if (parent !== null && former.parent !== parent) {
     throw new Problem('accessDenied', {
       detail: 'a key of a device rotates itself and the keys that it made; rotate this one in the console',
@@ -93,17 +93,20 @@ export async function findRotatedKey(ctx: VerbContext, id: string): Promise<ApiK
   return former
 }
 
-/** Until when a key that is rotated now is good. */
+/** Returns the instant at which a key that is rotated at `nowMs` ends, in milliseconds. */
 export function overlapEnd(nowMs: number, overlapSeconds: number | undefined): number {
   return nowMs + (overlapSeconds ?? KEY_OVERLAP_SECONDS) * 1000
 }
 
-/** Why a key is not rotated. */
+/** Returns the 409 for a key that cannot be rotated. */
 export function hasEnded(): Problem {
   return new Problem('conflict', { detail: 'the key has ended or was rotated already' })
 }
 
-/** Revokes a key: at once here, within 60 s everywhere. Others' keys take `account:write`. Throws 403, and 404 also for a revoked one. */
+/**
+ * Revokes a key: at once in this isolate, within 60 s everywhere. Keys of other users require `account:write`. Throws 403, and 404 also for
+ * a revoked key.
+ */
 export async function revokeOwnKey(ctx: VerbContext, id: string): Promise<void> {
   const row = await findOwnKey(ctx, id)
   const after = { ...toAccountKey(row), revokedAt: new Date(ctx.nowMs).toISOString() }
@@ -112,7 +115,10 @@ export async function revokeOwnKey(ctx: VerbContext, id: string): Promise<void> 
   forgetVerdicts()
 }
 
-/** A key that the caller may change: of the account for who may change that, else one that the session's user made. */
+/**
+ * Returns a key that the caller may change: any key of the account with `account:write`, else one that the session's user created. Throws
+ * 403 and 404.
+ */
 export async function findOwnKey({ principal, env }: VerbContext, id: string): Promise<ApiKeyRow> {
   if (principal.via !== 'SESSION') requireScope(principal, 'account:write')
   const row = await table.findTeamKey(openDatabase(env.DB), principal.teamId, id)
@@ -131,7 +137,7 @@ async function requireHeld({ env, principal }: VerbContext, grant: Grant): Promi
   if (missing !== null) throw lacksScope(missing)
 }
 
-/** Throws 403 where a key that expires would leave one behind that is good for longer (ACC-8). */
+/** Throws 403 when a key that expires would create one that is valid for longer (ACC-8). */
 async function requireNoLonger({ env, principal }: VerbContext, expiresAtMs: number | null): Promise<void> {
   if (principal.via !== 'KEY') return
   const own = await table.findTeamKey(openDatabase(env.DB), principal.teamId, principal.credentialId)
@@ -139,7 +145,10 @@ async function requireNoLonger({ env, principal }: VerbContext, expiresAtMs: num
   if (refused) throw new Problem('accessDenied', { errors: [refused] })
 }
 
-/** What the key that calls is derived from (DER-8): the keys that it makes end with that too. Null: nothing, or no key calls. */
+/**
+ * Returns the credential that the caller's key is derived from (DER-8); keys that it creates end with that credential too. Null: there is
+ * none, or the caller uses no key.
+ */
 export async function parentOfCaller({ env, principal }: VerbContext): Promise<string | null> {
   if (principal.via !== 'KEY') return null
   return (await table.findTeamKey(openDatabase(env.DB), principal.teamId, principal.credentialId))?.parent ?? null

@@ -12,20 +12,20 @@ import { decideAgain } from '../decide-again.ts'
 import { findUserOrThrow } from './accounts.ts'
 import { forgetQuotas } from './rate-limit.ts'
 
-// Plans: limits that accounts have in common (PLN-3). The route has checked that an operator calls.
+// Plans: limits that several accounts share (PLN-3). The route has checked that the caller is an operator.
 
-/** Whose plan it is. */
+/** The account that a plan is assigned to. */
 export interface PlanOwner {
   kind: 'user' | 'organization'
   id: string
 }
 
-/** All plans by name. */
+/** Returns all plans by name. */
 export async function listPlans(env: Env): Promise<LimitsPlan[]> {
   return (await table.listPlans(openDatabase(env.DB))).map(toPlan)
 }
 
-/** Makes a plan, or gives it other limits; felt within 60 s. */
+/** Creates a plan or changes its limits; in force within 60 s. */
 export async function setPlan(ctx: OperatorContext, name: string, limits: PlanLimits): Promise<LimitsPlan> {
   const db = openDatabase(ctx.env.DB)
   const [before] = await table.listPlans(db, name)
@@ -59,20 +59,20 @@ export function refuseDeletion({ name, accounts }: table.PlanRow): void {
   throw new Problem('conflict', { detail, code: 'IN_USE' })
 }
 
-/** The plan of that name. Throws 404. */
+/** Returns the plan of that name. Throws 404. */
 export async function findPlanOrThrow(env: Env, name: string): Promise<table.PlanRow> {
   const [plan] = await table.listPlans(openDatabase(env.DB), name)
   if (!plan) throw new Problem('notFound')
   return plan
 }
 
-/** The plan that an account was given. Throws 404. */
+/** Returns the plan that is assigned to an account. Throws 404. */
 export async function getAccountPlan(env: Env, owner: PlanOwner): Promise<AccountPlan> {
   const { teamId } = await accountOfOwner(env, owner)
   return { plan: (await table.findTeamPlan(openDatabase(env.DB), teamId)) ?? null }
 }
 
-/** Gives an account a plan, or none; felt within 60 s. Throws 400 for an unknown plan, and 404. */
+/** Assigns a plan to an account, or none; in force within 60 s. Throws 400 for an unknown plan, and 404. */
 export async function setAccountPlan(ctx: OperatorContext, owner: PlanOwner, { plan }: AccountPlan): Promise<AccountPlan> {
   const db = openDatabase(ctx.env.DB)
   const { teamId } = await accountOfOwner(ctx.env, owner)
@@ -87,13 +87,13 @@ export async function setAccountPlan(ctx: OperatorContext, owner: PlanOwner, { p
   return { plan }
 }
 
-/** Throws 400 for a plan that there is not. */
+/** Throws 400 for a plan that does not exist. */
 export async function requireKnown(env: Env, plan: string | null): Promise<void> {
   if (plan === null || (await table.listPlans(openDatabase(env.DB), plan)).length > 0) return
   throw new Problem('badRequest', { detail: `plan: there is no plan ${plan}; make it first`, code: 'RULE' })
 }
 
-/** The account of a user, or an organization, and what it is called. Throws 404. */
+/** Returns the account and name of a user or an organization. Throws 404. */
 export async function accountOfOwner(env: Env, { kind, id }: PlanOwner): Promise<{ teamId: string; name: string | null }> {
   if (kind === 'user') {
     const { personalTeamId, email } = await findUserOrThrow(env, id)

@@ -18,20 +18,21 @@ import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { logEvent } from '../../platform/log.ts'
 import type { Principal } from '../context.ts'
 
-/** How long a changed quota may stay unnoticed by another isolate. */
+/** How long another isolate may use a quota after a change. */
 const QUOTA_TTL_MS = 60_000
 const MAX_QUOTAS = 10_000
 
-/** Whose request it is, and by the quota of which account. */
+/** The caller of a request, and the account whose quota applies. */
 type Caller = Pick<Principal, 'via' | 'credentialId' | 'userId' | 'teamId'>
 type Person = Pick<Principal, 'userId' | 'teamId'>
 
 const quotas = new ExpiringCache<QuotaRow>(QUOTA_TTL_MS, MAX_QUOTAS)
 
 /**
- * Spends one REST request of the caller, by the quota of the account that is acted for: members of one account cannot use up each other's, and
- * its pods none of theirs (RATE-1, CAP-1). `ends`: it ends something, and may have the reserve (CAP-3). Null for an exempt account, which has
- * no windows (RATE-3), and while the counter is away: limits protect neighbours from a flood, and must not end the service (RATE-7).
+ * Counts one REST request of the caller under the quota of the account that it acts for: members of one account cannot use up each other's
+ * quota, and its pods none of theirs (RATE-1, CAP-1). `ends`: the request ends a resource and may use the reserve (CAP-3). Returns null for
+ * an exempt account, which has no windows (RATE-3), and while the counter cannot be reached: limits protect other tenants from a flood and
+ * must not stop the service (RATE-7).
  */
 async function spendRequest(env: Env, caller: Caller, nowMs: number, ends: boolean): Promise<RateVerdict | null> {
   const quota = await quotaOf(env, caller.teamId, nowMs)
@@ -50,7 +51,7 @@ async function spendRequest(env: Env, caller: Caller, nowMs: number, ends: boole
   }
 }
 
-/** All pods that a person pays for, in whatever organization, are counted together, by the quota of that person (CAP-2, SHR-45). */
+/** All pods that a user pays for, in any organization, are counted together under that user's quota (CAP-2, SHR-45). */
 async function spendOfPod(env: Env, caller: Person, quota: QuotaRow, nowMs: number, ends: boolean, podId: string): Promise<RateOutcome> {
   const payer = await payerOf(env, caller.teamId, nowMs)
   const together = payer === caller.teamId ? quota : await quotaOf(env, payer, nowMs)
@@ -58,7 +59,7 @@ async function spendOfPod(env: Env, caller: Person, quota: QuotaRow, nowMs: numb
   return counter.take(quota.minute, quota.hour, quota.day, undefined, ends, podId, undefined, together)
 }
 
-/** The same, with the proof that its caller may write (SHR-3); none for a request that is one too many. */
+/** Counts one REST request; returns the verdict and, unless it is refused, the proof that the caller may write (SHR-3). */
 export async function countRequest(
   env: Env,
   caller: Caller,
@@ -69,27 +70,27 @@ export async function countRequest(
   return { verdict, ...(verdict?.allowed !== false && { counted: countedAsRequest() }) }
 }
 
-/** Something that was counted: what is left of the windows (null: there are none), and the proof that its rows may be written (SHR-3). */
+/** A counted operation: what is left of the windows (null: there are none), and the proof that its rows may be written (SHR-3). */
 export interface Charge {
   counted: Counted
   rateLimit: RateLimitHeaders | null
 }
 
-/** Counts what is no request of REST but writes rows for a person, such as a sign-in (DER-13). Throws 429. */
+/** Counts an operation that is no REST request but writes rows for a user, such as a sign-in (DER-13). Throws 429. */
 export async function chargeRequest(env: Env, person: Person, nowMs: number): Promise<Charge> {
   const charge = await tryCharge(env, person, nowMs)
   if ('exceeded' in charge) throw tooManyRequests(charge)
   return charge
 }
 
-/** The same; answers with the verdict where it is one too many. */
+/** Counts such an operation; returns the verdict instead of throwing when it exceeds the limit. */
 export async function tryCharge(env: Env, person: Person, nowMs: number): Promise<Charge | RateVerdict> {
   const verdict = await spendRequest(env, { via: 'SESSION', credentialId: '', ...person }, nowMs, false)
   if (verdict?.allowed === false) return verdict
   return { counted: countedAsRequest(), rateLimit: verdict && rateLimitHeaders(verdict) }
 }
 
-/** The refusal of a request that is one too many (RATE-4). */
+/** Returns the 429 for a request that exceeds the limit (RATE-4). */
 export function tooManyRequests(verdict: RateVerdict): Problem {
   return new Problem('rateLimited', {
     detail: `rate limit exceeded for the ${verdict.exceeded} window`,
@@ -97,17 +98,17 @@ export function tooManyRequests(verdict: RateVerdict): Problem {
   })
 }
 
-/** Whether a team is exempt from limits, its job API calls included. */
+/** Whether a team is exempt from limits, including those of job API calls. */
 export async function isExempt(env: Env, teamId: string, nowMs: number): Promise<boolean> {
   return (await quotaOf(env, teamId, nowMs)).exempt
 }
 
-/** Forgets a team's quota in this isolate, after it was changed here. */
+/** Drops a team's cached quota in this isolate after a change made here. */
 export function forgetQuota(teamId: string): void {
   quotas.delete(teamId)
 }
 
-/** The same of all teams: a plan was changed here. */
+/** Drops all cached quotas in this isolate, because a plan was changed here. */
 export function forgetQuotas(): void {
   quotas.clear()
 }

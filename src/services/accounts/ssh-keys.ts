@@ -10,15 +10,15 @@ import { decideAgain } from '../decide-again.ts'
 import { contentTag, requireMatch, tellTag } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 
-/** The account's SSH public keys (ACC-1), with who added each (DER-34). Throws 403. */
+/** Returns the account's SSH public keys (ACC-1), with the user who added each (DER-34). Throws 403. */
 export async function getSshKeys(ctx: VerbContext): Promise<SshKeys> {
   requireScope(ctx.principal, 'account:read')
   return shown(ctx, await findSshKeys(openDatabase(ctx.env.DB), ctx.principal.teamId))
 }
 
 /**
- * Replaces the whole set; running pods keep the keys they got (ACC-1). What is new in it is the caller's (DER-33). Throws 403, and 409 when
- * others kept changing it.
+ * Replaces the whole set; running pods keep their keys (ACC-1). New keys in it are recorded as added by the caller (DER-33). Throws 403,
+ * and 409 after too many concurrent changes.
  */
 export async function putSshKeys(ctx: VerbContext, keys: string[]): Promise<SshKeys> {
   requireScope(ctx.principal, 'account:write')
@@ -35,12 +35,12 @@ export async function putSshKeys(ctx: VerbContext, keys: string[]): Promise<SshK
   })
 }
 
-/** The tag of an account's keys: of all that is shown of them. */
+/** Returns the tag of an account's keys, over all fields that are shown. */
 export function tagOfSshKeys({ env, principal }: VerbContext, keys: readonly JudgedSshKey[]): string {
   return contentTag(env, 'ssh-keys', principal.teamId, keys)
 }
 
-/** Those of a team's SSH public keys that count, for the pods that it starts (POD-20, DER-33). */
+/** Returns a team's valid SSH public keys, for the pods that it starts (POD-20, DER-33). */
 export async function sshKeysOf(env: Env, teamId: string): Promise<string[]> {
   const keys = await findSshKeys(openDatabase(env.DB), teamId)
   return keys.flatMap(({ line, endedBecause }) => (endedBecause === null ? [line] : []))

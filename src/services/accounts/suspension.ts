@@ -18,38 +18,41 @@ import { noteByOperator, operatorCause } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { forgetVerdicts } from '../credentials/verdicts.ts'
 
-/** What the operator names; the account behind it is suspended. */
+/** The resource named by the operator, whose account is suspended. */
 interface Suspended {
   resourceKind: 'user' | 'organization'
   resourceId: string
 }
 
-/** A pod's row that others keep changing meanwhile is decided on anew. */
+/** Attempts per pod when other writers keep changing its row. */
 const MAX_ATTEMPTS = 5
 
 /**
- * Ends whatever a user does (PP-214): the keys are refused within 60 s everywhere, workers and pods of the own account end now, and its jobs
- * wait. Organizations that only suspended users own go with them (DER-21). Pods that come from a key that another isolate still remembers find
- * no room. Repeating it does what was left undone. Throws 404.
+ * Suspends a user (PP-214): the keys are refused within 60 s everywhere, workers and pods of the personal account end at once, and its jobs
+ * wait. Organizations that only suspended users own follow (DER-21). Pods created with a key that another isolate still has cached get no
+ * capacity. A repeated call completes what failed. Throws 404.
  */
 export function suspendUser(ctx: OperatorContext, userId: string): Promise<Suspension> {
   return applyToUser(ctx, userId, ctx.nowMs)
 }
 
 /**
- * Ends a suspension: keys are good, workers come as jobs want them, and pods that it stopped start where there is room; so in organizations that
- * it suspended. Throws 404.
+ * Ends a suspension: keys are valid, workers start as jobs need them, and pods that the suspension stopped start where there is room;
+ * likewise in organizations that followed it. Throws 404.
  */
 export function resumeUser(ctx: OperatorContext, userId: string): Promise<Suspension> {
   return applyToUser(ctx, userId, null)
 }
 
-/** Ends whatever an organization does, and leaves its members' other accounts alone (PP-239). Throws 404. */
+/** Suspends an organization; other accounts of its members are not affected (PP-239). Throws 404. */
 export function suspendOrganization(ctx: OperatorContext, id: string): Promise<OrganizationSuspension> {
   return applyToOrganization(ctx, id, ctx.nowMs)
 }
 
-/** Ends that again; an organization whose owners are all suspended stays so, and the answer says since when (DER-20). Throws 404. */
+/**
+ * Ends the suspension of an organization. It stays suspended while all of its owners are; the answer has the time of the suspension
+ * (DER-20). Throws 404.
+ */
 export function resumeOrganization(ctx: OperatorContext, id: string): Promise<OrganizationSuspension> {
   return applyToOrganization(ctx, id, null)
 }
@@ -66,7 +69,7 @@ async function applyToUser(ctx: OperatorContext, userId: string, sinceMs: number
   return { userId, ...parts }
 }
 
-/** Brings the organizations that are suspended exactly while a user is to what they are now (DER-21). Repeating it does what was left undone. */
+/** Applies the present suspension to the organizations that follow that of a user (DER-21). A repeated call completes what failed. */
 export async function settleFollowing(ctx: OperatorContext, userId: string): Promise<SuspensionParts[]> {
   const settled: SuspensionParts[] = []
   for (const { id } of await listFollowing(openDatabase(ctx.env.DB), userId)) settled.push(await settle(ctx, id))
@@ -79,7 +82,7 @@ async function applyToOrganization(ctx: OperatorContext, id: string, sinceMs: nu
 }
 
 async function apply(ctx: OperatorContext, teamId: string, resource: Suspended, sinceMs: number | null): Promise<SuspensionParts> {
-  // First of all: nobody gets anything new while the rest is taken back.
+  // The suspension is written first, so that no new work starts while the rest ends.
   const isSuspended = sinceMs !== null
   const action = `${resource.resourceKind}s.${isSuspended ? 'suspend' : 'resume'}`
   const note = noteByOperator(ctx, teamId, { action, ...resource, before: {}, after: { isSuspended } })
@@ -88,7 +91,7 @@ async function apply(ctx: OperatorContext, teamId: string, resource: Suspended, 
   return settle(ctx, teamId)
 }
 
-/** Tells endpoints and pods of a team whether it is suspended: by its own mark, or by its owners (DER-20). */
+/** Notifies endpoints and pods of a team whether it is suspended, by its own row or through its owners (DER-20). */
 async function settle(ctx: OperatorContext, teamId: string): Promise<SuspensionParts> {
   const { env } = ctx
   const sinceMs = await findSuspension(openDatabase(env.DB), teamId)

@@ -8,7 +8,7 @@ import type { Env } from '../../env.ts'
 import { summaryOf } from '../billing/spend.ts'
 import { limitsOf } from '../budgets.ts'
 
-/** What a user's account holds and spends beside what it may (UI-68). Throws 404. */
+/** Returns the use, spending and limits of a user's account (UI-68). Throws 404. */
 export async function getUserLimits(env: Env, userId: string, nowMs: number): Promise<UserLimits> {
   const db = openDatabase(env.DB)
   const user = await findUser(db, userId)

@@ -15,20 +15,20 @@ import { openHeavyReads } from '../heavy-reads.ts'
 import { requireScope } from '../require-scope.ts'
 import { showPart } from './interval-view.ts'
 
-/** Records of one answer, daily sums or intervals that it is made of, and the parts that those are cut into (BIL-14). */
+/** Limits of one answer: records, the daily sums or intervals behind them, and the parts that these are cut into (BIL-14). */
 const BOUNDS = { records: 50_000, rows: 250_000, parts: 1_000_000 }
 const COUNTED = { records: 'records', rows: 'intervals or daily sums behind it', parts: 'parts of intervals behind it' }
-/** Intervals that one answer lists (BIL-16). */
+/** Maximum number of intervals that one answer lists (BIL-16). */
 const MAX_LISTED = 5_000
 
 interface Bill {
   buckets: readonly Bucket[]
   charges: Charge[]
-  /** What the charges are made of; null where that is not asked for. */
+  /** The interval parts behind the charges; null when they are not requested. */
   parts: readonly Part[] | null
 }
 
-/** What one kind of resource was charged, by bucket and resource (BIL-1 to BIL-5); each record is made when it is read. Throws 400 and 403. */
+/** Returns the charges of one kind of resource, by bucket and resource (BIL-1 to BIL-5); records are created lazily. Throws 400 and 403. */
 export async function listBills<Amounts, Owner, Filter, Count>(
   ctx: VerbContext,
   list: BillList<Amounts, Owner, Filter, Count>,
@@ -51,7 +51,7 @@ export async function listBills<Amounts, Owner, Filter, Count>(
   return { records: mapLazily(bill.charges, recordOf), metadata }
 }
 
-/** What everything together was charged, by bucket (BIL-5). Throws 400 and 403. */
+/** Returns the charges of all kinds together, by bucket (BIL-5). Throws 400 and 403. */
 export async function listAggregate(ctx: VerbContext, query: BillingQuery) {
   const bill = await readBillOf(ctx, query, { kinds: USAGE_KINDS, resourceId: null, perResource: false })
   const intervalsOf = partsBy(bill, ({ bucketStartMs }) => String(bucketStartMs))
@@ -65,7 +65,7 @@ export async function listAggregate(ctx: VerbContext, query: BillingQuery) {
   return { records, metadata: { query: queryOf(bill, query), recordCount: records.length, totals } }
 }
 
-/** Calls of public endpoints: there are none on this plane, so nothing was ever charged for one (BIL-12). Throws 400 and 403. */
+/** Returns the charges for public endpoints: always none, because this plane has no public endpoints (BIL-12). Throws 400 and 403. */
 export async function listEndpointBills(ctx: VerbContext, query: BillingQuery) {
   requireScope(ctx.principal, 'billing:read')
   const bill = { buckets: bucketsOrThrow(ctx, query) }
@@ -77,7 +77,6 @@ async function readBillOf(ctx: VerbContext, query: BillingQuery, what: Omit<Bill
   const buckets = bucketsOrThrow(ctx, query)
   const scope = { ...what, teamId: ctx.principal.teamId, buckets }
   const db = await openHeavyReads(ctx)
-  // Read before the clock, no interval has ended later than it says.
   const isListed = query.include === 'INTERVALS'
   if (isListed) return { buckets, ...(await readParts(db, scope, ctx.nowMs)) }
   const charges = await readBill(db, scope, BOUNDS, ctx.nowMs)

@@ -2,7 +2,7 @@ import type { BillingInterval } from '../../contract/billing/bills.ts'
 import { type Part, totalMicros } from '../../domain/billing/bill.ts'
 import { usdOfMicros, usdOfNanos } from '../../domain/money.ts'
 
-/** A part of an interval as a bill lists it (BIL-16). */
+/** Returns a part of an interval in the format of a bill (BIL-16). */
 export function showPart(part: Part): BillingInterval {
   const { interval } = part
   return {

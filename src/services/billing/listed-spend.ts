@@ -6,13 +6,13 @@ import { usdOfMicros, usdOfNanos } from '../../domain/money.ts'
 import { inPieces } from '../../platform/yield-thread.ts'
 import type { VerbContext } from '../context.ts'
 
-/** Things whose spend one batch reads: a few milliseconds. */
+/** Items whose spending one batch reads, which takes a few milliseconds. */
 const AT_ONCE = 250
 const NOTHING: ListedSpend = { perHour: 0, costSoFar: 0 }
 
 /**
- * The items of a list with what each costs (SPD-9): two statements for all of them. Who may list them has been asked. `silentSinceMs`: pods whose
- * hosts are silent.
+ * Adds the cost of each item to a list (SPD-9), in two statements per batch. The caller has checked the right to list them.
+ * `silentSinceMs`: pods whose hosts are silent.
  */
 export async function withSpend<Item extends { id: string }>(
   ctx: VerbContext,
@@ -37,7 +37,7 @@ async function addSpend<Item extends { id: string }>(
     kind,
     items.map(({ id }) => id),
   )
-  // A pod of a cluster stands for itself in a list of pods.
+  // In a list of pods, a pod of a cluster counts by itself.
   const alone = kind === 'POD' ? spenders.map((spender) => ({ ...spender, kind, id: spender.workloadId })) : spenders
   const byId = new Map(listSpending(alone, intervals, silentSinceMs, nowMs).map((one) => [one.id, one]))
   return items.map((item) => {

@@ -11,7 +11,7 @@ import { requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { changeOf, microsOf, refuseLimits, tagOfLimits } from './spend.ts'
 
-/** What other limits of the account would change (DRY-11): refused as the change is. Throws 403. */
+/** Returns the plan of other limits for the account (DRY-11); throws the errors of the change. Throws 403. */
 export async function planSpendLimitsOf(ctx: VerbContext, body: UpdateSpendLimitsRequest): Promise<ChangePlan> {
   const { env, principal } = ctx
   requireScope(principal, 'account:write')
@@ -25,7 +25,7 @@ export async function planSpendLimitsOf(ctx: VerbContext, body: UpdateSpendLimit
   })
 }
 
-/** What an account would have, and who would be over it. */
+/** Returns the effects of other spend limits on an account, and whether its present spending exceeds them. */
 export async function foretellLimits(
   { env, nowMs }: Pick<OperatorContext, 'env' | 'nowMs'>,
   teamId: string,
@@ -45,7 +45,7 @@ export async function foretellLimits(
   })
 }
 
-/** What the operator's ceilings write; what is left out is the default again. */
+/** Returns the row of the operator's ceilings; an omitted ceiling returns to its default. */
 export function ceilingsOf({ perHour, perMonth }: SpendCeilings): SpendChange {
   return { ceilingMicrosPerHour: microsOf(perHour ?? null), ceilingMicrosPerMonth: microsOf(perMonth ?? null) }
 }

@@ -21,20 +21,21 @@ import { requireScope } from '../require-scope.ts'
 const NANOS_PER_USD = 1_000_000_000
 const MICROS_PER_USD = 1_000_000
 
-/** Throws 402 when an account may not have something that costs so much an hour (BIL-22, BIL-23). The statement that takes it looks again. */
+/** Throws 402 when an account may not add a resource of this hourly cost (BIL-22, BIL-23). The statement that reserves it checks again. */
 export async function requireSpend({ env, principal }: VerbContext, nanosPerHour: number): Promise<void> {
-  // Not the time of the request: what a month has cost goes on growing, and a statement that was refused is explained by what it saw.
+  // Uses the present time and not that of the request: the cost of the month keeps growing, and the explanation must use what the refused
+  // statement saw.
   const refusal = await findSpendRefusal(env, principal.teamId, nanosPerHour, Date.now())
   if (refusal) throw problemOf(refusal)
 }
 
-/** What the account spends, and may (BIL-25). Throws 403. */
+/** Returns the account's spending and its limits (BIL-25). Throws 403. */
 export async function getSummary({ env, principal, nowMs }: VerbContext): Promise<SpendSummary> {
   requireScope(principal, 'billing:read')
   return await summaryOf(env, principal.teamId, nowMs)
 }
 
-/** The same of any account. */
+/** Returns the spending and the limits of any account. */
 export async function summaryOf(env: Env, teamId: string, nowMs: number): Promise<SpendSummary> {
   const month = monthOf(nowMs)
   const view = await viewSpend(env, teamId)
@@ -62,7 +63,7 @@ export async function summaryOf(env: Env, teamId: string, nowMs: number): Promis
   }
 }
 
-/** The limits of the account as they are in force (BIL-20). Throws 403. */
+/** Returns the spend limits of the account that are in force (BIL-20). Throws 403. */
 export async function getSpendLimits(ctx: VerbContext): Promise<SpendLimits> {
   const { env, principal } = ctx
   requireScope(principal, 'billing:read')
@@ -71,7 +72,7 @@ export async function getSpendLimits(ctx: VerbContext): Promise<SpendLimits> {
   return toLimits(env, principal.teamId, view)
 }
 
-/** Sets limits of the account, as far as the operator lets it (BIL-21). Throws 400, 403, and 409 when others kept changing them. */
+/** Sets spend limits of the account within the operator's ceilings (BIL-21). Throws 400, 403, and 409 after too many concurrent changes. */
 export async function updateSpendLimits(ctx: VerbContext, body: UpdateSpendLimitsRequest): Promise<SpendLimits> {
   const { env, principal, nowMs } = ctx
   requireScope(principal, 'account:write')
@@ -89,12 +90,12 @@ export async function updateSpendLimits(ctx: VerbContext, body: UpdateSpendLimit
     tellTag(ctx, tagOfLimits(ctx, changed))
     return after
   })
-  // Workers may wait for what there is room for now.
+  // Higher limits may allow workers that wait.
   await announceCapacity(env)
   return limits
 }
 
-/** The tag of an account's limits: of what it may set itself. */
+/** Returns the tag of an account's limits, over the values that the account itself can set. */
 export function tagOfLimits({ env, principal }: VerbContext, view: SpendView): string {
   const { microsPerHour, microsPerMonth, stopsPods, webhookSealed } = ownLimits(view)
   return contentTag(env, 'spend-limits', principal.teamId, microsPerHour, microsPerMonth, stopsPods, webhookSealed)
@@ -105,7 +106,7 @@ function ownLimits({ settings, webhookSealed }: SpendView): OwnSpendLimits {
   return { microsPerHour, microsPerMonth, stopsPods, webhookSealed }
 }
 
-/** The limits before a change. Throws 400 for what the operator does not let the account set. */
+/** Returns the limits before a change. Throws 400 for values above the operator's ceilings or a webhook that is not allowed. */
 export async function refuseLimits(env: Env, teamId: string, view: SpendView, body: UpdateSpendLimitsRequest): Promise<SpendLimits> {
   const before = toLimits(env, teamId, view)
   refuseAbove('perHour', body.perHour, before.maxPerHour)
@@ -114,13 +115,13 @@ export async function refuseLimits(env: Env, teamId: string, view: SpendView, bo
   return before
 }
 
-/** The most that an account may spend, as the operator set it (BIL-21). Throws 404. */
+/** Returns the operator's spend ceilings of an account (BIL-21). Throws 404. */
 export async function getCeilings(env: Env, userId: string): Promise<SpendCeilings> {
   const { settings } = await readSpend(openDatabase(env.DB), await teamOfUser(env, userId))
   return toCeilings(settings)
 }
 
-/** Sets it; what is left out is the default again. Throws 404. */
+/** Sets the operator's spend ceilings of an account; an omitted ceiling returns to its default. Throws 404. */
 export async function setCeilings(ctx: OperatorContext, userId: string, { perHour, perMonth }: SpendCeilings): Promise<SpendCeilings> {
   const { env, nowMs } = ctx
   const teamId = await teamOfUser(env, userId)
@@ -150,7 +151,7 @@ async function refuseWebhook(env: Env, teamId: string, url: string | null | unde
   if (refusal !== null) throw new Problem('badRequest', { detail: `webhook: ${refusal}` })
 }
 
-/** What a change of the account's own limits writes. */
+/** Returns the row values of a change of the account's own limits. */
 export function changeOf(env: Env, teamId: string, { perHour, perMonth, stopsPods, webhook }: UpdateSpendLimitsRequest): SpendChange {
   return {
     ...(perHour !== undefined && { microsPerHour: microsOf(perHour) }),
@@ -186,7 +187,7 @@ function withoutQuery(url: string): string {
   return origin + pathname
 }
 
-/** Millionths of a USD; null stays. */
+/** Converts USD to millionths of a USD; null stays null. */
 export function microsOf(usdAmount: number | null): number | null {
   return usdAmount === null ? null : Math.round(usdAmount * MICROS_PER_USD)
 }

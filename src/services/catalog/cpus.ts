@@ -9,13 +9,13 @@ import type { VerbContext } from '../context.ts'
 import { listDataCenters, loadFleet } from './fleet.ts'
 import { placesOf } from './rooms.ts'
 
-/** The CPU flavors (CAT-4). Throws 400. */
+/** Returns the CPU flavors (CAT-4). Throws 400. */
 export async function listCpuTypes(ctx: VerbContext, query: CpuCatalogQuery): Promise<CpuType[]> {
   const { catalog, show } = await viewer(ctx, query)
   return catalog.cpuFlavors.map(show)
 }
 
-/** One of them. Throws 404, then 400. */
+/** Returns one CPU flavor. Throws 404, then 400. */
 export async function getCpuType(ctx: VerbContext, id: string, query: CpuCatalogQuery): Promise<CpuType> {
   const flavor = findCpuFlavor(await loadCatalog(ctx.env), id)
   if (!flavor) throw new Problem('notFound')

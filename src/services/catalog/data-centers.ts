@@ -12,7 +12,7 @@ import type { VerbContext } from '../context.ts'
 import { listDataCenters, loadFleet } from './fleet.ts'
 import { groupByType } from './gpus.ts'
 
-/** The data centers, as far as they are asked for (CAT-5). */
+/** Returns the data centers that match the query (CAT-5). */
 export async function listShownDataCenters(ctx: VerbContext, query: DataCenterListQuery): Promise<ShownDataCenter[]> {
   const catalog = await loadCatalog(ctx.env)
   const wanted = (await listDataCenters(ctx.env, catalog)).filter((dataCenter) => isWanted(dataCenter, query))
@@ -20,7 +20,7 @@ export async function listShownDataCenters(ctx: VerbContext, query: DataCenterLi
   return wanted.map(show)
 }
 
-/** One of them. Throws 404. */
+/** Returns one data center. Throws 404. */
 export async function getShownDataCenter(ctx: VerbContext, id: string, query: DataCenterQuery): Promise<ShownDataCenter> {
   const catalog = await loadCatalog(ctx.env)
   const found = (await listDataCenters(ctx.env, catalog)).find((dataCenter) => dataCenter.id === id)
@@ -46,7 +46,7 @@ async function viewer(
   }
 }
 
-// Which cloud is not asked here: what either of them offers counts.
+// The query names no cloud, so the offers of both count.
 function gpusOf(catalog: Catalog, teamId: string, hosts: readonly PlacementHost[]) {
   const byType = groupByType(hosts)
   return catalog.gpuTypes.flatMap(({ id, name }) => {

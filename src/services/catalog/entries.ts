@@ -12,31 +12,34 @@ import type { Env } from '../../env.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 
-/** Entries that an operator may write: each is read with the whole catalog. */
+/** Maximum number of operator entries: every read of the catalog reads all of them. */
 const MAX_ENTRIES = 1_000
 
-/** Everything of a kind that the plane knows (CAT-15), whatever it comes from. */
+/** Returns all items of a kind in the catalog (CAT-15), from the seed and from entries. */
 export async function listItems(env: Env, kind: CatalogKind): Promise<CatalogItem[]> {
   const entries = await listCatalogEntries(openDatabase(env.DB))
   return known(entries, kind).map(({ id }) => itemOf(entries, kind, id))
 }
 
-/** One of them. Throws 404. */
+/** Returns one item. Throws 404. */
 export async function getItem(env: Env, kind: CatalogKind, id: string): Promise<CatalogItem> {
   const entries = await listCatalogEntries(openDatabase(env.DB))
   if (!has(entries, kind, id)) throw new Problem('notFound')
   return itemOf(entries, kind, id)
 }
 
-/** What the operator says of the catalog before a change and after it. */
+/** The operator's catalog entries before and after a change. */
 export interface EntriesChange {
   before: readonly KeyedEntry[]
   after: readonly KeyedEntry[]
-  /** What was said of the id; undefined: nothing. */
+  /** The previous entry of the id; undefined: there was none. */
   former: KeyedEntry | undefined
 }
 
-/** Says it, in place of what was said before; what runs goes on at the price that it began with (CAT-16). Throws 400, 404 (a publisher that is no account), and 409 (in use). */
+/**
+ * Stores an entry in place of the previous one; running resources keep the price that they started with (CAT-16). Throws 400, 404 (the
+ * publisher is no account), and 409 (in use).
+ */
 export async function putItem(ctx: OperatorContext, given: KeyedEntry): Promise<CatalogItem> {
   const { kind, id } = given
   const entry = completeEntry(SEED_CATALOG, given)
@@ -53,7 +56,7 @@ export async function putItem(ctx: OperatorContext, given: KeyedEntry): Promise<
   return itemOf(after, kind, id)
 }
 
-/** What a PUT of a complete entry makes of the entries. Throws 400, 404 and 409. */
+/** Returns the entries before and after a PUT of a complete entry. Throws 400, 404 and 409. */
 export async function decidePut({ env }: OperatorContext, entry: KeyedEntry): Promise<EntriesChange> {
   const { kind, id } = entry
   const db = openDatabase(env.DB)
@@ -70,7 +73,7 @@ export async function decidePut({ env }: OperatorContext, entry: KeyedEntry): Pr
   return { before, after, former }
 }
 
-/** Takes back what was said: the seed holds again, and what only the entry knew is gone. Throws 404, and 409 (in use). */
+/** Deletes an entry: the seed applies again, and items that exist only by this entry disappear. Throws 404, and 409 (in use). */
 export async function deleteItem(ctx: OperatorContext, kind: CatalogKind, id: string): Promise<void> {
   const { former } = await decideDelete(ctx, kind, id)
   const change = { action: 'catalog.delete', resourceKind: 'catalog', resourceId: `${kind}/${id}`, before: former.body, after: null }
@@ -78,7 +81,7 @@ export async function deleteItem(ctx: OperatorContext, kind: CatalogKind, id: st
   forgetCatalog()
 }
 
-/** What a DELETE makes of the entries. Throws 404 and 409. */
+/** Returns the entries before and after a DELETE. Throws 404 and 409. */
 export async function decideDelete(
   { env }: OperatorContext,
   kind: CatalogKind,
@@ -93,7 +96,7 @@ export async function decideDelete(
   return { before, after, former }
 }
 
-// What is in use must not become unknown; that it is offered no longer is always possible.
+// Throws 409 when an item in use would disappear from the catalog; setting `offered` to false is always possible.
 async function requireUnused(db: Database, before: readonly KeyedEntry[], after: readonly KeyedEntry[], what: string): Promise<void> {
   const lost = lostBetween(mergeCatalog(SEED_CATALOG, before), mergeCatalog(SEED_CATALOG, after))
   const user = await findCatalogUser(db, lost)
@@ -104,7 +107,7 @@ async function requireUnused(db: Database, before: readonly KeyedEntry[], after:
   })
 }
 
-/** What is in force of an id; null: it is unknown. */
+/** Returns the values in force for an id; null: it is unknown. */
 export function inForceOf(entries: readonly KeyedEntry[], kind: CatalogKind, id: string): Record<string, unknown> | null {
   const found = known(entries, kind).find((one) => one.id === id)
   if (!found) return null

@@ -9,9 +9,9 @@ import { Problem } from '../../contract/problems.ts'
 import type { EntryBodies, KeyedEntry } from '../../domain/catalog/entries.ts'
 import { SEED_STORAGE, type StoragePrices } from '../../domain/catalog/storage.ts'
 
-// The operator's words in those of the catalog: members that are left out stay left out.
+// Entries in the catalog's field names, converted from the operator's requests; omitted fields stay omitted.
 
-/** An entry of a GPU type. */
+/** Returns the entry of a GPU type. */
 export function gpuEntry(id: string, { memory, price, ...same }: PutCatalogGpu): KeyedEntry {
   const body: Record<string, unknown> = {
     ...same,
@@ -23,7 +23,7 @@ export function gpuEntry(id: string, { memory, price, ...same }: PutCatalogGpu):
   return { kind: 'GPU', id, body: said(body) }
 }
 
-/** An entry of a CPU flavor. */
+/** Returns the entry of a CPU flavor. */
 export function cpuEntry(id: string, { vcpu, price, ...same }: PutCatalogCpu): KeyedEntry {
   const body: Record<string, unknown> = {
     ...same,
@@ -35,17 +35,17 @@ export function cpuEntry(id: string, { vcpu, price, ...same }: PutCatalogCpu): K
   return { kind: 'CPU', id, body: said(body) }
 }
 
-/** An entry of a data center. */
+/** Returns the entry of a data center. */
 export function dataCenterEntry(id: string, body: PutCatalogDataCenter): KeyedEntry {
   return { kind: 'DATA_CENTER', id, body: said(body) }
 }
 
-/** An entry of an account whose public templates are shown as official or verified ones. */
+/** Returns the entry of an account whose public templates are shown as official or verified. */
 export function publisherEntry(id: string, body: PutCatalogPublisher): KeyedEntry {
   return { kind: 'PUBLISHER', id, body }
 }
 
-/** An entry of a kind of storage. Throws 400 for a member that this kind does not have. */
+/** Returns the entry of a kind of storage. Throws 400 for a field that this kind does not have. */
 export function storageEntry(id: keyof StoragePrices, body: PutCatalogStorage): KeyedEntry {
   const seeded: Readonly<Record<string, unknown>> = SEED_STORAGE[id]
   const foreign = Object.keys(body).find((name) => !(name in seeded))

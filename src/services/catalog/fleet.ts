@@ -7,26 +7,26 @@ import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { Env } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 
-/** How old the hosts may be that availability is computed from (CAT-13). */
+/** Maximum age of the hosts that availability is computed from (CAT-13). */
 export const FLEET_TTL_MS = 5_000
 
 const KEY = 'fleet'
 const hosts = new ExpiringCache<readonly PlacementHost[]>(FLEET_TTL_MS, 1)
 const places = new ExpiringCache<readonly string[]>(FLEET_TTL_MS, 1)
 
-/** The hosts that placement would choose from, at most `FLEET_TTL_MS` old. */
+/** Returns the hosts that placement chooses from, at most `FLEET_TTL_MS` old. */
 export function loadFleet(env: Env): Promise<readonly PlacementHost[]> {
   return remembered(hosts, () => listPlacementHosts(openDatabase(env.DB)))
 }
 
-/** Every data center that a pod may name (RES-2): those of the catalog, then those that only machines named. */
+/** Returns all data centers that a pod may name (RES-2): those of the catalog, then those that only hosts named. */
 export async function listDataCenters(env: Env, { dataCenters }: Catalog): Promise<DataCenter[]> {
   const joined = await remembered(places, () => listHostDataCenters(openDatabase(env.DB)))
   const listed = new Set(dataCenters.map(({ id }) => id))
   return [...dataCenters, ...joined.filter((id) => !listed.has(id)).map(joinedDataCenter)]
 }
 
-/** Forgets what this isolate knows of the hosts. */
+/** Drops this isolate's cached hosts and data centers. */
 export function forgetFleet(): void {
   hosts.clear()
   places.clear()

@@ -22,24 +22,24 @@ import type { VerbContext } from '../context.ts'
 import { listDataCenters, loadFleet } from './fleet.ts'
 import { placesOf } from './rooms.ts'
 
-/** What older interfaces ask for beside what REST does (GQL-44). */
+/** A REST query with the additional filters of older APIs (GQL-44). */
 export type GpuOfferQuery = GpuCatalogQuery & { needs?: PodNeeds; dataCenterIds?: readonly string[] }
 
-/** The GPU types, with `countryCodes` only those that fit there (CAT-1, CAT-3). Throws 400. */
+/** Returns the GPU types; with `countryCodes` only those that fit in these countries (CAT-1, CAT-3). Throws 400. */
 export async function listGpuTypes(ctx: VerbContext, query: GpuOfferQuery): Promise<ShownGpuType[]> {
   const { catalog, show } = await viewer(ctx, query)
   const shown = catalog.gpuTypes.map(show)
   return query.countryCodes ? shown.filter(({ dataCenters }) => dataCenters !== undefined) : shown
 }
 
-/** One of them. Throws 404, then 400. */
+/** Returns one GPU type. Throws 404, then 400. */
 export async function getGpuType(ctx: VerbContext, id: string, query: GpuCatalogQuery): Promise<ShownGpuType> {
   const type = findGpuType(await loadCatalog(ctx.env), id)
   if (!type) throw new Problem('notFound')
   return (await viewer(ctx, query)).show(type)
 }
 
-/** Numbers of GPUs of which one pod fits now (GQL-34), by type. */
+/** Returns, by type, the GPU counts with which one pod fits at present (GQL-34). */
 export async function listFittingCounts(ctx: VerbContext, query: GpuOfferQuery): Promise<Map<string, number[]>> {
   const catalog = await loadCatalog(ctx.env)
   const byType = groupByType((await fleetNear(ctx, catalog, query)).hosts)
@@ -70,7 +70,7 @@ async function viewer(ctx: VerbContext, query: GpuOfferQuery): Promise<{ catalog
   return { catalog, show }
 }
 
-/** The data centers that would do, and the hosts there. */
+/** Returns the data centers that match the query, and their hosts. */
 async function fleetNear({ env }: VerbContext, catalog: Catalog, { countryCodes, dataCenterIds }: GpuOfferQuery) {
   const [fleet, everywhere] = await Promise.all([loadFleet(env), listDataCenters(env, catalog)])
   const near = everywhere.filter(({ id, country }) => {
@@ -94,7 +94,7 @@ function askedOf({ principal }: VerbContext, { id }: GpuType, query: GpuOfferQue
   }
 }
 
-// The best of the products (CAT-14). Of a cluster its members count.
+// Returns the best availability of the requested products (CAT-14). For a cluster its members count.
 function findGpuRoom(catalog: Catalog, hosts: readonly PlacementHost[], asked: GpuAsked, products: readonly string[]): Room {
   const placers = [
     products.includes('POD') ? gpuPodPlacer(catalog, asked) : null,
@@ -115,7 +115,7 @@ function shownRoom(room: Room, near: readonly DataCenter[], hosts: readonly Plac
   }
 }
 
-/** Hosts by each type of GPU that they have. */
+/** Groups hosts by each GPU type that they have. */
 export function groupByType(hosts: readonly PlacementHost[]): Map<string, PlacementHost[]> {
   const byType = new Map<string, PlacementHost[]>()
   for (const host of hosts) {

@@ -10,18 +10,18 @@ import { planChange } from '../change-plan.ts'
 import type { OperatorContext } from '../context.ts'
 import { decideDelete, decidePut, type EntriesChange, inForceOf } from './entries.ts'
 
-// What the operator's word on the catalog would do (DRY-23): refused as the change is, by the decisions that it is made with.
+// Dry runs of catalog changes (DRY-23), with the decisions and errors of the changes themselves.
 
-/** Endpoints that are looked through for those that cost something else then. */
+/** Endpoints that are checked for a changed price. */
 const MAX_ENDPOINTS = 1_000
 const PODS_KEEP = 'pods that were made with it keep'
 
-/** Throws 404. */
+/** Returns the plan of a PUT of an entry. Throws 404. */
 export function planPutItem(ctx: OperatorContext, given: KeyedEntry): Promise<ChangePlan> {
   return planEntry(ctx, 'catalog.set', given, () => decidePut(ctx, completeEntry(SEED_CATALOG, given)))
 }
 
-/** Throws 404. */
+/** Returns the plan of a DELETE of an entry. Throws 404. */
 export function planDeleteItem(ctx: OperatorContext, kind: CatalogKind, id: string): Promise<ChangePlan> {
   return planEntry(ctx, 'catalog.delete', { kind, id }, () => decideDelete(ctx, kind, id))
 }

@@ -2,7 +2,7 @@ import type { GpuType } from '../../contract/catalog/catalog.ts'
 import { levelOf, type Room } from '../../domain/availability.ts'
 import type { DataCenter } from '../../domain/catalog/data-centers.ts'
 
-/** Where something fits, in the order of the data centers; nothing where it fits nowhere (CAT-3). */
+/** Returns the availability by data center, in the order of `dataCenters`; empty when nothing fits anywhere (CAT-3). */
 export function placesOf({ byDataCenter }: Room, dataCenters: readonly DataCenter[]): Pick<GpuType, 'dataCenters'> {
   const fitting = dataCenters.filter(({ id }) => byDataCenter.has(id))
   if (fitting.length === 0) return {}

@@ -6,7 +6,7 @@ import { overlayOf } from '../../domain/overlay/addresses.ts'
 import { sshOf } from '../../domain/pod/access.ts'
 import { VXLAN_PORT } from '../../host-protocol/overlays.ts'
 
-/** A cluster as REST shows it (CLU-3, CLU-4). What is not known yet is left out. */
+/** Returns a cluster in the format of REST (CLU-3, CLU-4). Unknown fields are left out. */
 export function toCluster({ row, statuses, primary, slot }: ClusterView): Cluster {
   const network = slot !== null && isProvisioned(primary) ? overlayOf('cluster', slot) : null
   return {
@@ -27,13 +27,13 @@ export function toCluster({ row, statuses, primary, slot }: ClusterView): Cluste
   }
 }
 
-/** A cluster that has just been recorded, before anything can have become of it. */
+/** Returns the view of a cluster that was just recorded. */
 export function newCluster(row: ClusterRow, members: readonly PodRow[]): Cluster {
   const [primary = null] = members
   return toCluster({ row, statuses: [{ status: 'PROVISIONING', count: members.length }], primary, slot: null })
 }
 
-// Its members have reached one another once.
+// Whether the members have reached one another once.
 function isProvisioned(primary: PodRow | null): boolean {
   return (primary?.readyGeneration ?? 0) > 0
 }

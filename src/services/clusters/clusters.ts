@@ -16,7 +16,7 @@ import { requireMatch, tellTag } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { toCluster } from './cluster-view.ts'
 
-/** All clusters of the account, newest first (CLU-1). Throws 403. */
+/** Returns all clusters of the account, newest first (CLU-1). Throws 403. */
 export async function listClusters(ctx: VerbContext): Promise<Cluster[]> {
   requireScope(ctx.principal, 'clusters:read')
   const db = openRecords(ctx.env)
@@ -24,18 +24,18 @@ export async function listClusters(ctx: VerbContext): Promise<Cluster[]> {
   return (await table.viewClusters(db, teamId, await table.listClusters(db, teamId))).map(toCluster)
 }
 
-/** Members of clusters whose hosts are silent, and since when, by pod (BIL-30): one query, and a call for each host. */
+/** Returns the cluster members on silent hosts, and since when, by pod (BIL-30): one query, and one call per host. */
 export async function readSilentMembers(ctx: VerbContext, ids: readonly string[]): Promise<Map<string, number>> {
   return ids.length === 0 ? new Map() : silencesOf(await readLivePods(ctx.env, await ownMembersOf(ctx.env, ctx.principal, ids)))
 }
 
-/** One cluster as it is now. Throws 403, and 404 for an id that is unknown, deleted or another account's (AUT-5). */
+/** Returns the present state of a cluster. Throws 403, and 404 for an id that is unknown, deleted or another account's (AUT-5). */
 export async function getCluster(ctx: VerbContext, id: string): Promise<Cluster> {
   requireScope(ctx.principal, 'clusters:read')
   return show(ctx, await own(ctx.env, ctx.principal, 'cluster', id))
 }
 
-/** The members of a cluster, whole and by rank (CLU-1). Throws 403 and 404. */
+/** Returns the members of a cluster with all fields, by rank (CLU-1). Throws 403 and 404. */
 export async function listClusterPods(ctx: VerbContext, id: string): Promise<Pod[]> {
   requireScope(ctx.principal, 'clusters:read')
   const members = await ownMembers(ctx.env, await own(ctx.env, ctx.principal, 'cluster', id))
@@ -44,7 +44,7 @@ export async function listClusterPods(ctx: VerbContext, id: string): Promise<Pod
   return members.map(({ id: podId, row }) => toPod(row, settings, ctx.nowMs, live.get(podId)))
 }
 
-/** The members of several clusters, by cluster: one query, and a call for each host (GQL-30). Throws 403. */
+/** Returns the members of several clusters, by cluster: one query, and one call per host (GQL-30). Throws 403. */
 export async function listPodsOfClusters(ctx: VerbContext, ids: readonly string[]): Promise<Map<string, Pod[]>> {
   requireScope(ctx.principal, 'clusters:read')
   const members = await ownMembersOf(ctx.env, ctx.principal, ids)
@@ -54,7 +54,7 @@ export async function listPodsOfClusters(ctx: VerbContext, ids: readonly string[
   return new Map([...byCluster].map(([id, of]) => [id, of.map((pod) => toPod(pod.row, settings, ctx.nowMs, live.get(pod.id)))]))
 }
 
-/** Renames a cluster, and its members with it (CLU-5). Throws 403 and 404. */
+/** Renames a cluster and its members (CLU-5). Throws 403 and 404. */
 export async function updateCluster(ctx: VerbContext, id: string, { name }: UpdateClusterRequest): Promise<Cluster> {
   requireScope(ctx.principal, 'clusters:write')
   return decideAgain('cluster', async () => {
@@ -69,8 +69,8 @@ export async function updateCluster(ctx: VerbContext, id: string, { name }: Upda
 }
 
 /**
- * Deletes a cluster in whatever state it is: every member is terminated (CLU-5, CLU-10). What cannot be done now, its object does by itself.
- * Throws 403 and 404.
+ * Deletes a cluster in any state: every member is terminated (CLU-5, CLU-10). The cluster's object completes by itself what cannot be done
+ * at once. Throws 403 and 404.
  */
 export async function deleteCluster(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'clusters:write')
@@ -79,7 +79,7 @@ export async function deleteCluster(ctx: VerbContext, id: string): Promise<void>
     const cluster = await own(ctx.env, ctx.principal, 'cluster', id)
     requireMatch(ctx, etagOf(cluster.row.version))
     const object = clusterStub(ctx.env, cluster)
-    // The object finishes the work of a writer that dies after the next statement.
+    // After a crash that follows the next statement, the object finishes the deletion.
     await object.expect(id)
     if (!(await table.markDeleted(openDatabase(ctx.env.DB), cluster.row, ctx.nowMs, note))) return null
     await object.look(id)

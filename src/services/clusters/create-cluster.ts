@@ -31,12 +31,12 @@ import { newCluster } from './cluster-view.ts'
 import { nearestClusters } from './nearest-cluster.ts'
 
 const OPERATION = 'createCluster'
-/** Hosts that one dry run names. */
+/** Maximum number of hosts in a dry run. */
 const MAX_HOSTS_SHOWN = 100
 
 /**
- * Creates a cluster: all members in one data center, or none (CLU-1 to CLU-11). Throws 400 (also when nothing has room for all), 402, 403, 404
- * (template), 409 (its key is in use), 413 and 422.
+ * Creates a cluster with all members in one data center, or none of them (CLU-1 to CLU-11). Throws 400 (also when no data center has room
+ * for all), 402, 403, 404 (template), 409 (its key is in use), 413 and 422.
  */
 export async function createCluster(ctx: VerbContext, body: CreateClusterRequest, idempotencyKey: string | undefined): Promise<Cluster> {
   requireScope(ctx.principal, 'clusters:write')
@@ -44,7 +44,10 @@ export async function createCluster(ctx: VerbContext, body: CreateClusterRequest
   return onceForKey<Cluster>(ctx, OPERATION, idempotencyKey, body, (store) => place(ctx, body, store))
 }
 
-/** Where a cluster would go now, what it costs, or what is missing; nothing is written (CLU-12). Throws what the create would. */
+/**
+ * Returns where a cluster would be placed at present and its cost, or what is missing; writes nothing (CLU-12). Throws the errors of the
+ * create.
+ */
 export async function previewCluster(ctx: VerbContext, body: CreateClusterRequest): Promise<ClusterPlacementPreview> {
   requireScope(ctx.principal, 'clusters:write')
   await requireTemplateScope(ctx, body.templateId)
@@ -75,18 +78,18 @@ async function place(ctx: VerbContext, body: CreateClusterRequest, store: StoreA
   const { plan } = await planOrThrow(ctx, body)
   await claimRegistry(ctx, plan.spec.container)
   const { podCount } = body.compute
-  // ERR-6: before placement.
+  // ERR-6: this check comes before placement.
   await requireSpend(ctx, nanosOf(plan, podCount))
   const draft = draftOf(ctx, body, plan)
   const db = openDatabase(ctx.env.DB)
   const placed = await placeCluster(ctx.env, draft, (cluster, members) => [
     noteCreate(ctx, body, cluster.id, cluster.dataCenterId),
     ...store(newCluster(cluster, members)),
-    // They refer to the same.
+    // All members have the same references, so one statement covers them.
     ...members.slice(0, 1).map((member) => requireReferences(db, member)),
   ]).catch(async (error: unknown) => {
     if (!isReferenceFailure(error)) throw error
-    // What the body names was deleted meanwhile: looked up again, it is refused by its name.
+    // A referenced resource was deleted meanwhile; this second plan refuses it by name.
     await planOrThrow(ctx, body)
     throw new Problem('conflict', { detail: 'what the cluster refers to is being changed; try again' })
   })
@@ -112,7 +115,7 @@ function noteCreate(ctx: VerbContext, body: CreateClusterRequest, resourceId: st
   return noteChange(ctx, { action: 'clusters.create', resourceKind: 'cluster', resourceId, before: null, after })
 }
 
-/** The plan of one member. */
+/** Returns the plan of one member. */
 async function planOrThrow(ctx: VerbContext, body: CreateClusterRequest): Promise<{ plan: PodPlan; references: PodReferences }> {
   const { env, principal } = ctx
   const request = memberRequest(body)
@@ -123,7 +126,7 @@ async function planOrThrow(ctx: VerbContext, body: CreateClusterRequest): Promis
     loadCatalog(env),
     requireBudget(env, principal.teamId, budgetOf(body)),
   ])
-  // A cluster takes its mounts from the body alone.
+  // A cluster takes its mounts from the body only.
   const template = references.template && { ...references.template, persistent: null }
   const known = { ...references, template }
   const result = planPod(catalog, request, known, newJupyterPassword(), ctx.nowMs)

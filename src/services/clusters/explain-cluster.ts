@@ -6,7 +6,7 @@ import type { VerbContext } from '../context.ts'
 import { readLivePods } from '../pods/live-pods.ts'
 import { requireScope } from '../require-scope.ts'
 
-/** Why a cluster is where it is (WHY-16). Throws 403 and 404. */
+/** Returns the explanation of a cluster's state (WHY-16). Throws 403 and 404. */
 export async function explainOwnCluster(ctx: VerbContext, id: string): Promise<ClusterExplanation> {
   requireScope(ctx.principal, 'clusters:read')
   const cluster = await own(ctx.env, ctx.principal, 'cluster', id)

@@ -12,7 +12,7 @@ import { readMeans } from '../../effects/why/means.ts'
 import { readSettings } from '../../env.ts'
 import type { VerbContext } from '../context.ts'
 
-/** A create whose members find no place together. */
+/** A create whose members do not fit together. */
 interface Refused {
   body: CreateClusterRequest
   references: PodReferences
@@ -21,7 +21,7 @@ interface Refused {
   gang: Extract<Gang, { ok: false }>
 }
 
-/** The smallest changes of a create with which it would be made now (WHY-12): each is the whole body to send. */
+/** Returns the smallest changes of a create that would succeed at present (WHY-12), each as a complete body. */
 export async function nearestClusters({ env, principal, nowMs }: VerbContext, refused: Refused): Promise<WhyOption[]> {
   const { body, references, hosts, nanosPerHour, gang } = refused
   const { teamId } = principal

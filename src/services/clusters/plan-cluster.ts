@@ -7,7 +7,7 @@ import type { VerbContext } from '../context.ts'
 import { requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 
-/** What deleting a cluster would do (DRY-8). Throws 403 and 404. */
+/** Returns the plan of deleting a cluster (DRY-8). Throws 403 and 404. */
 export async function planDeleteCluster(ctx: VerbContext, id: string): Promise<ChangePlan> {
   requireScope(ctx.principal, 'clusters:write')
   const cluster = await own(ctx.env, ctx.principal, 'cluster', id)

@@ -1,31 +1,31 @@
 import type { ProblemKey } from '../../contract/problems.ts'
 import type { Principal } from '../context.ts'
 
-/** What is wrong with an `Authorization` header (ERR-8). */
+/** The problem of an `Authorization` header (ERR-8). */
 export type KeyProblem = Extract<ProblemKey, 'missingToken' | 'invalidToken'>
 
-/** Who a request comes from, or why it is not let in. */
+/** The caller of a request, or the refusal. */
 export type Authentication = { ok: true; principal: Principal } | Refused
 
 export type Refused =
-  /** `errors` says what is wrong with the token of a session; of a key nothing is said. */
+  /** `errors` describes the problem of a session's token; for a key it is absent. */
   | { ok: false; problem: KeyProblem; errors?: readonly string[] }
-  /** The credential is good, and the account that it acts for suspended (PP-214). `sessionAccount` is that of a session. */
+  /** The credential is valid, but its account is suspended (PP-214). `sessionAccount` is the account of a session. */
   | { ok: false; problem: 'accountSuspended'; sessionAccount: string | null }
-  /** The token is good, and whom it names has no account here (SES-6). */
+  /** The token is valid, but the user that it names has no account here (SES-6). */
   | { ok: false; problem: 'accessDenied'; detail: string }
-  /** Unknown keys came too often from where this one comes (PP-200): it was not looked up. */
+  /** Too many unknown keys came from this source (PP-200), so the key was not looked up. */
   | { ok: false; problem: 'rateLimited'; waitSeconds: number }
-  /** Nobody can tell now whether the token is good (SES-4). */
+  /** Whether the token is valid cannot be checked at present (SES-4). */
   | { ok: false; problem: 'unavailable'; detail: string; waitSeconds: number }
 
-/** What else is to know of a request. */
+/** Further context of a request. */
 export interface Visit {
-  /** The team that a session asks for (AUT-7). */
+  /** The team that a session requests (AUT-7). */
   askedTeam?: string | null
-  /** Whose failed look-ups count together; null: nobody knows, and none count. */
+  /** Returns the source that failed lookups are counted under; null: it is unknown, and none are counted. */
   source(): string | null
-  /** Lets the note of last use, and fresh keys of the provider, outlive the response. */
+  /** Lets the update of the last use, and the refresh of the provider's keys, outlive the response. */
   waitUntil(promise: Promise<unknown>): void
 }
 

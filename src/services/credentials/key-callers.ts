@@ -10,16 +10,16 @@ import { lookUpFor } from './lookups.ts'
 import { MAX_VERDICTS, Verdicts } from './verdicts.ts'
 import { isExpired, type KeyVerdict, verifyKey } from './verify-key.ts'
 
-/** How long a key that was good is looked up again whatever else comes from its address. */
+/** How long a key that was valid is looked up without regard to the misses of its source. */
 const FAMILIAR_TTL_MS = 3_600_000
 
-/** By the key's text and not by the header: however a header is spelled, a key is one entry. */
+/** Indexed by the key's text and not by the header, so that different spellings of a header share one entry. */
 const keys = new Verdicts<KeyVerdict, true>()
 const familiar = new ExpiringCache<true>(FAMILIAR_TTL_MS, MAX_VERDICTS)
 
 /**
- * Tells who calls with a key. Zero D1 queries when warm; a malformed key never reaches D1, an unknown one only so often (PP-200). Without a
- * `visit` nothing is counted and no note of last use is written.
+ * Returns the caller behind a key. Zero D1 queries when warm; a malformed key never reaches D1, an unknown one at a limited rate (PP-200).
+ * Without a `visit` no miss is counted and the last use is not written.
  */
 export async function authenticateKey(env: Env, key: string, nowMs: number, visit: Visit | undefined): Promise<Authentication> {
   const known = keys.goodOf(key, nowMs)
@@ -32,7 +32,7 @@ export async function authenticateKey(env: Env, key: string, nowMs: number, visi
   return judge(env, key, lookup.found, nowMs, visit, mark)
 }
 
-/** Whether a key may still do for its account what it might when `principal` was made (PP-215, DER-28). */
+/** Whether a key still has all rights on its account that it had when `principal` was made (PP-215, DER-28). */
 export function isKeyStillGood(env: Env, key: string, principal: Principal, nowMs: number, maxAgeMs: number): Promise<boolean> {
   const grantsAll = (answer: Authentication) => answer.ok && isWithin(principal, answer.principal)
   const holds = (known: KeyVerdict) => grantsAll(answerOf(known, nowMs))
@@ -42,17 +42,17 @@ export function isKeyStillGood(env: Env, key: string, principal: Principal, nowM
   })
 }
 
-/** Whether the same key now stands for the same account and all of the scopes. */
+/** Whether `now` has the same account and at least the scopes of `before`. */
 export function isWithin(before: Principal, now: Principal): boolean {
   return now.teamId === before.teamId && [...before.scopes].every((scope) => now.scopes.has(scope))
 }
 
-/** Forgets the key of a pod that is terminated. */
+/** Drops the cached decision of a terminated pod's key. */
 export async function forgetPodKey(env: Env, podId: string): Promise<void> {
   keys.forget(await issuePodKey(env, podId))
 }
 
-/** How much this isolate remembers of keys. */
+/** Number of entries about keys in this isolate. */
 export function rememberedKeys(): number {
   return keys.size + familiar.size
 }
@@ -74,7 +74,7 @@ function answerOf(verdict: KeyVerdict, nowMs: number): Authentication {
   return { ok: true, principal: verdict.principal }
 }
 
-// What no formatter wrote costs D1 nothing, so it is no miss.
+// A malformed key causes no D1 query and is therefore not counted as a miss.
 function verifyStranger(env: Env, key: string, nowMs: number, visit: Visit) {
   const find = () => verifyKey(env, key, nowMs)
   const source = parseApiKey(key) ? visit.source() : null

@@ -3,15 +3,15 @@ import { ExpiringCache } from '../../platform/expiring-cache.ts'
 
 const MAX_SOURCES = 10_000
 
-/** What a look-up found, or how long its source has to wait because too many of its look-ups found nothing. */
+/** The result of a lookup, or the seconds that its source must wait because too many of its lookups found nothing. */
 export type Lookup<Found> = { found: Found | null } | { waitSeconds: number }
 
-/** A window is remembered in the next one. */
+/** A window is retained until the end of the next one. */
 const misses = new ExpiringCache<Misses>(2 * MISS_WINDOW_MS, MAX_SOURCES)
 
 /**
- * Looks something up for a source, unless too many of its look-ups found nothing (PP-200). Only what has found nothing counts: a client that
- * comes with two hundred good calls at once, after a minute of silence or at a fresh isolate, is no flood.
+ * Runs a lookup for a source, unless too many of its lookups found nothing (PP-200). Only misses count: a client that sends two hundred
+ * valid calls at once, after a minute of silence or to a fresh isolate, is no flood.
  */
 export async function lookUpFor<Found>(source: string, nowMs: number, find: () => Promise<Found | null>): Promise<Lookup<Found>> {
   const waitSeconds = secondsUntilLookup(misses.get(source, nowMs), nowMs)
@@ -21,7 +21,7 @@ export async function lookUpFor<Found>(source: string, nowMs: number, find: () =
   return { found }
 }
 
-/** Forgets every miss of this isolate. */
+/** Drops all counted misses of this isolate. */
 export function forgetMisses(): void {
   misses.clear()
 }

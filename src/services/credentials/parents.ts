@@ -6,7 +6,9 @@ import { type Parent, readParent } from '../../domain/session/parent.ts'
 import { type Env, readSettings } from '../../env.ts'
 import { digestOfOperatorKey } from './operator-key.ts'
 
-/** Whether what a credential is derived from is good at `nowMs` (DER-1). Each use of a derived credential that no isolate remembers asks this. */
+/**
+ * Whether the parent of a derived credential is valid at `nowMs` (DER-1). Checked on each use of a derived credential that is not cached.
+ */
 export async function isParentGood(env: Env, { kind, id }: Parent, nowMs: number): Promise<boolean> {
   switch (kind) {
     case 'KEY':
@@ -20,14 +22,14 @@ export async function isParentGood(env: Env, { kind, id }: Parent, nowMs: number
   }
 }
 
-/** The key of that id; null when there is none, it has ended, its maker has left (TEAM-1), or what it is derived from has ended (DER-8). */
+/** Returns the key of that id; null when it does not exist, has ended, its creator has left (TEAM-1), or its parent has ended (DER-8). */
 export async function findGoodKey(env: Env, id: string, nowMs: number): Promise<KnownApiKey | null> {
   const row = await findApiKey(openDatabase(env.DB), id)
   if (!row || row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= nowMs)) return null
   return row.parent === null || (await isParentGood(env, readParent(row.parent), nowMs)) ? row : null
 }
 
-/** Whether a user's address is one of the operators', and the user active (CS-13). */
+/** Whether a user is active and has an operator's address (CS-13). */
 async function isListed(env: Env, userId: string): Promise<boolean> {
   const db = openDatabase(env.DB)
   const user = await findUser(db, userId)

@@ -7,7 +7,7 @@ const MAX_SOURCES = 10_000
 const refusals = new ExpiringCache<Refusals>(2 * MISS_WINDOW_MS, MAX_SOURCES)
 let waiting = 0
 
-/** Waits before one more refusal goes to a source, once it has had many (SEC-11). */
+/** Delays a refusal to a source that has received many (SEC-11). */
 export async function holdRefusal(source: string, nowMs: number): Promise<void> {
   const counted = countRefusal(refusals.get(source, nowMs), nowMs)
   refusals.set(source, counted, nowMs)
@@ -21,7 +21,7 @@ export async function holdRefusal(source: string, nowMs: number): Promise<void> 
   }
 }
 
-/** Forgets every refusal of this isolate. */
+/** Drops all counted refusals of this isolate. */
 export function forgetRefusals(): void {
   refusals.clear()
 }

@@ -1,35 +1,38 @@
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { forgetMisses } from './lookups.ts'
 
-/** How long a verdict may outlive its revocation. */
+/** How long a cached decision may outlive the revocation of its credential. */
 export const VERDICT_TTL_MS = 60_000
-/** How often somebody who asks for what his verdict does not know makes another look. */
+/** Minimum interval between lookups that bypass a cached decision. */
 const YOUNG_MS = 1_000
-/** How long what was refused is refused without a look (PP-200). */
+/** How long a refusal is reused without a lookup (PP-200). */
 const REFUSED_TTL_MS = 5_000
-/** How long a look for an open stream may take before another is made. */
+/** How long a lookup for an open stream may take before another one starts. */
 const LOOK_MS = 5_000
-/** Most credentials of a kind that an isolate remembers. */
+/** Maximum number of cached credentials per kind and isolate. */
 export const MAX_VERDICTS = 10_000
 
-/** Every `Verdicts` of this isolate. */
+/** All instances of `Verdicts` in this isolate. */
 const everyKind: { clear(): void }[] = []
 
-/** What an isolate remembers of one kind of credential, so that a warm request asks nothing. In memory only. */
+/** Cached decisions of an isolate about one kind of credential, so that a warm request needs no query. In memory only. */
 export class Verdicts<Good, Bad> {
   private readonly good = new ExpiringCache<Good>(VERDICT_TTL_MS, MAX_VERDICTS)
-  /** Ids are random, so nobody has asked for a new credential before it was made. */
+  /** Ids are random, so no request can have used a new credential before it was created. */
   private readonly bad = new ExpiringCache<Bad>(REFUSED_TTL_MS, MAX_VERDICTS)
-  /** What is being looked up for open streams. Nobody waits for another's look, and one that is never answered is forgotten. */
+  /** Lookups in progress for open streams. No stream waits for another's lookup, and a lookup that never ends expires. */
   private readonly looking = new ExpiringCache<true>(LOOK_MS, MAX_VERDICTS)
-  /** How often something was forgotten. */
+  /** Number of invalidations so far. */
   private forgotten = 0
 
   constructor() {
     everyKind.push(this)
   }
 
-  /** Taken before a look: what was forgotten meanwhile may have been read before it changed, so it is not kept. */
+  /**
+   * Returns a mark to take before a lookup: a decision is not cached when an invalidation came after the mark, because it may rest on older
+   * data.
+   */
   mark(): number {
     return this.forgotten
   }
@@ -38,7 +41,7 @@ export class Verdicts<Good, Bad> {
     return this.good.get(id, nowMs)
   }
 
-  /** The same if it was made within the last second: for what it does not know, an older one is looked up anew. */
+  /** Returns a cached decision less than a second old. A request that needs data missing from an older decision causes a new lookup. */
   youngOf(id: string, nowMs: number): Good | undefined {
     return this.good.get(id, nowMs + VERDICT_TTL_MS - YOUNG_MS)
   }
@@ -56,8 +59,8 @@ export class Verdicts<Good, Bad> {
   }
 
   /**
-   * Whether a credential is still good, by a look that is at most `maxAgeMs` old, whoever needed it (PP-215): a thousand streams of one
-   * credential cost one look. While that is under way the others go by what they knew, and come again.
+   * Whether a credential is still valid, by a lookup at most `maxAgeMs` old that all streams of the credential share (PP-215): a thousand
+   * streams of one credential cost one lookup. While it runs, the other streams continue on their previous decision and check again later.
    */
   async isStillGood(
     id: string,
@@ -93,7 +96,7 @@ export class Verdicts<Good, Bad> {
   }
 }
 
-/** Drops every cached decision of this isolate: a revocation made here, or a role that was changed here, takes effect here at once. */
+/** Drops all cached decisions of this isolate, so that a revocation or a changed role applies here at once. */
 export function forgetVerdicts(): void {
   for (const kind of everyKind) kind.clear()
   forgetMisses()

@@ -10,14 +10,14 @@ import { hashKeySecret, sameSecret } from '../../platform/crypto.ts'
 import type { Principal } from '../context.ts'
 import { findGoodKey } from './parents.ts'
 
-/** Whose a key is. */
+/** The caller behind a key. */
 export interface KeyVerdict {
   principal: Principal
   expiresAtMs: number | null
   isSuspended: boolean
 }
 
-/** Asks the database whose the text of a key is; null: nobody's. What no formatter wrote is not asked for. */
+/** Looks up the caller behind the text of a key; null: invalid. A malformed text causes no query. */
 export async function verifyKey(env: Env, text: string, nowMs: number): Promise<KeyVerdict | null> {
   const parsed = parseApiKey(text)
   if (!parsed) return verifyPodKey(env, text)
@@ -27,7 +27,7 @@ export async function verifyKey(env: Env, text: string, nowMs: number): Promise<
   return (await sameSecret(hash, row.secretHash)) ? verdictOf(row) : null
 }
 
-/** The same of a key that was shown before, by its id: whose it is now, and null once it has ended (CS-3). */
+/** Looks up the caller behind a key that was verified before, by its id; null once it has ended (CS-3). */
 export async function verifyKeyAgain(env: Env, id: string, nowMs: number): Promise<KeyVerdict | null> {
   const row = await findGoodKey(env, id, nowMs)
   return row && verdictOf(row)
@@ -39,12 +39,12 @@ function verdictOf(row: KnownApiKey): KeyVerdict {
   return { principal, expiresAtMs: row.expiresAt, isSuspended: row.suspendedAt !== null }
 }
 
-/** Whether a key's time is over. */
+/** Whether a key has expired. */
 export function isExpired({ expiresAtMs }: Pick<KeyVerdict, 'expiresAtMs'>, nowMs: number): boolean {
   return expiresAtMs !== null && expiresAtMs <= nowMs
 }
 
-/** A pod acts for the owner of its account, on itself alone (AUT-6, RATE-1). */
+/** A pod's key acts for the owner of its account, on that pod only (AUT-6, RATE-1). */
 async function verifyPodKey(env: Env, text: string): Promise<KeyVerdict | null> {
   const found = await findPodOfKey(env, text)
   if (!found) return null

@@ -6,15 +6,15 @@ import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { servingOf } from '../../domain/endpoint/serving.ts'
 import { decodeArgs } from '../../domain/resources/container.ts'
 
-/** Where endpoints are called. */
+/** Base URLs of endpoints. */
 export interface EndpointBases {
-  /** Of the job API, without a trailing slash. */
+  /** Base URL of the job API, without a trailing slash. */
   serverlessUrl: string
-  /** Below which load-balancing endpoints have names of their own; null: they answer below `/lb/` of the same base. */
+  /** Domain below which load-balancing endpoints have names of their own; null: they are reached below `/lb/` of `serverlessUrl`. */
   lbDomain: string | null
 }
 
-/** An endpoint as REST shows it (END-9). */
+/** Returns an endpoint in the format of REST (END-9). */
 export function toEndpoint(catalog: Catalog, config: EndpointConfig, bases: EndpointBases): Endpoint {
   const { container, compute, workers, scaling } = config
   return {
@@ -36,7 +36,7 @@ export function toEndpoint(catalog: Catalog, config: EndpointConfig, bases: Endp
     workers: {
       min: workers.min,
       max: workers.max,
-      // END-6: of a queue with REQUEST_COUNT nothing reads it.
+      // END-6: the field has no effect on a queue that scales by REQUEST_COUNT.
       ...((scaling.type === 'QUEUE_DELAY' || config.type === 'LOAD_BALANCER') && { idleTimeout: workers.idleTimeoutSeconds }),
     },
     scaling,
@@ -54,7 +54,7 @@ function gpuView({ kind: _kind, ...gpu }: Extract<EndpointConfig['compute'], { k
   return gpu
 }
 
-/** END-10: all eight, with `{job_id}` literal. */
+/** END-10: all eight URLs, with a literal `{job_id}`. */
 function jobUrls(base: string): Endpoint['requestUrls'] {
   return {
     run: `${base}/run`,

@@ -5,7 +5,9 @@ import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { placeVolumes } from '../../domain/endpoint/volumes.ts'
 import type { VerbContext } from '../context.ts'
 
-/** A configuration with its network volumes looked up (END-20, END-21). Those of another account are not there. Throws 400. */
+/**
+ * Returns a configuration with its network volumes resolved (END-20, END-21). A volume of another account counts as missing. Throws 400.
+ */
 export async function withVolumes(ctx: VerbContext, config: EndpointConfig): Promise<EndpointConfig> {
   const ids = config.networkVolumes
   const found = ids.length === 0 ? [] : await findNetworkVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId, ids)

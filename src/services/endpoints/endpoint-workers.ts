@@ -17,9 +17,9 @@ import { decodeCursor, pageOf } from '../cursor.ts'
 import { requireScope } from '../require-scope.ts'
 import { digestOf, readEndpoint } from './endpoints.ts'
 
-// Verbs about what an endpoint's queue object does. Each reads the endpoint first, which checks the scope and whose it is.
+// Operations on an endpoint's queue object. Each reads the endpoint first, which checks the scope and the owner.
 
-/** The active workers of an endpoint and their counts, from one snapshot (END-13, SCALE-7). Throws 403 and 404. */
+/** Returns the active workers of an endpoint and their counts, from one snapshot (END-13, SCALE-7). Throws 403 and 404. */
 export async function listWorkers(ctx: VerbContext, id: string): Promise<ListWorkersResponse> {
   const endpoint = await readEndpoint(ctx, id)
   const { version } = endpoint.row
@@ -27,7 +27,7 @@ export async function listWorkers(ctx: VerbContext, id: string): Promise<ListWor
   return { workers, summary: summarise(workers), endpointVersion: version }
 }
 
-/** An active worker of the account with its endpoint, by the worker's id (GQL-76); null for any other id. Throws 403. */
+/** Returns an active worker of the account with its endpoint, by the worker's id (GQL-76); null for any other id. Throws 403. */
 export async function findWorker(ctx: VerbContext, workerId: string): Promise<{ worker: EndpointWorker; endpoint: EndpointConfig } | null> {
   requireScope(ctx.principal, 'serverless:read')
   const endpointId = await findWorkerEndpoint(openDatabase(ctx.env.DB), ctx.principal.teamId, workerId)
@@ -37,7 +37,9 @@ export async function findWorker(ctx: VerbContext, workerId: string): Promise<{ 
   return active ? { worker: toWorker(active, endpoint.row.version, ctx.nowMs), endpoint: endpoint.row } : null
 }
 
-/** The active workers of several endpoints of the account, by endpoint: one query, and a call for each (GQL-30). Throws 403. */
+/**
+ * Returns the active workers of several endpoints of the account, by endpoint: one query, and one call per endpoint (GQL-30). Throws 403.
+ */
 export async function listWorkersOf(ctx: VerbContext, ids: readonly string[]): Promise<Map<string, EndpointWorker[]>> {
   requireScope(ctx.principal, 'serverless:read')
   const endpoints = await ownEndpoints(ctx.env, ctx.principal, ids)
@@ -48,7 +50,10 @@ export async function listWorkersOf(ctx: VerbContext, ids: readonly string[]): P
   return new Map(await Promise.all(endpoints.map(read)))
 }
 
-/** A page of releases, newest first, and how far the newest has come (END-14). Throws 403, 404, and 422 for a foreign cursor. */
+/**
+ * Returns a page of releases, newest first, with the progress of the newest rollout (END-14). Throws 403, 404, and 422 for a cursor of
+ * another list.
+ */
 export async function listReleases(
   ctx: VerbContext,
   id: string,
@@ -73,7 +78,9 @@ export async function listReleases(
   }
 }
 
-/** END-15: nothing is built here. Throws 403, 404, and 422 for any cursor, because none was ever given out. */
+/**
+ * Returns an empty page, because this plane builds nothing (END-15). Throws 403, 404, and 422 for any cursor that this list never issued.
+ */
 export async function listBuilds(
   ctx: VerbContext,
   id: string,
@@ -84,7 +91,7 @@ export async function listBuilds(
   return { builds: [], pagination: WHOLE_PAGE }
 }
 
-/** The scaler's decisions that changed something, newest first (PP-54). Throws 403 and 404. */
+/** Returns the scaler's decisions that changed something, newest first (PP-54). Throws 403 and 404. */
 export async function listScalingDecisions(ctx: VerbContext, id: string): Promise<ListScalingResponse> {
   const endpoint = await readEndpoint(ctx, id)
   const records = await endpointStub(ctx.env, endpoint).decisions()
@@ -126,7 +133,7 @@ function toRelease(row: ReleaseRow, versions: readonly number[], digest: ReturnT
     createdByUserId: row.createdByUserId,
     workerCount: versions.filter((version) => version === row.version).length,
     createdAt: formatTime(row.createdAt),
-    // A row of a release that hid none holds values.
+    // Rows of older releases may hold values in plain text.
     diff: hideVariables(row.diff, digest),
   }
 }

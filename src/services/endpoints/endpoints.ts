@@ -68,7 +68,7 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   return config
 }
 
-/** The endpoint that a create would make; throws what refuses it. `claim` has the last word about its registry credential. */
+/** Returns the configuration that a create would store; throws its refusals. `claim` makes the last check of the registry credential. */
 export async function draftEndpoint(ctx: VerbContext, body: CreateEndpointRequest, claim: typeof claimRegistry): Promise<EndpointConfig> {
   const { teamId } = ctx.principal
   const [catalog, filled] = await Promise.all([loadCatalog(ctx.env), filledCreate(ctx, body)])
@@ -80,29 +80,29 @@ export async function draftEndpoint(ctx: VerbContext, body: CreateEndpointReques
   return await withVolumes(ctx, { ...result.config, container })
 }
 
-/** One endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
+/** Returns an endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
 export async function getEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
   const { row } = await readEndpoint(ctx, id)
   tellTag(ctx, etagOf(row.revision))
   return row
 }
 
-/** The same, with the proof that its object may be reached. */
+/** Returns an endpoint with the proof that its object may be reached. Throws 403 and 404. */
 export async function readEndpoint(ctx: VerbContext, id: string): Promise<OwnEndpoint> {
   requireScope(ctx.principal, 'serverless:read')
   return own(ctx.env, ctx.principal, 'endpoint', id)
 }
 
-/** One endpoint for whoever is about to change it: the scope is that of the change. Throws 403 and 404. */
+/** Returns an endpoint that is about to be changed, and requires the scope of the change. Throws 403 and 404. */
 export async function findForUpdate(ctx: VerbContext, id: string): Promise<EndpointConfig> {
   requireScope(ctx.principal, 'serverless:write')
   return (await own(ctx.env, ctx.principal, 'endpoint', id)).row
 }
 
-/** What an endpoint of a page costs, in rows that are only read (RATE-20). */
+/** Rows of `readRows` that each endpoint of a page counts as (RATE-20). */
 const ENDPOINT_WEIGHT = 10
 
-/** A page of the account's endpoints, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
+/** Returns a page of the account's endpoints, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a cursor of another list. */
 export async function listEndpoints(
   ctx: VerbContext,
   page: { limit: number; cursor?: string | undefined },
@@ -116,8 +116,8 @@ export async function listEndpoints(
 }
 
 /**
- * Changes an endpoint (END-11, END-12). With `isBound` it counts as made from the template of the body (GQL-22). Throws 400, 403, 404, 422, and
- * 409 when others kept changing it meanwhile.
+ * Changes an endpoint (END-11, END-12). With `isBound` it counts as made from the template of the body (GQL-22). Throws 400, 403, 404, 422,
+ * and 409 after too many concurrent changes.
  */
 export async function updateEndpoint(
   ctx: VerbContext,
@@ -134,7 +134,7 @@ export async function updateEndpoint(
     requireMatch(ctx, etagOf(before.revision))
     const { config, changed, releaseDiff } = await decideUpdate(ctx, before, asked, claimRegistry, isBound)
     if (!changed) {
-      // A repeat of a request whose push was lost must not leave the queue behind: pushing a known revision changes nothing.
+      // Pushes again in case an earlier request wrote the row but its push failed; pushing a known revision changes nothing.
       await endpointStub(ctx.env, endpoint).configure(before)
       return before
     }
@@ -154,7 +154,7 @@ export async function updateEndpoint(
   })
 }
 
-/** What a PATCH makes of an endpoint as it is; throws what refuses it. `claim` has the last word about its registry credential. */
+/** Returns the configuration after a PATCH; throws its refusals. `claim` makes the last check of the registry credential. */
 export async function decideUpdate(
   ctx: VerbContext,
   before: EndpointConfig,
@@ -178,17 +178,21 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   const { teamId } = ctx.principal
   const endpoint = await ownFormerEndpoint(ctx.env, ctx.principal, id)
   if (ctx.precondition?.ifMatch !== undefined) await claimDeletion(ctx, id)
-  // The queue first: a crash in between leaves an endpoint that is listed and can be deleted again, never workers that nobody sees.
+  // The queue goes first: after a crash in between, the endpoint is still listed and can be deleted again. The other order could leave
+  // workers without an endpoint.
   await endpointStub(ctx.env, endpoint).destroy()
   forgetQueue(teamId, id)
   const deleted = noteChange(ctx, { action: 'endpoints.delete', resourceKind: 'endpoint', resourceId: id, ...DELETED })
   if (!(await table.deleteEndpoint(openDatabase(ctx.env.DB), teamId, id, ctx.nowMs, deleted))) throw new Problem('notFound')
-  // PP-208. If this fails the object's own alarm does it.
+  // PP-208. After a failure here, the alarm of the object itself does it.
   const forgotten = endpointStub(ctx.env, endpoint).forget()
   await forgotten.catch((error: unknown) => logEvent('warn', 'a deleted endpoint could not be forgotten yet', { endpointId: id, error }))
 }
 
-/** Bars changes of an endpoint whose deletion is bound to its state (RST-21): what is deleted is what the caller has seen. Throws 404 and 412. */
+/**
+ * Blocks changes of an endpoint whose deletion has an `If-Match` (RST-21), so that it deletes the state that the caller has read. Throws
+ * 404 and 412.
+ */
 async function claimDeletion(ctx: VerbContext, id: string): Promise<void> {
   await decideAgain('endpoint', async () => {
     const { row } = await own(ctx.env, ctx.principal, 'endpoint', id)
@@ -197,7 +201,7 @@ async function claimDeletion(ctx: VerbContext, id: string): Promise<void> {
   })
 }
 
-/** A body with what its template says, and the secrets that the account's own template was granted. */
+/** A body merged with its template, and the secrets granted to the account's own template. */
 interface Filled<Body> {
   body: Body
   secretGrants: SecretGrants | undefined
@@ -211,7 +215,8 @@ async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Prom
   return { body: filled, secretGrants: template.container.secretGrants }
 }
 
-// An empty templateId names no template and changes nothing. An unknown endpoint is told before an unknown template (ERR-6).
+// Merges a PATCH with its template. An empty `templateId` names no template and changes nothing. An unknown endpoint is reported before an
+// unknown template (ERR-6).
 export async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<Filled<UpdateEndpointRequest>> {
   if (!patch.templateId) return { body: patch, secretGrants: undefined }
   await own(ctx.env, ctx.principal, 'endpoint', id)
@@ -221,7 +226,7 @@ export async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEn
   return { body: filled, secretGrants: template.container.secretGrants }
 }
 
-/** Tells equal values of one variable of one endpoint, and nothing else of them (PP-212). */
+/** Returns a digest that shows whether two values of one variable of an endpoint are equal, and nothing else about them (PP-212). */
 export function digestOf(env: Env, endpointId: string): (name: string, value: string) => string {
   return (name, value) => vaultOf(env).digest(['endpoints', endpointId, 'env', name], value)
 }

@@ -15,7 +15,7 @@ const NOTHING: QueueFacts = {
   retryAtMs: null,
 }
 
-/** Why an endpoint has the workers that it has, and what would start another now (WHY-10). Throws 403 and 404. */
+/** Returns the explanation of an endpoint's workers, with options that would start another one (WHY-10). Throws 403 and 404. */
 export async function explainOwnEndpoint(ctx: VerbContext, id: string): Promise<EndpointExplanation> {
   const endpoint = await readEndpoint(ctx, id)
   return { id, ...(await explain(ctx, endpoint)) }

@@ -16,7 +16,7 @@ import { requireScope } from '../require-scope.ts'
 import { requireRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { decideUpdate, filledUpdate } from './endpoints.ts'
 
-/** What deleting an endpoint would do (DRY-3): what hangs on it as its object says. Throws 403 and 404. */
+/** Returns the plan of deleting an endpoint (DRY-3), with the jobs and workers that its object reports. Throws 403 and 404. */
 export async function planDeleteEndpoint(ctx: VerbContext, id: string): Promise<ChangePlan> {
   requireScope(ctx.principal, 'serverless:write')
   const endpoint = await own(ctx.env, ctx.principal, 'endpoint', id)
@@ -28,7 +28,7 @@ export async function planDeleteEndpoint(ctx: VerbContext, id: string): Promise<
   })
 }
 
-/** What a PATCH would do (DRY-7): decided by what decides the PATCH. Throws 403, 404, 413 and 422. */
+/** Returns the plan of a PATCH (DRY-7), by the same decisions as the PATCH. Throws 403, 404, 413 and 422. */
 export async function planUpdateEndpoint(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<ChangePlan> {
   requireScope(ctx.principal, 'serverless:write')
   requireRegistryScope(ctx, patch.registry)

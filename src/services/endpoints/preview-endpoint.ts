@@ -20,7 +20,10 @@ import { requireRegistry, requireRegistryScope } from '../resources/registries.t
 import { requireTemplateScope } from '../resources/templates.ts'
 import { draftEndpoint } from './endpoints.ts'
 
-/** Where a worker of a new endpoint would go now, what it costs, or what is missing; nothing is written (DRY-18). Throws what the create would. */
+/**
+ * Returns where a worker of a new endpoint would be placed at present and its cost, or what is missing; writes nothing (DRY-18). Throws the
+ * errors of the create.
+ */
 export async function previewEndpoint(ctx: VerbContext, body: CreateEndpointRequest): Promise<EndpointPlacementPreview> {
   requireScope(ctx.principal, 'serverless:write')
   requireRegistryScope(ctx, body.registry)
@@ -45,7 +48,10 @@ export async function previewEndpoint(ctx: VerbContext, body: CreateEndpointRequ
   }
 }
 
-/** The smallest changes of the create with which a worker would start now, each as the whole body to send, and pods that would make room. */
+/**
+ * Returns the smallest changes of the create with which a worker would start at present, each as a complete body, and pods whose stop would
+ * free enough capacity.
+ */
 async function nearest({ env }: VerbContext, known: EndpointKnown, body: CreateEndpointRequest, askedNanos: number): Promise<WhyOption[]> {
   const { world, means, holders } = known
   const { compute } = world.config

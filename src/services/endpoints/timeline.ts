@@ -14,21 +14,21 @@ import { decodeCursor, pageOf } from '../cursor.ts'
 import { openHeavyReads } from '../heavy-reads.ts'
 import { readEndpoint } from './endpoints.ts'
 
-/** Events of one answer (HIS-22). */
+/** Maximum number of events in one answer (HIS-22). */
 const MAX_EVENTS = 500
-/** Releases that are looked at; a team keeps about as many of an endpoint. */
+/** Releases that are read; about as many are retained per endpoint. */
 const MAX_RELEASES = 200
 
 interface Placed {
   atMs: number
-  /** Unique, and of events of one instant the later one is the greater. */
+  /** Unique id; of two events at one instant the later one has the greater id. */
   id: string
   event: TimelineEvent
 }
 
 /**
- * What an endpoint had, did and cost over a time (HIS-21, HIS-22). Throws 403, 404, and 422 for a time that ends before it begins or a cursor of
- * another one.
+ * Returns the counts, cost and events of an endpoint over a period (HIS-21, HIS-22). Throws 403, 404, and 422 for a period that ends before
+ * it begins or a cursor of another one.
  */
 export async function getTimeline(ctx: VerbContext, id: string, query: TimelineQuery): Promise<EndpointTimeline> {
   const endpoint = await readEndpoint(ctx, id)
@@ -87,7 +87,7 @@ function ofWorker({ n, atMs, ...change }: WorkerChange): Placed {
 
 function ofScaler({ atMs, ...decision }: DecisionRecord): Placed {
   const event = { ...NOTHING, at: timeText(atMs), kind: 'SCALING' as const, reason: decision.reason }
-  // Of an instant there is one, before what it led to.
+  // An instant has at most one decision, and it sorts before its effects.
   return { atMs, id: 'a', event: { ...event, decision: { ...decision, decidedAt: formatTime(atMs) } } }
 }
 

@@ -11,13 +11,16 @@ import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { requireScope } from '../require-scope.ts'
 
-/** The secret that signs the account's webhooks (HOOK-8), made on first use. Whoever knows it can forge one, so reading takes `jobs:write`. */
+/**
+ * Returns the secret that signs the account's webhooks (HOOK-8), created on first use. Its holder can forge webhooks, so reading it
+ * requires `jobs:write`.
+ */
 export async function getSigningSecret(ctx: VerbContext): Promise<SigningSecret> {
   requireScope(ctx.principal, 'jobs:write')
   return toSigningSecret(await senderOf(ctx).signingSecrets(), ctx.nowMs)
 }
 
-/** Replaces the signing secret; the one before signs on for 24 hours. */
+/** Replaces the signing secret; the previous one also signs for 24 hours. */
 export async function rotateSigningSecret(ctx: VerbContext): Promise<SigningSecret> {
   requireScope(ctx.principal, 'jobs:write')
   const note = rowOf(ctx, {
@@ -30,7 +33,7 @@ export async function rotateSigningSecret(ctx: VerbContext): Promise<SigningSecr
   return toSigningSecret(await senderOf(ctx).rotateSigningSecret(note), ctx.nowMs)
 }
 
-/** A page of the account's delivery log, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a foreign cursor. */
+/** Returns a page of the account's delivery log, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a cursor of another list. */
 export async function listDeliveries(
   ctx: VerbContext,
   query: ListDeliveriesQuery,
@@ -44,7 +47,7 @@ export async function listDeliveries(
   return { deliveries: shown.map(toDelivery), pagination }
 }
 
-/** Sends a delivery that is over once more. Throws 403, 404 (also for another account's), and 409 while its attempts go on. */
+/** Sends a finished delivery once more. Throws 403, 404 (also for another account's), and 409 while its attempts continue. */
 export async function redeliver(ctx: VerbContext, id: string): Promise<WebhookDelivery> {
   requireScope(ctx.principal, 'jobs:write')
   const change = { action: 'webhook-deliveries.redeliver', resourceKind: 'webhook-delivery', resourceId: id, before: {}, after: {} }

@@ -13,13 +13,13 @@ import { readEndpoint } from '../endpoints/endpoints.ts'
 import { requireScope } from '../require-scope.ts'
 
 const SECOND_MS = 1_000
-/** Steps of one sample, where the most is the mean. */
+/** Step of one sample, for which the maximum equals the mean. */
 const FINEST_MS = 5_000
 const UNITS = new Map(METRICS.map(({ name, unit }) => [name, unit]))
 
 /**
- * What a pod has used, over all its containers and all hosts that it was on (HIS-4, HIS-6); of a terminated one too, as long as its row is kept.
- * Throws 403, 404, and 422 for a time that ends before it begins.
+ * Returns the usage of a pod over all its containers and hosts (HIS-4, HIS-6); also of a terminated pod while its row is retained. Throws
+ * 403, 404, and 422 for a period that ends before it begins.
  */
 export async function getPodMetrics(ctx: VerbContext, id: string, query: MetricsQuery): Promise<MetricsResponse> {
   requireScope(ctx.principal, 'pods:read', id)
@@ -29,8 +29,8 @@ export async function getPodMetrics(ctx: VerbContext, id: string, query: Metrics
 }
 
 /**
- * What a worker has used (HIS-23), of one that has left as long as its log is remembered. Throws 403, 404, and 422 for a time that ends before it
- * begins.
+ * Returns the usage of a worker (HIS-23), also of one that has left while its log is retained. Throws 403, 404, and 422 for a period that
+ * ends before it begins.
  */
 export async function getWorkerMetrics(
   ctx: VerbContext,
@@ -44,7 +44,7 @@ export async function getWorkerMetrics(
   return toMetrics(window, await readFrom(ctx.env, await hostsOfWorker(ctx.env, endpoint, worker), workerId, window))
 }
 
-/** The window that a query asks for. Throws 422. */
+/** Returns the window of a query. Throws 422. */
 export function readWindow({ from, to, step }: MetricsQuery, nowMs: number): Window {
   const wish = {
     fromMs: from === undefined ? null : Date.parse(from),
@@ -56,14 +56,14 @@ export function readWindow({ from, to, step }: MetricsQuery, nowMs: number): Win
   return window
 }
 
-/** What these hosts know of one track, joined. */
+/** Returns the history of one track from these hosts, joined. */
 export async function readFrom(env: Env, hosts: readonly Owned<'host', null>[], track: string, window: Window): Promise<Series[]> {
-  // A window of no step asks for nothing.
+  // A window without steps needs no reads.
   if (window.count === 0) return []
   return joinSeries(await Promise.all(hosts.map((host) => hostStub(env, host).readHistory(track, window))))
 }
 
-/** Columns as they are answered. */
+/** Returns series in the format of the answer. */
 export function toMetrics({ fromMs, stepMs }: Window, series: readonly Series[]): MetricsResponse {
   return { from: formatTime(fromMs), step: stepMs / SECOND_MS, series: series.map((one) => toSeries(one, stepMs)) }
 }

@@ -7,12 +7,12 @@ import type { Env } from '../../env.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 
-/** Deleted volumes whose data waits to be wiped, then the last that were (VOL-8). */
+/** Returns the deleted volumes whose data still has to be wiped, then the most recently wiped ones (VOL-8). */
 export async function listDeletedVolumes(env: Env): Promise<DeletedVolume[]> {
   return (await listTombstones(openDatabase(env.DB))).map(toDeletedVolume)
 }
 
-/** The operator has wiped a volume that no host can (VOL-8). Throws 404 for one that does not wait for it. */
+/** Records that the operator has wiped a volume that no host can wipe (VOL-8). Throws 404 for a volume that is not waiting for it. */
 export async function confirmWiped({ env, nowMs, ...ctx }: OperatorContext, id: string): Promise<void> {
   const change = { action: 'deleted-volumes.confirm', resourceKind: 'deleted-volume', resourceId: id, before: {}, after: null }
   const note = noteByOperator({ env, nowMs, ...ctx }, null, change)

@@ -6,14 +6,14 @@ import type { Env } from '../../env.ts'
 import { VOLUMES_MAX, type VolumesRequest, type VolumesResponse } from '../../host-protocol/volumes.ts'
 import type { Owned } from '../../objects/owned.ts'
 
-/** How long a wiped volume is shown, and is asked of hosts that inherit it. */
+/** How long a wiped volume is shown, and sent to hosts that take over the volumes of removed hosts. */
 export const TOMBSTONE_KEPT_MS = 30 * 24 * 3600 * 1000
-/** Answers of two isolates may come from clocks that differ. */
+/** Overlap for answers of two isolates whose clocks differ. */
 const CLOCK_OVERLAP_MS = 60_000
 
 /**
- * Takes what a host says of volumes that its workloads mount or mounted, and tells it which of them are to be wiped and how large those are that
- * it holds (VOL-6 to VOL-10, EDG-1 to EDG-4). Of any other volume it changes nothing and is told nothing.
+ * Records a host's report about volumes that its workloads mount or mounted; returns those to wipe and the sizes of those that it holds
+ * (VOL-6 to VOL-10, EDG-1 to EDG-4). Other volumes are neither changed nor returned.
  */
 export async function exchangeVolumes(env: Env, host: Owned<'host'>, request: VolumesRequest, nowMs: number): Promise<VolumesResponse> {
   const db = openDatabase(env.DB)

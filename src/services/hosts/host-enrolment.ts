@@ -25,19 +25,19 @@ import { masterSecrets } from '../../platform/seal.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
 
 const ACCESS_TOKEN_SECONDS = 3600
-/** An assertion is good for a minute; hosts with a wrong clock correct themselves by the Date header, this covers the rest. */
+/** Lifetime of an assertion. Hosts with a wrong clock correct themselves by the Date header; the tolerance covers the rest. */
 const ASSERTION_SECONDS = 60
 const ASSERTION_TOLERANCE_SECONDS = 60
 const MAX_JTI_CHARS = 128
-/** HOST-38: how long an isolate believes what it knows of a host's enrolment, so how long a withdrawn one may still get in. */
+/** HOST-38: maximum age of a cached enrolment, and so the time for which a withdrawn enrolment may still be accepted. */
 const STANDING_TTL_MS = 5_000
 const MAX_STANDINGS = 10_000
 
 const standings = new ExpiringCache<{ epoch: number | null }>(STANDING_TTL_MS, MAX_STANDINGS)
 
 /**
- * A machine joins: uses up its token and gets an id and a first access token. Until its agent has linked, the same key may ask again with
- * the same token and gets the same id (DUR-4). 401 with what to do when the token is no good for this key.
+ * Enrols a host: uses up its join token and returns an id and a first access token. Until its agent has linked, the same key may repeat the
+ * request with the same token and gets the same id (DUR-4). Throws 401 with the next step when the token is not valid for this key.
  */
 export async function enrolHost(env: Env, request: EnrolRequest, source: string | null, nowMs: number): Promise<EnrolResponse> {
   if (request.inventory.protocolVersion !== PROTOCOL_VERSION) {
@@ -52,7 +52,7 @@ export async function enrolHost(env: Env, request: EnrolRequest, source: string 
   const db = openDatabase(env.DB)
   const before = await lookUp('join', source, nowMs, () => findJoinTokenState(db, tokenHash))
   if (before && judgeJoin(before, request.publicKey.x, nowMs) === 'join') await join(env, tokenHash, before, request, nowMs)
-  // Read again also behind a join: of two at once one was first, and the other may be its repeat.
+  // Reads the token again also after a join: of two concurrent requests one was first, and the other may be its repeat.
   const token = await findJoinTokenState(db, tokenHash)
   if (!token?.host || judgeJoin(token, request.publicKey.x, nowMs) !== 'repeat') {
     throw new Problem('invalidToken', { detail: 'join token is unknown, used or expired; create a new one' })
@@ -69,7 +69,7 @@ async function join(env: Env, tokenHash: string, token: JoinTokenState, request:
   await joinHost(openDatabase(env.DB), tokenHash, host, token, nowMs, auditStatement(env, nowMs, byHost(id), null, change))
 }
 
-/** Exchanges an assertion that the host signed with its own key for an access token of an hour. */
+/** Exchanges an assertion signed with the host's own key for an access token that is valid for an hour. */
 export async function renewHostToken(env: Env, assertion: string, source: string | null, nowMs: number): Promise<TokenResponse> {
   const hostId = readIssuer(assertion)
   const host = hostId === null ? null : await lookUp('host', source, nowMs, () => findHostKey(openDatabase(env.DB), hostId))
@@ -81,7 +81,7 @@ export async function renewHostToken(env: Env, assertion: string, source: string
   return issueAccessToken(env, hostId, host.epoch)
 }
 
-/** Of an address that comes with many unknown hosts or join tokens nothing more is looked up for a while (PP-200). Throws 429. */
+/** Runs a lookup unless the address has sent many unknown hosts or join tokens recently (PP-200). Throws 429. */
 async function lookUp<Found>(
   what: string,
   source: string | null,
@@ -96,7 +96,7 @@ async function lookUp<Found>(
 }
 
 async function spendAssertion(env: Env, host: Owned<'host'>, jti: string | undefined): Promise<void> {
-  // Claims are of any type, whatever their declaration says.
+  // A claim may have any type, whatever its declaration says.
   const isId = typeof jti === 'string' && jti !== '' && jti.length <= MAX_JTI_CHARS
   const outcome = isId ? await hostStub(env, host).spendAssertion(jti) : 'used'
   if (outcome === 'too many') throw new Problem('rateLimited', { detail: 'too many tokens for this host; ask again in three minutes' })
@@ -104,7 +104,7 @@ async function spendAssertion(env: Env, host: Owned<'host'>, jti: string | undef
     throw new Problem('invalidToken', { detail: 'the assertion was used before, or names no id of its own; sign a new one' })
 }
 
-/** The host that an access token names; null when it is missing, forged, expired, or of an enrolment that was withdrawn (HOST-38). */
+/** Returns the host that an access token names; null when the token is missing, forged, expired, or of a withdrawn enrolment (HOST-38). */
 export async function verifyHostToken(env: Env, authorization: string | null, nowMs: number): Promise<Owned<'host', null> | null> {
   const claims = await readAccessToken(env, authorization)
   if (claims?.sub === undefined) return null

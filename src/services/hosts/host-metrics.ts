@@ -7,7 +7,7 @@ import { asOperator } from '../../objects/ownership/as-plane.ts'
 import type { OperatorContext } from '../context.ts'
 import { readFrom, readWindow, toMetrics } from '../history/metrics.ts'
 
-/** What a machine has used as a whole (HIS-7). Throws 404, also for a removed one, and 422. */
+/** Returns the usage of a whole host (HIS-7). Throws 404, also for a removed one, and 422. */
 export async function getHostMetrics({ env, nowMs }: OperatorContext, id: string, query: MetricsQuery): Promise<MetricsResponse> {
   const window = readWindow(query, nowMs)
   if (!(await findHost(openDatabase(env.DB), id))) throw new Problem('notFound')

@@ -16,32 +16,32 @@ import { logEvent } from '../../platform/log.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 
-// Verbs of the operator about machines: the route has checked the operator's key (AUT-4a).
+// Operations of the operator on hosts: the route has checked the operator's key (AUT-4a).
 
 const OVERSIZE = 'what it is to run is too large to be told to it; end some of its workloads, those with the largest env first'
 const REPLACED =
   'another agent process took its link while the former one held it: its key may be in two places; unless that was you, remove the host and let the machine join again'
-/** A longer list is answered from the database alone. */
+/** Longest list for which the hosts' objects are asked; a longer one uses the database only. */
 const MAX_ASKED = 100
 
-/** What the object of a host knows of its presence; null for a host that nobody was asked about, or that has not linked yet. */
+/** Presence as the host's object knows it; null when the object was not asked, or the host has not linked yet. */
 type Presence = HostPresenceView | null
 
-/** Every machine that has not been removed. */
+/** Returns all hosts that have not been removed. */
 export async function listHosts(env: Env): Promise<Host[]> {
   const records = await listHostRows(openDatabase(env.DB))
   const asked = records.length <= MAX_ASKED
   return Promise.all(records.map(async (record) => toHost(record, asked ? await askPresence(env, record.host.id) : null)))
 }
 
-/** One machine. Throws 404, also for a removed one. */
+/** Returns one host. Throws 404, also for a removed one. */
 export async function getHost(env: Env, id: string): Promise<Host> {
   const found = await findHost(openDatabase(env.DB), id)
   if (!found) throw new Problem('notFound')
   return toHost(found, await askPresence(env, id))
 }
 
-/** Keeps new work off a machine; what runs there stays (HOST-31). Throws 404. */
+/** Cordons a host: it gets no new work, running workloads stay (HOST-31). Throws 404. */
 export async function cordonHost(ctx: OperatorContext, id: string, body: CordonRequest): Promise<Host> {
   const { env, nowMs } = ctx
   const reason = body.reason ?? null
@@ -50,7 +50,7 @@ export async function cordonHost(ctx: OperatorContext, id: string, body: CordonR
   return getHost(env, id)
 }
 
-/** Lets new work in again and ends a drain (HOST-31). Throws 404. */
+/** Uncordons a host and ends a drain (HOST-31). Throws 404. */
 export async function uncordonHost(ctx: OperatorContext, id: string): Promise<Host> {
   const { env } = ctx
   if (!(await liftCordon(openDatabase(env.DB), id, noteHost(ctx, 'uncordon', id, {})))) throw new Problem('notFound')
@@ -59,14 +59,14 @@ export async function uncordonHost(ctx: OperatorContext, id: string): Promise<Ho
 }
 
 /**
- * Cordons a machine, asks its workers to leave once they have finished, and moves the pods that may run elsewhere (HOST-32, PP-78).
- * Repeating it asks again. Throws 404.
+ * Drains a host: cordons it, asks its workers to leave after their jobs, and moves the pods that may run elsewhere (HOST-32, PP-78). A
+ * repeated call asks again. Throws 404.
  */
 export async function drainHost(ctx: OperatorContext, id: string, body: CordonRequest): Promise<Host> {
   const { env, nowMs } = ctx
   const reason = body.reason ?? null
   const note = noteHost(ctx, 'drain', id, { reason })
-  // First nothing new, so that what is asked to leave is all there is.
+  // The cordon comes first, so that no workload is added after the others were asked to leave.
   if (!(await cordonByOperator(openDatabase(env.DB), id, { reason, draining: true, nowMs }, note))) throw new Problem('notFound')
   try {
     await drainWorkers(env, id)
@@ -79,14 +79,15 @@ export async function drainHost(ctx: OperatorContext, id: string, body: CordonRe
 }
 
 /**
- * Withdraws a machine's enrolment and ends its link. Throws 404, and 409 while anything is placed on a machine that is online; one that is
- * offline may never return, so what it held is given up.
+ * Withdraws a host's enrolment and ends its link. Throws 404, and 409 while an online host has workloads; the workloads of an offline host,
+ * which may never return, are given up.
  */
 export async function removeHost(ctx: OperatorContext, id: string): Promise<void> {
   const { env } = ctx
   const db = openDatabase(env.DB)
   if (!(await findHostState(db, id))) throw new Problem('notFound')
-  // Told first: if this request dies after the update, or not everything can be given up at once, the host object goes on by itself.
+  // The host object is notified first: after a crash that follows the update, or when something cannot be given up at once, it continues by
+  // itself.
   await hostStub(env, asOperator(id)).expectRemoval(id)
   if (!(await removeIdleHost(db, id, noteHost(ctx, 'remove', id, null), ctx.nowMs))) {
     await getHost(env, id)
@@ -99,7 +100,7 @@ export async function removeHost(ctx: OperatorContext, id: string): Promise<void
   }
 }
 
-/** Why a machine is not removed. */
+/** Returns the 409 for a host that has workloads. */
 export function hostInUse(): Problem {
   return new Problem('conflict', { detail: 'the host holds workloads; end them first', code: 'IN_USE' })
 }
@@ -209,7 +210,7 @@ function toGpus({ inventory }: HostRecord['host'], gpus: HostRecord['gpus']): Ho
   })
 }
 
-/** Two decimals are plenty for a person and keep the sum of parts recognisable. */
+/** Two decimals are enough for a reader, and the parts still add up. */
 function toGb(megabytes: number): number {
   return Math.round((megabytes / 1024) * 100) / 100
 }

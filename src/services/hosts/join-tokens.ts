@@ -15,7 +15,7 @@ import { newJoinToken, newResourceId } from '../../platform/ids.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 
-/** Makes a token with which one machine may join once, within 30 minutes (HOST-1). Only its hash is stored. */
+/** Creates a token with which one host may join once, within 30 minutes (HOST-1). Only its hash is stored. */
 export async function createJoinToken(ctx: OperatorContext, body: CreateJoinTokenRequest): Promise<NewJoinToken> {
   const { env, nowMs } = ctx
   const token = newJoinToken()
@@ -32,7 +32,7 @@ export async function createJoinToken(ctx: OperatorContext, body: CreateJoinToke
   return { token, ...shown, expiresAt: formatTime(expiresAt) }
 }
 
-/** The tokens of the last weeks, without what opens the door (HOST-30). */
+/** Returns the join tokens of the last weeks, without their secret texts (HOST-30). */
 export async function listJoinTokens(env: Env): Promise<JoinToken[]> {
   const rows = await listRows(openDatabase(env.DB))
   return rows.map(({ id, name, dataCenterId, cloud, createdAt, expiresAt, usedAt, usedByHostId }) => ({
@@ -47,14 +47,14 @@ export async function listJoinTokens(env: Env): Promise<JoinToken[]> {
   }))
 }
 
-/** Takes a token back. Throws 404, and 409 when a machine has joined with it: then it is the machine that has to be removed. */
+/** Revokes a join token. Throws 404, and 409 when a host has joined with it: then the host has to be removed. */
 export async function revokeJoinToken(ctx: OperatorContext, id: string): Promise<void> {
   const outcome = await deleteUnusedJoinToken(openDatabase(ctx.env.DB), id, noteToken(ctx, 'revoke', id, {}, null))
   if (outcome === 'unknown') throw new Problem('notFound')
   if (outcome === 'used') throw joinTokenUsed()
 }
 
-/** Why a token with which a machine has joined is not taken back. */
+/** Returns the 409 for a token that a host has joined with. */
 export function joinTokenUsed(): Problem {
   return new Problem('conflict', { detail: 'a machine has joined with this token; remove the host instead', code: 'IN_USE' })
 }

@@ -9,27 +9,27 @@ import type { Env } from '../../env.ts'
 import { planChange } from '../change-plan.ts'
 import { hostInUse } from './hosts.ts'
 
-// What verbs of the operator about machines would do (DRY-4). Nothing is changed, and nobody is told.
+// Dry runs of the operator's changes of hosts (DRY-4). They change nothing and send no notification.
 
-/** What keeping new work off a machine would do. Throws 404. */
+/** Returns the plan of cordoning a host. Throws 404. */
 export async function planCordonHost(env: Env, id: string): Promise<ChangePlan> {
   const resource = resourceOf(await hostOrThrow(env, id))
   return planChange('hosts.cordon', resource, async () => planCordon(resource, await readDeparture(env, id)))
 }
 
-/** What emptying a machine would do. Throws 404. */
+/** Returns the plan of draining a host. Throws 404. */
 export async function planDrainHost(env: Env, id: string): Promise<ChangePlan> {
   const resource = resourceOf(await hostOrThrow(env, id))
   return planChange('hosts.drain', resource, async () => planDrain(resource, await readDeparture(env, id)))
 }
 
-/** What removing a machine would do. Throws 404. */
+/** Returns the plan of removing a host. Throws 404. */
 export async function planRemoveHost(env: Env, id: string): Promise<ChangePlan> {
   const found = await hostOrThrow(env, id)
   const resource = resourceOf(found)
   return planChange('hosts.remove', resource, async () => {
     const { workers, pods } = found.workloads
-    // As the statement that removes it has it.
+    // The same condition as in the statement that removes a host.
     if (found.host.status !== 'OFFLINE' && workers + pods > 0) throw hostInUse()
     const removal = effect(resource, 'DELETES', 'WARNING', 'the machine has to join again before it gets work')
     return [removal, ...planGivingUp(await readDeparture(env, id))]

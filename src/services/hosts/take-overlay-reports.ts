@@ -5,7 +5,7 @@ import type { Env } from '../../env.ts'
 import type { OverlayReport } from '../../host-protocol/overlays.ts'
 import type { Owned } from '../../objects/owned.ts'
 
-/** Takes what a host says of whether members reach one another: about its own live members, and of no others (NET-47). */
+/** Forwards a host's reports about the connections between cluster members, restricted to its own live members (NET-47). */
 export async function takeOverlayReports(env: Env, host: Owned<'host'>, reports: readonly OverlayReport[]): Promise<void> {
   for (const report of reports) {
     const named = [...report.ready, ...report.gaps.map(({ from }) => from)]

@@ -3,7 +3,7 @@ import type { WorkloadReport } from '../../host-protocol/messages.ts'
 import type { Owned } from '../../objects/owned.ts'
 import { hostStub } from '../../objects/stubs.ts'
 
-/** Takes what an agent says about its workloads; what it has said before changes nothing (HOST-11). */
+/** Forwards an agent's reports about its workloads; a repeated report changes nothing (HOST-11). */
 export async function takeReports(env: Env, host: Owned<'host'>, reports: WorkloadReport[]): Promise<void> {
   await hostStub(env, host).report(host.id, reports)
 }

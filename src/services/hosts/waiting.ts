@@ -12,11 +12,13 @@ import type { OperatorContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 
 const BINDING = 'listWaiting'
-/** Rows of one page: each is tried against every host. */
+/** Rows per page: each is tried against every host. */
 const MAX_PAGE_ROWS = 200
 const MB_PER_GB = 1024
 
-/** Who waits for which capacity, the longest first (WHY-13): one query behind an index, and hosts that are at most 2 s old. Throws 422. */
+/**
+ * Returns the endpoints that wait for capacity, longest first (WHY-13): one indexed query, and hosts that are at most 2 s old. Throws 422.
+ */
 export async function listWaiting(ctx: OperatorContext, query: ListWaitingQuery): Promise<ListWaitingResponse> {
   const { env, nowMs } = ctx
   const after = decodeCursor(BINDING, query.cursor)

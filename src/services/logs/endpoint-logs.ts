@@ -16,9 +16,9 @@ import type { VerbContext } from '../context.ts'
 import { readEndpoint } from '../endpoints/endpoints.ts'
 import { lineView, pagesOf } from './log-lines.ts'
 
-/** Logs that are asked at a time: further ones only if the page may need them. */
+/** Logs that are read at the same time; further logs are read only if the page may need their lines. */
 const AT_ONCE = 8
-/** A worker may print before its object knows of it, and after it is gone; and clocks differ. */
+/** A worker may print before its object knows of it and after it is gone, and clocks differ. */
 const GRACE_MS = 60_000
 const BEGINNING: LinePlace = { atMs: 0, workerId: '-', n: 0 }
 
@@ -30,8 +30,9 @@ interface Reading {
 }
 
 /**
- * A page of the logs of all workers of an endpoint, in the order of time, of those that have left too while their logs are kept (JL-14). With
- * `job`: of what its workers printed while they had it. Throws 403, 404, and 429 when too many read one of the logs.
+ * Returns a page of the merged logs of all workers of an endpoint, ordered by time, with workers that have left while their logs are
+ * retained (JL-14). With `job`: the lines that its workers printed while they had that job. Throws 403, 404, and 429 when a log has too
+ * many readers.
  */
 export async function readEndpointLines(ctx: VerbContext, endpointId: string, query: MergedLinesQuery): Promise<MergedLinesResponse> {
   const endpoint = await readEndpoint(ctx, endpointId)
@@ -62,7 +63,7 @@ async function readMerged(
     const page = mergePages(pages, direction, after, limit)
     const [next] = waiting
     if (!next) return page
-    // The page is full, and nothing that was not read can stand in it.
+    // The page is full, and no unread log can have a line on it.
     const edge = direction === 'older' ? page.lines[0] : page.lines.at(-1)
     if (page.lines.length === limit && edge && isBeyond(next, edge.atMs, direction)) return { ...page, next: { ...edge } }
   }
@@ -85,7 +86,7 @@ async function readOne(
     limit,
   }
   const reply = await podLogStub(env, worker).readLines({ kind: 'worker', ownerId: endpointId, isKnown }, [wish])
-  // Its log is kept no longer.
+  // The retention of this log has ended.
   if (reply === 'unknown') return null
   const [page] = pagesOf(reply)
   return page ? { ...page, workerId: worker.id } : null
@@ -109,7 +110,7 @@ function mayHold({ fromMs, toMs }: OwnWorkerSpan, { direction, after, filter }: 
   return fromMs - GRACE_MS <= untilMs && (toMs === null || toMs + GRACE_MS >= sinceMs)
 }
 
-/** Those that a page in this direction needs first come first. */
+/** Orders the spans so that the logs that a page in this direction needs first are read first. */
 function nearness(a: OwnWorkerSpan, b: OwnWorkerSpan, direction: Direction): number {
   if (direction === 'newer') return a.fromMs - b.fromMs
   return (b.toMs ?? Number.MAX_SAFE_INTEGER) - (a.toMs ?? Number.MAX_SAFE_INTEGER)
@@ -122,7 +123,7 @@ function isBeyond({ fromMs, toMs }: OwnWorkerSpan, edgeMs: number, direction: Di
 function responseOf({ lines, next, isTruncated }: MergedPage, { direction, after }: Reading): MergedLinesResponse {
   const last = lines.at(-1)
   const isOlder = direction === 'older'
-  // What stands at the place itself, from which a page was read, is on the page's other side.
+  // The line at the start place itself belongs to the page on the other side.
   const older = isOlder ? next : after && { ...after, n: after.n + 1 }
   const newer = isOlder ? (after ? { ...after, n: Math.max(0, after.n - 1) } : (last ?? BEGINNING)) : (next ?? last ?? after ?? BEGINNING)
   return {

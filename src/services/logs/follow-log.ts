@@ -6,26 +6,28 @@ import type { LogKind } from '../../host-protocol/logs.ts'
 import { readLog } from '../../objects/log-reading.ts'
 import type { Owned } from '../../objects/owned.ts'
 
-/** When a reader of a log that has too many may come again: nobody knows, so not at once. */
+/** Retry delay for a log with too many readers. The time at which a reader leaves is unknown, so the delay is not zero. */
 const RETRY_SECONDS = '10'
 
 /** A log that the caller may read. */
 export interface ReadableLog {
   log: Owned<LogKind>
-  /** Endpoint of a worker, id of a pod. */
+  /** Id of a worker's endpoint, or of the pod. */
   ownerId: string
-  /** Whether the worker or pod exists now: then its log may be awaited before there is a line. */
+  /** Whether the worker or pod exists at present: then a reader may wait for the first line of its log. */
   isKnown: boolean
 }
 
-/** What a reader asks for (LOG-2), and the signal that it has left. */
+/** The query of a reader (LOG-2), and the signal that the reader has disconnected. */
 export interface LogReading {
   query: LogQuery
   lastEventId: string | undefined
   signal: AbortSignal
 }
 
-/** A log as a stream that stays open (LOG-4). Throws 404 when there is no such log (LOG-6), and 429 when too many read it. */
+/**
+ * Returns a log as a stream that stays open (LOG-4). Throws 404 when there is no such log (LOG-6), and 429 when it has too many readers.
+ */
 export async function followLog(
   env: Env,
   { log, ownerId, isKnown }: ReadableLog,

@@ -9,13 +9,16 @@ import type { ReadableLog } from './follow-log.ts'
 
 const RETRY_SECONDS = '2'
 
-/** A page of a log (JL-10). Throws 404 when there is no such log, 429 when too many read it, and 503 while its bucket is away. */
+/**
+ * Returns a page of a log (JL-10). Throws 404 when there is no such log, 429 when it has too many readers, and 503 while its bucket cannot
+ * be reached.
+ */
 export async function readLogLines(env: Env, { log, ownerId, isKnown }: ReadableLog, query: LogLinesQuery): Promise<LogLinesResponse> {
   const pages = pagesOf(await podLogStub(env, log).readLines({ kind: log.kind, ownerId, isKnown }, wishesOf(query)))
   return joinPages(pages, query)
 }
 
-/** The pages of a reply. Throws what it says instead. */
+/** Returns the pages of a reply, or throws the error that the reply stands for. */
 export function pagesOf(reply: LinesReply): FoundLines[] {
   if (Array.isArray(reply)) return reply
   if (reply === 'unknown') throw new Problem('notFound')
@@ -29,7 +32,7 @@ export function pagesOf(reply: LinesReply): FoundLines[] {
   })
 }
 
-// A page was read one way: on its other side is what its cursor came from, or the end of the log.
+// Joins pages that were read in one direction; the other side is the place of the cursor, or the end of the log.
 function joinPages(pages: FoundLines[], query: LogLinesQuery): LogLinesResponse {
   const [first] = pages
   if (!first) throw new Error('a query has a page')
@@ -50,7 +53,7 @@ function joinPages(pages: FoundLines[], query: LogLinesQuery): LogLinesResponse 
   }
 }
 
-/** The last line before what comes after a page that was read towards older lines. */
+/** Returns the number of the line before the newer side of a page that was read towards older lines. */
 function newerSideOf({ cursor, around }: LogLinesQuery, { newestN }: FoundLines): number {
   if (cursor !== undefined) return Math.max(0, Number(cursor.slice(1)) - 1)
   return around ?? newestN

@@ -6,14 +6,14 @@ import { followLog, type LogReading, type ReadableLog } from './follow-log.ts'
 import { readLogLines } from './log-lines.ts'
 
 /**
- * The log of a pod as a stream that stays open (LOG-1): one log over all containers that the pod ever had; of cluster members too (POD-16).
- * Throws 403, 404 for a pod that is terminated, unknown or another account's (LOG-6), and 429 when too many read this log.
+ * Returns the log of a pod as a stream that stays open (LOG-1): one log over all containers that the pod ever had, also for cluster members
+ * (POD-16). Throws 403, 404 for a pod that is terminated, unknown or another account's (LOG-6), and 429 when the log has too many readers.
  */
 export async function followPodLog(ctx: VerbContext, podId: string, reading: LogReading): Promise<ReadableStream> {
   return followLog(ctx.env, await podLog(ctx, podId), reading)
 }
 
-/** A page of the log of a pod (JL-10). Throws as `followPodLog` does. */
+/** Returns a page of the log of a pod (JL-10). Throws the errors of `followPodLog`, and 503 while the log's bucket cannot be reached. */
 export async function readPodLines(ctx: VerbContext, podId: string, query: LogLinesQuery): Promise<LogLinesResponse> {
   return readLogLines(ctx.env, await podLog(ctx, podId), query)
 }

@@ -8,8 +8,8 @@ import { logEvent } from '../../platform/log.ts'
 type Result = LogsResponse['results'][number]
 
 /**
- * Brings lines of a host's workloads to their logs. One log that cannot be written must not hold up the others, so its batch is left out of
- * the answer and comes again; one that is not the host's to write is refused for good (HOST-10).
+ * Appends lines of a host's workloads to their logs. A log that cannot be written does not block the others: its batch is left out of the
+ * answer, so the host sends it again. A batch for a workload that was not assigned to the host is refused for good (HOST-10).
  */
 export async function takeLogs(env: Env, host: Owned<'host'>, batches: readonly LogBatch[]): Promise<LogsResponse> {
   const results = await Promise.all(batches.map((batch) => takeBatch(env, host, batch)))

@@ -6,8 +6,8 @@ import { followLog, type LogReading, type ReadableLog } from './follow-log.ts'
 import { readLogLines } from './log-lines.ts'
 
 /**
- * The log of a worker as a stream that stays open (SCALE-8): of one that the endpoint has now, or had and whose log is still kept. Throws
- * 403, 404 for an endpoint or worker that is unknown or another account's (LOG-6), and 429 when too many read this log.
+ * Returns the log of a worker as a stream that stays open (SCALE-8), also of one that has left while its log is retained. Throws 403, 404
+ * for an endpoint or worker that is unknown or another account's (LOG-6), and 429 when the log has too many readers.
  */
 export async function followWorkerLog(
   ctx: VerbContext,
@@ -18,7 +18,9 @@ export async function followWorkerLog(
   return followLog(ctx.env, await workerLog(ctx, endpointId, workerId), reading)
 }
 
-/** A page of the log of a worker (JL-10). Throws as `followWorkerLog` does. */
+/**
+ * Returns a page of the log of a worker (JL-10). Throws the errors of `followWorkerLog`, and 503 while the log's bucket cannot be reached.
+ */
 export async function readWorkerLines(
   ctx: VerbContext,
   endpointId: string,

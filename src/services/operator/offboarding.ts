@@ -19,8 +19,8 @@ import { deleteEndpoint } from '../endpoints/endpoints.ts'
 import { actOnPod, updatePod } from '../pods/change-pod.ts'
 
 /**
- * Deletes a user with the personal account (TEAM-23): keys first, so that nothing new begins, then what works, then what is kept. What billing
- * needs stays. Repeating it goes on with what could not be ended. Throws 404, and 409 for the only owner of an organization.
+ * Deletes a user with the personal account (TEAM-23): first the keys, so that no new work begins, then running workloads, then stored data.
+ * Data for billing stays. A repeated call ends what an earlier one could not. Throws 404, and 409 for the only owner of an organization.
  */
 export async function deleteUser(operator: OperatorContext, userId: string): Promise<Offboarding> {
   const { env, nowMs } = operator
@@ -32,11 +32,11 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
   await writeSuspension(db, teamId, nowMs, noteByOperator(operator, teamId, change))
   const keys = await revokeKeysOf(db, userId, nowMs)
   forgetVerdicts()
-  // An organization whose other owners are suspended has no owner left who is not (DER-21).
+  // The organization's remaining owners may all be suspended (DER-21).
   const failed = (await settleFollowing(operator, userId)).flatMap((settled) => settled.failed)
   const principal = { via: 'OPERATOR', credentialId: 'operator', userId, teamId, scopes: scopesOf('ALL', []) } as const
   const ctx = { ...operator, principal }
-  // Their members first: those end with their cluster alone.
+  // Clusters come first, because their members end only with them.
   await endAll(
     'cluster',
     (afterId) => listClusterIds(db, teamId, afterId),
@@ -61,7 +61,7 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
   return { userId, deletedAt: isWhole ? formatTime(nowMs) : null, keys, pods, endpoints, ...wiped, failed }
 }
 
-/** Throws 409 for who is the only owner of an organization. */
+/** Throws 409 for a user who is the only owner of an organization. */
 export function refuseSoleOwner([sole]: readonly { id: string; name: string }[]): void {
   if (!sole) return
   const detail = `the user is the only owner of the organization ${sole.name} (${sole.id}): hand it over or delete it first`
@@ -73,7 +73,7 @@ async function endPod(ctx: VerbContext, id: string, locked: boolean): Promise<vo
   await actOnPod(ctx, id, 'terminate', undefined)
 }
 
-/** Ends one thing after the other, whatever becomes of the others; returns how many. */
+/** Ends the listed resources one by one and continues after failures; returns how many it ended. */
 async function endAll<Row extends { id: string }>(
   kind: string,
   list: (afterId: string) => Promise<Row[]>,

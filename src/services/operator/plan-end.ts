@@ -18,9 +18,9 @@ import type { OperatorContext } from '../context.ts'
 import { joinTokenUsed } from '../hosts/join-tokens.ts'
 import { refuseSoleOwner } from './offboarding.ts'
 
-// What the operator's ends and pauses of accounts would do (DRY-12, DRY-13). Each throws 404.
+// Dry runs of the operator's deletions, suspensions and revocations (DRY-12, DRY-13). Each throws 404.
 
-/** What suspending or resuming a user would do, in the organizations that go with the user too (DER-21). */
+/** Returns the plan of suspending or resuming a user, with the organizations that follow the user's suspension (DER-21). */
 export async function planSuspendUser(ctx: OperatorContext, userId: string, isSuspended: boolean): Promise<ChangePlan> {
   const user = await findUserOrThrow(ctx.env, userId)
   return planChange(`users.${isSuspended ? 'suspend' : 'resume'}`, accountOf(user), async () => {
@@ -35,7 +35,7 @@ async function pauseOfFollowing(ctx: OperatorContext, userId: string, isSuspende
   return (await Promise.all(pauses)).flat()
 }
 
-/** What suspending or resuming an organization would do. */
+/** Returns the plan of suspending or resuming an organization. */
 export async function planSuspendOrganization(ctx: OperatorContext, id: string, isSuspended: boolean): Promise<ChangePlan> {
   if (!(await isLiveOrganization(openDatabase(ctx.env.DB), id))) throw new Problem('notFound')
   const organization = { kind: 'organization' as const, id, name: null, teamId: id }
@@ -57,7 +57,7 @@ async function pauseOf({ env, nowMs }: OperatorContext, account: ChangedResource
   return planResumption(account, held)
 }
 
-/** What deleting a user would do: refused as the deletion is. */
+/** Returns the plan of deleting a user; throws the errors of the deletion. */
 export async function planDeleteUser(ctx: OperatorContext, userId: string): Promise<ChangePlan> {
   const { env, nowMs } = ctx
   const db = openDatabase(env.DB)
@@ -70,7 +70,7 @@ export async function planDeleteUser(ctx: OperatorContext, userId: string): Prom
   })
 }
 
-/** What ending the sessions of a user would do. */
+/** Returns the plan of ending the sessions of a user. */
 export async function planEndSessions({ env, nowMs }: OperatorContext, userId: string): Promise<ChangePlan> {
   const account = accountOf(await findUserOrThrow(env, userId))
   return planChange('sessions.end', account, async () => {
@@ -80,7 +80,7 @@ export async function planEndSessions({ env, nowMs }: OperatorContext, userId: s
   })
 }
 
-/** What freeing the identities of a user would do. */
+/** Returns the plan of freeing the identities of a user. */
 export async function planFreeIdentities({ env }: OperatorContext, userId: string): Promise<ChangePlan> {
   const account = accountOf(await findUserOrThrow(env, userId))
   return planChange('identities.free', account, async () => {
@@ -90,7 +90,7 @@ export async function planFreeIdentities({ env }: OperatorContext, userId: strin
   })
 }
 
-/** What taking back a join token would do (DRY-13): refused when a machine has joined with it. */
+/** Returns the plan of revoking a join token (DRY-13): refused when a host has joined with it. */
 export async function planRevokeJoinToken({ env }: OperatorContext, id: string): Promise<ChangePlan> {
   const row = await findJoinToken(openDatabase(env.DB), id)
   if (!row) throw new Problem('notFound')

@@ -40,8 +40,9 @@ const STEPS = [
 ] as const
 
 /**
- * One step of the walk over all that the plane keeps sealed: what lies open, or under a former TOKEN_SECRET, is sealed under the present one
- * (PP-213). One row that cannot be opened holds up no other (PP-238). The walk may be ended and begun again at any time.
+ * Runs one step over all sealed data of the plane: data that is in plain text or sealed under a previous TOKEN_SECRET is sealed under the
+ * present one (PP-213). A row that cannot be opened does not block the others (PP-238). The steps may be stopped and started again at any
+ * time.
  */
 export async function reseal(ctx: OperatorContext, cursor: string | undefined): Promise<ResealResponse> {
   const { env } = ctx
@@ -49,7 +50,7 @@ export async function reseal(ctx: OperatorContext, cursor: string | undefined): 
   const { ids, written, failed } = await runStep(env, step, afterId)
   for (const { id, error } of failed) logEvent('error', 'what is sealed could not be sealed anew', { step, id, error })
   const after = { step, looked: ids.length, resealed: written, failed: failed.length }
-  // A step is many batches, so its row is none of theirs: it is written whatever the last of them changed.
+  // A step consists of many batches, so its audit row belongs to none of them and is written whatever the last one changed.
   await insertAuditRows(openDatabase(env.DB), [
     rowByOperator(ctx, { action: 'secrets.reseal', resourceKind: 'secrets', resourceId: 'all', before: {}, after }),
   ])
@@ -77,7 +78,7 @@ function resealLogin(env: Env, row: Parameters<typeof openSealedLogin>[1]) {
   return login && sealLogin(env, row, login)
 }
 
-// One object that fails must not keep the others from it.
+// A failure of one object does not block the others.
 async function tellObjects(
   db: Records,
   kind: Parameters<typeof listObjects>[1],

@@ -5,12 +5,12 @@ import type { Scope } from '../../domain/access.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 
-/** Whose organizations a caller sees (TEAM-4): a session all of its user's, a key made in one that one. */
+/** Returns the organizations that a caller may see (TEAM-4): all of the user's for a session, only its own for a key made in one. */
 export function seerOf({ principal }: VerbContext): Seer {
   return { userId: principal.userId, boundTo: principal.via === 'SESSION' ? null : principal.teamId }
 }
 
-/** An organization of the caller. Throws 403 without the scope, and 404 for who is no member. */
+/** Returns an organization of the caller. Throws 403 without the scope, and 404 for a user who is no member. */
 export async function requireOrganization(ctx: VerbContext, scope: Scope, id: string): Promise<OrganizationRow> {
   requireScope(ctx.principal, scope)
   const organization = await findOrganization(openDatabase(ctx.env.DB), seerOf(ctx), id)
@@ -18,7 +18,7 @@ export async function requireOrganization(ctx: VerbContext, scope: Scope, id: st
   return organization
 }
 
-/** Refuses a key that was made in an organization where something is done for the user (TEAM-4). Throws 403. */
+/** Refuses a key that was made in an organization for operations on the user's own account (TEAM-4). Throws 403. */
 export async function requireOwnAccount(ctx: VerbContext): Promise<void> {
   requireScope(ctx.principal, 'account:write')
   const { via, userId, teamId } = ctx.principal
@@ -27,12 +27,12 @@ export async function requireOwnAccount(ctx: VerbContext): Promise<void> {
   throw new Problem('accessDenied', { detail })
 }
 
-/** The context with which a change of an organization is noted in its own audit log, whatever account the caller acts for (TEAM-15). */
+/** Returns the context that puts a change of an organization into its own audit log, whatever account the caller acts for (TEAM-15). */
 export function noteFor(ctx: VerbContext, teamId: string): VerbContext {
   return { ...ctx, principal: { ...ctx.principal, teamId } }
 }
 
-/** Throws what a decision refuses. */
+/** Throws the refusal of a decision, if there is one. */
 export function assertAllowed(refusal: Refusal | null): void {
   if (refusal) throw problemOf(refusal)
 }

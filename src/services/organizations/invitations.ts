@@ -29,8 +29,8 @@ const NOUN = 'invitation'
 const DAY_MS = 24 * 60 * 60_000
 
 /**
- * Invites an address (TEAM-5, TEAM-7). A plane may have no mail: the token stands in the answer, for the caller to pass on. Throws 400, 403, 404,
- * 409 and 422 (its key is in use).
+ * Invites an address (TEAM-5, TEAM-7). A plane may have no mail, so the answer holds the token for the caller to pass on. Throws 400, 403,
+ * 404, 409 and 422 (its key is in use).
  */
 export async function createInvitation(
   ctx: VerbContext,
@@ -59,7 +59,7 @@ async function write(
   const row = { ...place, ...times, tokenHash: await hashOf(ctx, token) }
   const answer = { ...toInvitation(row), token }
   const together = [...store(answer), noteOf(ctx, row, { action: 'invitations.create', before: null, after: stateOf(row) })]
-  // One that has ended neither keeps its address from another nor takes a place (DER-32).
+  // An invitation that has ended must not block its address or count towards the limit (DER-32).
   await table.deleteInvitationsOf(db, teamId, [...(await endedParents(ctx, await table.listInvitations(db, teamId, ctx.nowMs)))])
   return decideAgain(NOUN, async () => {
     const { role } = await requireOrganization(ctx, 'account:write', teamId)
@@ -69,7 +69,9 @@ async function write(
   })
 }
 
-/** The open invitations of an organization, oldest first (TEAM-7), without those whose key has ended (DER-32). Throws 403 and 404. */
+/**
+ * Returns the open invitations of an organization, oldest first (TEAM-7), without those whose key has ended (DER-32). Throws 403 and 404.
+ */
 export async function listInvitations(ctx: VerbContext, id: string): Promise<Invitation[]> {
   assertAllowed(refuseManaging((await requireOrganization(ctx, 'organizations:read', id)).role))
   const rows = await table.listInvitations(openDatabase(ctx.env.DB), id, ctx.nowMs)
@@ -77,7 +79,7 @@ export async function listInvitations(ctx: VerbContext, id: string): Promise<Inv
   return rows.filter(({ parent }) => parent === null || !ended.has(parent)).map(toInvitation)
 }
 
-/** Takes an open invitation back (TEAM-5). Throws 403 and 404. */
+/** Revokes an open invitation (TEAM-5). Throws 403 and 404. */
 export async function revokeInvitation(ctx: VerbContext, id: string, invitationId: string): Promise<void> {
   const db = openDatabase(ctx.env.DB)
   await decideAgain(NOUN, async () => {
@@ -91,7 +93,7 @@ export async function revokeInvitation(ctx: VerbContext, id: string, invitationI
   })
 }
 
-/** Makes the caller a member, by the token of an invitation for his address (TEAM-8). Throws 400, 403, 404 and 409. */
+/** Makes the caller a member, by the token of an invitation for the caller's address (TEAM-8). Throws 400, 403, 404 and 409. */
 export async function acceptInvitation(ctx: VerbContext, token: string): Promise<Organization> {
   await requireOwnAccount(ctx)
   const db = openDatabase(ctx.env.DB)
@@ -100,7 +102,7 @@ export async function acceptInvitation(ctx: VerbContext, token: string): Promise
     const { invitation: row, team } = await requireInvitation(ctx, token)
     if (row.role === 'OWNER') assertAllowed(refuseOwning(await countOwned(db, userId)))
     const around = await table.lookAround(db, row.teamId, row.email, ctx.nowMs)
-    // It is what the one who invited could do now, had the address no invitation yet.
+    // Repeats the check of the invitation at present, as if the address had no invitation yet.
     assertAllowed(refuseInvitation({ actor: 'OWNER', role: row.role, ...around, isInvited: false, open: 0 }))
     const note = noteOf(ctx, row, { action: 'invitations.accept', before: stateOf(row), after: { userId, role: row.role } })
     if (!(await table.acceptInvitation(db, row, userId, ctx.nowMs, note))) return null
@@ -110,7 +112,7 @@ export async function acceptInvitation(ctx: VerbContext, token: string): Promise
   return joined
 }
 
-/** Ends an invitation for the caller's address without taking it (TEAM-8). Throws 403 and 404. */
+/** Declines an invitation for the caller's address (TEAM-8). Throws 403 and 404. */
 export async function declineInvitation(ctx: VerbContext, token: string): Promise<void> {
   await requireOwnAccount(ctx)
   await decideAgain(NOUN, async () => {
@@ -120,7 +122,10 @@ export async function declineInvitation(ctx: VerbContext, token: string): Promis
   })
 }
 
-/** One answer for a token that is wrong, spent, expired, revoked, without its maker or for another user: none of it can be told apart (TEAM-8). */
+/**
+ * Returns the open invitation of a token. The 404 is the same for a token that is wrong, used, expired, revoked, without its creator or for
+ * another user, so that the answer does not reveal which (TEAM-8).
+ */
 async function requireInvitation(ctx: VerbContext, token: string) {
   const found = await table.findInvitationOf(openDatabase(ctx.env.DB), ctx.principal.userId, await hashOf(ctx, token), ctx.nowMs)
   if (found && (await endedParents(ctx, [found.invitation])).size === 0) return found
@@ -129,14 +134,14 @@ async function requireInvitation(ctx: VerbContext, token: string) {
   throw new Problem('notFound', { detail })
 }
 
-/** Which of the keys that made invitations have ended, with what these are derived from (DER-32). */
+/** Returns the parents of invitations, keys and what these are derived from, that have ended (DER-32). */
 async function endedParents({ env, nowMs }: VerbContext, rows: readonly table.InvitationRow[]): Promise<ReadonlySet<string>> {
   const parents = [...new Set(rows.flatMap(({ parent }) => parent ?? []))]
   const good = await Promise.all(parents.map((parent) => isParentGood(env, readParent(parent), nowMs)))
   return new Set(parents.filter((_parent, at) => !good[at]))
 }
 
-// With the pepper of the keys, which no rotation changes: an invitation lives for weeks.
+// Hashes with the pepper of the keys, which is not rotated, because an invitation lives for weeks.
 function hashOf({ env }: VerbContext, token: string): Promise<string> {
   return keyedDigest(env.KEY_PEPPER, `invitation\n${token}`)
 }

@@ -19,7 +19,7 @@ import { getOrganization, toMember } from './organizations.ts'
 
 const NOUN = 'membership'
 
-/** Gives a member another role (TEAM-5, TEAM-6). Throws 400, 403, 404 and 409. */
+/** Changes the role of a member (TEAM-5, TEAM-6). Throws 400, 403, 404 and 409. */
 export async function changeRole(
   ctx: VerbContext,
   id: string,
@@ -42,13 +42,13 @@ export async function changeRole(
   return toMember(changed)
 }
 
-/** The tag of a member is the role, in quotes: nothing else of one changes, and every list has it. */
+/** Returns the tag of a member: the role in quotes, because nothing else changes and every list contains it. */
 export function tagOfMember({ role }: Pick<table.MemberRow, 'role'>): string {
   return `"${role}"`
 }
 
 /**
- * Removes a member, or lets the caller leave (TEAM-5, TEAM-6). The keys that the one who goes has made there are revoked, or `keysTo` has them
+ * Removes a member, or lets the caller leave (TEAM-5, TEAM-6). Keys that the leaving member made there are revoked, or handed to `keysTo`
  * (TEAM-10, TEAM-11). Throws 400, 403, 404 and 409.
  */
 export async function removeMember(ctx: VerbContext, id: string, userId: string, keysTo: string | undefined): Promise<void> {
@@ -68,7 +68,7 @@ export async function removeMember(ctx: VerbContext, id: string, userId: string,
   forgetVerdicts()
 }
 
-/** Makes a member the owner, and the caller an administrator, at once (TEAM-12). Throws 400, 403, 404 and 409. */
+/** Makes a member the owner, and the caller an administrator, in one step (TEAM-12). Throws 400, 403, 404 and 409. */
 export async function handOver(ctx: VerbContext, id: string, { userId }: HandOverRequest): Promise<OrganizationDetails> {
   const db = openDatabase(ctx.env.DB)
   await decideAgain(NOUN, async () => {
@@ -84,7 +84,7 @@ export async function handOver(ctx: VerbContext, id: string, { userId }: HandOve
   return getOrganization(ctx, id)
 }
 
-/** Who hands over, and who becomes the owner; throws what refuses it. */
+/** Returns the present and the next owner of a handover; throws its refusals. */
 export async function decideHandOver(
   ctx: VerbContext,
   id: string,
@@ -115,7 +115,10 @@ async function lookFor(ctx: VerbContext, id: string, userIds: readonly string[])
   return { actor: { userId, role }, ...found }
 }
 
-/** Who acts and who is acted on. A member who manages nobody learns nothing of who else is one: 403 before 404. */
+/**
+ * Returns the acting and the affected member. A member without the right to manage others gets 403 before 404, so that the answer does not
+ * reveal who else is a member.
+ */
 export async function look(
   ctx: VerbContext,
   id: string,

@@ -23,27 +23,27 @@ import { assertAllowed, noteFor, requireOrganization, requireOwnAccount, seerOf 
 
 const NOUN = 'organization'
 
-/** All organizations of the caller, newest first (ORG-1, ORG-4). Throws 403. */
+/** Returns all organizations of the caller, newest first (ORG-1, ORG-4). Throws 403. */
 export async function listOrganizations(ctx: VerbContext): Promise<Organization[]> {
   requireScope(ctx.principal, 'organizations:read')
   return (await table.listOrganizations(openDatabase(ctx.env.DB), seerOf(ctx))).map(toOrganization)
 }
 
-/** An organization with its members (ORG-2). Throws 403, and 404 for who is none of them. */
+/** Returns an organization with its members (ORG-2). Throws 403, and 404 for callers who are no members. */
 export async function getOrganization(ctx: VerbContext, id: string): Promise<OrganizationDetails> {
   const organization = await requireOrganization(ctx, 'organizations:read', id)
   tellTag(ctx, tagOfOrganization(ctx, organization))
   return { ...toOrganization(organization), members: (await listMembers(openDatabase(ctx.env.DB), id)).map(toMember) }
 }
 
-/** Makes an organization of which the caller is the owner (TEAM-3, TEAM-4). Throws 400, 403, 409 and 422 (its key is in use). */
+/** Creates an organization that the caller owns (TEAM-3, TEAM-4). Throws 400, 403, 409 and 422 (its key is in use). */
 export async function createOrganization(
   ctx: VerbContext,
   body: CreateOrganizationRequest,
   key: string | undefined,
 ): Promise<Organization> {
   await requireOwnAccount(ctx)
-  // Members who act for one account share its Idempotency-Keys, and each owns what he makes.
+  // The user id is part of the request: members who act for one account share its Idempotency-Keys, but each owns what they create.
   const made = await onceForKey<Organization>(ctx, 'createOrganization', key, [ctx.principal.userId, body], (store) =>
     write(ctx, body, store),
   )
@@ -63,7 +63,7 @@ async function write(ctx: VerbContext, { name }: CreateOrganizationRequest, stor
   })
 }
 
-/** Gives an organization another name (TEAM-5). Throws 403 and 404. */
+/** Renames an organization (TEAM-5). Throws 403 and 404. */
 export function renameOrganization(ctx: VerbContext, id: string, { name }: UpdateOrganizationRequest): Promise<Organization> {
   const db = openDatabase(ctx.env.DB)
   return decideAgain(NOUN, async () => {
@@ -80,7 +80,7 @@ export function renameOrganization(ctx: VerbContext, id: string, { name }: Updat
   })
 }
 
-/** Deletes an organization that has nothing left (TEAM-13). Throws 403, 404 and 409. */
+/** Deletes an organization that has no resources left (TEAM-13). Throws 403, 404 and 409. */
 export async function deleteOrganization(ctx: VerbContext, id: string): Promise<void> {
   const db = openDatabase(ctx.env.DB)
   await decideAgain(NOUN, async () => {
@@ -95,17 +95,17 @@ export async function deleteOrganization(ctx: VerbContext, id: string): Promise<
   forgetVerdicts()
 }
 
-/** The tag of an organization: of its name, which alone a PATCH may change. */
+/** Returns the tag of an organization, over its name, the only field that a PATCH may change. */
 export function tagOfOrganization({ env }: VerbContext, { id, name }: Pick<table.OrganizationRow, 'id' | 'name'>): string {
   return contentTag(env, NOUN, id, name)
 }
 
-/** An organization as it is shown. */
+/** Returns an organization in the format of the answer. */
 export function toOrganization({ id, name, role, createdAt }: table.OrganizationRow): Organization {
   return { id, name, role, createdAt: formatTime(createdAt) }
 }
 
-/** A member as he is shown. */
+/** Returns a member in the format of the answer. */
 export function toMember({ userId, email, role, createdAt }: MemberRow): OrganizationMember {
   return { userId, email, role, joinedAt: formatTime(createdAt) }
 }

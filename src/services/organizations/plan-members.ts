@@ -17,9 +17,9 @@ import { assertAllowed, requireOrganization } from './caller.ts'
 import { decideHandOver, look, tagOfMember } from './members.ts'
 import { tagOfOrganization } from './organizations.ts'
 
-// What changes among the members of an organization would do (DRY-14, DRY-15): refused as they are.
+// Dry runs of changes among the members of an organization (DRY-14, DRY-15), with the errors of the changes themselves.
 
-/** Throws 403 and 404. */
+/** Returns the plan of changing a member's role. Throws 403 and 404. */
 export async function planChangeRole(ctx: VerbContext, id: string, userId: string, { role: to }: UpdateMemberRequest): Promise<ChangePlan> {
   const db = openDatabase(ctx.env.DB)
   const { member, standing } = await look(ctx, id, userId)
@@ -30,7 +30,7 @@ export async function planChangeRole(ctx: VerbContext, id: string, userId: strin
   })
 }
 
-/** Throws 403 and 404. */
+/** Returns the plan of removing a member or leaving. Throws 403 and 404. */
 export async function planRemoveMember(ctx: VerbContext, id: string, userId: string, keysTo: string | undefined): Promise<ChangePlan> {
   const { member, members, standing } = await look(ctx, id, userId, keysTo)
   return planChange(standing.isSelf ? 'members.leave' : 'members.remove', memberOf(member), async () => {
@@ -42,7 +42,7 @@ export async function planRemoveMember(ctx: VerbContext, id: string, userId: str
   })
 }
 
-/** Throws 403 and 404. */
+/** Returns the plan of handing an organization over. Throws 403 and 404. */
 export async function planHandOver(ctx: VerbContext, id: string, { userId }: HandOverRequest): Promise<ChangePlan> {
   const { name } = await requireOrganization(ctx, 'account:write', id)
   const db = openDatabase(ctx.env.DB)
@@ -56,7 +56,7 @@ export async function planHandOver(ctx: VerbContext, id: string, { userId }: Han
   })
 }
 
-/** Throws 403 and 404. */
+/** Returns the plan of deleting an organization. Throws 403 and 404. */
 export async function planDeleteOrganization(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const db = openDatabase(ctx.env.DB)
   const { name, role } = await requireOrganization(ctx, 'account:write', id)
@@ -74,7 +74,7 @@ export async function planDeleteOrganization(ctx: VerbContext, id: string): Prom
   })
 }
 
-/** Throws 403 and 404. */
+/** Returns the plan of revoking an invitation. Throws 403 and 404. */
 export async function planRevokeInvitation(ctx: VerbContext, id: string, invitationId: string): Promise<ChangePlan> {
   const { role } = await requireOrganization(ctx, 'account:write', id)
   assertAllowed(refuseManaging(role))

@@ -11,10 +11,10 @@ import type { OperatorContext } from '../context.ts'
 import { listHosts } from '../hosts/hosts.ts'
 import { probeObject, readApplied } from './readiness.ts'
 
-/** More than these are told as so many. */
+/** Highest count that is reported; larger numbers appear as this one. */
 const WAITING_COUNTED = 1_000
 
-/** How the plane itself is (PLN-1). The caller is an operator. */
+/** Returns the status of the plane itself (PLN-1). The caller is an operator. */
 export async function getPlaneStatus({ env, nowMs }: OperatorContext): Promise<PlaneStatus> {
   const facts = await readFacts(env, nowMs)
   return {

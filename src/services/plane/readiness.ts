@@ -7,16 +7,16 @@ import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { rateLimiterStub } from '../../objects/stubs.ts'
 
-/** Answers are as old as this at the most, milliseconds, so that asking often costs nothing. */
+/** Maximum age of a cached answer in milliseconds, so that frequent requests cost nothing. */
 const KEPT_MS = 5_000
-/** No user has this id: the object exists for these checks alone. */
+/** Id of an object that exists only for these checks; no user has this id. */
 const PROBED = 'readiness'
 
 const known = new WeakMap<Env, { atMs: number; faults: Promise<PlaneCheck[]> }>()
 
 /**
- * What keeps the plane from serving (PLN-2): a database without answer or tables, an object that cannot write a row, a disk that is full or
- * soon will be, damaged files. Empty when it is ready. Never throws.
+ * Returns the faults that keep the plane from serving (PLN-2): a database without answer or tables, an object that cannot write a row, a
+ * disk that is full or soon will be, damaged files. Empty when the plane is ready. Never throws.
  */
 export async function readFaults(env: Env, nowMs: number): Promise<PlaneCheck[]> {
   const last = known.get(env)
@@ -35,14 +35,14 @@ async function findFaults(env: Env): Promise<PlaneCheck[]> {
   }
 }
 
-/** The migrations that the database has, and how long it took to say so, milliseconds. */
+/** Returns the applied migrations of the database and the duration of the query in milliseconds. */
 export async function readApplied(env: Env): Promise<{ applied: string[]; databaseMs: number }> {
   const startedAtMs = Date.now()
   const applied = await listAppliedMigrations(openDatabase(env.DB))
   return { applied, databaseMs: Date.now() - startedAtMs }
 }
 
-/** Opens an object and has it write a row. Returns why that failed, or null. */
+/** Opens an object and has it write a row. Returns the reason of a failure, or null. */
 export async function probeObject(env: Env): Promise<string | null> {
   try {
     await rateLimiterStub(env, asPlane('user', PROBED, 'checks itself')).probe()

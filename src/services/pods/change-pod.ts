@@ -32,8 +32,8 @@ import { showPod, type TaggedPod } from './pods.ts'
 import { countedForStart } from './resume-count.ts'
 
 /**
- * An action on a pod (POD-14 to POD-18). Null after `terminate`. `gpuCount`: with how many `start` starts it (GQL-37). Throws 400 (its host has no
- * room, or is away), 403, 404, 409 (not valid now, locked, of a cluster) and 412.
+ * Runs an action on a pod (POD-14 to POD-18). Returns null after `terminate`. `gpuCount`: the number of GPUs for `start` (GQL-37). Throws
+ * 400 (its host has no room or cannot be reached), 403, 404, 409 (not valid in this state, locked, of a cluster) and 412.
  */
 export async function actOnPod(
   ctx: VerbContext,
@@ -48,7 +48,7 @@ export async function actOnPod(
   return null
 }
 
-/** What an action makes of a pod as it is; throws what refuses it. */
+/** Returns the pod's change by an action; throws its refusals. */
 export async function decideFor(ctx: VerbContext, before: PodRow, action: PodAction, gpuCount?: number): Promise<PodChange<PodRow>> {
   if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
   const outcome = decideAction(before, action, Date.now())
@@ -65,7 +65,7 @@ async function decideStart(ctx: VerbContext, before: PodRow, { pod, usage }: Pod
   return { pod: started, usage }
 }
 
-/** `reset` of API v1 (LEG-6). Throws as `actOnPod`. */
+/** Runs `reset` of API v1 (LEG-6). Throws the errors of `actOnPod`. */
 export async function resetPod(ctx: VerbContext, id: string): Promise<TaggedPod> {
   const pod = await change(ctx, id, undefined, 'reset', async (before) => {
     if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
@@ -77,7 +77,7 @@ export async function resetPod(ctx: VerbContext, id: string): Promise<TaggedPod>
   return showPod(ctx, pod)
 }
 
-/** The row of a terminated pod stays for ever: what its user put into it need not. */
+/** Removes the user's contents from a terminated pod, whose row stays for ever. */
 function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
   const { accessEnv: _accessEnv, ...spec } = pod.spec
   return { pod: { ...pod, spec: { ...spec, container: { ...spec.container, args: '', env: {} } } }, usage }
@@ -89,14 +89,14 @@ export async function updatePod(ctx: VerbContext, id: string, body: UpdatePodReq
   return showPod(ctx, await change(ctx, id, ifMatch, 'update', (before) => decideUpdate(ctx, before, body, PROVIDED)))
 }
 
-/** What a PATCH has made ready before it is written, or only looks for. */
+/** Functions that reserve what a PATCH needs before it is written, or only check it for a dry run. */
 export interface PatchNeeds {
   registry: typeof claimRegistry
   globalIp: typeof globalIpAfter
 }
 const PROVIDED: PatchNeeds = { registry: claimRegistry, globalIp: globalIpAfter }
 
-/** What a PATCH makes of a pod as it is, null where it says what holds already; throws what refuses it. */
+/** Returns the pod's change by a PATCH, null when nothing changes; throws its refusals. */
 export async function decideUpdate(
   ctx: VerbContext,
   before: PodRow,
@@ -120,7 +120,7 @@ export async function decideUpdate(
   return charged
 }
 
-/** Disks of another size are charged at the prices of today, others as before (BIL-7). */
+/** Disks of another size are charged at present prices, others as before (BIL-7). */
 async function diskRatesOf({ env }: VerbContext, before: PodRow, { spec }: PodRow) {
   const { diskNanosPerHour, stoppedDiskNanosPerHour } = before
   const isSame =
@@ -128,7 +128,9 @@ async function diskRatesOf({ env }: VerbContext, before: PodRow, { spec }: PodRo
   return isSame ? { diskNanosPerHour, stoppedDiskNanosPerHour } : podDiskRates((await loadCatalog(env)).storage, spec)
 }
 
-/** A pod's own key changes no member of its pod (AUT-6): whoever breaks into a container would widen what the owner gave it. */
+/**
+ * A pod's own key may not change any field of its pod (AUT-6): an intruder in the container could extend the rights that the owner gave it.
+ */
 export function requirePatchScope(ctx: VerbContext, body: UpdatePodRequest): void {
   requireScope(ctx.principal, 'pods:write')
   requireRegistryScope(ctx, body.registry)
@@ -138,7 +140,7 @@ function namesImage({ image, registry, templateId }: UpdatePodRequest): boolean 
   return image !== undefined || registry !== undefined || templateId !== undefined
 }
 
-/** Decides on the row as it is and writes what was decided; another change in between means deciding anew, `If-Match` included. */
+/** Decides on the present row and writes the result; after a concurrent change it decides again, `If-Match` included. */
 async function change(
   ctx: VerbContext,
   id: string,
@@ -169,7 +171,7 @@ const DISK_TAKEN = 'There is not enough free disk on the host machine of this po
 const DISK_SHARE_TAKEN =
   'Pods of this account, stopped ones too, may hold no more disk of the host machine of this pod beside other accounts. Terminate another one there that is not needed, or create a larger one elsewhere.'
 
-/** Why a pod that has no room for a change has none. */
+/** Returns the reason why a pod has no room for a change. Throws 400 or 402 when a budget or limit is the reason. */
 export async function noRoom(ctx: VerbContext, before: PodRow, after: PodRow): Promise<Problem> {
   if (isToRun(before) || !isToRun(after)) {
     await requireSpend(ctx, growthNanos(before, after, isToRun(after)))
@@ -183,7 +185,9 @@ export async function noRoom(ctx: VerbContext, before: PodRow, after: PodRow): P
   return problemOf(refuseStart(compute.kind === 'gpu'))
 }
 
-/** A pod starts where it was, if that machine is there and takes work: it would be kept waiting without a word (PP-86). */
+/**
+ * Throws 400 unless the pod's host is online and not cordoned: a pod starts only there, and would otherwise wait without a reason (PP-86).
+ */
 async function requireHost({ env }: VerbContext, { hostId }: PodRow): Promise<void> {
   const host = await findHostState(openDatabase(env.DB), hostId)
   if (host?.status === 'ONLINE' && host.cordonedAt === null) return

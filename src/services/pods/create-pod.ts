@@ -38,10 +38,10 @@ import { computeView, toPod } from './pod-view.ts'
 import type { TaggedPod } from './pods.ts'
 
 const OPERATION = 'createPod'
-/** Hosts that one dry run names. */
+/** Maximum number of hosts in a dry run. */
 const MAX_HOSTS_SHOWN = 100
 
-/** What only older interfaces ask of a create. */
+/** Options of a create that only older APIs use. */
 export interface CreateManner {
   /** No other live pod of the account may have its name (GQL-19). */
   hasOwnName?: boolean
@@ -49,8 +49,8 @@ export interface CreateManner {
 }
 
 /**
- * Creates a pod on the best host that has room (POD-2 to POD-11, POD-20, POD-22). Throws 400 (also when nothing has room), 403, 404 (template),
- * 409 (its key is in use), 413 (with its template) and 422. `asked`: what the client has sent, if that is another body.
+ * Creates a pod on the best host that has room (POD-2 to POD-11, POD-20, POD-22). Throws 400 (also when no host has room), 403, 404
+ * (template), 409 (its key is in use), 413 (with its template) and 422. `asked`: the client's request, when it differs from `body`.
  */
 export async function createPod(
   ctx: VerbContext,
@@ -73,7 +73,10 @@ function replayOf({ env, principal }: VerbContext, body: CreatePodRequest) {
   })
 }
 
-/** Where the pod of a body would go now, or what each host lacks; nothing is written (PP-83). Throws what the create would. */
+/**
+ * Returns where the pod of a body would be placed at present, or what each host lacks; writes nothing (PP-83). Throws the errors of the
+ * create.
+ */
 export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlacementPreview> {
   requireScope(ctx.principal, 'pods:write')
   const { plan, references } = await planOrThrow(ctx, body)
@@ -103,7 +106,7 @@ async function place(ctx: VerbContext, body: CreatePodRequest, manner: CreateMan
   const plan = withManner((await planOrThrow(ctx, body)).plan, manner)
   await claimRegistry(ctx, plan.spec.container)
   const draft = draftPodOf(ctx, { id: newResourceId(), sshSuffix: newSshSuffix(), name: body.name }, plan)
-  // ERR-6: before placement.
+  // ERR-6: this check comes before placement.
   await requireSpend(ctx, runningNanos(draft))
   const settings = readSettings(ctx.env)
   const answerOf = (pod: Parameters<typeof toPod>[0]) => ({ pod: toPod(pod, settings, ctx.nowMs), etag: etagOf(pod.version) })
@@ -118,7 +121,7 @@ async function place(ctx: VerbContext, body: CreatePodRequest, manner: CreateMan
     async (error: unknown) => {
       if (isNameFailure(error)) throw new Problem('conflict', { detail: `the account has a pod ${body.name}; choose another name` })
       if (!isReferenceFailure(error)) throw error
-      // What the pod names was deleted meanwhile: looked up again, it is refused by its name.
+      // A referenced resource was deleted meanwhile; this second plan refuses it by name.
       await planOrThrow(ctx, body)
       throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
     },
@@ -158,7 +161,7 @@ async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<{ 
   return { plan, references }
 }
 
-// The one that is to be made is no stopped one; where there are as many as may be, it could never be stopped (PP-162).
+// Requires a stopped pod as well, although the new pod is not stopped: with that budget used up, it could never be stopped (PP-162).
 function budgetOf(body: CreatePodRequest) {
   return { pods: 1, stoppedPods: 1, ...(body.gpu && { gpus: body.gpu.count ?? POD_DEFAULTS.gpuCount }) }
 }

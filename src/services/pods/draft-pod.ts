@@ -2,7 +2,7 @@ import type { PodPlan } from '../../domain/pod/request/request.ts'
 import type { PodDraft } from '../../effects/pods/place-pod.ts'
 import type { VerbContext } from '../context.ts'
 
-/** A new pod out of its plan, but for what placement decides. `own`: what is this pod's alone. */
+/** Returns a new pod from its plan, without the parts that placement decides. `own`: the fields of this pod only. */
 export function draftPodOf(
   { principal, nowMs }: VerbContext,
   own: Pick<PodDraft, 'id' | 'sshSuffix' | 'name'>,

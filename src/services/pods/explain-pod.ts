@@ -21,7 +21,7 @@ import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { readLivePods } from './live-pods.ts'
 
-/** What a stopped pod is judged by. */
+/** Inputs of the explanation of a stopped pod. */
 interface Known {
   snapshot: Snapshot
   means: Means
@@ -29,7 +29,7 @@ interface Known {
   holders: readonly Holder[]
 }
 
-/** Why a pod is where it is, and what would start it now (WHY-1 to WHY-6). Throws 403 and 404. */
+/** Returns the explanation of a pod's state, with options that would start it (WHY-1 to WHY-6). Throws 403 and 404. */
 export async function explainOwnPod(ctx: VerbContext, id: string): Promise<PodExplanation> {
   requireScope(ctx.principal, 'pods:read', id)
   const pod = await own(ctx.env, ctx.principal, 'pod', id)
@@ -49,7 +49,7 @@ async function explainStopped(ctx: VerbContext, row: PodRow): Promise<Why> {
   const known = await look(ctx, row)
   const block = findBlock(row, known)
   const verdict = explainPod(row, { silentSinceMs: null, block })
-  // A member of a cluster takes no action by itself (POD-16).
+  // A member of a cluster has no actions of its own (POD-16).
   const advice = row.clusterId === null ? advise(row, block, known) : []
   return answerWhy(ctx.env, verdict, advice, { nowMs: ctx.nowMs, asOfMs: known.snapshot.atMs })
 }
@@ -82,7 +82,7 @@ function gpusOf({ spec: { compute } }: Pick<PodRow, 'spec'>): number {
   return compute.kind === 'gpu' ? compute.count : 0
 }
 
-/** What would start it: itself where it was, an operator's word, or a pod like it elsewhere. */
+/** Returns the options that would start the pod: a start on its own host, an action of the operator, or a similar pod elsewhere. */
 function advise(row: PodRow, block: StartBlock | null, known: Known): Advice[] {
   const nanos = runningNanos(row)
   if (block?.code === 'SPEND_LIMIT' || block?.code === 'QUOTA') {
@@ -106,7 +106,7 @@ function uncordon(row: PodRow, { snapshot }: Known): Advice[] {
   return [{ option, hostIds: [row.hostId], needs: startNeeds(row) }]
 }
 
-/** What else of the account holds the room on its own machine, where its disks are. */
+/** Returns the options that free capacity used by the account on the pod's own host, where its disks are. */
 function makeRoom(row: PodRow, { snapshot, holders }: Known): Advice[] {
   const nanosPerHour = runningNanos(row)
   const fits = (host: PlacementHost) => (startMisses(row, host).length === 0 ? { nanosPerHour, hostIds: [host.id] } : null)

@@ -5,8 +5,9 @@ import { type CreateManner, createPod } from './create-pod.ts'
 import type { TaggedPod } from './pods.ts'
 
 /**
- * Creates a pod from the first of these bodies that a host can take (LEG-6). A key counts for all of them together: `asked` is what the client
- * has sent. A 400 passes on to the next one (ERR-3); when none is left it says what each was refused for. Throws what `createPod` does.
+ * Creates a pod from the first of these bodies that a host can take (LEG-6). The key applies to all of them together: `asked` is the
+ * client's request. A 400 moves on to the next body (ERR-3); after the last one the error lists each refusal. Throws the errors of
+ * `createPod`.
  */
 export async function createFirstFit(
   ctx: VerbContext,
@@ -36,7 +37,7 @@ function refuseAll(refusals: readonly { body: CreatePodRequest; problem: Problem
     const why = isSame ? '' : `${problem.detail} `
     return `${body.gpu?.id ?? body.cpu?.id}: ${why}${(problem.errors ?? []).join(', ')}`.trim()
   })
-  // Clients try again later on the text of the one that lacks capacity, whatever the others lack (GQL-73).
+  // The text of the capacity refusal comes first, because clients retry by that text, whatever else is missing (GQL-73).
   const lacking = refusals.find(({ problem }) => problem.code === 'NO_CAPACITY')?.problem
   const { code } = lacking ?? first.problem
   const shared = lacking ?? (isSame ? first.problem : undefined)

@@ -6,10 +6,10 @@ import { freeAddress } from '../../domain/overlay/addresses.ts'
 import type { PodDraft } from '../../effects/pods/place-pod.ts'
 import type { Env } from '../../env.ts'
 
-/** Pods of one account that are made at the same time. */
+/** Attempts when pods of one account are created at the same time. */
 const MAX_TRIES = 20
 
-/** An address in the network of an account that nobody has at the moment (NET-48). Throws 400 when there is none. */
+/** Returns a free address in the network of an account (NET-48). Throws 400 when there is none. */
 async function chooseGlobalAddress(env: Env, teamId: string): Promise<string> {
   const network = await provideAccountOverlay(openDatabase(env.DB), teamId, Date.now())
   const address = network && freeAddress('account', network.slot, network.taken)
@@ -17,7 +17,10 @@ async function chooseGlobalAddress(env: Env, teamId: string): Promise<string> {
   return address
 }
 
-/** Records a new pod with an address in the network of its account, if it wants one. Of pods that race for one the others get another. */
+/**
+ * Records a new pod, with an address in the network of its account if it asks for one. When pods race for one address, the others get
+ * another.
+ */
 export async function withGlobalAddress<T>(env: Env, draft: PodDraft, place: (draft: PodDraft) => Promise<T>): Promise<T> {
   if (!draft.spec.globalNetworking) return place(draft)
   for (let attempt = 1; ; attempt += 1) {
@@ -29,13 +32,13 @@ export async function withGlobalAddress<T>(env: Env, draft: PodDraft, place: (dr
   }
 }
 
-/** What a pod has in the network of its account after a change; throws 400 where its host takes part in none. */
+/** Returns a pod's address in the network of its account after a change; throws 400 when its host is on no private network. */
 export async function globalIpAfter(env: Env, before: PodRow, wanted: boolean): Promise<string | null> {
   const kept = await foretellGlobalIp(env, before, wanted)
   return wanted && kept === null ? chooseGlobalAddress(env, before.teamId) : kept
 }
 
-/** The same without giving it an address that it does not have yet. */
+/** Returns the address like `globalIpAfter`, but does not choose a new one. */
 export async function foretellGlobalIp(env: Env, before: PodRow, wanted: boolean): Promise<string | null> {
   if (!wanted) return null
   if (before.globalIp !== null || (await isOnOverlays(openDatabase(env.DB), before.hostId))) return before.globalIp

@@ -7,24 +7,24 @@ import { hostOf, type OwnPod } from '../../objects/ownership/own.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { inPieces } from '../../platform/yield-thread.ts'
 
-/** A host that takes longer does not hold up the answer; what it knows is left out. */
+/** Timeout per host: the answer does not wait for a slower host, whose data is left out. */
 const WAIT_MS = 1_000
-/** Hosts asked for one answer: a request may make a bounded number of calls. */
+/** Maximum number of hosts asked for one answer, because a request may make only a bounded number of calls. */
 const MAX_HOSTS = 500
-/** Pods that one call asks for: a few milliseconds. */
+/** Pods per call, which takes a few milliseconds. */
 const ASKED_AT_ONCE = 125
 const NOTHING: PodsOnHost = { silentSinceMs: null, stats: [], idle: [] }
 
-/** What a pod's host knows of it at the moment. */
+/** The live state of a pod as its host knows it. */
 export interface LivePod {
-  /** Last sign of life of a host that is silent; null while it is heard of (POD-23). */
+  /** Last sign of life of a silent host; null for a host that is not silent (POD-23). */
   silentSinceMs: number | null
   stats: WorkloadStats | undefined
-  /** Since when it does nothing (HIS-8); null: it does something, or that is not known. */
+  /** Since when the pod has been idle (HIS-8); null: it is active, or its state is unknown. */
   idleSinceMs: number | null
 }
 
-/** What is known at the moment of pods that are to run, by pod id: one call a host, all at once, and nothing is read from or written to D1. */
+/** Returns the live state of pods that are to run, by pod id: one call per host, all hosts at once, and no reads or writes of D1. */
 export async function readLivePods(env: Env, pods: readonly OwnPod[]): Promise<Map<string, LivePod>> {
   const byHost = Map.groupBy(
     pods.filter(({ row }) => isToRun(row) && !row.hostLost),
@@ -35,12 +35,12 @@ export async function readLivePods(env: Env, pods: readonly OwnPod[]): Promise<M
   return new Map(told.flat())
 }
 
-/** Of such pods, those whose hosts are silent, and since when. */
+/** Returns the pods on silent hosts, and since when. */
 export function silencesOf(live: Iterable<readonly [string, LivePod]>): Map<string, number> {
   return new Map([...live].flatMap(([id, { silentSinceMs }]) => (silentSinceMs === null ? [] : [[id, silentSinceMs]])))
 }
 
-/** Pods of one host; other requests run between two calls (RATE-22). */
+/** Reads the pods of one host in pieces; other requests run between two calls (RATE-22). */
 async function readInPieces(env: Env, pods: readonly OwnPod[]): Promise<[string, LivePod][]> {
   const told: [string, LivePod][] = []
   for await (const piece of inPieces(pods, ASKED_AT_ONCE)) told.push(...(await readFromHost(env, piece)))

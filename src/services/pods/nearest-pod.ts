@@ -13,7 +13,7 @@ import { readMeans } from '../../effects/why/means.ts'
 import { readSettings } from '../../env.ts'
 import type { VerbContext } from '../context.ts'
 
-/** A create that finds no place. */
+/** A create that fits on no host. */
 interface Refused {
   body: CreatePodRequest
   references: PodReferences
@@ -21,7 +21,7 @@ interface Refused {
   nanosPerHour: number
 }
 
-/** The smallest changes of a create with which it would be made now (WHY-12): each is the whole body to send. */
+/** Returns the smallest changes of a create that would succeed at present (WHY-12), each as a complete body. */
 export async function nearestPods({ env, principal, nowMs }: VerbContext, refused: Refused): Promise<WhyOption[]> {
   const { body, references, hosts, nanosPerHour } = refused
   const { teamId } = principal

@@ -20,7 +20,7 @@ import { requireRegistry } from '../resources/registries.ts'
 import { decideFor, decideUpdate, noRoom, type PatchNeeds, requirePatchScope } from './change-pod.ts'
 import { foretellGlobalIp } from './global-address.ts'
 
-/** A plan, with the version of the pod that it is about: for `If-Match` of the change. */
+/** A plan with the version of its pod, for `If-Match` of the change. */
 export interface TaggedPlan {
   plan: ChangePlan
   etag: string
@@ -28,12 +28,12 @@ export interface TaggedPlan {
 
 const FORETOLD: PatchNeeds = { registry: requireRegistry, globalIp: foretellGlobalIp }
 
-/** What an action would do (DRY-2, DRY-6): decided by what decides the action. Throws 403 and 404. */
+/** Returns the plan of an action (DRY-2, DRY-6), by the same decisions as the action. Throws 403 and 404. */
 export function planAction(ctx: VerbContext, id: string, action: PodAction, ifMatch: string | undefined): Promise<TaggedPlan> {
   return foretell(ctx, id, ifMatch, action, async (row) => (await decideFor(ctx, row, action)).pod)
 }
 
-/** What a PATCH would do (DRY-6). Throws 403, 404, 413 and 422. */
+/** Returns the plan of a PATCH (DRY-6). Throws 403, 404, 413 and 422. */
 export async function planUpdatePod(
   ctx: VerbContext,
   id: string,
@@ -64,7 +64,7 @@ async function foretell(
   return { plan, etag: etagOf(row.version) }
 }
 
-/** Whether the host has less than a pod would take of it, as the statement that takes it finds (POD-17, MNT-4). */
+/** Whether the host has too little for the change, by the same conditions as the statement that reserves it (POD-17, MNT-4). */
 async function isTooMuch({ env }: VerbContext, before: PodRow, after: PodRow): Promise<boolean> {
   const isStart = isToRun(after) && !isToRun(before)
   if (!isStart && (after.status === 'TERMINATED' || podDiskGb(after.spec) <= podDiskGb(before.spec))) return false

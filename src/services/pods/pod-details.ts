@@ -4,16 +4,19 @@ import { hasScope } from '../../domain/access.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
 import type { VerbContext } from '../context.ts'
 
-/** What older interfaces show of a pod beside what REST does (GQL-14). */
+/** Details of a pod that only older APIs show (GQL-14). */
 export interface PodDetail {
   /** User name at the SSH proxy (NET-2). */
   sshUser: string
-  /** A name of its host, for this account alone. */
+  /** An opaque name of its host, different for every account. */
   machineId: string
   isInterruptible: boolean
 }
 
-/** Of the account's pods with these ids, by id, in one statement. A pod that the key may neither read nor write is left out. */
+/**
+ * Returns the details of the account's pods with these ids, by id, in one statement. A pod that the key may neither read nor write is left
+ * out.
+ */
 export async function readPodDetails({ env, principal }: VerbContext, ids: readonly string[]): Promise<Map<string, PodDetail>> {
   const { teamId, scopes } = principal
   const mayKnow = (id: string) => hasScope(scopes, 'pods:read', id) || hasScope(scopes, 'pods:write', id)

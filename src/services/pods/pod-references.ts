@@ -11,8 +11,8 @@ import { findUnknownDataCenter } from '../resources/data-centers.ts'
 import { useTemplate } from '../resources/templates.ts'
 
 /**
- * Looks up everything that the ids of a create stand for, at once. What belongs to another account is not there (AUT-5).
- * Throws 403 for a private template that the key may not read, 404 for one that is not there, and 422 for one of endpoints (POD-9).
+ * Resolves all ids in a create concurrently. A resource of another account counts as missing (AUT-5). Throws 403 for a private template
+ * that the key may not read, 404 for a missing one, and 422 for a template of endpoints (POD-9).
  */
 export async function loadReferences(env: Env, principal: Principal, body: CreatePodRequest): Promise<PodReferences> {
   const { teamId } = principal
@@ -21,13 +21,13 @@ export async function loadReferences(env: Env, principal: Principal, body: Creat
     findVolume(env, teamId, body.mounts?.network?.[0]?.volumeId),
     isGlobalVolume(env, teamId, body.mounts?.global?.[0]?.volumeId),
     findUnknownDataCenter(env, body.dataCenterIds ?? []),
-    // A template may want them too.
+    // A template may also ask for SSH keys.
     (body.startSsh ?? body.templateId !== undefined) ? sshKeysOf(env, teamId) : [],
   ])
   return { ...shared, networkVolume, hasGlobalVolume, unknownDataCenter, sshKeys }
 }
 
-/** The same for a PATCH, whose volumes are those that the pod has. Throws as `loadReferences`. */
+/** Resolves the ids in a PATCH, whose volumes are those that the pod has. Throws the errors of `loadReferences`. */
 export async function loadPatchReferences(
   env: Env,
   principal: Principal,

@@ -15,7 +15,7 @@ import type { LivePod } from './live-pods.ts'
 
 const MB_PER_GB = 1024
 
-/** A pod as REST shows it (POD-2, POD-19, POD-21, POD-23). `live`: what its host knows of it now, if anything. */
+/** Returns a pod in the format of REST (POD-2, POD-19, POD-21, POD-23). `live`: its present state as reported by its host, if known. */
 export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy' | 'internalDomain'>, nowMs: number, live?: LivePod): Pod {
   const { container, mounts, cloud, onHostLoss } = pod.spec
   const silentSinceMs = live?.silentSinceMs ?? null
@@ -31,7 +31,7 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy' | 'intern
     registry: container.registry,
     status: pod.status,
     statusReason: silentSinceMs === null ? pod.statusReason : describeSilence(silentSinceMs),
-    // POD-16: members take no action here.
+    // POD-16: members have no actions of their own.
     actions: pod.clusterId === null ? actionsOf(pod) : [],
     mounts: mountsView(mounts),
     ...computeView(pod),
@@ -47,7 +47,7 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy' | 'intern
     onHostLoss,
     runtime: pod.status === 'RUNNING' && silentSinceMs === null ? runtimeView(pod, nowMs, live) : null,
     createdAt: formatTime(pod.createdAtMs),
-    // Of a pod whose host is lost the start is kept for the host's return.
+    // The start of a pod on a lost host stays stored for the host's return, but is not shown.
     startedAt: pod.startedAtMs === null || pod.hostLost ? null : formatTime(pod.startedAtMs),
     stopAfter: timeOrNull(pod.stopAfterMs),
     terminateAfter: timeOrNull(pod.terminateAfterMs),
@@ -66,7 +66,7 @@ function globalView({ id, globalIp }: PodRow, internalDomain: string): Pod['glob
   return globalIp === null ? { enabled: false } : { enabled: true, ip: globalIp, internalDns: internalName(id, internalDomain) }
 }
 
-/** What a pod was granted, totals of the whole pod (POD-7, POD-8). */
+/** Returns the granted resources as totals of the whole pod (POD-7, POD-8). */
 export function computeView({ spec: { compute }, vcpus, memoryMb }: Pick<PodRow, 'spec' | 'vcpus' | 'memoryMb'>): Pick<Pod, 'gpu' | 'cpu'> {
   if (compute.kind === 'cpu') return { cpu: { id: compute.flavorId, vcpuCount: compute.vcpuCount, memory: compute.memoryGb } }
   return { gpu: { id: compute.typeId, count: compute.count, vcpuCount: vcpus, memory: Math.max(1, Math.floor(memoryMb / MB_PER_GB)) } }

@@ -12,7 +12,7 @@ import { readLivePods, silencesOf } from './live-pods.ts'
 import { toPod } from './pod-view.ts'
 
 const LIST_BINDING = 'listPods'
-/** What a pod of a page costs, in rows that are only read (RATE-20): 0.1 ms. */
+/** Rows of `readRows` that each pod of a page counts as (RATE-20); a pod takes 0.1 ms. */
 const POD_WEIGHT = 10
 
 /** A pod with the tag of its version, for `ETag`. */
@@ -21,19 +21,19 @@ export interface TaggedPod {
   etag: string
 }
 
-/** Pods of a list, and since when the hosts of some have been silent. */
+/** A page of pods, and since when the hosts of some have been silent. */
 export interface PodPage {
   pods: Pod[]
   pagination: Pagination
   silentSinceMs: ReadonlyMap<string, number>
 }
 
-/** Pods that are made into their views at once: a few milliseconds. */
+/** Pods converted to views at once, which takes a few milliseconds. */
 const VIEWED_AT_ONCE = 100
 
 /**
- * A page of the account's live pods, newest first, cut short where it gets large (POD-1, PAG-1 to PAG-3, PP-97). Members of clusters are
- * taken out after the page is cut (PAG-7). Throws 403, and 422 for a cursor of another list.
+ * Returns a page of the account's live pods, newest first, cut short when it gets large (POD-1, PAG-1 to PAG-3, PP-97). Members of clusters
+ * are removed after the page is cut (PAG-7). Throws 403, and 422 for a cursor of another list.
  */
 export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<PodPage> {
   requireScope(ctx.principal, 'pods:read')
@@ -50,13 +50,13 @@ export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<
   return { pods: views, pagination, silentSinceMs: silencesOf(live) }
 }
 
-/** One pod as it is now. Throws 403, and 404 for an id that is unknown, terminated or another account's (POD-12, AUT-5). */
+/** Returns the present state of a pod. Throws 403, and 404 for an id that is unknown, terminated or another account's (POD-12, AUT-5). */
 export async function getPod(ctx: VerbContext, id: string): Promise<TaggedPod> {
   requireScope(ctx.principal, 'pods:read', id)
   return showPod(ctx, await own(ctx.env, ctx.principal, 'pod', id))
 }
 
-/** A pod with what its host says of it. */
+/** Returns a pod with its live state. */
 export async function showPod({ env, nowMs }: Pick<VerbContext, 'env' | 'nowMs'>, pod: OwnPod): Promise<TaggedPod> {
   const live = await readLivePods(env, [pod])
   return { pod: toPod(pod.row, readSettings(env), nowMs, live.get(pod.id)), etag: etagOf(pod.row.version) }

@@ -9,7 +9,7 @@ import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 
 /**
- * A pod that is to start with this many GPUs (GQL-37). Another number than it has costs more or less, so the pod's own key may not ask for it.
+ * Returns the pod as it would start with this many GPUs (GQL-37). Another number changes the cost, so the pod's own key may not ask for it.
  * Throws 400 and 403.
  */
 export async function countedForStart({ env, principal }: VerbContext, before: PodRow, count: number | undefined): Promise<PodRow> {

@@ -6,21 +6,21 @@ import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { showPod, type TaggedPod } from './pods.ts'
 
-/** How long an answer is held at most. */
+/** Maximum time that a request waits, in milliseconds. */
 const MAX_WAIT_MS = 25_000
-/** The row is read again at least this often: a change that nobody told of is seen then. */
+/** Maximum interval between two reads of the row, which finds changes without a notification. */
 const LOOK_AGAIN_MS = 2_000
 
 /**
- * One pod, once it has the status, cannot get it without an action, or 25 s have passed (PP-90). Throws as `getPod`, also when the pod is
- * terminated meanwhile. `signal`: the caller has gone.
+ * Returns a pod once it has the status, cannot reach it without an action, or 25 s have passed (PP-90). Throws the errors of `getPod`, also
+ * when the pod is terminated meanwhile. `signal`: aborted when the caller disconnects.
  */
 export async function waitForPod(ctx: VerbContext, id: string, wanted: PodStatus, signal: AbortSignal): Promise<TaggedPod> {
   requireScope(ctx.principal, 'pods:read', id)
   const untilMs = ctx.nowMs + MAX_WAIT_MS
   let pod = await own(ctx.env, ctx.principal, 'pod', id)
   for (let leftMs = MAX_WAIT_MS; !isWaitOver(pod.row, wanted) && leftMs > 0 && !signal.aborted; leftMs = untilMs - Date.now()) {
-    // Asked for before the row is read, so that no change falls between the two.
+    // Subscribes before the row is read, so that no change falls between the two.
     const change = nextChange(ctx, pod, Math.min(LOOK_AGAIN_MS, leftMs), signal)
     pod = await own(ctx.env, ctx.principal, 'pod', id)
     if (!isWaitOver(pod.row, wanted)) await change
@@ -37,7 +37,7 @@ function nextChange({ env }: VerbContext, pod: OwnPod, timeoutMs: number, signal
     }
     const timer = setTimeout(done, timeoutMs)
     signal.addEventListener('abort', done, { once: true })
-    // A host object that cannot be asked must not make this a busy loop: the timer decides then.
+    // A host object that cannot be reached must not turn this into a busy loop, so the timer decides then.
     hostStub(env, hostOf(pod))
       .podChanged(pod.id, timeoutMs)
       .then(done, () => undefined)

@@ -6,14 +6,14 @@ import { type DataCenter, joinedDataCenter } from '../../domain/catalog/data-cen
 import { loadCatalog } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
 
-/** A data center of the catalog, or one that a machine has joined in (RES-2); null when nobody knows the id. */
+/** Returns a data center of the catalog, or one that a host has joined in (RES-2); null for an unknown id. */
 export async function findDataCenter(env: Env, id: string): Promise<DataCenter | null> {
   const listed = findListedDataCenter(await loadCatalog(env), id)
   if (listed) return listed
   return (await hasHostIn(openDatabase(env.DB), id)) ? joinedDataCenter(id) : null
 }
 
-/** The first of these ids that nobody knows; null when each is of the catalog or a machine has joined in it (POD-9, PP-126). */
+/** Returns the first unknown id; null when each is in the catalog or a host has joined in it (POD-9, PP-126). */
 export async function findUnknownDataCenter(env: Env, ids: readonly string[]): Promise<string | null> {
   if (ids.length === 0) return null
   const catalog = await loadCatalog(env)
@@ -23,7 +23,7 @@ export async function findUnknownDataCenter(env: Env, ids: readonly string[]): P
   return others.find((id) => !joined.has(id)) ?? null
 }
 
-/** Refuses data centers that nobody knows (POD-9, PP-126). Throws 400. */
+/** Throws 400 for unknown data centers (POD-9, PP-126). */
 export async function requireDataCenters(env: Env, ids: readonly string[] = []): Promise<void> {
   const unknown = await findUnknownDataCenter(env, ids)
   if (unknown !== null) throw new Problem('badRequest', { detail: `dataCenterIds: data center ${unknown} not found` })

@@ -34,13 +34,13 @@ async function writeDelegation(ctx: VerbContext, body: CreateDelegationRequest, 
   return answer
 }
 
-/** All delegations of the account, newest first, those that have ended too (DER-26). Throws 403. */
+/** Returns all delegations of the account, newest first, including those that have ended (DER-26). Throws 403. */
 export async function listDelegations(ctx: VerbContext): Promise<EcrDelegation[]> {
   requireScope(ctx.principal, 'registries:read')
   return Promise.all((await table.listDelegations(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(shown))
 }
 
-/** Revokes a delegation: starts from now on pull without it (REG-5). Throws 403 and 404. */
+/** Revokes a delegation: later starts pull without it (REG-5). Throws 403 and 404. */
 export async function revokeDelegation(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'registries:write')
   const note = noteChange(ctx, { action: 'delegations.revoke', resourceKind: KIND, resourceId: id, ...DELETED })

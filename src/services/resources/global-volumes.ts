@@ -46,7 +46,7 @@ async function writeGlobalVolume(ctx: VerbContext, name: string, store: StoreAns
   return answer
 }
 
-/** One volume. Throws 403 and 404. */
+/** Returns one volume. Throws 403 and 404. */
 export async function getGlobalVolume(ctx: VerbContext, id: string): Promise<GlobalVolume> {
   requireScope(ctx.principal, 'volumes:read')
   const volume = await findVolume(ctx, id)
@@ -54,13 +54,13 @@ export async function getGlobalVolume(ctx: VerbContext, id: string): Promise<Glo
   return toGlobalVolume(volume)
 }
 
-/** All volumes of the account, newest first. Throws 403. */
+/** Returns all volumes of the account, newest first. Throws 403. */
 export async function listGlobalVolumes(ctx: VerbContext): Promise<GlobalVolume[]> {
   requireScope(ctx.principal, 'volumes:read')
   return (await table.listGlobalVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(toGlobalVolume)
 }
 
-/** Renames a volume. Throws 400 (name taken), 403, 404, and 409 when others kept changing it. */
+/** Renames a volume. Throws 400 (name taken), 403, 404, and 409 after too many concurrent changes. */
 export async function renameGlobalVolume(ctx: VerbContext, id: string, name: string): Promise<GlobalVolume> {
   requireScope(ctx.principal, 'volumes:write')
   const note = noteChange(ctx, { action: 'global-volumes.update', resourceKind: KIND, resourceId: id, before: {}, after: { name } })
@@ -75,7 +75,7 @@ export async function renameGlobalVolume(ctx: VerbContext, id: string, name: str
   })
 }
 
-/** Deletes a volume that no live pod mounts (GLV-2); a host wipes what is in it (GLV-4). Throws 400, 403 and 404. */
+/** Deletes a volume that no live pod mounts (GLV-2); a host wipes its data (GLV-4). Throws 400, 403 and 404. */
 export async function deleteGlobalVolume(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'volumes:write')
   const { teamId } = ctx.principal
@@ -89,7 +89,7 @@ export async function deleteGlobalVolume(ctx: VerbContext, id: string): Promise<
   })
 }
 
-/** The tag of a volume: of what a PATCH may change. */
+/** Returns the tag of a volume, over the fields that a PATCH may change. */
 export function tagOfGlobalVolume({ env }: VerbContext, { id, name }: Pick<table.GlobalVolumeRow, 'id' | 'name'>): string {
   return contentTag(env, KIND, id, name)
 }

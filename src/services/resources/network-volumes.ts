@@ -48,7 +48,7 @@ async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, s
   return answer
 }
 
-/** One volume. Throws 403 and 404. */
+/** Returns one volume. Throws 403 and 404. */
 export async function getVolume(ctx: VerbContext, id: string): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:read')
   const volume = await findVolume(ctx, id)
@@ -56,13 +56,13 @@ export async function getVolume(ctx: VerbContext, id: string): Promise<NetworkVo
   return toNetworkVolume(volume)
 }
 
-/** All volumes of the account, newest first. Throws 403. */
+/** Returns all volumes of the account, newest first. Throws 403. */
 export async function listVolumes(ctx: VerbContext): Promise<NetworkVolume[]> {
   requireScope(ctx.principal, 'volumes:read')
   return (await table.listNetworkVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(toNetworkVolume)
 }
 
-/** Renames or grows a volume (VOL-3). Throws 400, 402, 403, 404, and 409 when others kept changing it meanwhile. */
+/** Renames or grows a volume (VOL-3). Throws 400, 402, 403, 404, and 409 after too many concurrent changes. */
 export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNetworkVolumeRequest): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:write')
   return decideAgain('network volume', async () => {
@@ -82,7 +82,10 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
   })
 }
 
-/** A volume as a PATCH leaves it, and what its new size costs; null: it has the size that it had. Throws 400 and 402. */
+/**
+ * Returns a volume after a PATCH, its charge when the size changes (else null), and its present cost in nano-USD an hour. Throws 400 and
+ * 402.
+ */
 export async function decideVolumeChange(
   ctx: VerbContext,
   before: NetworkVolumeRecord,
@@ -98,7 +101,7 @@ export async function decideVolumeChange(
   return { volume, resized, formerNanos }
 }
 
-/** Deletes a volume that no live pod and no endpoint uses (VOL-3); a host wipes what is in it (VOL-6). Throws 400, 403 and 404. */
+/** Deletes a volume that no live pod and no endpoint uses (VOL-3); a host wipes its data (VOL-6). Throws 400, 403 and 404. */
 export async function deleteVolume(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'volumes:write')
   const db = openDatabase(ctx.env.DB)
@@ -112,12 +115,12 @@ export async function deleteVolume(ctx: VerbContext, id: string): Promise<void> 
   })
 }
 
-/** The tag of a volume: of what a PATCH may change. */
+/** Returns the tag of a volume, over the fields that a PATCH may change. */
 export function tagOfVolume({ env }: VerbContext, { id, name, sizeGb }: Pick<NetworkVolumeRecord, 'id' | 'name' | 'sizeGb'>): string {
   return contentTag(env, KIND, id, name, sizeGb)
 }
 
-/** What a volume costs from now on (BIL-11). */
+/** Returns the charge of a volume at present prices (BIL-11). */
 async function chargeOf({ env, nowMs }: VerbContext, { type, sizeGb }: NetworkVolumeRecord): Promise<table.VolumeCharge> {
   return { nowMs, ...spendDemand(env, networkVolumeNanosPerHour((await loadCatalog(env)).storage, type, sizeGb)) }
 }
@@ -132,7 +135,7 @@ function noteCreate(ctx: VerbContext, volume: NetworkVolume) {
   })
 }
 
-/** Throws 404. */
+/** Returns a network volume of the account. Throws 404. */
 export async function findVolume(ctx: VerbContext, id: string): Promise<table.UsedNetworkVolume> {
   const volume = await table.findNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
   if (!volume) throw new Problem('notFound')

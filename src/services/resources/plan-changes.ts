@@ -19,9 +19,9 @@ import { listSecretReaders } from './secret-readers.ts'
 import { decideSecretChange, tagOfSecret } from './secrets.ts'
 import { decideTemplateChange, nameTaken, requireTemplateWrite } from './templates.ts'
 
-// What changing a resource would do: refused as the change is, by the decisions that it is made with.
+// Dry runs of changes of resources, with the decisions and errors of the changes themselves.
 
-/** What a PATCH of a network volume would do (DRY-20). Throws 403 and 404. */
+/** Returns the plan of a PATCH of a network volume (DRY-20). Throws 403 and 404. */
 export async function planUpdateNetworkVolume(ctx: VerbContext, id: string, patch: UpdateNetworkVolumeRequest): Promise<ChangePlan> {
   requireScope(ctx.principal, 'volumes:write')
   const before = await findVolume(ctx, id)
@@ -33,7 +33,7 @@ export async function planUpdateNetworkVolume(ctx: VerbContext, id: string, patc
   })
 }
 
-/** What a PATCH of a template would do (DRY-21). Throws 403 and 404. */
+/** Returns the plan of a PATCH of a template (DRY-21). Throws 403 and 404. */
 export async function planUpdateTemplate(ctx: VerbContext, id: string, patch: UpdateTemplateRequest): Promise<ChangePlan> {
   requireTemplateWrite(ctx, patch)
   const { teamId } = ctx.principal
@@ -52,7 +52,7 @@ export async function planUpdateTemplate(ctx: VerbContext, id: string, patch: Up
   })
 }
 
-/** What a PATCH of a secret would do (DRY-22). Throws 403 and 404. */
+/** Returns the plan of a PATCH of a secret (DRY-22). Throws 403 and 404. */
 export async function planUpdateSecret(ctx: VerbContext, id: string, patch: UpdateSecretRequest): Promise<ChangePlan> {
   requireScope(ctx.principal, 'account:write')
   const { teamId } = ctx.principal

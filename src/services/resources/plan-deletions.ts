@@ -23,9 +23,9 @@ import { assertDeleted } from './resource-problems.ts'
 import { listSecretReaders } from './secret-readers.ts'
 import { tagOfSecret } from './secrets.ts'
 
-// What deleting a resource would do (DRY-9): refused as the deletion is, with the names of those who use it.
+// Dry runs of deletions of resources (DRY-9), with the errors of the deletion and the names of the resource's users.
 
-/** Throws 403 and 404. */
+/** Returns the plan of deleting a network volume. Throws 403 and 404. */
 export async function planDeleteNetworkVolume(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'volumes:write')
   const volume = found(await findNetworkVolume(db, teamId, id))
@@ -36,7 +36,7 @@ export async function planDeleteNetworkVolume(ctx: VerbContext, id: string): Pro
   )
 }
 
-/** Throws 403 and 404. */
+/** Returns the plan of deleting a global volume. Throws 403 and 404. */
 export async function planDeleteGlobalVolume(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'volumes:write')
   const volume = found(await findGlobalVolume(db, teamId, id))
@@ -47,7 +47,7 @@ export async function planDeleteGlobalVolume(ctx: VerbContext, id: string): Prom
   )
 }
 
-/** Throws 403 and 404. */
+/** Returns the plan of deleting a template. Throws 403 and 404. */
 export async function planDeleteTemplate(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { teamId } = await allowed(ctx, 'templates:write')
   const { template, revision } = found(await findOwnTemplate(openRecords(ctx.env), teamId, id))
@@ -58,7 +58,7 @@ export async function planDeleteTemplate(ctx: VerbContext, id: string): Promise<
   )
 }
 
-/** Throws 403 and 404. */
+/** Returns the plan of deleting a registry credential. Throws 403 and 404. */
 export async function planDeleteRegistry(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'registries:write')
   const row = found(await findSealedRegistry(db, teamId, id))
@@ -70,7 +70,7 @@ export async function planDeleteRegistry(ctx: VerbContext, id: string): Promise<
   )
 }
 
-/** Throws 403 and 404. */
+/** Returns the plan of deleting a secret. Throws 403 and 404. */
 export async function planDeleteSecret(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'account:write')
   const row = found(await findSecret(db, teamId, id))
@@ -83,7 +83,7 @@ export async function planDeleteSecret(ctx: VerbContext, id: string): Promise<Ch
   })
 }
 
-/** Throws 403 and 404. */
+/** Returns the plan of revoking a delegation. Throws 403 and 404. */
 export async function planRevokeDelegation(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'registries:write')
   const all = await listDelegations(db, teamId)
@@ -116,7 +116,7 @@ async function planUnused(
   const listed = await users.listUsers(openDatabase(ctx.env.DB), who)
   const foretell = () => {
     requireMatch(ctx, tag)
-    // As the statement that deletes it looks.
+    // The same conditions as in the statement that deletes the resource.
     assertDeleted(listed.pods.total > 0 ? 'usedByPod' : listed.endpoints.total > 0 ? 'usedByEndpoint' : 'deleted', what)
     return tell()
   }

@@ -33,7 +33,7 @@ async function writeRegistry(ctx: VerbContext, body: CreateRegistryRequest, stor
   return answer
 }
 
-/** Id, name and host of a credential. Throws 403 and 404. */
+/** Returns id, name and host of a credential. Throws 403 and 404. */
 export async function getRegistry(ctx: VerbContext, id: string): Promise<Registry> {
   requireScope(ctx.principal, 'registries:read')
   const registry = await table.findSealedRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
@@ -42,13 +42,13 @@ export async function getRegistry(ctx: VerbContext, id: string): Promise<Registr
   return shown(registry)
 }
 
-/** All credentials of the account, oldest first: a client deletes from the front, and stops at one in use (REG-1). Throws 403. */
+/** Returns all credentials of the account, oldest first: a client deletes from the front, and stops at one in use (REG-1). Throws 403. */
 export async function listRegistries(ctx: VerbContext): Promise<Registry[]> {
   requireScope(ctx.principal, 'registries:read')
   return (await table.listRegistries(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(shown)
 }
 
-/** Replaces user name and password of a credential (GQL-35); what pulls with it uses the new ones. Throws 403 and 404. */
+/** Replaces user name and password of a credential (GQL-35); later pulls with it use the new ones. Throws 403 and 404. */
 export async function updateRegistry(ctx: VerbContext, id: string, login: RegistryLogin): Promise<Registry> {
   requireScope(ctx.principal, 'registries:write')
   const db = openDatabase(ctx.env.DB)
@@ -73,19 +73,22 @@ export async function deleteRegistry(ctx: VerbContext, id: string): Promise<void
   })
 }
 
-/** The tag of a credential: of its login, of which it tells nothing. */
+/** Returns the tag of a credential, a digest over its sealed login that reveals nothing about it. */
 export function tagOfRegistry({ env }: VerbContext, { id, usernameSealed, passwordSealed }: table.RegistryRow): string {
   return contentTag(env, KIND, id, usernameSealed, passwordSealed)
 }
 
-/** Naming a credential takes the scope for reading it: it is sent to a registry on the caller's word (PP-196). Throws 403. */
+/**
+ * Requires the scope for reading a credential when a request names one, because the request causes it to be sent to a registry (PP-196).
+ * Throws 403.
+ */
 export function requireRegistryScope({ principal }: VerbContext, registry: string | null | undefined): void {
   if (registry) requireScope(principal, 'registries:read')
 }
 
 /**
- * Refuses a container whose credential the team does not have (CON-7), or whose image is on another registry than the credential belongs to
- * (PP-195). Throws 400, and 403 for a credential of no registry yet that the key may not read.
+ * Throws 400 for a container whose credential the team does not have (CON-7), or whose image is on another registry than the credential
+ * (PP-195), and 403 for a credential without a registry that the key may not read.
  */
 export async function requireRegistry(ctx: VerbContext, { registry, image }: Pick<ContainerSpec, 'image' | 'registry'>): Promise<void> {
   if (registry === null) return
@@ -100,12 +103,12 @@ export async function requireRegistry(ctx: VerbContext, { registry, image }: Pic
   }
 }
 
-/** `requireRegistry` for what is about to be written: a credential that belongs to no registry yet becomes one of the image's. */
+/** Checks like `requireRegistry` before a write, and binds a credential without a registry to the registry of the image. */
 export async function claimRegistry(ctx: VerbContext, container: Pick<ContainerSpec, 'image' | 'registry'>): Promise<void> {
   await requireRegistry(ctx, container)
   if (container.registry === null) return
   await table.claimRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, container.registry, registryHostOf(container.image))
-  // Of two who claim it for different registries at once, one is refused.
+  // When two requests claim it for different registries at the same time, one is refused here.
   await requireRegistry(ctx, container)
 }
 

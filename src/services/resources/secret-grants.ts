@@ -4,12 +4,12 @@ import type { ContainerSpec, SecretGrants } from '../../domain/resources/contain
 import { grantSecrets } from '../../domain/resources/secret-grants.ts'
 import type { Principal } from '../context.ts'
 
-/** The scope with which a secret can be read, and so granted to a workload. */
+/** The scope that allows a key to read a secret, and so to grant it to a workload. */
 const GRANTS = 'account:read'
 
 /**
- * A container as the caller writes it, with what its `env` names granted (CAP-10). `held`: what was granted before, to the row that it is
- * written into, or to the account's own template that it is made from. Throws 403 for a secret that is named anew by a key that grants none.
+ * Returns the caller's container with grants for the secrets that its `env` names (CAP-10). `held`: earlier grants of the row to be
+ * written, or of the account's own template. Throws 403 for a newly named secret when the key may not grant it.
  */
 export function granted(principal: Principal, container: ContainerSpec, ...held: (SecretGrants | undefined)[]): ContainerSpec {
   const granter = { userId: principal.userId, mayGrant: hasScope(principal.scopes, GRANTS) }

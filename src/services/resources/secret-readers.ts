@@ -3,10 +3,10 @@ import { listVariableHolders, type VariableHolder } from '../../db/resources/var
 import { referencedSecrets } from '../../domain/resources/secret-references.ts'
 import type { Env } from '../../env.ts'
 
-/** Pods, endpoints and templates whose variables are opened to find who names a secret. */
+/** Pods, endpoints and templates whose variables are opened to find the readers of a secret. */
 const MAX_OPENED = 200
 
-/** Who names a secret of a team in their variables, and how many older ones were not looked through. */
+/** Returns the resources of a team whose variables name a secret, and the number of older ones that were not checked. */
 export async function listSecretReaders(
   env: Env,
   teamId: string,

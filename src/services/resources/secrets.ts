@@ -15,16 +15,16 @@ import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { contentTag, requireMatch, tellTag } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 
-/** Text of one part, bytes: sealed it takes a third more, and a row of D1 holds two megabytes. */
+/** Bytes of text per part: sealing adds a third, and a row of D1 holds two megabytes. */
 const PART_BYTES = 768 * 1024
 
-/** All secrets of the account, newest first, or the one of a name (ACC-2). Throws 403. */
+/** Returns all secrets of the account, newest first, or the one with a name (ACC-2). Throws 403. */
 export async function listSecrets(ctx: VerbContext, name?: string): Promise<Secret[]> {
   requireScope(ctx.principal, 'account:read')
   return (await table.listSecrets(openDatabase(ctx.env.DB), ctx.principal.teamId, name)).map(shown)
 }
 
-/** What is known of a secret but its value (ACC-2). Throws 403 and 404. */
+/** Returns a secret without its value (ACC-2). Throws 403 and 404. */
 export async function getSecret(ctx: VerbContext, id: string): Promise<Secret> {
   requireScope(ctx.principal, 'account:read')
   const row = await table.findSecret(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
@@ -64,8 +64,8 @@ async function writeSecret(ctx: VerbContext, body: CreateSecretRequest, store: S
 }
 
 /**
- * Changes value or description (ACC-2). What runs keeps what it got. Throws 400 (a budget), 403, 404,
- * and 409 when others kept changing it.
+ * Changes value or description (ACC-2). Running workloads keep the value that they got. Throws 400 (a budget), 403, 404, and 409 after too
+ * many concurrent changes.
  */
 export async function updateSecret(ctx: VerbContext, id: string, patch: UpdateSecretRequest): Promise<Secret> {
   requireScope(ctx.principal, 'account:write')
@@ -88,14 +88,14 @@ export async function updateSecret(ctx: VerbContext, id: string, patch: UpdateSe
   })
 }
 
-/** A secret as a PATCH leaves it. Throws 400 (a budget). */
+/** Returns a secret after a PATCH. Throws 400 (a budget). */
 export async function decideSecretChange(
   { env, nowMs }: VerbContext,
   before: table.SecretRow,
   patch: UpdateSecretRequest,
 ): Promise<table.SecretRow> {
   const after = patched(before, patch, nowMs)
-  // Whoever is beyond a bound may shrink.
+  // An account that exceeds its budget may still make a value smaller.
   if (after.bytes > before.bytes) await requireBudget(env, before.teamId, { secretBytes: after.bytes - before.bytes })
   return after
 }
@@ -115,7 +115,7 @@ export async function deleteSecret(ctx: VerbContext, id: string): Promise<void> 
   })
 }
 
-/** The tag of a secret: of its value, of which it tells nothing, and its description. */
+/** Returns the tag of a secret, a digest over the version of its value and its description. */
 export function tagOfSecret({ env }: VerbContext, { id, version, description }: table.SecretRow): string {
   return contentTag(env, 'secret', id, version, description)
 }
@@ -131,7 +131,7 @@ function sealParts(env: Env, row: table.SecretRow, value: string): string[] {
   return splitText(value, PART_BYTES).map((text, part) => vault.seal(table.placeOfPart(row, part), text))
 }
 
-// Who came first has taken the last of a budget; or others are writing, whose former values count until they have.
+// Another request took the last of the budget, or other values are being written: their previous values count until the writes end.
 async function full(env: Env, { teamId, bytes }: table.SecretRow, more: number): Promise<Problem> {
   await requireBudget(env, teamId, { secrets: more, secretBytes: more * bytes })
   const detail = 'values of other secrets of the account are being written, and there is no room for more at once; try again'
@@ -142,7 +142,7 @@ function nameTaken(name: string): Problem {
   return new Problem('conflict', { detail: `the account has a secret ${name}; change that one, or choose another name` })
 }
 
-/** What the audit log says of one: nothing of the value but how long it is. */
+/** Returns the fields of a secret for the audit log: only the length of the value, not the value. */
 function auditOf({ name, description, bytes }: table.SecretRow) {
   return { name, description, bytes }
 }

@@ -2,7 +2,7 @@ import type { Template } from '../../contract/resources/templates.ts'
 import { decodeArgs } from '../../domain/resources/container.ts'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
 
-/** A template as REST shows it (TPL-3). */
+/** Returns a template in the format of REST (TPL-3). */
 export function toTemplate(template: TemplateConfig): Template {
   const { container, persistent } = template
   return {

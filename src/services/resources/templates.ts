@@ -32,7 +32,7 @@ import { granted } from './secret-grants.ts'
 
 const LIST_BINDING = 'listTemplates'
 const FIRST_REVISION = 1
-/** Templates of one page, bytes: a thousand of the largest would not fit into a Worker's memory. */
+/** Bytes of templates per page: a thousand of the largest would not fit into a Worker's memory. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
 /** Creates a template (TPL-2, PP-125). Throws 400 (name taken, unknown registry), 403, 409 and 422 (its key is in use). */
@@ -67,7 +67,7 @@ async function writeTemplate(
   return template
 }
 
-/** An own template, or any public one, which takes no scope (TPL-1, AUT-3). Throws 403 and 404. */
+/** Returns an own template, or any public one, which needs no scope (TPL-1, AUT-3). Throws 403 and 404. */
 export async function getTemplate(ctx: VerbContext, id: string): Promise<TemplateConfig> {
   const { principal, env } = ctx
   if (hasScope(principal.scopes, 'templates:read')) {
@@ -87,7 +87,10 @@ export async function getTemplate(ctx: VerbContext, id: string): Promise<Templat
   return seenBy(principal.teamId, shared)
 }
 
-/** A page of the account's own templates, newest first, cut short where it gets large (TPL-1, PAG-1 to PAG-3, RES-9). Throws 403, and 422 for a foreign cursor. */
+/**
+ * Returns a page of the account's own templates, newest first, cut short when it gets large (TPL-1, PAG-1 to PAG-3, RES-9). Throws 403, and
+ * 422 for a cursor of another list.
+ */
 export async function listTemplates(
   ctx: VerbContext,
   page: { limit: number; cursor?: string | undefined },
@@ -102,7 +105,10 @@ export async function listTemplates(
   return { templates: shown.map(({ template }) => template), pagination }
 }
 
-/** Changes an own template; what was made from it keeps what it got. Throws 400, 403, 404, and 409 when others kept changing it. */
+/**
+ * Changes an own template; resources made from it keep their configuration. Throws 400, 403, 404, and 409 after too many concurrent
+ * changes.
+ */
 export async function updateTemplate(
   ctx: VerbContext,
   id: string,
@@ -124,13 +130,13 @@ export async function updateTemplate(
   })
 }
 
-/** What the key must hold for a PATCH. Throws 403. */
+/** Throws 403 unless the key has the scopes for this PATCH. */
 export function requireTemplateWrite(ctx: VerbContext, { registry }: UpdateTemplateRequest): void {
   requireScope(ctx.principal, 'templates:write')
   requireRegistryScope(ctx, registryIdOf(registry ?? null))
 }
 
-/** A template as a PATCH leaves it. Throws 400, and 403 for a secret that the key may not grant. */
+/** Returns a template after a PATCH. Throws 400, and 403 for a secret that the key may not grant. */
 export function decideTemplateChange(
   ctx: VerbContext,
   before: TemplateConfig,
@@ -157,7 +163,7 @@ export async function deleteTemplate(ctx: VerbContext, id: string): Promise<void
   })
 }
 
-/** The same by its name, which is the account's own (GQL-33). Throws 400, 403 and 404. */
+/** Deletes an own template by its name, which is unique in the account (GQL-33). Throws 400, 403 and 404. */
 export async function deleteTemplateNamed(ctx: VerbContext, name: string): Promise<void> {
   requireScope(ctx.principal, 'templates:write')
   const id = await table.findTemplateId(openDatabase(ctx.env.DB), ctx.principal.teamId, name)
@@ -166,15 +172,17 @@ export async function deleteTemplateNamed(ctx: VerbContext, name: string): Promi
 }
 
 /**
- * The template that a team may build from: its own, a public one without its owner's credential, or one that every plane has; null for any
- * other id.
+ * Returns a template that a team may use: its own, a public one without its owner's credential, or a built-in one; null for any other id.
  */
 export async function findTemplate(env: Env, teamId: string, id: string): Promise<TemplateConfig | null> {
   const template = await table.findReadableTemplate(openRecords(env), teamId, id)
   return template ? seenBy(teamId, template) : findSeedTemplate(id)
 }
 
-/** The template that a create or PATCH names, of the wanted kind (POD-9, END-8). Throws 404, and 422 for one of the other kind. */
+/**
+ * Returns the template that a create or PATCH names, of the wanted kind (POD-9, END-8). Throws 403 for a private template that the key may
+ * not read, 404, and 422 for one of the other kind.
+ */
 export async function useTemplate(
   env: Env,
   principal: Principal,
@@ -183,14 +191,17 @@ export async function useTemplate(
 ): Promise<TemplateConfig> {
   const template = await findTemplate(env, principal.teamId, id)
   if (!template) throw new Problem('notFound', { detail: 'template not found' })
-  // What is made from a template shows its env: nothing that the key could not read by itself.
+  // A resource made from a template shows its env, so the key must be allowed to read the template itself.
   if (!template.isPublic) requireScope(principal, 'templates:read')
   if (template.serverless === serverless) return template
   const kind = serverless ? 'is not for serverless endpoints' : 'is for serverless endpoints'
   throw new Problem('validationFailed', { errors: [`$.templateId: template ${id} ${kind}`] })
 }
 
-/** Naming a private template takes the scope for reading it, whether or not it is looked at again (PP-236). Throws 403 and 404. */
+/**
+ * Requires the scope for reading a private template that a request names, also for a repeat that reads no template (PP-236). Throws 403 and
+ * 404.
+ */
 export async function requireTemplateScope({ env, principal }: VerbContext, id: string | undefined): Promise<void> {
   if (id === undefined || hasScope(principal.scopes, 'templates:read')) return
   const template = await findTemplate(env, principal.teamId, id)
@@ -198,7 +209,7 @@ export async function requireTemplateScope({ env, principal }: VerbContext, id: 
   if (!template.isPublic) throw lacksScope('templates:read')
 }
 
-/** Refuses a request that has become too large by its template (RATE-6). Throws 413. */
+/** Throws 413 for a request that is too large after the merge with its template (RATE-6). */
 export function assertMergedSize(body: object): void {
   if (new TextEncoder().encode(JSON.stringify(body)).byteLength > MAX_REST_BODY_BYTES) throw new Problem('payloadTooLarge')
 }
@@ -217,7 +228,7 @@ function accepted(result: TemplateResult): TemplateConfig {
   return result.template
 }
 
-/** Another template of the account has that name (TPL-6). */
+/** Returns the 400 for a name that another template of the account has (TPL-6). */
 export function nameTaken(): Problem {
   return new Problem('badRequest', { detail: 'Template name must be unique.', code: 'RULE' })
 }

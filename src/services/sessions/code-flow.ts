@@ -29,7 +29,7 @@ import { verifyToken } from './verify-token.ts'
 const PLACE = ['console sign-in'] as const
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** The provider and the client as which the console is known there. */
+/** The provider, and the client that the console is registered as there. */
 interface Client {
   provider: Provider
   id: string
@@ -38,7 +38,7 @@ interface Client {
 
 type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
 
-/** Where a browser is led to sign in, and what it keeps meanwhile (CS-22); or why not. */
+/** Returns the provider's address for a sign-in and the sealed state for the browser's cookie (CS-22); or the failure. */
 export async function beginSignIn(
   { env, nowMs }: Where,
   { redirectUri, asked }: { redirectUri: string; asked: string | null },
@@ -58,7 +58,7 @@ export async function beginSignIn(
   }
 }
 
-/** Signs in whom the provider has sent back (CS-23), or says why not (CS-25). */
+/** Signs in the user that the provider has sent back (CS-23), or returns the failure (CS-25). */
 export async function completeSignIn(
   where: Where,
   { query, sealed, redirectUri }: { query: URLSearchParams; sealed: string | null; redirectUri: string },
@@ -77,7 +77,7 @@ export async function completeSignIn(
     failure = done.failure
     return null
   }
-  // PP-200: who makes up codes has the provider asked only so often.
+  // PP-200: limits the requests to the provider that a client with invented codes can cause.
   const source = visit.source()
   const lookup = source === null ? { found: await exchange() } : await lookUpFor(`sign-in ${source}`, nowMs, exchange)
   const opened = 'found' in lookup ? lookup.found : null
@@ -105,7 +105,7 @@ async function enter(
   return openSession(where, { made: 'OIDC', userId, keyId: null, isOperator, teamId: accounts.own, charge })
 }
 
-/** What the provider says of whom it has signed in, for the code that it gave; its failures are in the log. */
+/** Exchanges the code for the provider's claims about the user; failures go to the log. */
 async function claimsOf(
   client: Client,
   { code, attempt, redirectUri }: { code: string; attempt: Attempt; redirectUri: string },
@@ -130,7 +130,7 @@ async function claimsOf(
   }
 }
 
-// Who has signed in before needs no address, so a provider that does not tell it shuts nobody out.
+// A user with a known identity needs no address, so a failure here does not prevent their sign-in.
 async function tellUserInfo(client: Client, userInfo: string, accessToken: string): Promise<unknown> {
   const init = { headers: { authorization: `Bearer ${accessToken}` } }
   return fetchJson(userInfo, MAX_ANSWER_BYTES, init).catch((error: unknown) => providerFailure(client, error))
@@ -154,7 +154,7 @@ function clientOf(env: Env): Client | null {
   return { provider: sessions, ...console.client }
 }
 
-// CS-13: by the address that the provider has verified now, not by one of former days.
+// CS-13: uses the address that the provider has verified in this sign-in, not a stored one.
 function isListed(env: Env, provider: Provider, claims: Claims): boolean {
   const sight = judgeFirstSight(claims, provider.emailDomains)
   return 'email' in sight && readSettings(env).console.operators.includes(sight.email)
@@ -166,7 +166,7 @@ function openAttempt(env: Env, sealed: string | null): Attempt | null {
 }
 
 function providerFailure({ provider }: Client, error: unknown): { failure: 'provider' } {
-  // No error of the plane: whoever makes up codes can cause it.
+  // Not an error of the plane, because a client with invented codes can cause it.
   const reason = error instanceof Error ? error.message : String(error)
   logEvent('warn', 'a user cannot sign in at the identity provider', { issuer: provider.issuer, reason })
   return { failure: 'provider' }

@@ -14,29 +14,29 @@ import { Verdicts } from '../credentials/verdicts.ts'
 import { isExpired, type KeyVerdict, verifyKeyAgain } from '../credentials/verify-key.ts'
 import { actAs, CREDENTIAL_CHARS, isMember } from './session-callers.ts'
 
-/** A session of the console as an isolate knows it. */
+/** A session of the console as an isolate caches it. */
 export interface ConsoleSession extends FoundSession {
   credentialId: string
-  /** The key that it acts as; null: it is none's. */
+  /** The key that the session acts as; null: none. */
   key: KeyVerdict | null
 }
 
-/** Secrets of another form were never given out, and are not looked for. */
+/** A secret of another form was never issued, so it is not looked up. */
 const SECRET_FORM = /^[\w-]{43}$/
 const EXPIRED: Refused = { ...INVALID, errors: ['the session has expired: sign in again'] }
 const OF_OPERATOR: Refused = { ...INVALID, errors: ['this session is the operator’s and of no account: it opens /admin/v1 alone'] }
 const NO_OPERATOR: Refused = { ...INVALID, errors: ['this session is of no operator'] }
 
-/** By hashes: no memory holds a secret for longer than its request. */
+/** Indexed by hashes, so that no secret stays in memory longer than its request. */
 const sessions = new Verdicts<ConsoleSession, true>()
 
-/** Tells who calls with the cookie of a session (CS-2), and for which account (AUT-7). Zero D1 queries when warm. */
+/** Returns the caller behind a session's cookie (CS-2), with the account that it acts for (AUT-7). Zero D1 queries when warm. */
 export async function authenticateByCookie(env: Env, shown: CookieShown, nowMs: number, visit: Visit | undefined): Promise<Authentication> {
   const session = await findByCookie(env, shown, nowMs, visit)
   return 'problem' in session ? session : answerOf(session, visit?.askedTeam ?? null, nowMs)
 }
 
-/** Which operator calls with the cookie of a session, or why it is none (CS-13). */
+/** Returns the operator behind a session's cookie, or the refusal (CS-13). */
 export async function operatorByCookie(
   env: Env,
   shown: CookieShown,
@@ -50,7 +50,7 @@ export async function operatorByCookie(
   return { ok: true, operator: { userId: user?.id ?? null, credentialId, parent: parentOfLinkBy(row), isByLink: row.made === 'LINK' } }
 }
 
-/** Whether a session may still do for its account what it might when `principal` was made (PP-215). */
+/** Whether a session still has the rights on its account that it had when `principal` was made (PP-215). */
 export async function isCookieStillGood(
   env: Env,
   { secret }: CookieShown,
@@ -70,7 +70,10 @@ export async function isCookieStillGood(
   })
 }
 
-/** As whom a session may act for an account at this moment, and what is derived from it is derived from; null: not at all (DER-7). */
+/**
+ * Returns the principal of a session for an account at present, and the parent of credentials that it makes; null: the session may not act
+ * for it (DER-7).
+ */
 export async function actAgain(
   env: Env,
   sessionId: string,
@@ -83,7 +86,7 @@ export async function actAgain(
   return answer.ok && answer.principal.teamId === teamId ? { principal: answer.principal, parent: parentOfSession(session.row) } : null
 }
 
-/** The session of a cookie, whoever it is of, or why there is none. */
+/** Returns the session of a cookie, of any user, or the refusal. */
 export async function findByCookie(
   env: Env,
   { secret, fault }: CookieShown,
@@ -102,18 +105,18 @@ export async function findByCookie(
   return hasEnded(found, nowMs) ? EXPIRED : found
 }
 
-// What a key opens is no matter of memberships.
+// A session that acts as a key does not depend on memberships.
 function saysEnough({ key, user }: ConsoleSession, visit: Visit | undefined): boolean {
   return key !== null || user === null || isMember(user.accounts, visit)
 }
 
-/** Whether a session opens the operator API: one that signs in at the provider is an operator's for as long as it is listed (CS-13). */
+/** Whether a session opens the operator API: one of a sign-in at the provider does while the user is listed as an operator (CS-13). */
 export function isOperator(env: Env, { row, user }: FoundSession): boolean {
   if (!row.isOperator || user?.isDeleted || isSuspended(user)) return false
   return row.made !== 'OIDC' || (user !== null && readSettings(env).console.operators.includes(user.email))
 }
 
-/** What is stored of the secret of a session. */
+/** Returns the hash of a session's secret, which is stored in its place. */
 export function consoleSessionId(env: Env, secret: string): Promise<string> {
   return hashKeySecret(env.KEY_PEPPER, secret)
 }
@@ -139,7 +142,7 @@ async function open(env: Env, id: string, nowMs: number, visit: Visit | undefine
   return session
 }
 
-// DER-1: a session goes with what it is derived from.
+// DER-1: a session ends with its parent.
 async function withParent(env: Env, found: FoundSession, nowMs: number): Promise<ConsoleSession | null> {
   const session = { ...found, credentialId: found.row.id.slice(0, CREDENTIAL_CHARS), key: null }
   const parent = parentOfSession(found.row)

@@ -24,18 +24,18 @@ import { verifyKeyAgain } from '../credentials/verify-key.ts'
 import { authenticateByCookie, type ConsoleSession, consoleSessionId, findByCookie, isOperator } from './console-callers.ts'
 import { CREDENTIAL_CHARS } from './session-callers.ts'
 
-/** Who is signed in, without what is the same for everybody. */
+/** The signed-in user, without the fields that are equal for all users. */
 type SessionView = Omit<SignedIn, 'ways' | 'podProxyDomain'>
 
-/** What a page is given: the secret goes into its cookie and nowhere else. */
+/** A new session for a page: the secret goes into the cookie only. */
 export interface Opened {
   secret: string
   expiresAtMs: number
-  /** Tells the requests that are left to its user (RATE-2); null: nobody counts them. */
+  /** The requests left to the user (RATE-2); null: they are not counted. */
   rateLimit: RateLimitHeaders | null
 }
 
-/** Whom a session is for, what it ends with, and what its rate limit said of the sign-in. */
+/** The user of a session, the credential that it ends with, and the rate limit charge of the sign-in. */
 type Made = Pick<table.ConsoleSessionRow, 'made' | 'userId' | 'keyId' | 'isOperator'> & {
   teamId: string | null
   untilMs?: number | null
@@ -45,17 +45,20 @@ type Made = Pick<table.ConsoleSessionRow, 'made' | 'userId' | 'keyId' | 'isOpera
 
 type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
 
-/** A text that begins like an operator's key is taken for one, so that wrong ones are counted (PP-200). */
+/** A text with this prefix is handled as an operator key, so that wrong ones are counted (PP-200). */
 const OPERATOR_PREFIX = /^ppo_/
 
-/** Opens a session that acts as a key and ends with it (CS-3), or says why not. It costs the key's user a request (DER-13). Throws 429. */
+/**
+ * Opens a session that acts as a key and ends with it (CS-3), or returns the refusal. Counts as a request of the key's user (DER-13).
+ * Throws 429.
+ */
 export async function signInWithKey(where: Where, key: string, visit: Visit): Promise<Opened | Refused> {
   const { env, nowMs } = where
   if (OPERATOR_PREFIX.test(key)) return signInAsOperator(where, key, visit)
   const known = await authenticateKey(env, key, nowMs, visit)
   if (!known.ok) return known
   const { via, userId, teamId, credentialId } = known.principal
-  // The key of a pod is for that pod.
+  // The key of a pod opens no session, because it is for that pod only.
   if (via !== 'KEY') return INVALID
   const charge = await chargeRequest(env, { userId, teamId }, nowMs)
   const verdict = await verifyKeyAgain(env, credentialId, nowMs)
@@ -81,7 +84,7 @@ async function signInAsOperator(where: Where, key: string, visit: Visit): Promis
   })
 }
 
-/** Stores a session under a new secret, whatever the browser had before (CS-9), and notes it. */
+/** Stores a session under a new secret, whatever cookie the browser had before (CS-9), with its audit row. */
 export async function openSession({ env, nowMs, requestId }: Where, made: Made): Promise<Opened> {
   const secret = newSessionSecret()
   const id = await consoleSessionId(env, secret)
@@ -94,7 +97,7 @@ export async function openSession({ env, nowMs, requestId }: Where, made: Made):
   return { secret, expiresAtMs: expiresAt, rateLimit: charge.rateLimit }
 }
 
-/** Ends the session of a cookie: at once here, within 60 s everywhere. One that has ended already stays so. */
+/** Ends the session of a cookie: at once in this isolate, within 60 s everywhere. Does nothing for a session that has ended. */
 export async function signOut(where: Where, shown: CookieShown, visit: Visit): Promise<void> {
   const { env, nowMs } = where
   const session = await findByCookie(env, shown, nowMs, visit)
@@ -105,7 +108,10 @@ export async function signOut(where: Where, shown: CookieShown, visit: Visit): P
   forgetVerdicts()
 }
 
-/** Signs a user out everywhere (CS-17) and ends open links and what the user made as an operator (DER-6): at once here, within 60 s elsewhere. Repeatable. Throws 404. */
+/**
+ * Ends all sessions of a user (CS-17), open sign-in links and what the user made as an operator (DER-6): at once in this isolate, within 60
+ * s elsewhere. Idempotent. Throws 404.
+ */
 export async function endSessionsOf(ctx: OperatorContext, userId: string): Promise<void> {
   const { env, nowMs } = ctx
   const user = await findUserOrThrow(env, userId)
@@ -115,7 +121,7 @@ export async function endSessionsOf(ctx: OperatorContext, userId: string): Promi
   forgetVerdicts()
 }
 
-/** Who is signed in with a cookie, for a page to show (CS-7); null when nobody is. */
+/** Returns the signed-in user of a cookie, for a page to show (CS-7); null when no user is signed in. */
 export async function describeSession(env: Env, shown: CookieShown, nowMs: number, visit: Visit): Promise<SessionView | Refused | null> {
   const session = await findByCookie(env, shown, nowMs, visit)
   if ('problem' in session) return session.problem === 'invalidToken' ? null : session
@@ -134,7 +140,7 @@ export async function describeSession(env: Env, shown: CookieShown, nowMs: numbe
   }
 }
 
-/** The accounts of a session: of a key's, that of the key alone, with what the key may do there. */
+/** Returns the accounts of a session; a session that acts as a key has only the key's account, with the scopes of the key. */
 async function accountsOf(env: Env, { user, key }: ConsoleSession): Promise<SessionView['accounts']> {
   if (user === null) return []
   const rows = await table.listAccounts(openDatabase(env.DB), user.id)

@@ -23,26 +23,26 @@ import { actAgain } from './console-callers.ts'
 import * as codes from './device-codes.ts'
 
 const MAX_NAME_CHARS = 100
-/** Keys of devices are named after it, whether or not the device says so itself. */
+/** Keys of devices are named after this program, whether or not the device's own name contains it. */
 const PROGRAM = 'podplane'
 const MAX_PACES = 10_000
-/** An approval is kept for as long as the device asks: the code says its minute, and the device may have begun at the end of it. */
+/** Additional lifetime of an approval: a code is known to the minute only, and the device may have started at the end of it. */
 const MINUTE_MS = 60_000
 
-/** How devices ask, by hashes of their codes (DER-12). In memory only. */
+/** Poll intervals of devices, by hashes of their codes (DER-12). In memory only. */
 const paces = new ExpiringCache<Pace>(DEVICE_LOGIN_TTL_MS, MAX_PACES)
 
-/** What a device learns that begins. */
+/** The answer to a device that starts a login. */
 export interface Started {
   deviceCode: string
   userCode: string
-  /** Proves the device's name to the page that lets it in (DER-11). */
+  /** Proves the device's name to the page that approves it (DER-11). */
   nameProof: string
   expiresInSeconds: number
   intervalSeconds: number
 }
 
-/** A name that a link says, with the plane's proof that the device has given it. */
+/** A name from a link, with the plane's proof that the device has given it. */
 export interface SaidName {
   name?: string | undefined
   proof?: string | undefined
@@ -52,7 +52,7 @@ type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
 type Decided = Pick<table.DeviceLoginRow, 'status' | 'userId' | 'teamId' | 'credentialId' | 'permission' | 'scopes'>
 type Granted = { permission: NonNullable<Decided['permission']>; scopes: string[]; sessionId: string }
 
-/** Begins to let a device in (CS-18). The plane stores nothing of it (DER-9). */
+/** Starts the login of a device (CS-18). The plane stores nothing of it (DER-9). */
 export function startDeviceLogin({ env, nowMs }: Where, name: string): Started {
   const { deviceCode, userCode } = codes.newCodes(env, name, nowMs)
   const nameProof = codes.proveName(env, userCode, name)
@@ -61,8 +61,8 @@ export function startDeviceLogin({ env, nowMs }: Where, name: string): Started {
 }
 
 /**
- * The device that shows a code and waits (CS-19). Its name is told where its own link says it: of a code alone the plane does not know it
- * (DER-11). Throws 404 and 429.
+ * Returns the waiting device of a user code (CS-19). Its name is included only with the proof from its own link: the plane does not know it
+ * from the code (DER-11). Throws 404 and 429.
  */
 export async function findDevice({ env, nowMs, principal }: VerbContext, typed: string, said: SaidName = {}): Promise<WaitingDevice> {
   const userCode = requireUserCode(typed)
@@ -85,8 +85,8 @@ export async function findDevice({ env, nowMs, principal }: VerbContext, typed: 
 }
 
 /**
- * Lets a device in: it gets a key of the account acted for, with at most what who lets it in may do (CS-19, TEAM-21), while the session
- * that lets it in is good (DER-7). Throws 400, 403, 404 and 429.
+ * Approves a device: it gets a key of the present account with at most the rights of the approving user (CS-19, TEAM-21), while the
+ * approving session is valid (DER-7). Throws 400, 403, 404 and 429.
  */
 export async function approveDevice(
   ctx: VerbContext,
@@ -102,12 +102,15 @@ export async function approveDevice(
   return decide(ctx, userCode, { permission: permission ?? 'ALL', scopes: scopes ?? [], sessionId })
 }
 
-/** Keeps a device out (CS-19). Throws 404 and 429. */
+/** Denies a device (CS-19). Throws 404 and 429. */
 export async function denyDevice(ctx: VerbContext, userCode: string): Promise<void> {
   await decide(ctx, userCode, null)
 }
 
-/** What a device gets that asks: the key, once (CS-20, CS-21), or why not yet or not at all. One that waits costs one read (DER-9). */
+/**
+ * Returns the answer to a polling device: the key, once (CS-20, CS-21), or why it is pending or refused. A poll of a waiting device costs
+ * one read (DER-9).
+ */
 export async function pollDevice(
   where: Where,
   deviceCode: string,
@@ -129,8 +132,8 @@ export async function pollDevice(
 }
 
 /**
- * Makes the key at this moment, so none was ever stored; null where the session that let the device in may no longer act for the account: it
- * was ended, or what it is derived from was, or its user has left or is suspended (DER-7).
+ * Creates the key at this moment, so that none is stored before; null when the approving session may not act for the account at present: it
+ * or its parent has ended, or its user has left or is suspended (DER-7).
  */
 async function handOut({ env, nowMs, requestId }: Where, deviceName: string, row: table.DeviceLoginRow): Promise<DeviceToken | null> {
   const { teamId, credentialId, permission } = row

@@ -1,26 +1,26 @@
 import { isSafeUrl, type Provider } from '../../domain/session/settings.ts'
 import { fetchJson } from '../../platform/fetch-json.ts'
 
-/** Where a provider signs people in, by its discovery document. */
+/** Addresses for signing in at a provider, from its discovery document. */
 export interface ProviderEndpoints {
   authorization: string
   token: string
-  /** Where it tells the claims that its ID tokens leave out; null: nowhere. */
+  /** Address of the claims that its ID tokens omit; null: there is none. */
   userInfo: string | null
-  /** The secret of a client goes into the header of the request, or into its body. */
+  /** Whether the client secret goes into the request's header; else it goes into the body. */
   takesBasic: boolean
 }
 
 const DISCOVERY_PATH = '/.well-known/openid-configuration'
 const MAX_DOCUMENT_BYTES = 256 * 1024
-/** How long addresses are taken from the document without reading it again. */
+/** How long the addresses of a discovery document are reused. */
 const KNOWN_TTL_MS = 3_600_000
-/** What a provider takes that says nothing (OpenID Connect Discovery, 3). */
+/** Default of a provider that lists no methods (OpenID Connect Discovery, 3). */
 const USUAL_METHODS = ['client_secret_basic']
 
 const known = new Map<string, { endpoints: ProviderEndpoints; atMs: number }>()
 
-/** Finds out where a provider signs people in (CS-22). Throws when its document cannot be had or used. */
+/** Returns the sign-in addresses of a provider (CS-22). Throws when its document cannot be fetched or is invalid. */
 export async function endpointsOf({ issuer }: Provider, nowMs: number): Promise<ProviderEndpoints> {
   const found = known.get(issuer)
   if (found && nowMs - found.atMs < KNOWN_TTL_MS) return found.endpoints
@@ -39,7 +39,7 @@ export async function endpointsOf({ issuer }: Provider, nowMs: number): Promise<
   return endpoints
 }
 
-/** Forgets every provider. */
+/** Drops the cached addresses of all providers. */
 export function forgetProviderEndpoints(): void {
   known.clear()
 }

@@ -4,20 +4,20 @@ import { isSafeUrl, type Provider } from '../../domain/session/settings.ts'
 import { FETCH_TIMEOUT_MS, fetchJson } from '../../platform/fetch-json.ts'
 import { logEvent } from '../../platform/log.ts'
 
-/** Finds the key that a token's header names. */
+/** Returns the key that a token's header names. */
 export type ProviderKeys = JWTVerifyGetKey
 
-/** Lets a fetch outlive the response that it was begun for. */
+/** Lets a fetch outlive the response that it was started for. */
 export type Later = (promise: Promise<unknown>) => void
 
 const MAX_DOCUMENT_BYTES = 256 * 1024
 const DISCOVERY_PATH = '/.well-known/openid-configuration'
-/** How long an address of keys is taken from the discovery document without reading that again. */
+/** How long the key address of a discovery document is reused. */
 const DISCOVERED_TTL_MS = 3_600_000
-/** How often a request looks whether the keys that another one fetches have come. */
+/** Interval at which a request checks whether another request's fetch of the keys has ended. */
 const LOOK_EVERY_MS = 20
 
-/** What this isolate knows of a provider's keys. */
+/** An isolate's cached keys of a provider. */
 interface KeySet {
   keys: ProviderKeys | null
   fetchedAtMs: number | null
@@ -27,10 +27,10 @@ interface KeySet {
   discovered: { jwksUrl: string; atMs: number } | null
 }
 
-/** By issuer and address of the keys, which the operator names: there is one. */
+/** Indexed by issuer and key address, both set by the operator, so there is one entry. */
 const sets = new Map<string, KeySet>()
 
-/** The keys of a provider, at most an hour old; null when they cannot be had now (SES-4). */
+/** Returns the keys of a provider, at most an hour old; null when they cannot be fetched at present (SES-4). */
 export async function currentKeys(provider: Provider, nowMs: number, later: Later): Promise<ProviderKeys | null> {
   const set = setOf(provider)
   const plan = planKeys(set, nowMs)
@@ -46,8 +46,8 @@ export async function currentKeys(provider: Provider, nowMs: number, later: Late
 }
 
 /**
- * The keys of a provider after `before`, which lacked the one that was asked for (SES-3): fetched once in a cooldown, whoever asks. `before`
- * itself: there are no others; null: nobody can tell.
+ * Returns the keys of a provider after `before`, which lacks the requested key (SES-3): fetched once per cooldown for all callers. Returns
+ * `before` itself when there are no others, and null when the keys cannot be fetched.
  */
 export async function newerKeys(provider: Provider, before: ProviderKeys, nowMs: number, later: Later): Promise<ProviderKeys | null> {
   const set = setOf(provider)
@@ -59,7 +59,7 @@ export async function newerKeys(provider: Provider, before: ProviderKeys, nowMs:
   return (await fetching) ? set.keys : null
 }
 
-/** Forgets every key of every provider. */
+/** Drops the cached keys of all providers. */
 export function forgetProviderKeys(): void {
   sets.clear()
 }
@@ -78,7 +78,7 @@ function setOf({ issuer, jwksUrl }: Provider): KeySet {
   return set
 }
 
-/** Fetches the keys anew; false when that fails, which the operator reads in the log, once a cooldown. */
+/** Fetches the keys again; false when that fails, which is logged for the operator at most once per cooldown. */
 async function refresh(provider: Provider, set: KeySet, nowMs: number): Promise<boolean> {
   set.triedAtMs = nowMs
   set.isUnderWay = true
@@ -109,19 +109,19 @@ async function addressOfKeys(provider: Provider, set: KeySet, nowMs: number): Pr
   return jwksUrl
 }
 
-// An empty set would void every session: it is taken for a mistake of the provider's, and the keys of before stay.
+// An empty set would invalidate every session: it counts as an error of the provider, and the previous keys stay.
 function keySetOf(document: unknown): JSONWebKeySet {
   const { keys } = document as Record<string, unknown>
   if (!Array.isArray(keys) || keys.length === 0) throw new Error('the key set holds no keys')
   return document as JSONWebKeySet
 }
 
-/** A request that was cut off may have left its mark behind. */
+/** The time limit covers a request that was aborted and left `isUnderWay` set. */
 function isBeingFetched(set: KeySet, nowMs: number): boolean {
   return set.isUnderWay && set.triedAtMs !== null && nowMs - set.triedAtMs < FETCH_TIMEOUT_MS
 }
 
-// One request may not await the fetch of another: it looks again by a timer of its own.
+// A request may not await the fetch of another one, so it polls with a timer of its own.
 async function untilFetched(set: KeySet): Promise<ProviderKeys | null> {
   for (let waitedMs = 0; set.isUnderWay && waitedMs < FETCH_TIMEOUT_MS; waitedMs += LOOK_EVERY_MS) await scheduler.wait(LOOK_EVERY_MS)
   return set.hasFailed ? null : set.keys

@@ -9,7 +9,7 @@ import type { Later } from './provider-keys.ts'
 import { OUTDATED, signIn } from './sign-in.ts'
 import { verifyToken } from './verify-token.ts'
 
-/** Who is signed in with a token, and where they may act: the one look serves every team that they ask for. */
+/** The user of a token and the accounts of that user: one lookup serves every team that a request may ask for. */
 interface Session {
   credentialId: string
   userId: string
@@ -17,15 +17,17 @@ interface Session {
   expiresAtMs: number
 }
 
-/** Of a digest's 64 characters as many as tell tokens apart: the name of a session in the audit log. */
+/** Characters kept of a digest's 64, enough to distinguish tokens: the id of a session in the audit log. */
 export const CREDENTIAL_CHARS = 32
-/** When it is worth coming back, seconds: the keys of the provider are tried for again by then. */
+/** Retry delay in seconds, after which the keys of the provider are fetched again. */
 const RETRY_SECONDS = 30
 
-/** By digests of tokens: no memory holds a token for longer than its request. */
+/** Indexed by digests of tokens, so that no token stays in memory longer than its request. */
 const sessions = new Verdicts<Session, Refused>()
 
-/** Tells who calls with a token of the identity provider (SES-2), and for which account (AUT-7). Zero D1 queries when warm. */
+/**
+ * Returns the caller behind a token of the identity provider (SES-2), with the account that it acts for (AUT-7). Zero D1 queries when warm.
+ */
 export async function authenticateSession(env: Env, token: string, nowMs: number, visit: Visit | undefined): Promise<Authentication> {
   const provider = readSettings(env).sessions
   if (provider === null) return INVALID
@@ -38,7 +40,7 @@ export async function authenticateSession(env: Env, token: string, nowMs: number
   return 'problem' in session ? session : answerOf(session, visit?.askedTeam ?? null, nowMs)
 }
 
-/** Whether a session may still do for its account what it might when `principal` was made (PP-215). */
+/** Whether a session still has the rights on its account that it had when `principal` was made (PP-215). */
 export async function isSessionStillGood(env: Env, token: string, principal: Principal, nowMs: number, maxAgeMs: number): Promise<boolean> {
   const digest = await sha256Hex(token)
   const holds = (session: Session) => {
@@ -79,13 +81,13 @@ function answerOf(session: Session, askedTeam: string | null, nowMs: number): Au
   return session.expiresAtMs <= nowMs ? INVALID : actAs(session, askedTeam)
 }
 
-/** Whether accounts that are known say enough of a request: a team that is not among them may have been joined since (UI-11). */
+/** Whether cached accounts are enough for a request: the user may since have joined a team that is missing in them (UI-11). */
 export function isMember(accounts: Accounts, visit: Visit | undefined): boolean {
   const asked = visit?.askedTeam ?? null
   return asked === null || accounts.all.has(asked)
 }
 
-/** As whom a user who has signed in acts: with the scopes of the role in the account that is asked for (SES-10, AUT-7). */
+/** Returns the principal of a signed-in user, with the scopes of the role in the requested account (SES-10, AUT-7), or the refusal. */
 export function actAs(session: Pick<Session, 'credentialId' | 'userId' | 'accounts'>, askedTeam: string | null): Authentication {
   const { credentialId, userId, accounts } = session
   const account = accountFor(accounts, askedTeam)

@@ -20,21 +20,21 @@ import { isParentGood } from '../credentials/parents.ts'
 import { type Opened, openSession } from './console-sessions.ts'
 import { CREDENTIAL_CHARS } from './session-callers.ts'
 
-/** Another form was never given out. */
+/** Form of all links; a text of another form is not looked up. */
 const LINK_FORM = /^[\w-]{43}$/
 const USED: Refused = { ...INVALID, errors: ['this link was used already, or its time is over: ask for a new one'] }
 
 type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
 
-/** A link that may be used, with its user. */
+/** A valid link with its user. */
 interface GoodLink {
   row: SignInLinkRow
   user: UserRow
 }
 
 /**
- * Makes a link with which somebody signs in once, without a key (CS-15). It ends with what makes it (DER-3), and a session by link makes none
- * for operators (DER-4). Throws 403 and 404.
+ * Creates a link for one sign-in without a key (CS-15). It ends with the credential that creates it (DER-3), and a session by link creates
+ * none for operators (DER-4). Throws 403 and 404.
  */
 export async function createSignInLink(ctx: OperatorContext, { userId, isOperator = false }: CreateSignInLinkRequest): Promise<SignInLink> {
   const { env, nowMs, operator } = ctx
@@ -53,7 +53,10 @@ export async function createSignInLink(ctx: OperatorContext, { userId, isOperato
   return { link, path: `/console/sign-in#link=${link}`, expiresAt }
 }
 
-/** Whom a link would sign in, so that a page asks before it does (DER-15); or why nobody. The link stays as it is. */
+/**
+ * Returns the user that a link would sign in, so that a page can ask for confirmation first (DER-15); or the refusal. Does not use the link
+ * up.
+ */
 export async function describeLink(where: Where, link: string, visit: Visit): Promise<DescribedLink | Refused> {
   const found = await findLink(where, link, visit)
   if ('problem' in found) return found
@@ -61,7 +64,9 @@ export async function describeLink(where: Where, link: string, visit: Visit): Pr
   return { user: { id: user.id, email: user.email }, isOperator: row.isOperator, expiresAt: formatTime(row.expiresAt) }
 }
 
-/** Opens the session of a link, which is used up by it; or says why not. It costs the link's user a request (DER-13). Throws 429. */
+/**
+ * Opens the session of a link and uses the link up; or returns the refusal. Counts as a request of the link's user (DER-13). Throws 429.
+ */
 export async function signInWithLink(where: Where, link: string, visit: Visit): Promise<Opened | Refused> {
   const { env, nowMs } = where
   const found = await findLink(where, link, visit)

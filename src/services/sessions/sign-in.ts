@@ -6,7 +6,7 @@ import type { Provider } from '../../domain/session/settings.ts'
 import type { Env } from '../../env.ts'
 import { newAuditId, newResourceId } from '../../platform/ids.ts'
 
-/** Whom a token names, as far as it matters here. */
+/** The user of a token as far as a sign-in needs it. */
 export interface Newcomer {
   subject: string
   credentialId: string
@@ -17,14 +17,14 @@ const DELETED = { refusal: 'this account was deleted: ask the operator of the pl
 const TAKEN = {
   refusal: 'the account of this e-mail address belongs to another identity at the provider: ask the operator of the plane',
 }
-/** The token is worth nothing here any more; a newer one of the same user is (DER-31). */
+/** The refusal of a token from before the operator freed the user's identities; a newer token of the same user is valid (DER-31). */
 export const OUTDATED = { refusal: 'the operator has ended the sign-ins of this user since: sign in at the identity provider again' }
-/** Refusals that are about the account and not about the address. */
+/** Refusals because of the account and not because of the address. */
 export const NO_ACCOUNT: readonly { refusal: string }[] = [DELETED, TAKEN]
-/** Whoever loses a race for an address or an identity finds the winner's the next time. */
+/** A request that loses a race for an address or an identity finds the winner's in its next attempt. */
 const MAX_ATTEMPTS = 3
 
-/** The user of an identity, made or linked at first sight (SES-5 to SES-8), or why there is none. */
+/** Returns the user of an identity, created or linked at first sight (SES-5 to SES-8), or the refusal. */
 export async function signIn(env: Env, provider: Provider, who: Newcomer, nowMs: number): Promise<SignedIn | { refusal: string }> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const known = await findSignedIn(openDatabase(env.DB), provider.issuer, who.subject)
@@ -35,7 +35,7 @@ export async function signIn(env: Env, provider: Provider, who: Newcomer, nowMs:
   throw new Error('an identity keeps changing')
 }
 
-/** Makes the identity that is not there yet; what another request does first makes it do nothing. */
+/** Creates the missing identity; does nothing when another request has created it first. */
 async function enter(env: Env, provider: Provider, who: Newcomer, nowMs: number): Promise<{ refusal: string } | null> {
   const db = openDatabase(env.DB)
   const sight = judgeFirstSight(who.claims, provider.emailDomains)

@@ -8,10 +8,13 @@ export interface Verified extends Subject {
   claims: JWTPayload
 }
 
-/** What a token is worth: verified, worth nothing and why (null: it is not the provider's), or not to be told now. */
+/**
+ * The result of a verification: verified, invalid with the reason (null: not the provider's token), or UNAVAILABLE while it cannot be
+ * checked.
+ */
 export type TokenVerdict = Verified | { fault: string | null } | 'UNAVAILABLE'
 
-/** What is told of the claims of a token whose signature is good: which of them, never what was expected. */
+/** Explanations for invalid claims of a token with a valid signature: the name of the claim, never the expected value. */
 const FAULTS: Readonly<Record<string, string>> = {
   iss: 'the token is of another issuer (iss) than OIDC_ISSUER of this plane',
   aud: 'the token is for another audience (aud) than OIDC_AUDIENCE of this plane',
@@ -20,7 +23,9 @@ const FAULTS: Readonly<Record<string, string>> = {
   sub: 'the token names no user (sub)',
 }
 
-/** Verifies a token against the provider's keys (SES-2). Keys that its header brings along or points to (`jwk`, `jku`, `x5u`, `x5c`) are not looked at. */
+/**
+ * Verifies a token against the provider's keys (SES-2). Ignores keys that its header contains or points to (`jwk`, `jku`, `x5u`, `x5c`).
+ */
 export async function verifyToken(provider: Provider, token: string, nowMs: number, later: Later): Promise<TokenVerdict> {
   const keys = await currentKeys(provider, nowMs, later)
   if (keys === null) return isOf(provider, token) ? 'UNAVAILABLE' : { fault: null }
@@ -33,7 +38,10 @@ export async function verifyToken(provider: Provider, token: string, nowMs: numb
   return again === 'UNKNOWN_KEY' ? { fault: null } : again
 }
 
-/** Whether a token says that it is the provider's, which proves nothing: another's, such as a host's, is refused whether or not keys can be had. */
+/**
+ * Whether a token claims to be the provider's, which proves nothing: a token of another issuer, such as a host's, is refused whether or not
+ * the keys can be fetched.
+ */
 function isOf({ issuer }: Provider, token: string): boolean {
   try {
     return decodeJwt(token).iss === issuer

@@ -5,30 +5,30 @@ import { logEvent } from '../../platform/log.ts'
 import type { VerbContext } from '../context.ts'
 import { readLivePods, silencesOf } from '../pods/live-pods.ts'
 
-/** Pods that are asked whether they do nothing; one page of them. */
+/** Maximum number of pods whose idle time is read, as one page. */
 const MAX_PODS = 1_000
-/** Endpoints that are asked, each with a call of its own. */
+/** Maximum number of endpoints that are asked, with one call each. */
 const MAX_ENDPOINTS = 200
 
-/** By pod: since when it does nothing, and since when its host has not been heard of. */
+/** By pod: since when it has been idle, and since when its host has been silent. */
 interface PodActivity {
   idleSinceMs: Map<string, number>
   silentSinceMs: Map<string, number>
 }
 
-/** Things whose pods or workers are asked about. */
+/** Resources whose pods or workers are checked. */
 type Asked = readonly { kind: string; id: string }[]
 
 /**
- * Since when pods and workers do nothing, by the id of their workload, in two statements: pods and members of clusters as their hosts have seen it
- * (HIS-8), workers as their queue knows it (SPD-7). Of whom nothing is known is left out.
+ * Returns since when pods and workers have been idle, by workload id, in two statements: pods and cluster members as reported by their
+ * hosts (HIS-8), workers as known to their queue (SPD-7). Workloads in an unknown state are left out.
  */
 export async function readIdle(ctx: VerbContext, things: Asked): Promise<Map<string, number>> {
   const [pods, workers] = await Promise.all([readPodActivity(ctx, things), readIdleWorkers(ctx, things)])
   return new Map([...pods.idleSinceMs, ...workers])
 }
 
-/** What hosts say of the pods of such things, members of clusters too, in one statement: who does nothing, and who is not heard of (BIL-30). */
+/** Returns the idle pods, cluster members included, and the pods on silent hosts, in one statement (BIL-30). */
 export async function readPodActivity(ctx: VerbContext, things: Asked): Promise<PodActivity> {
   const ids = new Set(things.filter(({ kind }) => kind === 'POD' || kind === 'CLUSTER').map(({ id }) => id))
   if (ids.size === 0) return { idleSinceMs: new Map(), silentSinceMs: new Map() }
@@ -41,7 +41,7 @@ export async function readPodActivity(ctx: VerbContext, things: Asked): Promise<
   }
 }
 
-/** Workers that do nothing, and since when. */
+/** Returns the idle workers of these endpoints, and since when. */
 export async function readIdleWorkers(ctx: VerbContext, things: Asked): Promise<[string, number][]> {
   const ids = things.filter(({ kind }) => kind === 'ENDPOINT').map(({ id }) => id)
   if (ids.length === 0) return []
@@ -50,12 +50,12 @@ export async function readIdleWorkers(ctx: VerbContext, things: Asked): Promise<
   return stakes.flatMap((stake) => idleWorkers(stake))
 }
 
-/** Its workers that do nothing, and since when. */
+/** Returns the idle workers of one endpoint, and since when. */
 export function idleWorkers(stake: EndpointStake | null): [string, number][] {
   return (stake?.workers ?? []).flatMap(({ id, idleSinceMs }) => (idleSinceMs === null ? [] : [[id, idleSinceMs]]))
 }
 
-// One that does not answer holds up no other: of its workers nothing is known.
+// An endpoint that does not answer counts as having no idle workers and does not block the others.
 async function readStake({ env }: VerbContext, endpoint: OwnEndpoint): Promise<EndpointStake | null> {
   try {
     return await endpointStub(env, endpoint).stake()

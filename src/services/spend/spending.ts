@@ -15,7 +15,7 @@ import { readIdleWorkers, readPodActivity } from './idle.ts'
 
 const DAY_MS = 86_400_000
 
-/** What the account spends now, and on what (SPD-1, SPD-2, SPD-4, SPD-7). Throws 403. */
+/** Returns the account's present spending by resource (SPD-1, SPD-2, SPD-4, SPD-7). Throws 403. */
 export async function getSpend(ctx: VerbContext, { limit }: SpendQuery): Promise<Spend> {
   requireScope(ctx.principal, 'billing:read')
   const { nowMs } = ctx

@@ -10,17 +10,17 @@ import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { readIdle } from './idle.ts'
 
-/** Digits of a plan's name: enough that two plans of one account never share one. */
+/** Digits of a plan's id: enough to avoid collisions within an account. */
 const PLAN_ID_LENGTH = 32
 
-/** A plan with its name, and what is needed to carry it out. */
+/** A plan with its id and the data needed to carry it out. */
 export interface NamedStop extends DecidedStop {
   planId: string
-  /** Bounds of the workers of its endpoints. */
+  /** Worker bounds of the endpoints before the stop. */
   formerWorkers: ReadonlyMap<string, EndpointConfig['workers']>
 }
 
-/** What a stop would do (SPD-10). Throws 403. */
+/** Returns the plan of a stop (SPD-10). Throws 403. */
 export async function planSpendStop(ctx: VerbContext, body: StopSpendRequest): Promise<SpendStopPlan> {
   const {
     savedNanosPerHour: _saved,
@@ -32,7 +32,7 @@ export async function planSpendStop(ctx: VerbContext, body: StopSpendRequest): P
   return plan
 }
 
-/** The same with what carries it out. Throws 403. */
+/** Returns the plan of a stop with the data needed to carry it out. Throws 403. */
 export async function makeStopPlan(ctx: VerbContext, { ids, idleForSeconds }: StopSpendRequest): Promise<NamedStop> {
   const { env, principal } = ctx
   requireScope(principal, 'pods:write')

@@ -15,12 +15,12 @@ import { actOnPod } from '../pods/change-pod.ts'
 import { requireScope } from '../require-scope.ts'
 import { makeStopPlan, type NamedStop } from './stop-plan.ts'
 
-/** Things that are stopped or restored at the same time. */
+/** Items that are stopped or restored at the same time. */
 const AT_ONCE = 8
 
 /**
- * Stops what the plan of this moment names (SPD-11), and keeps what is needed to undo it. What cannot be stopped says why and holds up nothing.
- * Throws 403, and 409 when the plan is not the one that was seen.
+ * Carries out the present stop plan (SPD-11) and stores what an undo needs. An item that cannot be stopped gets a reason and does not block
+ * the others. Throws 403, and 409 when the plan differs from the one with the given `planId`.
  */
 export async function stopSpend(ctx: VerbContext, body: StopSpendRequest): Promise<SpendStop> {
   const plan = await makeStopPlan(ctx, body)
@@ -29,20 +29,20 @@ export async function stopSpend(ctx: VerbContext, body: StopSpendRequest): Promi
     throw new Problem('conflict', { detail, code: 'PLAN_CHANGED' })
   }
   const row = rowOf(ctx, plan)
-  // First what is needed to undo it: whoever dies in between leaves items that say so.
+  // The record for an undo is stored first: after a crash in between, its items remain PENDING.
   await table.insertStop(openDatabase(ctx.env.DB), row, note(ctx, 'stop', row))
   const items = await each(row.items, (item) => stopItem(ctx, item))
   await table.saveStop(openDatabase(ctx.env.DB), { ...row, items })
   return show({ ...row, items })
 }
 
-/** The stops of the account that are kept, the newest first (SPD-12). Throws 403. */
+/** Returns the retained stops of the account, newest first (SPD-12). Throws 403. */
 export async function listSpendStops({ env, principal }: VerbContext): Promise<SpendStop[]> {
   requireScope(principal, 'billing:read')
   return (await table.listStops(openDatabase(env.DB), principal.teamId)).map(show)
 }
 
-/** Starts the same again (SPD-12): what was restored stays so, what could not be is tried again. Throws 403 and 404. */
+/** Restores the items of a stop (SPD-12): restored items stay as they are, failed restores are tried again. Throws 403 and 404. */
 export async function undoSpendStop(ctx: VerbContext, id: string): Promise<SpendStop> {
   requireScope(ctx.principal, 'pods:write')
   const db = openDatabase(ctx.env.DB)
@@ -72,7 +72,7 @@ async function stopItem(ctx: VerbContext, item: StoppedItem): Promise<StoppedIte
   })
 }
 
-// One that could not be stopped is as it was, or as somebody has made it since.
+// Leaves an item that was not stopped (FAILED) unchanged.
 async function restoreItem(ctx: VerbContext, item: StoppedItem): Promise<StoppedItem> {
   if (item.state === 'RESTORED' || item.state === 'FAILED') return item
   return settle(item, 'RESTORED', () => (item.kind === 'POD' ? startAgain(ctx, item) : scaleAgain(ctx, item)))
@@ -83,7 +83,7 @@ async function startAgain(ctx: VerbContext, { id }: StoppedItem): Promise<void> 
   if (!isToRun(row)) await actOnPod(ctx, id, 'start', undefined)
 }
 
-/** Bounds that a stop gave; it gave none to any endpoint where its row does not say. */
+/** Returns the worker bounds that a stop set; rows without them stand for zero workers. */
 function boundsOf({ stoppedWorkers }: StoppedItem): { min: number; max: number } {
   return stoppedWorkers ?? { min: 0, max: 0 }
 }
@@ -100,7 +100,7 @@ async function scaleAgain(ctx: VerbContext, item: StoppedItem): Promise<void> {
   await updateEndpoint(ctx, id, { workers: formerWorkers })
 }
 
-/** What became of an item: a refusal is its reason, and a fault of the plane is told without its text. */
+/** Returns the item with its new state: the reason of a refusal is shown, a fault of the plane is not described. */
 async function settle(item: StoppedItem, state: 'STOPPED' | 'RESTORED', act: () => Promise<void>): Promise<StoppedItem> {
   try {
     await act()
@@ -126,7 +126,7 @@ function note(ctx: VerbContext, verb: 'stop' | 'undo', { id, items }: table.Spen
 
 function show({ id, createdAtMs, savedNanosPerHour, undoneAtMs, items }: table.SpendStopRow): SpendStop {
   const undoneAt = undoneAtMs === null ? null : formatTime(undoneAtMs)
-  // Rows of a release that knew one kind of stop do not name the bounds.
+  // Rows of older releases have no bounds.
   const shown = items.map((item) => ({ ...item, stoppedWorkers: item.kind === 'ENDPOINT' ? boundsOf(item) : null }))
   return { id, createdAt: formatTime(createdAtMs), savedPerHour: usdOfNanos(savedNanosPerHour), undoneAt, items: shown }
 }

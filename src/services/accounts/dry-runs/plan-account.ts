@@ -17,9 +17,9 @@ import { planChange } from '../../change-plan.ts'
 import type { OperatorContext } from '../../context.ts'
 import { findUserOrThrow } from '../accounts.ts'
 
-// What bounds that the operator sets would mean for an account (DRY-11). Each throws 404.
+// Dry runs of limits that the operator sets for an account (DRY-11). Each throws 404.
 
-/** What other request quotas would change. */
+/** Returns the plan of other request quotas. */
 export async function planQuotas({ env }: OperatorContext, userId: string, quota: QuotaRow): Promise<ChangePlan> {
   const user = await findUserOrThrow(env, userId)
   const account = accountOf(user)
@@ -36,7 +36,7 @@ function planQuotaChange(account: ChangedResource, before: QuotaRow, after: Quot
   return [effect(account, 'CHANGES', 'INFO', what), ...planBounds(account, bounds)]
 }
 
-/** What the plan's quotas in place of the account's own would change. */
+/** Returns the plan of removing the quota override, which puts the quotas of the account's plan in force. */
 export async function planResetQuotas({ env }: OperatorContext, userId: string): Promise<ChangePlan> {
   const user = await findUserOrThrow(env, userId)
   const account = accountOf(user)
@@ -47,7 +47,7 @@ export async function planResetQuotas({ env }: OperatorContext, userId: string):
   })
 }
 
-/** What other budgets would change, and of which there is more already. */
+/** Returns the plan of other budgets, with budgets whose use is above the new bound. */
 export async function planBudgets({ env, nowMs }: OperatorContext, userId: string, overrides: BudgetOverrides): Promise<ChangePlan> {
   const user = await findUserOrThrow(env, userId)
   const account = accountOf(user)
@@ -65,14 +65,14 @@ export async function planBudgets({ env, nowMs }: OperatorContext, userId: strin
   })
 }
 
-/** What other ceilings of spending would change. */
+/** Returns the plan of other spend ceilings. */
 export async function planCeilings(ctx: OperatorContext, userId: string, ceilings: SpendCeilings): Promise<ChangePlan> {
   const user = await findUserOrThrow(ctx.env, userId)
   const account = accountOf(user)
   return planChange('spend-limits.set', account, () => foretellLimits(ctx, user.personalTeamId, account, ceilingsOf(ceilings)))
 }
 
-/** What another requirement would change. */
+/** Returns the plan of another required runtime class. */
 export async function planSetIsolation({ env }: OperatorContext, userId: string, { runtimeClass }: AccountIsolation): Promise<ChangePlan> {
   const user = await findUserOrThrow(env, userId)
   const account = accountOf(user)
@@ -87,7 +87,7 @@ export async function planSetIsolation({ env }: OperatorContext, userId: string,
   })
 }
 
-/** A user's account, as the operator's plans name it. */
+/** Returns a user's account as the changed resource of an operator's dry run. */
 export function accountOf({ id, email, personalTeamId }: UserRow): ChangedResource {
   return { kind: 'account', id, name: email, teamId: personalTeamId }
 }

@@ -13,17 +13,17 @@ import { requireScope } from '../../require-scope.ts'
 import { findOwnKey, findRotatedKey, hasEnded, overlapEnd } from '../own-keys.ts'
 import { tagOfSshKeys } from '../ssh-keys.ts'
 
-/** What revoking a key of the account would do (DRY-10). Throws 403, and 404 also for a revoked one. */
+/** Returns the plan of revoking a key of the account (DRY-10). Throws 403, and 404 also for a revoked key. */
 export async function planRevokeOwnKey(ctx: VerbContext, id: string): Promise<ChangePlan> {
   return planRevocation(await findOwnKey(ctx, id), ctx.nowMs)
 }
 
-/** The same of any account, for the operator. Throws 404. */
+/** Returns the plan of revoking a key of any account, for the operator. Throws 404. */
 export async function planRevokeKey({ env, nowMs }: OperatorContext, id: string): Promise<ChangePlan> {
   return planRevocation(await findKeyRow(openDatabase(env.DB), id), nowMs)
 }
 
-/** What rotating one's own key would do (DRY-24). Throws 403, and 404 for any other key. */
+/** Returns the plan of rotating one's own key (DRY-24). Throws 403, and 404 for any other key. */
 export async function planRotateOwnKey(ctx: VerbContext, id: string, { overlapSeconds }: RotateKeyRequest): Promise<ChangePlan> {
   const { nowMs } = ctx
   const former = await findRotatedKey(ctx, id)
@@ -39,7 +39,7 @@ function planRevocation(row: ApiKeyRow | undefined, nowMs: number): Promise<Chan
   return planChange('keys.revoke', { kind: 'api-key', id: row.id, name: row.name }, async () => [planKeyRevocation(row, nowMs)])
 }
 
-/** What replacing the SSH keys of the account would do (DRY-10). Throws 403. */
+/** Returns the plan of replacing the SSH keys of the account (DRY-10). Throws 403. */
 export async function planPutSshKeys(ctx: VerbContext, keys: readonly string[]): Promise<ChangePlan> {
   const { env, principal } = ctx
   requireScope(principal, 'account:write')

@@ -13,9 +13,9 @@ import { planChange } from '../../change-plan.ts'
 import type { OperatorContext } from '../../context.ts'
 import { accountOfOwner, findPlanOrThrow, type PlanOwner, refuseDeletion, requireKnown } from '../plans.ts'
 
-// What changes of plans would mean (PLN-6).
+// Dry runs of changes of plans (PLN-6).
 
-/** What other limits of a plan would change. */
+/** Returns the dry run of other limits for a plan. */
 export async function planSetPlan({ env }: OperatorContext, name: string, limits: PlanLimits): Promise<ChangePlan> {
   const db = openDatabase(env.DB)
   const [before] = await table.listPlans(db, name)
@@ -27,7 +27,7 @@ export async function planSetPlan({ env }: OperatorContext, name: string, limits
   })
 }
 
-/** What the end of a plan would change. Throws 404. */
+/** Returns the dry run of deleting a plan. Throws 404. */
 export async function planDeletePlan({ env }: OperatorContext, name: string): Promise<ChangePlan> {
   const plan = await findPlanOrThrow(env, name)
   const resource: ChangedResource = { kind: 'plan', id: name, name }
@@ -37,7 +37,7 @@ export async function planDeletePlan({ env }: OperatorContext, name: string): Pr
   })
 }
 
-/** What another plan would change for an account, and of which there is more already. Throws 404. */
+/** Returns the dry run of another plan for an account, with budgets whose use is above the new bound. Throws 404. */
 export async function planAccountPlan(ctx: OperatorContext, owner: PlanOwner, { plan }: AccountPlan): Promise<ChangePlan> {
   const { env } = ctx
   const db = openDatabase(env.DB)
@@ -46,7 +46,8 @@ export async function planAccountPlan(ctx: OperatorContext, owner: PlanOwner, { 
   const resource: ChangedResource = { kind, id: owner.id, name, teamId }
   return planChange(`${owner.kind}s.set-plan`, resource, async () => {
     await requireKnown(env, plan)
-    // An organization with a plan is counted alone and one without with its maker, so what it would hold then is not what it holds now.
+    // An organization with a plan is counted alone, one without a plan together with its creator; when that changes, the present use is not
+    // the use under the new plan.
     const isCounted = owner.kind === 'user' || (plan === null) === ((await table.findTeamPlan(db, teamId)) === null)
     return planBounds(resource, await boundsUnder(ctx, teamId, plan, isCounted))
   })

@@ -8,21 +8,21 @@ import { type ChannelTarget, isStillRunning, openChannels, requireRunning } from
 
 export interface ExecCall {
   target: Extract<ChannelTarget, { kind: 'exec' }>
-  /** It asks for a WebSocket, as it must. */
+  /** The request is a WebSocket upgrade, as required. */
   isSocket: boolean
   signal: AbortSignal
 }
 
-/** A way into a pod that is open. */
+/** An open connection into a pod. */
 export interface OpenDoor {
   socket: WebSocket
-  /** Whether the pod still runs what was entered. */
+  /** Whether the pod still runs the container of this connection. */
   isRunning(): Promise<boolean>
 }
 
 /**
- * Starts a command in the caller's pod (NET-6). Of it the audit log says only whether it is a shell or a command of the caller's own, because
- * commands carry secrets. Throws 403, 404 for a pod that is terminated, unknown or another account's, and 409 while it does not run.
+ * Starts a command in the caller's pod (NET-6). The audit log records only whether it is a shell or a command, because commands can contain
+ * secrets. Throws 403, 404 for a pod that is terminated, unknown or another account's, and 409 while it does not run.
  */
 export async function execInPod(ctx: VerbContext, podId: string, { target, isSocket, signal }: ExecCall): Promise<OpenDoor> {
   requireScope(ctx.principal, 'pods:write', podId)

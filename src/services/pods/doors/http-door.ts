@@ -5,7 +5,7 @@ import type { Env } from '../../../env.ts'
 import { ExpiringCache } from '../../../platform/expiring-cache.ts'
 import { lookUpFor } from '../../credentials/lookups.ts'
 
-/** A pod that has just stopped may be asked so long by whoever reached it before. */
+/** Cache time in milliseconds: for so long, a pod that has stopped still counts as running for callers that reached it before. */
 const REMEMBERED_MS = 3_000
 const MAX_PORT = 65_535
 const MAX_REMEMBERED = 10_000
@@ -13,11 +13,9 @@ const MAX_REMEMBERED = 10_000
 const remembered = new ExpiringCache<PodDoor>(REMEMBERED_MS, MAX_REMEMBERED)
 
 /**
- * The pod behind an HTTP port, for whoever knows its id: the address is the secret, as it has 72 random bits (NET-12). Throws 404 for a pod that
- * is not there, whose account is suspended, or that has not declared the port as `<port>/http`; 409 while it does not run; 429 where too many
- * pods that are not there were asked for.
- *
- * `source`: whose failed look-ups are counted together; null: nobody can tell.
+ * Returns the pod behind an HTTP port for any caller that has its id: the address is the secret, as it has 72 random bits (NET-12). Throws
+ * 404 for a pod that does not exist, whose account is suspended, or that has not declared the port as `<port>/http`; 409 while it does not
+ * run; 429 after too many unknown pods. `source`: key for counting failed lookups; null: unknown.
  */
 export async function findHttpDoor(env: Env, podId: string, port: number, source: string | null, nowMs: number): Promise<PodDoor> {
   const door = remembered.get(podId, nowMs) ?? (await lookUp(env, podId, source, nowMs))

@@ -9,22 +9,25 @@ import type { TunnelFailure } from '../../../objects/host-tunnel.ts'
 import { failureOf, sendToWorkload } from '../../../objects/tunnel/host-tunnel-calls.ts'
 
 const RETRY_SECONDS = '5'
-/** A command says nothing before it is there: its host answers at once. */
+/** A command is silent until it exists, but its host answers at once. */
 const CHANNEL_TIMEOUT_MS = 30_000
 
 type Whereabouts = Pick<PodDoor, 'id' | 'teamId' | 'generation' | 'hostId'>
 type WithoutPlace<Target> = Target extends unknown ? Omit<Target, 'workloadId'> : never
 /** A target within a pod. */
 export type PodTarget = WithoutPlace<WantedTarget>
-/** One that is spoken by channels. */
+/** A target that uses the channel protocol. */
 export type ChannelTarget = Exclude<PodTarget, { kind: 'http' | 'websocket' }>
 
-/** Refuses a way into a pod that does not run, and says how it is (NET-8). */
+/** Throws 409 with the status of a pod that does not run (NET-8). */
 export function requireRunning({ status }: Pick<PodDoor, 'status'>): void {
   if (status !== 'RUNNING') throw new Problem('conflict', { detail: `the pod is ${status}: it can be entered only while it is RUNNING` })
 }
 
-/** A stream to a command in a pod, or to a port of it: the answer's WebSocket speaks channels. Throws why there is none. */
+/**
+ * Opens a stream to a command in a pod or to one of its ports and returns the WebSocket, which uses the channel protocol. Throws the reason
+ * of a failure.
+ */
 export async function openChannels(env: Env, pod: Whereabouts, target: ChannelTarget, signal: AbortSignal): Promise<WebSocket> {
   const answer = await sendToWorkload(env, pod.hostId, {
     target: within(pod, target),
@@ -43,12 +46,12 @@ export async function openChannels(env: Env, pod: Whereabouts, target: ChannelTa
   return answer.webSocket
 }
 
-/** The target in the container that the pod has now. */
+/** Returns the target in the pod's present container. */
 export function within({ id, generation }: Pick<Whereabouts, 'id' | 'generation'>, target: PodTarget): WantedTarget {
   return { ...target, workloadId: workloadIdOf(id, generation) }
 }
 
-/** Why a pod did not answer. */
+/** Returns the error for a pod that did not answer. */
 export function podProblem({ code, detail }: TunnelFailure): Problem {
   switch (code) {
     case 'unreachable':
@@ -66,7 +69,7 @@ export function podProblem({ code, detail }: TunnelFailure): Problem {
   }
 }
 
-/** Whether a pod still runs the container that somebody entered (NET-9). */
+/** Whether a pod still runs the container that the connection was opened to (NET-9). */
 export async function isStillRunning(env: Env, { id, generation }: Pick<PodDoor, 'id' | 'generation'>): Promise<boolean> {
   const door = await findPodDoor(openDatabase(env.DB), id)
   return door !== null && door.status === 'RUNNING' && door.generation === generation && !door.isBlocked

@@ -28,8 +28,8 @@ export async function requireSshProxy(env: Env, authorization: string | null): P
 }
 
 /**
- * Lets a key of the pod's account in (NET-21). Whatever is wrong, user, suffix, key, or that the pod has no SSH, is the same refusal, after the
- * same work. With `connect` the audit log says who has come in, and from where (PP-281).
+ * Admits a key of the pod's account (NET-21). A wrong user, suffix or key, and a pod without SSH, all get the same refusal after the same
+ * work. With `connect`, the audit log records the key's fingerprint and the address (PP-281).
  */
 export async function admitSsh({ env, nowMs, requestId }: OperatorContext, admit: SshAdmit): Promise<void> {
   const door = await findAdmitted(env, admit)
@@ -43,8 +43,8 @@ export async function admitSsh({ env, nowMs, requestId }: OperatorContext, admit
 }
 
 /**
- * Logins have windows of their own, as wide as those of a user, for all accounts that one person pays for together (SHR-4, SHR-45): each writes a
- * row, and no login keeps a user from the API. Throws 429.
+ * Counts a login in windows of its own, as wide as those of a user, over all accounts that one user pays for (SHR-4, SHR-45): each login
+ * writes a row, and logins must not block the user's API requests. Throws 429.
  */
 async function countLogin(env: Env, { id, teamId }: PodDoor, nowMs: number): Promise<Counted> {
   const payer = await payerOf(env, teamId, nowMs)
@@ -56,7 +56,7 @@ async function countLogin(env: Env, { id, teamId }: PodDoor, nowMs: number): Pro
   throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(seconds) } })
 }
 
-/** A command in the pod, or a connection to a port of it. Throws 403 as `admitSsh` does, 409 while the pod does not run. */
+/** Opens a command in the pod, or a connection to one of its ports. Throws 403 like `admitSsh`, and 409 while the pod does not run. */
 export async function openSsh(env: Env, { target, ...login }: SshOpen, signal: AbortSignal): Promise<OpenDoor> {
   const door = await findAdmitted(env, login)
   requireRunning(door)
@@ -77,7 +77,7 @@ async function findAdmitted(env: Env, login: SshLogin): Promise<PodDoor> {
 async function find(env: Env, { user, key }: SshLogin): Promise<PodDoor | null> {
   const said = parseSshUser(user)
   const found = await findSshDoor(openDatabase(env.DB), said?.podId ?? '')
-  // A pod that is not there is compared with as well.
+  // The comparisons run for an unknown pod too, so that its refusal takes the same time.
   const hasSuffix = await sameSecret(said?.suffix ?? NOBODY.user, found?.door.sshSuffix ?? '........')
   const hasKey = await hasSame(bareKey(key) ?? NOBODY.key, found?.keys.flatMap((line) => bareKey(line) ?? []) ?? [])
   if (found === null || !hasSuffix || !hasKey) return null
@@ -85,13 +85,13 @@ async function find(env: Env, { user, key }: SshLogin): Promise<PodDoor | null> 
   return door.startSsh && !door.isBlocked && door.status !== 'TERMINATED' ? door : null
 }
 
-/** Whether one of them is the same; all are looked at. */
+/** Whether one of the keys is equal; compares all of them, so that the time does not depend on the position. */
 async function hasSame(key: string, keys: readonly string[]): Promise<boolean> {
   const same = await Promise.all(['.', ...keys].map((one) => sameSecret(key, one)))
   return same.includes(true)
 }
 
-/** As `ssh-keygen -l` shows it. */
+/** Returns the fingerprint in the format of `ssh-keygen -l`. */
 async function fingerprintOf(key: string): Promise<string> {
   const content = Uint8Array.from(atob(bareKey(key)?.split(' ')[1] ?? ''), (char) => char.charCodeAt(0))
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', content))
