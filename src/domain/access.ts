@@ -33,37 +33,42 @@ export function scopesOf(permission: Permission, listed: readonly string[]): Rea
   return permission === 'READ_ONLY' ? READ_SCOPES : new Set(listed)
 }
 
-/** What a key inside a workload may do to that workload: always bound to it, and no scope, so that nothing takes it that does not name it (AUT-6). */
+/**
+ * The right of a key inside a workload on that workload. It is always bound to the workload, and is no scope, so that only operations that
+ * name it accept it (AUT-6).
+ */
 export type Capability = 'pods:act'
 
-/** The actions that `pods:act` stands for: they end what runs, and change no member of the pod. */
+/** The actions that `pods:act` permits: they stop or restart what runs, and change no field of the pod. */
 const POD_KEY_ACTIONS: ReadonlySet<string> = new Set(['stop', 'restart', 'terminate'])
 
-/** What is enough for an action on a pod beside `pods:write`. */
+/** The capability that permits an action on a pod in place of `pods:write`; undefined: none does. */
 export function podCapability(action: string): Capability | undefined {
   return POD_KEY_ACTIONS.has(action) ? 'pods:act' : undefined
 }
 
-/** Whether an action on a pod ends what runs, and so has the reserve of its caller's rate limit (CAP-3). A restart ends nothing. */
+/** Whether an action ends a pod, so that it may use the reserve of its caller's rate limit (CAP-3). A restart ends nothing. */
 export function endsPod(action: string): boolean {
   return action === 'stop' || action === 'terminate'
 }
 
-/** What the key that a pod is given may do (AUT-6). */
+/** The scopes of the key that a pod gets (AUT-6). */
 export function scopesOfPodKey(podId: string): ReadonlySet<string> {
   return new Set([`pods:read@${podId}`, `${'pods:act' satisfies Capability}@${podId}`])
 }
 
-/** All that the key of a worker may do, for its own endpoint and worker alone: take work, say what becomes of it, and that it lives (CAP-20). */
+/** All actions of a worker's key, for its own endpoint and worker alone: to take work, to report on it, and to send heartbeats (CAP-20). */
 export const WORKER_KEY_ACTIONS: readonly string[] = ['job-take', 'job-take-batch', 'job-stop', 'job-done', 'job-stream', 'ping']
 
-/** Says whether a set holds a scope, either whole or bound to the addressed endpoint or pod, or the capability that is enough there (AUT-3, AUT-6). */
+/**
+ * Whether a set has a scope, either whole or bound to the addressed endpoint or pod, or the capability that is enough there (AUT-3, AUT-6).
+ */
 export function hasScope(scopes: ReadonlySet<string>, scope: Scope, id?: string, enough?: Capability): boolean {
   if (scopes.has(scope)) return true
   return id !== undefined && (scopes.has(`${scope}@${id}`) || (enough !== undefined && scopes.has(`${enough}@${id}`)))
 }
 
-/** What a member is in a team (ORG-3). */
+/** The roles of team members (ORG-3). */
 export const ROLES = ['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -93,12 +98,12 @@ const ROLE_SCOPES: Readonly<Record<Role, ReadonlySet<string>>> = {
   BASIC: new Set([...RUN_JOBS, ...SEE_RESOURCES]),
 }
 
-/** The scopes of a role (ORG-3): those of its member's session, and the most that a key of the member grants (TEAM-2). */
+/** The scopes of a role (ORG-3): those of the member's session, and the upper bound of a key of the member (TEAM-2). */
 export function scopesOfRole(role: Role): ReadonlySet<string> {
   return ROLE_SCOPES[role]
 }
 
-/** Of the scopes of a key, whole or bound to one resource, those that its maker's role still grants (TEAM-2). */
+/** The scopes of a key, whole or bound to one resource, that its maker's current role grants (TEAM-2). */
 export function scopesWithin(scopes: ReadonlySet<string>, role: Role): ReadonlySet<string> {
   const granted = ROLE_SCOPES[role]
   return granted === ALL_SCOPES ? scopes : new Set([...scopes].filter((scope) => granted.has(scope.split('@', 1)[0] ?? '')))

@@ -10,22 +10,22 @@ import { cpuCompute, gpuCompute } from './pod/request/compute.ts'
 import { DEFAULT_POD_DISK_GB } from './pod/request/container.ts'
 import { type PlacedConfig, placementRequestOf } from './worker/shape.ts'
 
-// How many more would fit: found by placing again and again, with the very functions that place (CAT-7, CAT-12).
+// Counts how many more workloads would fit, by repeated placement with the same functions that place workloads (CAT-7, CAT-12).
 
-/** Placements from which on a level is the highest. */
+/** The number of placements from which a level is the highest. */
 export const MOST_COUNTED = 16
 const MEDIUM_FROM = 4
 
-/** What one placement takes from a host. */
+/** The capacity that one placement takes from a host. */
 interface Taken {
   shape: ComputeShape
   diskGb: number
 }
 
-/** What the next placement would take from a host; null: it does not fit there. */
+/** Returns the capacity that the next placement would take from a host; null: it does not fit there. */
 export type Placer = (host: PlacementHost) => Taken | null
 
-/** Who asks, and for how large a pod or worker with GPUs. */
+/** The team that asks, and the GPUs of the pod or worker that it asks for. */
 export interface GpuAsked {
   teamId: string
   typeId: string
@@ -36,16 +36,16 @@ export interface GpuAsked {
   needs?: PodNeeds
 }
 
-/** What a pod is to have beside its GPUs, as a whole (GQL-44). */
+/** The needs of a pod as a whole, beside its GPUs (GQL-44). */
 export interface PodNeeds {
   vcpus?: number
   memoryGb?: number
-  /** Container and persistent volume together. */
+  /** Container disk and persistent volume together. */
   diskGb?: number
   globalNetworking?: boolean
 }
 
-/** What is placed is a container of this image, with the disk that one has when nobody says. */
+/** The image of each container that is placed to count; any name will do. */
 const IMAGE = 'image'
 
 /** The level for a number of placements (CAT-7). */
@@ -55,7 +55,7 @@ export function levelOf(placements: number): Level {
   return placements > 0 ? 'LOW' : 'NONE'
 }
 
-/** Pods with these GPUs; null when a create would be refused wherever there is room. */
+/** Places pods with these GPUs; null if a create would be refused even with enough capacity. */
 export function gpuPodPlacer(
   catalog: Catalog,
   { teamId, typeId, count, cloud, cudaVersions, minCudaVersion, needs = {} }: GpuAsked,
@@ -69,13 +69,16 @@ export function gpuPodPlacer(
   return computed.ok ? podPlacer(teamId, computed.compute, cloud, needs) : null
 }
 
-/** CPU pods of that size, which are sold in SECURE only; null when a create would be refused wherever there is room. */
+/** Places CPU pods of that size, which are sold in SECURE only; null if a create would be refused even with enough capacity. */
 export function cpuPodPlacer(catalog: Catalog, teamId: string, flavorId: string, vcpuCount: number): Placer | null {
   const computed = cpuCompute(catalog, { id: flavorId, vcpuCount }, 'SECURE')
   return computed.ok ? podPlacer(teamId, computed.compute, 'SECURE') : null
 }
 
-/** Workers of an endpoint that asks for the pool of the type, with nothing else of that pool; null for a type without a pool. */
+/**
+ * Places workers of an endpoint that asks for the pool of the type and excludes its other types; null for a type without a pool, or for
+ * more GPUs than one worker may have.
+ */
 export function gpuWorkerPlacer(catalog: Catalog, { teamId, typeId, count, cloud, cudaVersions, minCudaVersion }: GpuAsked): Placer | null {
   const type = findGpuType(catalog, typeId)
   if (!type?.pool || count > type.maxCount) return null
@@ -90,13 +93,13 @@ export function gpuWorkerPlacer(catalog: Catalog, { teamId, typeId, count, cloud
   })
 }
 
-/** Workers on CPU machines of that size, in SECURE, which is what an endpoint has that names no cloud. */
+/** Places workers on CPU machines of that size, in SECURE, the default cloud of endpoints; null if a create would be refused. */
 export function cpuWorkerPlacer(catalog: Catalog, teamId: string, flavorId: string, vcpuCount: number): Placer | null {
   if (!cpuCompute(catalog, { id: flavorId, vcpuCount }, 'SECURE').ok) return null
   return workerPlacer(catalog, teamId, 'SECURE', { kind: 'cpu', options: [{ id: flavorId, vcpuCount }] })
 }
 
-/** Placements one after another on one host, at most `most`. */
+/** The number of placements that fit on one host one after another, at most `most`. */
 export function countPlacements(place: Placer, host: PlacementHost, most: number): number {
   let left = host
   for (let placed = 0; placed < most; placed += 1) {
@@ -107,7 +110,7 @@ export function countPlacements(place: Placer, host: PlacementHost, most: number
   return most
 }
 
-/** A host after a placement. */
+/** The host with the free capacity that a placement leaves. */
 export function without(host: PlacementHost, { shape, diskGb }: Taken): PlacementHost {
   const { gpu, vcpus, memoryMb } = shape
   return {
@@ -120,18 +123,18 @@ export function without(host: PlacementHost, { shape, diskGb }: Taken): Placemen
   }
 }
 
-/** Where how many fit. */
+/** The number of placements that fit, in total and by data center. */
 export interface Room {
-  /** Placements, each data center counted up to `most`. */
+  /** The sum over data centers, each counted up to `most`. */
   placements: number
   byDataCenter: ReadonlyMap<string, number>
-  /** Of the hosts on which one fits. */
+  /** The CUDA versions of hosts on which one fits. */
   cudaVersions: ReadonlySet<string>
 }
 
 const NO_ROOM: Room = { placements: 0, byDataCenter: new Map(), cudaVersions: new Set() }
 
-/** How many fit on these hosts. A data center in which `most` fit is not looked at further, unless a host there has another CUDA version. */
+/** Counts the placements on these hosts. Once `most` fit in a data center, only its hosts with another CUDA version are examined. */
 export function findRoom(place: Placer | null, hosts: readonly PlacementHost[], typeId: string | null, most = MOST_COUNTED): Room {
   if (place === null) return NO_ROOM
   const byDataCenter = new Map<string, number>()
@@ -149,7 +152,7 @@ export function findRoom(place: Placer | null, hosts: readonly PlacementHost[], 
   return { placements: [...byDataCenter.values()].reduce((sum, one) => sum + one, 0), byDataCenter, cudaVersions }
 }
 
-/** Members of clusters: on hosts with private networks, in data centers with room for the fewest that a cluster has (CAT-14). */
+/** Counts cluster members: on hosts with private networks, in data centers with room for `MIN_MEMBERS` or more (CAT-14). */
 export function findClusterRoom(catalog: Catalog, hosts: readonly PlacementHost[], asked: GpuAsked): Room {
   const networked = hosts.filter(({ overlay }) => overlay === 'routed' || overlay === 'local')
   const { byDataCenter, cudaVersions } = findRoom(gpuPodPlacer(catalog, asked), networked, asked.typeId)
@@ -158,7 +161,7 @@ export function findClusterRoom(catalog: Catalog, hosts: readonly PlacementHost[
   return placements === 0 ? NO_ROOM : { placements, byDataCenter: roomy, cudaVersions }
 }
 
-/** The better of several kinds of work, each place by itself. */
+/** The maximum of several counts, for each data center by itself. */
 export function bestRoom(rooms: readonly Room[]): Room {
   const ids = new Set(rooms.flatMap(({ byDataCenter }) => [...byDataCenter.keys()]))
   const best = (id: string) => Math.max(...rooms.map(({ byDataCenter }) => byDataCenter.get(id) ?? 0))

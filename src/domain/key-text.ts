@@ -3,7 +3,7 @@ import { KEY_KINDS } from '../contract/key-kinds.ts'
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
-/** Random bytes behind a key's secret; they fill at most 43 base62 digits. */
+/** The random bytes of a key's secret; they take at most 43 base62 digits. */
 export const SECRET_BYTES = 32
 
 const API_KEY = /^pp_([0-9a-z]{10})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
@@ -19,7 +19,7 @@ export function formatApiKey(id: string, secretBytes: Uint8Array): string {
   return withChecksum(`${KEY_KINDS.user}_${id}_${toBase62(secretBytes)}`)
 }
 
-/** Id and secret of an API key, or null for any text that no formatter wrote: such a key is refused without a lookup. */
+/** Id and secret of an API key, or null for text that is not a well-formed key: such a key is refused without a lookup. */
 export function parseApiKey(text: string): ParsedKey | null {
   const match = API_KEY.exec(text)
   if (match?.[1] === undefined || match[2] === undefined || !checksumHolds(text)) return null
@@ -31,7 +31,7 @@ export function formatOperatorKey(secretBytes: Uint8Array): string {
   return withChecksum(`${KEY_KINDS.operator}_${toBase62(secretBytes)}`)
 }
 
-/** Says whether a text has the form of an operator key and an unbroken checksum. */
+/** Whether a text has the form of an operator key and a correct checksum. */
 export function isOperatorKey(text: string): boolean {
   return OPERATOR_KEY.test(text) && checksumHolds(text)
 }
@@ -55,7 +55,7 @@ function padBase62(value: bigint, length: number): string {
   return digits.padStart(length, '0')
 }
 
-/** CRC-32 (IEEE) of ASCII text: catches a mistyped key, proves nothing. */
+/** CRC-32 (IEEE) of ASCII text: it detects a mistyped key, and does not authenticate one. */
 function crc32(text: string): number {
   let crc = 0xffffffff
   for (let index = 0; index < text.length; index += 1) {

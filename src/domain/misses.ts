@@ -1,25 +1,25 @@
-/** Look-ups that found nothing, counted by who asked, so that guessing costs the database only so much (PP-200). Pure: the caller has the clock. */
+/** Failed lookups, counted by source, so that guessing has a bounded cost for the database (PP-200). Pure: the caller passes the time. */
 export interface Misses {
   startMs: number
   count: number
-  /** How many this window has: few for a source that used up the one before. */
+  /** Upper bound of failed lookups in this window: lower for a source that used up the previous window. */
   bound: number
 }
 
 /** Misses are counted in windows of this length, aligned to UTC. */
 export const MISS_WINDOW_MS = 10_000
-/** Look-ups without a find that one source has in a window: far above mistakes, far below what a database feels. */
+/** Upper bound of failed lookups of one source in a window: far above honest mistakes, far below a noticeable load of the database. */
 export const MAX_MISSES = 100
-/** The same of a source that goes on after a window in which it had all: nobody's mistakes last so long. */
+/** The same for a source that used up the previous window: honest mistakes do not last that long. */
 export const MAX_MISSES_OF_A_FLOOD = 10
 
-/** Whole seconds until a source may look something up again; null: it may now. */
+/** Whole seconds until a source may do another lookup; null: it may do one at once. */
 export function secondsUntilLookup(misses: Misses | undefined, nowMs: number): number | null {
   const { startMs, count, bound } = current(misses, nowMs)
   return count < bound ? null : Math.ceil((startMs + MISS_WINDOW_MS - nowMs) / 1000)
 }
 
-/** The count after one more; what an earlier window counted is over. */
+/** The count after one more failed lookup; the counts of earlier windows expire. */
 export function countMiss(misses: Misses | undefined, nowMs: number): Misses {
   const now = current(misses, nowMs)
   return { ...now, count: now.count + 1 }
@@ -32,7 +32,7 @@ function current(misses: Misses | undefined, nowMs: number): Misses {
   return { startMs, count: 0, bound: isFlood ? MAX_MISSES_OF_A_FLOOD : MAX_MISSES }
 }
 
-/** When the window of an instant began. */
+/** The start of the window that contains an instant. */
 export function windowStart(nowMs: number): number {
   return Math.floor(nowMs / MISS_WINDOW_MS) * MISS_WINDOW_MS
 }

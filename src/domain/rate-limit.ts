@@ -1,6 +1,6 @@
 import { fairCount } from '../host-protocol/fair-room.ts'
 
-/** REST request windows (RATE-1, RATE-5): fixed, aligned to UTC. Pure: the caller brings the clock. */
+/** REST request windows (RATE-1, RATE-5): fixed, aligned to UTC. Pure: the caller passes the time. */
 export const RATE_WINDOWS = [
   { name: 'minute', seconds: 60 },
   { name: 'hour', seconds: 3600 },
@@ -14,53 +14,61 @@ export type RateQuota = Record<RateWindowName, number>
 
 export const DEFAULT_QUOTA: RateQuota = { minute: 60, hour: 3000, day: 50_000 }
 
-/** All pods that a person pays for may send as much as so many of them (CAP-2): more pods or organizations are not more requests without end. */
+/** All pods that a person pays for share the quota of this many pods (CAP-2): more pods or organizations do not raise it. */
 const PODS_AT_ONCE = 10
-/** Of a minute's quota, what calls that end something may use beyond used-up windows, and the least of it (CAP-3). */
+/**
+ * The reserve of calls that end something, for use when windows are used up (CAP-3): the minute's quota divided by the first, at least the
+ * second.
+ */
 const RESERVED_PART = 10
 const LEAST_RESERVE = 5
-/** All keys and sessions of a user together may use as much of it as so many of them (SHR-44). */
+/** All keys and sessions of a user share the reserve of this many of them (SHR-44). */
 const RESERVES_AT_ONCE = 10
-/** Behind that, one call a minute for each that has made none: more than all keys and sessions of one account. */
+/** After that, each key or session that has made no call may make one a minute: this is more than all keys and sessions of one account. */
 const KEPT_FOR_OTHERS = 256
 
-/** Whose windows a request spends: those of a person, or of a pod and with it those that all pods of the person who pays share. */
+/**
+ * The owner of the windows that a request counts in: a person, or a pod, which also counts in the windows that all pods of its payer share.
+ */
 export type Spender = { userId: string; podId?: never } | { podId: string; teamId: string; userId?: never }
 
-/** Whose windows a caller spends (CAP-1): a key inside a pod never spends those of a person, and a person's never depend on a pod. */
+/** The spender of a caller's requests (CAP-1): a key inside a pod never spends the windows of a person, and those never depend on a pod. */
 export function spenderOf(caller: { via: string; credentialId: string; userId: string; teamId: string }): Spender {
   return caller.via === 'POD' ? { podId: caller.credentialId, teamId: caller.teamId } : { userId: caller.userId }
 }
 
-/** A spender as a text that no other spender has: for what counts by a key (CAP-1). */
+/** A text that identifies a spender, for counts by key (CAP-1). */
 export function spenderName(spender: Spender): string {
   return spender.userId ?? `pod ${spender.podId}`
 }
 
-/** What all pods that an account pays for may send together, by the quota of that account (CAP-2). */
+/** The quota that all pods of an account share, from the quota of that account (CAP-2). */
 export function quotaOfPods({ minute, hour, day }: RateQuota): RateQuota {
   return { minute: PODS_AT_ONCE * minute, hour: PODS_AT_ONCE * hour, day: PODS_AT_ONCE * day }
 }
 
-/** Calls a minute that end something and are served although a window is used up (CAP-3). */
+/** The number of calls per minute that end something and are served although a window is used up (CAP-3). */
 export function reserveOf({ minute }: Pick<RateQuota, 'minute'>): number {
   return Math.max(LEAST_RESERVE, Math.ceil(minute / RESERVED_PART))
 }
 
-/** Whose reserve a call of a user spends, beside those of the user's other keys and sessions in the same minute. */
+/**
+ * The credential whose part of the reserve a call spends, and the calls from the reserve by each of the user's credentials in the same
+ * minute.
+ */
 export interface ReserveShare {
   credential: string
   used: Map<string, number>
 }
 
-/** What has been spent: the count belongs to the window that starts at `startMs`, and to no other. `reserve` is by the minute. */
+/** The requests counted so far: each count belongs to the window that starts at `startMs`. `reserve` is per minute. */
 export type RateCounts = Record<RateWindowName | 'reserve', { startMs: number; count: number }>
 
-/** Windows that a request has to find room in, with what they hold. */
+/** Windows that must have room for a request, with their counts. */
 export interface RateLevel {
   counts: RateCounts
   quota: RateQuota
-  /** Absent: the caller has one reserve. */
+  /** Absent: the reserve is not divided. */
   share?: ReserveShare
 }
 
@@ -69,12 +77,12 @@ export interface RateWindowState {
   quota: number
   windowSeconds: number
   remaining: number
-  /** Whole seconds until the window ends, rounded up, so that a caller who waits them is in the next window. */
+  /** Whole seconds until the window ends, rounded up, so that a caller that waits for as long is in the next window. */
   resetSeconds: number
 }
 
 /**
- * What became of a request, as numbers, the least that can be said of it between two isolates: when it was, 1 for allowed, and the counts of
+ * The result of a request as numbers, the shortest form to send between two isolates: its time, 1 if it is allowed, and the counts of
  * minute, hour and day after it.
  */
 export type RateOutcome = readonly number[]
@@ -87,21 +95,24 @@ export interface RateVerdict {
   windows: RateWindowState[]
 }
 
-/** Counts of a spender that has not been seen. */
+/** The counts of a new spender. */
 export function emptyCounts(): RateCounts {
   const none = () => ({ startMs: 0, count: 0 })
   return { minute: none(), hour: none(), day: none(), reserve: none() }
 }
 
 /**
- * Decides one request at `nowMs` against what was spent before, and counts it there. A refused request does not count (RATE-5). One that `ends`
- * something has the reserve where a window is used up, and spends nothing else then (CAP-3): a stolen key cannot use up that of another one.
+ * Decides one request at `nowMs`, and counts it. A refused request does not count (RATE-5). A request that `ends` something may use the
+ * reserve if a window is used up, and then counts in the reserve only (CAP-3): a stolen key cannot use up the reserve of another key.
  */
 export function spendOne(counts: RateCounts, quota: RateQuota, nowMs: number, ends = false, share?: ReserveShare): RateOutcome {
   return spendAll([{ counts, quota, ...(share && { share }) }], nowMs, ends)
 }
 
-/** The same where several have to have room (CAP-2): it counts for all of them or for none. The outcome is told by the quota of the first. */
+/**
+ * The same for several levels that must all have room (CAP-2): a request counts in all of them or in none. The outcome is expressed in the
+ * quota of the first.
+ */
 export function spendAll(levels: readonly [RateLevel, ...RateLevel[]], nowMs: number, ends: boolean): RateOutcome {
   for (const level of levels) turnAll(level, nowMs)
   const isServed = levels.every((level) => hasRoom(level) || (ends && hasReserve(level)))
@@ -113,12 +124,15 @@ export function spendAll(levels: readonly [RateLevel, ...RateLevel[]], nowMs: nu
   return [nowMs, isServed ? 1 : 0, ...used]
 }
 
-/** Whether the request may be answered. */
+/** Whether an outcome allows the request. */
 export function isAllowed([, allowed]: RateOutcome): boolean {
   return allowed === 1
 }
 
-/** What an outcome means under the quota that it was decided by. The reserve of what `ends` something is there again in the next minute. */
+/**
+ * The verdict of an outcome, under the quota that it was decided by. A refused request that `ends` something may be sent again in the next
+ * minute, which has a new reserve.
+ */
 export function verdictOf(quota: RateQuota, outcome: RateOutcome, ends = false): RateVerdict {
   const [nowMs = 0, , ...used] = outcome
   const allowed = isAllowed(outcome)
@@ -129,14 +143,14 @@ export function verdictOf(quota: RateQuota, outcome: RateOutcome, ends = false):
     remaining: Math.max(0, quota[name] - (used[i] ?? 0)),
     resetSeconds: seconds - Math.floor((nowMs % (seconds * 1000)) / 1000),
   }))
-  // The last that is full waits longest: windows that end together are named by the shorter.
+  // The full window that ends last decides the wait; of those that end together the shortest is named.
   const full = allowed ? [] : windows.filter(({ name, remaining }) => (ends ? name === 'minute' : remaining === 0))
   const longest = full.reduce((worst, { resetSeconds }) => Math.max(worst, resetSeconds), 0)
   const exceeded = full.find(({ resetSeconds }) => resetSeconds === longest)?.name ?? null
   return { allowed, exceeded, retryAfterSeconds: longest, windows }
 }
 
-/** What an answer says of the windows. */
+/** The header fields of a response that describe the windows. */
 export interface RateLimitHeaders {
   RateLimit: string
   'RateLimit-Policy': string

@@ -1,4 +1,4 @@
-/** Structural equality of JSON values; the order of an object's members does not count, that of a list does. */
+/** Structural equality of JSON values: the order of an object's members does not count, that of a list does. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

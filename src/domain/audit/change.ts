@@ -1,35 +1,35 @@
 import { sameValue } from '../same-value.ts'
 
-/** What a resource is at a moment, without its secrets: flat, so that a row can say which members changed. */
+/** A resource's state at an instant, without its secrets: a flat record, so that a log row can name the members that changed. */
 export type AuditState = Record<string, unknown>
 
-/** What a row of the audit log keeps of a change: null where the resource was not there. */
+/** The change that an audit log row stores: `before` is null for a creation, `after` for a deletion. */
 export interface Contents {
   before: AuditState | null
   after: AuditState | null
 }
 
-/** Most that a row keeps of one side of a change, bytes of JSON (AUD-4). */
+/** Upper bound of one side of a stored change, in bytes of JSON (AUD-4). */
 export const MAX_STATE_BYTES = 8 * 1024
-/** Below this a member is never replaced. */
+/** A member smaller than this, in bytes of JSON, is never replaced by its digest. */
 const MIN_CUT_BYTES = 128
-/** What stands in front of a variable's name. */
+/** Prefix of an environment variable's name as a member of a state. */
 export const ENV_PREFIX = 'env.'
 
-/** An update as a row keeps it: only the members that it changed (AUD-4); one that came has no `before`, one that went no `after`. */
+/** The members that an update changed (AUD-4). An added member is missing in `before`, a removed one in `after`. */
 export function changedMembers(before: AuditState, after: AuditState): { before: AuditState; after: AuditState } {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !sameValue(before[name], after[name]))
   return { before: pick(before, names), after: pick(after, names) }
 }
 
-/** Variables as members of a state: their names, and of each value what only tells equal ones (AUD-3). */
+/** Environment variables as members of a state: their names, with digests as values that show only which values are equal (AUD-3). */
 export function hiddenVariables(env: Readonly<Record<string, string>>, digest: (name: string, value: string) => string): AuditState {
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [ENV_PREFIX + name, digest(name, value)]))
 }
 
 /**
- * A state that fits into a row (AUD-4): its largest members give way to `{bytes, digest}`, one after the other. Of more variables than fit
- * one member `env` tells how many there were.
+ * A state that fits into a row (AUD-4): its largest members are replaced by `{bytes, digest}`, one after the other. If it is still too
+ * large, one member `env` with the number of variables replaces all of them.
  */
 export function bounded(state: AuditState | null, digest: (name: string, text: string) => string): AuditState | null {
   if (state === null || bytesOf(state) <= MAX_STATE_BYTES) return state

@@ -1,14 +1,14 @@
 import type { AuditState, Contents } from './change.ts'
 
-/** What a resource was at a moment; null: it was not there. `isComplete`: no member of it is missing. */
+/** A resource's state at an instant; null: it did not exist. `isComplete`: no member of it is missing. */
 export interface StateAt {
   state: AuditState | null
   isComplete: boolean
 }
 
 /**
- * What a resource was at a moment (AUD-9), from its changes until then and those since, each oldest first. Of a resource whose creation is no
- * longer among them only members that have changed are known.
+ * A resource's state at an instant (AUD-9), from its changes up to then (`until`) and later ones (`since`), each oldest first. If its
+ * creation is not among the changes, only members that have changed are known.
  */
 export function stateAt(until: readonly Contents[], since: readonly Contents[]): StateAt {
   const created = until.findLastIndex(({ before, after }) => before === null && after !== null)
@@ -19,7 +19,7 @@ export function stateAt(until: readonly Contents[], since: readonly Contents[]):
   return { state: Object.fromEntries(members(until, since)), isComplete: false }
 }
 
-// What changes until the moment have made of each member counts first; where they say nothing, what the next change since has found.
+// The last change in `until` decides a member's value; if no change there names it, the `before` of the first change in `since` does.
 function members(until: readonly Contents[], since: readonly Contents[]): [string, unknown][] {
   const known = new Map<string, unknown>()
   for (const { before, after } of until) {

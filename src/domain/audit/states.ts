@@ -7,12 +7,12 @@ import type { ContainerSpec } from '../resources/container.ts'
 import type { TemplateConfig } from '../resources/record.ts'
 import { type AuditState, hiddenVariables } from './change.ts'
 
-// What the audit log keeps of a resource: what its owner can set, flat and without secrets.
+// The states that the audit log stores: the settings that a resource's owner can change, flat and without secrets.
 
-/** Makes of a variable's value what only tells equal ones (AUD-3). */
+/** Replaces a variable's value by a digest that shows only which values are equal (AUD-3). */
 type Digest = (name: string, value: string) => string
 
-/** What of a pod's row belongs to its state. */
+/** The columns of a pod's row that belong to its audited state. */
 export type AuditedPod = Pick<PodState, 'status' | 'hostLost' | 'locked'> &
   Deadlines & {
     name: string
@@ -21,7 +21,7 @@ export type AuditedPod = Pick<PodState, 'status' | 'hostLost' | 'locked'> &
     dataCenterId: string
   }
 
-/** A pod: its configuration and whether it is to run, which does not say how far its container has come. */
+/** A pod's audited state: its configuration and desired state, without the progress of its container. */
 export function podState(pod: AuditedPod, digest: Digest): AuditState {
   const { container, compute, cloud, dataCenterIds, mounts, globalNetworking, onHostLoss, idleStop } = pod.spec
   return {
@@ -48,13 +48,13 @@ function timeOrNull(ms: number | null): string | null {
   return ms === null ? null : formatTime(ms)
 }
 
-/** A Serverless endpoint, with the release that it is at. */
+/** A Serverless endpoint's audited state, with its release number. */
 export function endpointState(config: EndpointConfig, digest: Digest): AuditState {
   const { id: _id, teamId: _teamId, revision: _revision, createdAt: _createdAt, container, ...settings } = config
   return { ...settings, ...containerState(container, digest) }
 }
 
-/** A template. */
+/** A template's audited state. */
 export function templateState(template: TemplateConfig, digest: Digest): AuditState {
   const { id: _id, teamId: _teamId, container, ...settings } = template
   return { ...settings, ...containerState(container, digest) }

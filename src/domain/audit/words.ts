@@ -1,4 +1,4 @@
-/** A change in words, for people (JL-40). Pure. */
+/** An audited change as a sentence for people (JL-40). Pure. */
 
 const ACTORS = {
   KEY: 'An API key',
@@ -9,7 +9,7 @@ const ACTORS = {
   PLATFORM: 'The platform',
 } as const
 
-/** What was done, where the verb alone would not read well; `%` stands for what it was done to. */
+/** Phrases for actions where the verb's past tense alone would not read well; `%` stands for the resource. */
 const SENTENCES: Readonly<Record<string, string>> = {
   'jobs.bulk-cancel': 'began to cancel many jobs, as %',
   'jobs.bulk-retry': 'began to queue many jobs again, as %',
@@ -26,7 +26,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 }
 
 const PAST: Readonly<Record<string, string>> = { set: 'set', stop: 'stopped', lose: 'lost', cordon: 'cordoned', reset: 'reset' }
-/** Changed members that a message names. */
+/** Upper bound of changed members that a sentence names. */
 const MAX_NAMED = 5
 
 export interface ChangeInWords {
@@ -37,7 +37,7 @@ export interface ChangeInWords {
   after: Readonly<Record<string, unknown>> | null
 }
 
-/** One sentence: who did what to which thing, and which of its members an update changed. */
+/** Returns one sentence: the actor, the action, the resource and, for an update, the changed members. */
 export function changeInWords({ actor, action, resource, before, after }: ChangeInWords): string {
   const thing = `${resource.kind.replaceAll('-', ' ')} ${resource.id}`
   const verb = action.slice(action.indexOf('.') + 1)

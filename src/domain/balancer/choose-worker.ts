@@ -1,20 +1,20 @@
 import { isExcused, type Worker } from '../worker/worker.ts'
 
-/** What a choice looks at. Pure: same facts, same worker. */
+/** The facts that the choice of a worker depends on. Pure: the same facts give the same worker. */
 export interface ChoiceFacts {
   workers: readonly Worker[]
-  /** Current release: a worker of another one gets nothing new (SCALE-6). */
+  /** Current release: a worker of another one gets no new requests (SCALE-6). */
   version: number
-  /** Requests under way, by worker. */
+  /** Requests in progress, by worker id. */
   held: ReadonlyMap<string, number>
-  /** The most that one worker gets at a time. */
+  /** Upper bound of requests that one worker handles at a time. */
   perWorker: number
-  /** Workers that could not be reached, and until when they are passed over. */
+  /** Workers that could not be reached, by id, with the instant in milliseconds until which they are skipped. */
   avoided: ReadonlyMap<string, number>
   nowMs: number
 }
 
-/** LB-4: of the workers that are ready and have a place, the one with the fewest requests; of several, the one that was made first. */
+/** LB-4: returns the ready worker with the fewest requests below the bound, the first created among equals; null if there is none. */
 export function chooseWorker({ workers, version, held, perWorker, avoided, nowMs }: ChoiceFacts): Worker | null {
   let best: Worker | null = null
   let fewest = perWorker

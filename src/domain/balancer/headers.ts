@@ -1,12 +1,12 @@
 import { type HeaderList, MAX_HEADER_NAME_CHARS, MAX_HEADERS } from '../../host-protocol/tunnel/frames.ts'
 import { isOwnCookie, withoutOwnCookies } from '../session/console.ts'
 
-/** Headers of requests to workers and of their answers (LB-12, LB-13). Pure. */
+/** Headers of requests to workers and of their responses (LB-12, LB-13). Pure. */
 
-/** Names and values of a request, together. */
+/** Upper bound of all header names and values of one request together. */
 export const MAX_REQUEST_HEADER_BYTES = 16 * 1024
 
-/** They are about one connection, and there are several on the way. */
+/** Hop-by-hop headers: each describes one connection, and a request passes several (RFC 9110 §7.6.1). */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -18,13 +18,13 @@ const HOP_BY_HOP = [
   'transfer-encoding',
   'upgrade',
 ]
-/** Whoever believed them would believe the client, so the plane says them itself or not at all. */
+/** A client could forge these headers, so the plane sets them itself or drops them. */
 const SAID_BY_PLANE = /^(?:cf-.*|x-podplane-.*|podplane-.*|x-forwarded-.*|x-real-ip|forwarded|cdn-loop|true-client-ip)$/
-/** The key that opened the plane is none of the worker's business. */
+/** Headers withheld from workers: the key in `authorization` is meant for the plane. */
 const KEPT_FROM_WORKERS = ['authorization', 'expect']
 /**
- * All that passes on the plane's own address: what is about this one answer. Others speak to the browser for the whole origin (cookies, reports
- * of every later request, tokens, sign-in prompts), and browsers learn new ones every year.
+ * The only headers that pass on the plane's own address: those that concern one response. Others affect the whole origin in a browser
+ * (cookies, reports on later requests, tokens, sign-in prompts), and browsers add new ones every year.
  */
 const PASSED_ON_PLANE_ORIGIN = new Set(
   `accept-ranges access-control-allow-headers access-control-allow-methods access-control-allow-origin
@@ -33,28 +33,30 @@ const PASSED_ON_PLANE_ORIGIN = new Set(
   openai-version pragma ratelimit ratelimit-limit ratelimit-policy ratelimit-remaining ratelimit-reset referrer-policy
   retry-after sec-websocket-accept sec-websocket-extensions sec-websocket-protocol server sunset traceparent vary warning`.split(/\s+/),
 )
-/** Of an application's own headers, those that a reverse proxy in front of the plane or a browser would obey, or that the plane says itself. */
+/**
+ * Application headers that are dropped: a reverse proxy in front of the plane or a browser would obey them, or the plane sets them itself.
+ */
 const NOT_PASSED =
   /^x-(?:accel-|content-type-options$|sendfile|lighttpd-|reproxy-|account-id$|podplane-|sourcemap$|dns-prefetch-control$|permitted-cross-domain-policies$)/
 
-/** Another place of the web, or of the same origin; no scheme that runs something. */
+/** A `Location` on the web or within the same origin: no scheme that runs code, such as `javascript:`. */
 const LEADS_TO_A_PAGE = /^(?:https?:|(?![a-z][a-z0-9+.-]*:))[\x21-\x7e]*$/i
 
-/** How a request came in. */
+/** Facts of a request as it came in. */
 export interface RequestFacts {
   host: string
   protocol: string
   requestId: string
   clientAddress: string | null
-  /** What stands before the path that the worker sees, under the plane's own address; null: the endpoint has a name of its own. */
+  /** Path prefix under the plane's own address that the worker does not see; null: the endpoint has its own host name. */
   prefix: string | null
-  /** It has a body whose length nobody announced. */
+  /** The request has a body of undeclared length. */
   isChunked: boolean
-  /** Its `Authorization` is meant for the workload, as the plane asks for none. */
+  /** `Authorization` is passed to the workload, because the plane itself requires none. */
   passesAuthorization?: boolean
 }
 
-/** What a worker is told of a request; null when that is too much. */
+/** The headers that a worker receives with a request; null if they exceed the limits. */
 export function headersForWorker(headers: Iterable<readonly [string, string]>, facts: RequestFacts): HeaderList | null {
   const given = [...headers]
   const kept = facts.passesAuthorization ? KEPT_FROM_WORKERS.filter((name) => name !== 'authorization') : KEPT_FROM_WORKERS
@@ -79,7 +81,10 @@ export function headersForWorker(headers: Iterable<readonly [string, string]>, f
   return isTooMuch ? null : list
 }
 
-/** What a client is told of an answer (LB-13). `isOwnOrigin`: the workload has a name of its own; `sandbox`: what its pages may do where it has none. */
+/**
+ * The response headers that a client receives (LB-13). `isOwnOrigin`: the workload has its own host name. `sandbox`: the content security
+ * policy of its pages where it has none.
+ */
 export function headersForClient(headers: HeaderList, isOwnOrigin: boolean, sandbox = 'sandbox'): HeaderList {
   const dropped = new Set([...HOP_BY_HOP, ...namedIn(headers)])
   const passed = headers.filter(([given, value]) => {
@@ -89,11 +94,11 @@ export function headersForClient(headers: HeaderList, isOwnOrigin: boolean, sand
     if (name === 'location' && !LEADS_TO_A_PAGE.test(value)) return false
     return PASSED_ON_PLANE_ORIGIN.has(name) || name.startsWith('x-')
   })
-  // A page of a worker is shown as of no origin, so that its scripts reach nothing of the plane.
+  // A worker's page gets an opaque origin, so that its scripts cannot access the plane.
   return isOwnOrigin ? passed : [...passed, ['content-security-policy', sandbox], ['x-content-type-options', 'nosniff']]
 }
 
-// CS-8: a session of the console is no workload's business, wherever a browser sends it.
+// CS-8: a console session's cookies are never passed to a workload, wherever a browser sends them.
 function withoutSession(headers: readonly (readonly [string, string])[]): HeaderList {
   return headers.flatMap(([name, value]): HeaderList => {
     const left = name.toLowerCase() === 'cookie' ? withoutOwnCookies(value) : value
@@ -101,12 +106,12 @@ function withoutSession(headers: readonly (readonly [string, string])[]): Header
   })
 }
 
-// CS-8: nor does a workload plant one, for a domain that it shares with the plane.
+// CS-8: a workload cannot set such a cookie either, for a domain that it shares with the plane.
 function setsOwnCookie(name: string, value: string): boolean {
   return name.toLowerCase() === 'set-cookie' && isOwnCookie(value.split('=', 1)[0] ?? '')
 }
 
-// `Connection` may name others that are about this connection alone.
+// `Connection` may name further headers that concern this connection only.
 function namedIn(headers: readonly (readonly [string, string])[]): string[] {
   const connection = headers.filter(([name]) => name.toLowerCase() === 'connection').map(([, value]) => value)
   return connection.flatMap((value) => value.split(',').map((name) => name.trim().toLowerCase()))

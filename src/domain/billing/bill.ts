@@ -3,9 +3,12 @@ import { type Amounts, partAmounts, type Rates } from '../money.ts'
 import type { Bucket } from './buckets.ts'
 import type { UsageKind } from './usage.ts'
 
-/** What bills are made of: intervals are cut at the borders of buckets, and what belongs together is summed (BIL-3 to BIL-6). Pure. */
+/**
+ * Builds bills: charged intervals are cut at the borders of buckets, and the parts are summed by bucket and resource (BIL-3 to BIL-6).
+ * Pure.
+ */
 
-/** An interval in which something was charged. Half-open; `endedAtMs` is null while it lasts. */
+/** A half-open interval in which a resource was charged; `endedAtMs` is null while it lasts. */
 export interface ChargedInterval extends Rates {
   kind: UsageKind
   resourceId: string
@@ -19,26 +22,26 @@ export interface ChargedInterval extends Rates {
   volumeType: VolumeType | null
 }
 
-/** Sums of one kind and resource in one bucket, in millionths of a USD. `fastMicros`: of what is stored as HIGH_PERFORMANCE. */
+/** Sums of one kind and resource in one bucket, in millionths of a USD. `fastMicros`: HIGH_PERFORMANCE storage, not in `diskMicros`. */
 export interface Sums extends Amounts {
   fastMicros: number
 }
 
-/** What one resource was charged in one bucket. */
+/** The charge for one resource in one bucket. */
 export interface Charge extends Sums {
   kind: UsageKind
   resourceId: string
   bucketStartMs: number
 }
 
-/** A part of an interval: that which lies in one bucket. */
+/** The part of an interval that lies in one bucket. */
 export interface Part extends Charge {
   interval: ChargedInterval
 }
 
 export const NOTHING: Sums = { gpuMicros: 0, cpuMicros: 0, diskMicros: 0, fastMicros: 0 }
 
-/** Cuts an interval at the borders of buckets; what lies outside of them is left out. One that lasts counts up to now (BIL-13). */
+/** Cuts an interval at the borders of buckets; time outside of them is left out. An open interval counts up to `nowMs` (BIL-13). */
 export function cutInterval(interval: ChargedInterval, buckets: readonly Bucket[], nowMs: number): Part[] {
   const { kind, resourceId, startedAtMs } = interval
   const endedAtMs = interval.endedAtMs ?? nowMs
@@ -58,7 +61,9 @@ function sumsOf(interval: ChargedInterval, part: { fromMs: number; toMs: number 
   return { ...compute, diskMicros: isFast ? 0 : diskMicros, fastMicros: isFast ? diskMicros : 0 }
 }
 
-/** The number of the first bucket that ends after a moment, found by halving: buckets follow one another. */
+/**
+ * The index of the first bucket that ends after an instant, by binary search; `buckets.length` if there is none. Buckets are contiguous.
+ */
 export function firstEndingAfter(buckets: readonly Bucket[], ms: number): number {
   let [low, high] = [0, buckets.length]
   while (low < high) {
@@ -69,7 +74,7 @@ export function firstEndingAfter(buckets: readonly Bucket[], ms: number): number
   return low
 }
 
-/** What a daily sum, or part of one, adds to: the bucket that its day lies in (BIL-40). */
+/** Assigns a daily sum, or a part of one, to the bucket that contains its day (BIL-40). */
 export function inBucketOfDay(charge: Charge, buckets: readonly Bucket[]): Charge {
   return { ...charge, bucketStartMs: buckets[firstEndingAfter(buckets, charge.bucketStartMs)]?.startMs ?? charge.bucketStartMs }
 }
@@ -92,14 +97,14 @@ export class ChargeSums {
     }
   }
 
-  /** By bucket and then by resource; charges of nothing are left out (BIL-5). */
+  /** Charges ordered by bucket and then by resource id; charges of zero are left out (BIL-5). */
   sorted(): Charge[] {
     const kept = [...this.sums.values()].filter((charge) => totalMicros(charge) > 0)
     return kept.sort((a, b) => a.bucketStartMs - b.bucketStartMs || compareText(a.resourceId, b.resourceId))
   }
 }
 
-/** What was charged, by bucket and then by resource; charges of nothing are left out (BIL-5). */
+/** Summed charges, ordered by bucket and then by resource id; charges of zero are left out (BIL-5). */
 export function sumCharges(charges: Iterable<Charge>): Charge[] {
   const sums = new ChargeSums()
   sums.add(charges)
@@ -116,7 +121,7 @@ export function addSums(a: Sums, b: Sums): Sums {
   }
 }
 
-/** Everything together. */
+/** The total of all parts, in millionths of a USD. */
 export function totalMicros({ gpuMicros, cpuMicros, diskMicros, fastMicros }: Sums): number {
   return gpuMicros + cpuMicros + diskMicros + fastMicros
 }

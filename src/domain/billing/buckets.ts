@@ -1,20 +1,20 @@
 import type { BucketSize } from '../../contract/billing/query.ts'
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 
-/** The periods that a bill is cut into (BIL-2). Borders in UTC; weeks begin on Monday. Times in milliseconds. Pure. */
+/** The buckets that a bill is divided into (BIL-2). Borders in UTC; weeks begin on Monday. Times in milliseconds. Pure. */
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const WEEK_MS = 7 * DAY_MS
-/** The first Monday of 1970. */
+/** The first Monday of 1970, 5 January. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 const DEFAULT_DAYS = 30
-/** More would be an answer that nobody reads, and the work of one that takes long (BIL-14). */
+/** Upper bound of buckets in one response: more would be unreadable and slow to compute (BIL-14). */
 export const MAX_BUCKETS = 10_000
-/** What a Date can hold, less the longest bucket. */
+/** Latest accepted end: every bucket then ends in a year of four digits. */
 const LAST_MS = Date.UTC(9999, 0, 1)
 
-/** What a request says about time. */
+/** The time window as a request states it. */
 export interface AskedWindow {
   startTime?: string | undefined
   endTime?: string | undefined
@@ -22,7 +22,7 @@ export interface AskedWindow {
   lastN?: number | undefined
 }
 
-/** Half-open. */
+/** A half-open interval. */
 export interface Bucket {
   startMs: number
   endMs: number
@@ -30,7 +30,7 @@ export interface Bucket {
 
 export type WindowResult = { ok: true; buckets: Bucket[] } | { ok: false; problem: Refusal }
 
-/** The buckets that a request asks for, oldest first and without gaps, at least one (BIL-2), or why it cannot be answered. */
+/** The buckets that a request asks for, oldest first and without gaps, at least one (BIL-2), or the refusal. */
 export function resolveBuckets(asked: AskedWindow, nowMs: number): WindowResult {
   const { bucketSize: size, lastN } = asked
   if (lastN === undefined) return bucketsBetween(asked, nowMs)
@@ -57,19 +57,19 @@ function bucketsBetween({ startTime, endTime, bucketSize: size }: AskedWindow, n
   return { ok: true, buckets }
 }
 
-/** Whether buckets are made of whole days, so that the daily sums say all of them (BIL-40). */
+/** Whether buckets consist of whole days, so that the daily sums are enough to fill them (BIL-40). */
 export function areOfDays(buckets: readonly Bucket[]): boolean {
   return buckets.every(({ startMs, endMs }) => startMs % DAY_MS === 0 && endMs % DAY_MS === 0)
 }
 
-/** The UTC days that a time touches, oldest first. */
+/** The UTC days that an interval overlaps, oldest first. */
 export function daysOf({ startMs, endMs }: Bucket): Bucket[] {
   const firstMs = bucketStart(startMs, 'day')
   const count = Math.max(0, Math.ceil((endMs - firstMs) / DAY_MS))
   return Array.from({ length: count }, (_, i) => ({ startMs: firstMs + i * DAY_MS, endMs: firstMs + (i + 1) * DAY_MS }))
 }
 
-/** The border at or before a moment. */
+/** The border at or before an instant. */
 export function bucketStart(ms: number, size: BucketSize): number {
   const date = new Date(ms)
   switch (size) {
@@ -88,7 +88,7 @@ export function bucketStart(ms: number, size: BucketSize): number {
   }
 }
 
-/** The first border behind a moment. */
+/** The first border after an instant. */
 function nextBorder(ms: number, size: BucketSize): number {
   const startMs = bucketStart(ms, size)
   const date = new Date(startMs)

@@ -2,7 +2,7 @@ import { usdOfMicros } from '../money.ts'
 import { type Sums, totalMicros } from './bill.ts'
 import type { UsageKind } from './usage.ts'
 
-/** How each list of bills shows what was charged (BIL-3, BIL-4). Amounts in USD. Pure. */
+/** Presents charges in each list of bills (BIL-3, BIL-4). Amounts in USD. Pure. */
 
 const POD = (sums: Sums) => ({
   totalAmount: usdOfMicros(totalMicros(sums)),
@@ -11,7 +11,7 @@ const POD = (sums: Sums) => ({
   diskAmount: usdOfMicros(sums.diskMicros),
 })
 
-/** No fee is taken (BIL-12). */
+/** The plane charges no fee (BIL-12). */
 const SERVERLESS = (sums: Sums) => ({ ...POD(sums), feeAmount: 0 })
 
 const NETWORK_VOLUME = (sums: Sums) => ({
@@ -20,7 +20,7 @@ const NETWORK_VOLUME = (sums: Sums) => ({
   highPerformanceAmount: usdOfMicros(sums.fastMicros),
 })
 
-/** There is no amount for CPUs of a cluster: its compute is one (BIL-12). */
+/** A cluster's bill has no CPU amount: `gpuAmount` covers all of its compute (BIL-12). */
 const CLUSTER = (sums: Sums) => ({
   totalAmount: usdOfMicros(totalMicros(sums)),
   gpuAmount: usdOfMicros(sums.gpuMicros + sums.cpuMicros),
@@ -28,7 +28,7 @@ const CLUSTER = (sums: Sums) => ({
   networkingAmount: 0,
 })
 
-/** A list whose records are of one resource each: what they are called in it. */
+/** A list with one resource per record, and the names of the fields in it. */
 export interface BillList<Amounts, Owner, Filter, Count> {
   kind: UsageKind
   amounts(sums: Sums): Amounts
@@ -66,7 +66,7 @@ export const CLUSTER_BILLS = {
   count: (uniqueClusterCount: number) => ({ uniqueClusterCount }),
 }
 
-/** Everything together, by kind (BIL-5). */
+/** Totals of all kinds, by kind and part (BIL-5). */
 export function aggregateAmounts(sumsOf: Readonly<Record<UsageKind, Sums>>) {
   const { POD: pod, SERVERLESS: serverless, NETWORK_VOLUME: volume, CLUSTER: cluster } = sumsOf
   const clusters = CLUSTER(cluster)

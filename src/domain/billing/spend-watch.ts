@@ -1,42 +1,42 @@
 import { formatTime } from '../../contract/timestamps.ts'
 import { boundsOf, isMonthSpent, type SpendBound, type SpendLimits, type SpendUse, shareOf, usd } from './spend.ts'
 
-// What a look at an account's spending has to do: whom to warn, and which pods to stop. Pure.
+// Decides on the result of a check of an account's spending: which warnings to send, and which pods to stop. Pure.
 
-/** The share of a limit from which on its account is warned. */
+/** The share of a limit from which its account is warned. */
 const WARN_SHARE = 0.8
-/** Below this share the rate may be warned of again: one that goes up and down at the border warns once. */
+/** A warning about the rate may be repeated after the share was below this: a rate that swings around `WARN_SHARE` warns once. */
 const CALM_SHARE = 0.7
 const NANOS_PER_MICRO = 1_000
 const NANOS_PER_USD = 1_000_000_000
 const MICROS_PER_USD = 1_000_000
 
-/** What is remembered of warnings. */
+/** The warnings that were already sent. */
 export interface Warned {
-  /** The month that was warned of, such as `2026-11`. */
+  /** The month of the last monthly warning, such as `2026-11`. */
   warnedMonth: string | null
   warnedRate: boolean
 }
 
-/** How near a limit is, or how far past. */
+/** A limit and how much of it is used. */
 export interface LimitFigures {
   limit: 'HOUR' | 'MONTH'
-  /** USD per hour, or USD of the month. */
+  /** USD per hour, or USD in the month. */
   used: number
   bound: number
   share: number
-  /** Of a month, such as `2026-11`. */
+  /** The month of a MONTH limit, such as `2026-11`; null for HOUR. */
   month: string | null
 }
 
-/** A warning as its receiver reads it (BIL-28). */
+/** A warning as its recipient gets it (BIL-28). */
 export interface SpendWarning {
   type: 'spend.warning'
   timestamp: string
   data: LimitFigures
 }
 
-/** What its receiver reads when a limit stops pods (BIL-29). */
+/** The message that the recipient gets when a limit stops pods (BIL-29). */
 export interface SpendStop {
   type: 'spend.stop'
   timestamp: string
@@ -47,11 +47,11 @@ export interface WatchedSpend {
   limits: SpendLimits
   use: SpendUse
   warned: Warned
-  /** Name of the present month. */
+  /** Name of the current month. */
   month: string
 }
 
-/** The warnings that are due, once a month and once each time that the rate comes near, and what is to be remembered. */
+/** The warnings that are due, once a month and once each time that the rate nears its limit, and the new state of warnings to store. */
 export function decideWarnings({ limits, use, warned, month }: WatchedSpend, nowMs: number): { warnings: SpendWarning[]; warned: Warned } {
   const timestamp = formatTime(nowMs)
   const bounds = boundsOf(limits, use)
@@ -65,7 +65,7 @@ export function decideWarnings({ limits, use, warned, month }: WatchedSpend, now
   return { warnings, warned: { warnedRate, warnedMonth: isMonthNear ? month : warned.warnedMonth } }
 }
 
-// Of equally near ones the account's own, which stands last: its figures say more to who reads them.
+// Of equal shares the last wins, which is the account's own bound: its figures are more useful to the recipient.
 function nearest(figures: readonly LimitFigures[]): LimitFigures | null {
   return figures.reduce<LimitFigures | null>((most, one) => (most && most.share > one.share ? most : one), null)
 }
@@ -75,25 +75,25 @@ function hourFigures({ use: { nanosPerHour }, hourMicros }: SpendBound): LimitFi
   return { limit: 'HOUR', used: nanosPerHour / NANOS_PER_USD, bound: hourMicros / MICROS_PER_USD, share, month: null }
 }
 
-/** None where the bound has no month. */
+/** Empty if the bound has no monthly limit. */
 function monthFigures({ use, monthMicros: bound }: SpendBound, month: string): LimitFigures[] {
   if (bound === null) return []
   const used = use.monthMicros ?? 0
   return [{ limit: 'MONTH', used: used / MICROS_PER_USD, bound: bound / MICROS_PER_USD, share: shareOf(used, bound) ?? 0, month }]
 }
 
-/** A pod that runs and costs something. */
+/** A running pod that costs something. */
 export interface PaidPod {
   id: string
   teamId: string
   hostId: string
   createdAtMs: number
   locked: boolean
-  /** What stopping it saves an hour, in billionths of a USD. */
+  /** The rate that stopping it saves, in billionths of a USD per hour. */
   savesNanosPerHour: number
 }
 
-/** Pods to stop, in order, and why. */
+/** Pods to stop, in order, and the reason. */
 export interface SpendStops {
   pods: PaidPod[]
   reason: string
@@ -101,9 +101,10 @@ export interface SpendStops {
 }
 
 /**
- * Pods of an account to stop, in order: the newest first, and never a locked one (BIL-27). Once a month is spent all of them; past the limit of
- * an hour no more than bring the rate back to it. Past a shared ceiling the newest of all accounts that share it are enough (SHR-2): each account
- * stops its own of these. Null: none. `pods`: those of all accounts that share and want their pods stopped. `month`: name of the present one.
+ * Pods of an account to stop, in order: the newest first, and never a locked one (BIL-27). Once a month's limit is spent, all of them; past
+ * the hourly limit, only as many as bring the rate back to it. Past a shared ceiling, the newest pods of all accounts that share it are
+ * chosen (SHR-2), and each account stops its own of these. Returns null if there are none. `pods`: those of all sharing accounts that chose
+ * to have pods stopped. `month`: name of the current month.
  */
 export function decideStops(
   teamId: string,
@@ -116,7 +117,7 @@ export function decideStops(
     .filter(({ locked, savesNanosPerHour }) => !locked && savesNanosPerHour > 0)
     .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1))
   const stops = boundsOf(limits, use).map((bound) => stopsFor(bound, newestFirst, teamId, month))
-  // Each is the newest of the same pods, so the longest has the others in it.
+  // Each list is a prefix of the account's pods, newest first, so the longest contains the others.
   const most = stops.reduce((a, b) => (b.pods.length > a.pods.length ? b : a))
   return most.pods.length > 0 ? most : null
 }
@@ -136,7 +137,7 @@ function stopsFor(bound: SpendBound, newestFirst: readonly PaidPod[], teamId: st
   }
 }
 
-/** The first of some pods that save so much together. */
+/** The shortest prefix of `pods` that together saves this rate. */
 function enoughOf(pods: readonly PaidPod[], nanosPerHour: number): PaidPod[] {
   let above = nanosPerHour
   return pods.filter(({ savesNanosPerHour }) => {

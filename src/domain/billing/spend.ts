@@ -1,13 +1,13 @@
 import type { Refusal } from '../../contract/problems.ts'
 
-// What an account may spend, and what it says when that is not enough. Money in whole numbers: rates in billionths of a USD an hour, limits
-// and amounts in millionths of a USD. Pure.
+// The spend limits of an account, and the refusal when they are not enough. Money in integers: rates in billionths of a USD per hour,
+// limits and amounts in millionths of a USD. Pure.
 
 const NANOS_PER_MICRO = 1_000
 const MICROS_PER_USD = 1_000_000
 const NANOS_PER_USD = 1_000_000_000
 
-/** What an account has said of its limits, and the operator of those of the person who pays for it (SHR-1); null: nothing. */
+/** The limits that an account has set, and the ceilings that the operator has set for the person who pays for it (SHR-1); null: not set. */
 export interface SpendSettings {
   microsPerHour: number | null
   microsPerMonth: number | null
@@ -24,7 +24,7 @@ export const NO_SPEND_SETTINGS: SpendSettings = {
   stopsPods: false,
 }
 
-/** A limit in force, and the most that the account itself may set; null: no bound. */
+/** A limit in force, and the highest one that the account itself may set; null: no bound. */
 export interface Limit<Amount> {
   limitMicros: Amount
   ceilingMicros: Amount
@@ -35,7 +35,7 @@ export interface SpendLimits {
   month: Limit<number | null>
 }
 
-/** The limits in force (BIL-20, BIL-21): the account's own, as far as the operator lets it. */
+/** The limits in force (BIL-20, BIL-21): the account's own, at most the operator's ceilings. */
 export function spendLimitsOf(settings: SpendSettings, defaultMicrosPerHour: number): SpendLimits {
   const hourCeiling = settings.ceilingMicrosPerHour ?? defaultMicrosPerHour
   const monthCeiling = settings.ceilingMicrosPerMonth
@@ -49,32 +49,32 @@ function least(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b)
 }
 
-/** What is spent at the moment. */
+/** Current spending. */
 export interface SpendAmounts {
-  /** Of all that runs, or is about to. */
+  /** The rate of everything that runs, or is about to. */
   nanosPerHour: number
-  /** In this calendar month; null where no limit asks for it. */
+  /** The amount of this calendar month; null where no limit needs it. */
   monthMicros: number | null
 }
 
-/** The same of one account. */
+/** Current spending of one account. */
 export interface SpendUse extends SpendAmounts {
-  /** Of all accounts that share its ceiling, itself included (SHR-1); null: it shares with none. */
+  /** The spending of all accounts that share its ceiling, itself included (SHR-1); null: it shares with none. */
   together: SpendAmounts | null
 }
 
-/** An amount, and the most that it may be. */
+/** Current spending and its upper bounds. */
 export interface SpendBound {
   use: SpendAmounts
   hourMicros: number
   monthMicros: number | null
-  /** The ceiling that the accounts of one person share. */
+  /** Whether this is the ceiling that the accounts of one person share. */
   isShared: boolean
 }
 
 /**
- * All bounds that an account is under: the shared ceiling is for what the accounts of one person spend together (SHR-1), the limit of the account
- * for its own. The shared one is first: no change of the account's own limits lifts it.
+ * All bounds that apply to an account: the shared ceiling limits what the accounts of one person spend together (SHR-1), the account's
+ * limit what it spends itself. The shared one is first: no change of the account's own limits lifts it.
  */
 export function boundsOf({ hour, month }: SpendLimits, use: SpendUse): SpendBound[] {
   const own = { use, hourMicros: hour.limitMicros, monthMicros: month.limitMicros, isShared: false }
@@ -82,19 +82,22 @@ export function boundsOf({ hour, month }: SpendLimits, use: SpendUse): SpendBoun
   return [{ use: use.together, hourMicros: hour.ceilingMicros, monthMicros: month.ceilingMicros, isShared: true }, own]
 }
 
-/** Whether the rate, and `moreNanosPerHour` with it, is past the bound of an hour. */
+/** Whether the current rate plus `moreNanosPerHour` is above the hourly bound. */
 export function isPastHour({ use, hourMicros }: SpendBound, moreNanosPerHour = 0): boolean {
   return use.nanosPerHour + moreNanosPerHour > hourMicros * NANOS_PER_MICRO
 }
 
-/** Whether the bound of a month is reached. */
+/** Whether the monthly bound is reached. */
 export function isMonthSpent({ use, monthMicros }: SpendBound): boolean {
   return monthMicros !== null && use.monthMicros !== null && use.monthMicros >= monthMicros
 }
 
 const OF_PERSON = ' by all accounts of one person together: the own account of who made this one, and the organizations without a plan'
 
-/** Why there is no room for something that costs so much an hour (BIL-22, BIL-23, SHR-1); null: there is. What costs nothing always fits. */
+/**
+ * The refusal of a workload with this rate when a bound leaves no room for it (BIL-22, BIL-23, SHR-1); null: there is room. A rate of zero
+ * always fits.
+ */
 export function refuseSpend(limits: SpendLimits, use: SpendUse, needNanosPerHour: number): Refusal | null {
   if (needNanosPerHour <= 0) return null
   const need = usd(needNanosPerHour / NANOS_PER_USD)
@@ -121,18 +124,18 @@ function refusal(figures: string, { limitMicros, ceilingMicros }: Limit<number |
   return { key: 'insufficientBalance', detail: `spend limit: ${figures}; ${room}, or ${raise}`, code: 'SPEND_LIMIT' }
 }
 
-/** Dollars and cents; of less than a cent, what it takes to see it. */
+/** Formats USD with two decimals, or with six below one cent. */
 export function usd(amount: number): string {
   return amount > 0 && amount < 0.01 ? amount.toFixed(6) : amount.toFixed(2)
 }
 
-/** The share of a limit that is used, from 0; null without one. A limit of nothing is used up. */
+/** The used share of a limit, from 0; null without a limit. A limit of zero is used up (1). */
 export function shareOf(used: number, limit: number | null): number | null {
   if (limit === null) return null
   return limit === 0 ? 1 : Math.round((used / limit) * 10_000) / 10_000
 }
 
-/** The shares of the nearest bounds, shared or own (BIL-25). */
+/** The highest shares of all bounds, shared or own (BIL-25). */
 export function nearestShares(bounds: readonly SpendBound[]): { hour: number; month: number | null } {
   const months = bounds.flatMap(({ use, monthMicros }) => shareOf(use.monthMicros ?? 0, monthMicros) ?? [])
   return {
@@ -143,7 +146,7 @@ export function nearestShares(bounds: readonly SpendBound[]): { hour: number; mo
 
 /** A calendar month in UTC, half-open, milliseconds. */
 export interface Month {
-  /** `2026-11`. */
+  /** Such as `2026-11`. */
   name: string
   startMs: number
   endMs: number
@@ -155,7 +158,7 @@ export function monthOf(nowMs: number): Month {
   return { name: now.toISOString().slice(0, 7), startMs: Date.UTC(year, month, 1), endMs: Date.UTC(year, month + 1, 1) }
 }
 
-/** What a month comes to if everything goes on as it is: spent so far, and the present rate until its end. */
+/** The estimated amount of a month: spent so far, plus the current rate until its end. */
 export function estimateMicros(spentMicros: number, chargedNanosPerHour: number, { endMs }: Month, nowMs: number): number {
   const hours = Math.max(0, endMs - nowMs) / 3_600_000
   return spentMicros + Math.round((chargedNanosPerHour * hours) / NANOS_PER_MICRO)

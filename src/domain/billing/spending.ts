@@ -1,83 +1,83 @@
 import { partAmounts } from '../money.ts'
 import type { ChargedInterval } from './bill.ts'
 
-// What costs an account something at the moment, thing by thing. Pure.
+// The current cost of an account, resource by resource. Pure.
 
 const HOUR_MS = 3_600_000
 const NANOS_PER_MICRO = 1_000
 
-/** What can be listed: what its owner would stop or delete as one. */
+/** The kinds of listed resources: an owner stops or deletes each of them as a whole. */
 export const SPENDING_KINDS = ['POD', 'ENDPOINT', 'CLUSTER', 'NETWORK_VOLUME'] as const
 export type SpendingKind = (typeof SPENDING_KINDS)[number]
 
 /** A pod, a worker or a volume. */
 export interface Spender {
   kind: SpendingKind
-  /** Of what it belongs to: itself, its endpoint or its cluster. */
+  /** The id of the listed resource: its own, or that of its endpoint or cluster. */
   id: string
   name: string
   workloadId: string
-  /** It runs, or is about to. */
+  /** Whether it runs, or is about to. */
   isRunning: boolean
-  /** When it started; null while it has not. */
+  /** Start time; null while it has not started. */
   startedAtMs: number | null
   nanosPerHour: number
-  /** What of it goes on when it is stopped. */
+  /** The rate that remains when it is stopped. */
   stoppedNanosPerHour: number
-  /** What it was charged since it started in intervals that have ended. */
+  /** The charges since its start from intervals that have ended. */
   closedMicros: number
 }
 
-/** What was charged for a thing since the beginning of a day and of a month. */
+/** The charges for a resource since the beginning of a day and of a month. */
 export interface Spent {
   todayMicros: number
   monthMicros: number
 }
 
-/** A thing that costs something, in billionths of a USD an hour and millionths of a USD. */
+/** A resource that costs something. Rates in billionths of a USD per hour, amounts in millionths of a USD. */
 export interface Spending {
   kind: SpendingKind
   id: string
   name: string
   nanosPerHour: number
   stoppedNanosPerHour: number
-  /** How many pods or workers of it run, or are about to. */
+  /** The number of its pods or workers that run, or are about to. */
   runningCount: number
-  /** Since the first of what runs has started; null where nothing runs. */
+  /** The start of its longest-running part; null where nothing runs. */
   runningSinceMs: number | null
-  /** What all that runs was charged since it started. */
+  /** The charges for all running parts since they started. */
   soFarMicros: number
-  /** The pods or workers of it that run. */
+  /** Its running pods or workers. */
   parts: readonly RunningPart[]
 }
 
-/** One pod or worker that runs. */
+/** One running pod or worker. */
 export interface RunningPart {
   workloadId: string
   nanosPerHour: number
   soFarMicros: number
 }
 
-/** What of a thing does nothing. */
+/** The idle parts of a resource. */
 export interface Idling {
   count: number
   nanosPerHour: number
-  /** Since when the longest of it does; null where all works, or nobody knows. */
+  /** Since when the longest-idle part is idle; null where no part is known to be idle. */
   sinceMs: number | null
   wasteMicros: number
 }
 
-/** Last sign of life of the hosts that are silent, by the id of each workload there. */
+/** The last heartbeat of each silent host, by the id of each workload there. */
 export type Silences = ReadonlyMap<string, number>
 
-/** Until when a workload has cost something: a silence of its host is charged to nobody (BIL-30). */
+/** The instant until which a workload is charged: the time in which its host is silent is free (BIL-30). */
 export function chargedUntilMs(workloadId: string, silentSinceMs: Silences, nowMs: number): number {
   return Math.min(nowMs, silentSinceMs.get(workloadId) ?? nowMs)
 }
 
 /**
- * All that costs something or runs, the dearest first (SPD-1). `intervals`: those that last; what stands on a silent host costs nothing
- * (BIL-30).
+ * All resources that cost something or run, the most expensive first (SPD-1). `intervals`: the open ones. A workload on a silent host costs
+ * nothing (BIL-30).
  */
 export function listSpending(
   all: readonly Spender[],
@@ -94,7 +94,9 @@ export function listSpending(
     .toSorted((a, b) => b.nanosPerHour - a.nanosPerHour || (a.id < b.id ? -1 : 1))
 }
 
-/** What of a thing does nothing, and what that was charged meanwhile (SPD-4, SPD-7). `sinceMs`: by workload, of those that do nothing. */
+/**
+ * The idle parts of a resource, and the charges while they were idle (SPD-4, SPD-7). `sinceMs`: start of idle time by id of idle workloads.
+ */
 export function idlingOf({ parts }: Pick<Spending, 'parts'>, sinceMs: ReadonlyMap<string, number>, nowMs: number): Idling {
   const idle = parts.flatMap((part) => {
     const since = sinceMs.get(part.workloadId)
@@ -108,7 +110,7 @@ export function idlingOf({ parts }: Pick<Spending, 'parts'>, sinceMs: ReadonlyMa
   }
 }
 
-// At the rate of its present run, and never more than that was charged.
+// At the rate of its current run, and at most the amount that was charged.
 function wasteMicros({ nanosPerHour, soFarMicros }: RunningPart, idleSinceMs: number, nowMs: number): number {
   const micros = Math.floor((nanosPerHour * Math.max(0, nowMs - idleSinceMs)) / HOUR_MS / NANOS_PER_MICRO)
   return Math.min(micros, soFarMicros)

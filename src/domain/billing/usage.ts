@@ -1,3 +1,3 @@
-/** What can be charged, by the part of the bill that it belongs to. */
+/** The kinds of charged resources: each has its own part of the bill. */
 export const USAGE_KINDS = ['POD', 'SERVERLESS', 'NETWORK_VOLUME', 'CLUSTER'] as const
 export type UsageKind = (typeof USAGE_KINDS)[number]

@@ -3,7 +3,7 @@ import { diskNanosPerHour } from '../catalog/storage.ts'
 import type { ComputeShape } from '../host/placement.ts'
 import { nanosOfUsd, type Rates } from '../money.ts'
 
-/** What a worker is charged for an hour (BIL-10). A type without a serverless price costs nothing, as one of pods does (PP-85). */
+/** The rates of a worker (BIL-10). A type without a serverless price is free, as a pod is whose type has no price (PP-85). */
 export function workerRates(catalog: Catalog, { gpu, vcpus, flavorId }: ComputeShape, containerGb: number): Rates {
   const type = gpu && findGpuType(catalog, gpu.typeId)
   const flavor = flavorId === undefined ? undefined : findCpuFlavor(catalog, flavorId)

@@ -2,7 +2,7 @@ import type { Cloud } from '../../contract/enums.ts'
 import type { DataCenter } from './data-centers.ts'
 import type { StoragePrices } from './storage.ts'
 
-/** What the plane offers and for how much: the seed with what the operator says in its place. A value; nothing here changes it. */
+/** The offers and prices of the plane: the seed with the operator's changes. An immutable value. */
 export interface Catalog {
   gpuTypes: readonly GpuType[]
   cpuFlavors: readonly CpuFlavor[]
@@ -10,11 +10,11 @@ export interface Catalog {
   storage: StoragePrices
 }
 
-/** Who makes a GPU. */
+/** The manufacturers of GPUs. */
 export const GPU_MANUFACTURERS = ['NVIDIA', 'AMD', 'UNKNOWN'] as const
 export type GpuManufacturer = (typeof GPU_MANUFACTURERS)[number]
 
-/** One kind of GPU that the plane knows (SEED-1, SEED-2). Prices are USD for one GPU and hour; null: not sold there. */
+/** A GPU type that the plane knows (SEED-1, SEED-2). Prices are USD per GPU and hour; null: not sold there. */
 export interface GpuType {
   id: string
   name: string
@@ -24,13 +24,13 @@ export interface GpuType {
   securePrice: number | null
   communityPrice: number | null
   serverlessPrice: number | null
-  /** Most of them in one pod or worker (POD-9, PP-126). */
+  /** Upper bound of GPUs in one pod or worker (POD-9, PP-126). */
   maxCount: number
-  /** False: the operator takes no new work for it; what runs goes on. */
+  /** False: the operator accepts no new workloads on it; running ones go on. */
   offered: boolean
 }
 
-/** One kind of CPU machine (SEED-3). Prices are USD for one vCPU and hour. */
+/** A CPU flavor, one kind of CPU machine (SEED-3). Prices are USD per vCPU and hour. */
 export interface CpuFlavor {
   id: string
   name: string
@@ -40,7 +40,7 @@ export interface CpuFlavor {
   ramGbPerVcpu: number
   securePricePerVcpu: number
   serverlessPricePerVcpu: number
-  /** False: the operator takes no new work for it; what runs goes on. */
+  /** False: the operator accepts no new workloads on it; running ones go on. */
   offered: boolean
 }
 
@@ -53,8 +53,8 @@ export function findGpuType({ gpuTypes }: Pick<Catalog, 'gpuTypes'>, id: string)
 }
 
 /**
- * USD for one GPU and hour of a pod in a cloud; null when the type is not sold there. A type that nobody quotes a price for is there for
- * operators who have such machines: it costs nothing (PP-85).
+ * USD per GPU and hour of a pod in a cloud; null if the type is not sold there. A type without any price is for operators who own such
+ * machines: it is free (PP-85).
  */
 export function podGpuPrice(type: GpuType, cloud: Cloud): number | null {
   if (!type.offered) return null
@@ -62,19 +62,19 @@ export function podGpuPrice(type: GpuType, cloud: Cloud): number | null {
   return cloud === 'SECURE' ? type.securePrice : type.communityPrice
 }
 
-/** USD for one vCPU and hour of a CPU pod in a cloud; null when the flavor is not sold there. */
+/** USD per vCPU and hour of a CPU pod in a cloud; null if the flavor is not sold there. */
 export function podCpuPrice(flavor: CpuFlavor, cloud: Cloud): number | null {
   return flavor.offered && cloud === 'SECURE' ? flavor.securePricePerVcpu : null
 }
 
-/** Says whether a pool of that id exists. */
+/** Whether a pool of that id exists. */
 export function isGpuPool({ gpuTypes }: Pick<Catalog, 'gpuTypes'>, pool: string): boolean {
   return gpuTypes.some((type) => type.pool === pool)
 }
 
 /**
- * Type ids that a worker of these pools may run on, in order of the pools and of the catalog, without the excluded ones. Unknown pools add
- * nothing, and neither do types that are not offered.
+ * The type ids that a worker of these pools may run on, in the order of the pools and of the catalog, without the excluded ones. Unknown
+ * pools add nothing, and neither do types that are not offered.
  */
 export function gpuTypesOfPools({ gpuTypes }: Pick<Catalog, 'gpuTypes'>, pools: readonly string[], excluded: readonly string[]): string[] {
   const types = pools.flatMap((pool) => gpuTypes.filter((type) => type.pool === pool && type.offered))
@@ -86,20 +86,20 @@ export function findCpuFlavor({ cpuFlavors }: Pick<Catalog, 'cpuFlavors'>, id: s
   return cpuFlavors.find((flavor) => flavor.id === id)
 }
 
-/** Says whether a flavor is sold at that size: a power of two within its range (POD-8). */
+/** Whether a flavor is sold at that size: a power of two within its range (POD-8). */
 export function isValidVcpuCount(flavor: CpuFlavor, vcpuCount: number): boolean {
   const powerOfTwo = Number.isInteger(Math.log2(vcpuCount))
   return powerOfTwo && vcpuCount >= flavor.minVcpu && vcpuCount <= flavor.maxVcpu
 }
 
-/** The sizes that a flavor is sold at, the smallest first. */
+/** The sizes that a flavor is sold at, in vCPUs, the smallest first. */
 export function vcpuCountsOf(flavor: CpuFlavor): number[] {
   const sizes: number[] = []
   for (let size = 1; size <= flavor.maxVcpu; size *= 2) if (isValidVcpuCount(flavor, size)) sizes.push(size)
   return sizes
 }
 
-/** A data center that the catalog names, or undefined. Others are known by the machines that joined in them (RES-2). */
+/** A data center that the catalog lists, or undefined. The plane knows others from the hosts that joined in them (RES-2). */
 export function findListedDataCenter({ dataCenters }: Pick<Catalog, 'dataCenters'>, id: string): DataCenter | undefined {
   return dataCenters.find((dataCenter) => dataCenter.id === id)
 }

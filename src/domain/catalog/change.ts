@@ -2,9 +2,9 @@ import type { Catalog, CpuFlavor, GpuType } from './catalog.ts'
 import { type DataCenter, joinedDataCenter } from './data-centers.ts'
 import type { KeyedEntry } from './entries.ts'
 
-// What an operator may say (CAT-15).
+// Checks the changes that an operator makes to the catalog (CAT-15).
 
-/** What an id that the seed does not know is taken to be where its entry is silent. */
+/** Defaults for ids that the seed does not have, used where the entry leaves a field out. */
 const NEW_GPU: Omit<GpuType, 'id' | 'name' | 'memoryGb'> = {
   manufacturer: 'UNKNOWN',
   pool: null,
@@ -20,7 +20,7 @@ const NEW_CPU: Omit<CpuFlavor, 'id' | 'name' | 'group' | 'ramGbPerVcpu' | 'secur
   offered: true,
 }
 
-/** An entry with all that must be known of an id that the seed lacks. */
+/** Completes an entry with defaults if the seed does not have its id. */
 export function completeEntry(seed: Catalog, entry: KeyedEntry): KeyedEntry {
   if (entry.kind === 'GPU' && !has(seed.gpuTypes, entry.id)) return { ...entry, body: { ...NEW_GPU, ...entry.body } }
   if (entry.kind === 'CPU' && !has(seed.cpuFlavors, entry.id)) return { ...entry, body: { ...NEW_CPU, ...entry.body } }
@@ -29,7 +29,7 @@ export function completeEntry(seed: Catalog, entry: KeyedEntry): KeyedEntry {
   return { ...entry, body: { ...unknown, ...entry.body } }
 }
 
-/** What is wrong with a catalog that an entry would make; null: nothing. */
+/** The reason why the catalog that an entry results in is invalid; null: it is valid. */
 export function refuseCatalog({ gpuTypes, cpuFlavors, dataCenters }: Catalog, { kind, id }: KeyedEntry): string | null {
   if (kind === 'GPU') return refuseGpu(gpuTypes.find((type) => type.id === id))
   if (kind === 'CPU') return refuseCpu(cpuFlavors.find((flavor) => flavor.id === id))
@@ -37,7 +37,7 @@ export function refuseCatalog({ gpuTypes, cpuFlavors, dataCenters }: Catalog, { 
   return place && new Set(place.networkVolumeTypes).size < place.networkVolumeTypes.length ? 'networkVolumeTypes names a type twice' : null
 }
 
-/** What one catalog has and another has not: what is in use of it must not go. */
+/** The ids that are in one catalog and not in another: none of them may be in use. */
 export interface Lost {
   gpuTypeIds: string[]
   pools: string[]
@@ -45,7 +45,7 @@ export interface Lost {
   dataCenterIds: string[]
 }
 
-/** What a change of the catalog takes away. */
+/** The ids that a change removes from the catalog. */
 export function lostBetween(before: Catalog, after: Catalog): Lost {
   return {
     gpuTypeIds: missing(ids(before.gpuTypes), ids(after.gpuTypes)),

@@ -1,13 +1,13 @@
 import type { Compliance, Region, VolumeType } from '../../contract/enums.ts'
 
-/** A place where machines stand (SEED-5, SEED-6). */
+/** A location of hosts (SEED-5, SEED-6). */
 export interface DataCenter {
   id: string
   name: string
   region: Region
-  /** ISO 3166 country code; null when the name does not tell. */
+  /** ISO 3166 country code; null where the id does not contain it. */
   country: string | null
-  /** What network volumes may be; the first one is the default (VOL-2). Empty: none there. */
+  /** The types of network volumes there; the first is the default (VOL-2). Empty: no network volumes. */
   networkVolumeTypes: readonly VolumeType[]
   globalNetwork: boolean
   compliance: readonly Compliance[]
@@ -23,7 +23,7 @@ const REGIONS: Readonly<Record<string, Region>> = {
   OC: 'OCEANIA',
 }
 
-/** What the second part of an id stands for in a name (SEED-5). */
+/** Place names, by the second part of an id (SEED-5). */
 const PLACES: Readonly<Record<string, string>> = Object.fromEntries(
   [
     'RO Romania|MTL Montreal|SE Sweden|IL Illinois|IS Iceland|CZ Czechia|TX Texas|KS Kansas|GA Georgia|WA Washington|NL Netherlands',
@@ -32,10 +32,10 @@ const PLACES: Readonly<Record<string, string>> = Object.fromEntries(
   ].flatMap((line) => line.split('|').map((pair) => [pair.slice(0, pair.indexOf(' ')), pair.slice(pair.indexOf(' ') + 1)])),
 )
 
-/** Prefixes that are a country themselves; elsewhere the second part names it. */
+/** Prefixes that are country codes themselves; in other ids the second part is the country code. */
 const COUNTRY_PREFIXES: ReadonlySet<string> = new Set(['US', 'CA'])
 
-/** With storage, in the order of the seed. The first ones have both types. */
+/** Data centers with storage, in the order of the seed. The first `HIGH_PERFORMANCE_COUNT` have both types. */
 const WITH_STORAGE = 'US-CA-2 US-IL-1 US-KS-2 US-MO-1 US-MO-2 US-NC-2 US-NE-1 US-WA-1 EU-CZ-1 EU-RO-1 EUR-NO-1'.split(' ')
 const HIGH_PERFORMANCE_COUNT = 3
 
@@ -48,7 +48,7 @@ const IDS = [
 /** The data centers that every plane knows, in the order of the seed (SEED-5). */
 export const SEED_DATA_CENTERS: readonly DataCenter[] = IDS.map(seeded)
 
-/** One that an operator named by letting a machine join: storage is what its machines offer, the name tells nothing (RES-2). */
+/** A data center that an operator named when a host joined: its hosts offer STANDARD storage, and nothing else is known (RES-2). */
 export function joinedDataCenter(id: string): DataCenter {
   return { id, name: id, region: 'UNKNOWN', country: null, networkVolumeTypes: ['STANDARD'], globalNetwork: false, compliance: [] }
 }

@@ -2,7 +2,7 @@ import type { Catalog } from './catalog.ts'
 import type { CatalogKind, EntryBodies, KeyedEntry } from './entries.ts'
 import type { StoragePrices } from './storage.ts'
 
-/** The seed with what the operator says in its place: fields of an entry win over those of the seed, and new ids come behind it. */
+/** The seed with the operator's entries: fields of an entry replace those of the seed, and new ids follow it. */
 export function mergeCatalog(seed: Catalog, entries: readonly KeyedEntry[]): Catalog {
   return {
     gpuTypes: mergeList(seed.gpuTypes, bodiesOf(entries, 'GPU')),
@@ -19,7 +19,7 @@ function bodiesOf<Kind extends CatalogKind>(entries: readonly KeyedEntry[], kind
 function mergeList<Known extends { id: string }>(seed: readonly Known[], bodies: ReadonlyMap<string, Partial<Omit<Known, 'id'>>>): Known[] {
   const ids = new Set(seed.map(({ id }) => id))
   const merged = seed.map((known) => ({ ...known, ...bodies.get(known.id) }))
-  // An entry of an unknown id is whole: the verb that writes it sees to that.
+  // An entry with an id that the seed lacks is complete: `completeEntry` ran before it was stored.
   const added = [...bodies].filter(([id]) => !ids.has(id)).map(([id, body]) => ({ id, ...body }) as Known)
   return [...merged, ...added]
 }

@@ -2,7 +2,7 @@ import type { CpuCatalogQuery, DataCenterListQuery, GpuCatalogQuery } from '../.
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import type { DataCenter } from './data-centers.ts'
 
-/** Filters of a query that do not go together (CAT-2, CAT-4); each by itself fits its schema. */
+/** Refuses filters of a query that exclude each other (CAT-2, CAT-4); the schema checks each by itself. */
 export function refuseQuery(query: GpuCatalogQuery | CpuCatalogQuery): Refusal | null {
   const { include, ...filters } = query
   if (!include) {
@@ -14,7 +14,7 @@ export function refuseQuery(query: GpuCatalogQuery | CpuCatalogQuery): Refusal |
   return isBoth ? badRequest('cudaVersions and minCudaVersion exclude each other') : null
 }
 
-/** Whether a data center is among those that a query asks for (CAT-5). */
+/** Whether a data center matches the filters of a query (CAT-5). */
 export function isWanted(dataCenter: DataCenter, { regions, networkVolumeTypes, compliance, globalNetwork }: DataCenterListQuery): boolean {
   if (regions && !regions.includes(dataCenter.region)) return false
   if (networkVolumeTypes?.some((type) => !dataCenter.networkVolumeTypes.includes(type))) return false

@@ -1,6 +1,6 @@
 import type { GpuType } from './catalog.ts'
 
-/** GPUs of one type that one pod may have; of a slice of a GPU, one (SEED-1). */
+/** Upper bound of GPUs of one type in one pod; for a MIG slice it is 1 (SEED-1). */
 const MAX_GPU_COUNT = 8
 
 type Row = readonly [
@@ -62,7 +62,7 @@ const ROWS: readonly Row[] = [
   ['Tesla V100-SXM2-32GB', 'V100 SXM2 32GB', 32, null, null, null, null],
 ]
 
-/** GPU types with the prices of the public list (SEED-1), and those without a price (SEED-2). */
+/** GPU types with the prices of the public list (SEED-1), and types without a price (SEED-2). */
 export const SEED_GPU_TYPES: readonly GpuType[] = ROWS.map(([id, name, memoryGb, pool, securePrice, communityPrice, serverlessPrice]) => ({
   id,
   name,

@@ -12,7 +12,7 @@ const SEED_CPU_FLAVORS: readonly CpuFlavor[] = [
   cpuFlavor('cpu5m', 'Memory-Optimized', 'Gen 5', 8, 0.06, 0.04),
 ]
 
-/** The catalog of a plane whose operator has said nothing (SEED-1 to SEED-6). */
+/** The catalog of a plane whose operator has changed nothing (SEED-1 to SEED-6). */
 export const SEED_CATALOG: Catalog = {
   gpuTypes: SEED_GPU_TYPES,
   cpuFlavors: SEED_CPU_FLAVORS,

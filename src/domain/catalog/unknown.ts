@@ -1,23 +1,23 @@
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import { type Catalog, type CpuFlavor, vcpuCountsOf } from './catalog.ts'
 
-// Ids that the catalog does not have, and what whoever wrote them may have meant. Pure.
+// Refusals of ids that the catalog does not have, with suggestions. Pure.
 
 const MOST_SUGGESTED = 3
 
-/** A GPU type that there is none of (POD-9, CAT-19). Here as below, `at` is its place in the body. */
+/** Refuses an unknown GPU type (POD-9, CAT-19). In this file `at` is the place of the id in the body. */
 export function unknownGpuType({ gpuTypes }: Catalog, id: string, at: string): Refusal {
   const known = gpuTypes.map((type) => type.id)
   return badRequest(`invalid GPU type id "${id}"`, [suggestion(at, closest(id, known), 'GET /v2/catalog/gpus')])
 }
 
-/** A CPU flavor that there is none of; `detail`: as the interface words it (POD-9, CAT-19). */
+/** Refuses an unknown CPU flavor; `detail` is the error text of the interface in use (POD-9, CAT-19). */
 export function unknownCpuFlavor({ cpuFlavors }: Catalog, id: string, at: string, detail: string): Refusal {
   const known = cpuFlavors.map((flavor) => flavor.id)
   return badRequest(detail, [suggestion(at, closest(id, known), 'GET /v2/catalog/cpus')])
 }
 
-/** A pool that there is none of: one of its name, or the pools of the GPU type that was named in its place (END-4, CAT-19). */
+/** Refuses an unknown pool; suggests similar pools, or the pools of the GPU type that was named in its place (END-4, CAT-19). */
 export function unknownGpuPool({ gpuTypes }: Catalog, id: string, at: string): Refusal {
   const pools = [...new Set(gpuTypes.flatMap(({ pool }) => pool ?? []))]
   const named = closest(id, pools)
@@ -32,7 +32,7 @@ export function unknownGpuPool({ gpuTypes }: Catalog, id: string, at: string): R
   }
 }
 
-/** A size that a flavor is not sold at (POD-8, CAT-19). */
+/** Refuses a size that a flavor is not sold at (POD-8, CAT-19). */
 export function unsoldSize(flavor: CpuFlavor, vcpuCount: number, at: string): Refusal {
   const sizes = vcpuCountsOf(flavor)
   return badRequest(`vcpuCount ${vcpuCount} is not valid for ${flavor.id}`, [`${at}: ${flavor.id} is sold with ${sizes.join(', ')} vCPUs`])
@@ -43,7 +43,10 @@ function suggestion(at: string, ids: readonly string[], where: string, what = 'a
   return `${at}: ${guess}${where} lists ${what}`
 }
 
-/** Ids of which the word is one, or a part: `L4` is NVIDIA L4, and NVIDIA L40 only if there were no such. The shortest first. */
+/**
+ * The ids that contain `asked` or are contained in it, shortest first. Matches of whole words exclude others: `L4` finds NVIDIA L4, and
+ * NVIDIA L40 only if there is no L4.
+ */
 function closest(asked: string, ids: readonly string[]): string[] {
   const word = plain(asked)
   if (word.length < 2) return []

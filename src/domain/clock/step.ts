@@ -1,28 +1,29 @@
 /**
- * Steps of the wall clock. The runtime shows its programs no other clock, so a step is known by what cannot be: time that went back, or that
- * went on far beyond the moment at which the object would have been woken. Pure.
+ * Detects steps of the wall clock. The runtime offers no other clock, so a step is found by what cannot happen otherwise: time went back,
+ * or went far beyond the instant at which the object should have woken. Pure.
  */
 
-/** A clock that went back by less is kept right, not set. */
+/** A smaller change backwards is a correction of the clock, not a step. */
 const BACK_MS = 1_000
-/** An alarm that is this late was not late by itself: the clock was set forward, or the plane stood still. */
+/** An alarm this late did not fire late by itself: the clock was set forward, or the plane stood still. */
 export const LATE_MS = 2_000
-/** Of two delays in a row with nothing in between only the first is forgiven, or a deadline would never come. */
+/** If a delay begins within this time after another one, only the first is compensated; otherwise a deadline would never come. */
 const BETWEEN_MS = 1_000
 
 export interface Sightings {
-  /** The one before and this one, milliseconds since the epoch. */
+  /** The previous observation and this one, milliseconds since the epoch. */
   beforeMs: number
   nowMs: number
-  /** When the object would have been woken; null: not at all, so that any silence is fine. */
+  /** When the object should have woken; null: it had no alarm, so that any silence is normal. */
   wakeAtMs: number | null
   /** When a step forward was last found; null: never. */
   steppedAtMs: number | null
 }
 
 /**
- * By how much the clock was set between two sightings, milliseconds; 0 when time has just passed (CLK-3, CLK-4). What moves by as much stays
- * as far away as it was. Between two sightings of a step no time has passed, so one is at most as wrong as the object was quiet.
+ * The size of the clock's step between two observations, milliseconds; 0 if time passed normally (CLK-3, CLK-4). A deadline moved by as
+ * much keeps its distance. The result treats the whole time between the observations as step, so its error is at most the time without
+ * observations.
  */
 export function stepBetween({ beforeMs, nowMs, wakeAtMs, steppedAtMs }: Sightings): number {
   const passedMs = nowMs - beforeMs
@@ -33,8 +34,8 @@ export function stepBetween({ beforeMs, nowMs, wakeAtMs, steppedAtMs }: Sighting
 }
 
 /**
- * The same across a rest of the object, which has kept no sighting. `newestMs`: the newest instant that its rows have seen; null: none.
- * `isLate`: the plane was away, by PP-13.
+ * The size of the clock's step while the object was out of memory, where it stored no observation. `newestMs`: the newest instant in its
+ * rows; null: none. `isLate`: the plane was down, by PP-13.
  */
 export function stepOverRest(newestMs: number | null, nowMs: number, isLate: boolean): number {
   if (newestMs === null) return 0
@@ -42,7 +43,10 @@ export function stepOverRest(newestMs: number | null, nowMs: number, isLate: boo
   return isLate || passedMs <= -BACK_MS ? passedMs : 0
 }
 
-/** A retry that is further away than any can be was set before the clock went back, and is due (CLK-5). All milliseconds. */
+/**
+ * The instant of a retry, or `nowMs` if it is further away than `longestMs`, the longest backoff: such a retry was set before the clock
+ * went back, and is due (CLK-5). All milliseconds.
+ */
 export function believable(notBeforeMs: number, nowMs: number, longestMs: number): number {
   return notBeforeMs - nowMs > longestMs ? nowMs : notBeforeMs
 }

@@ -2,20 +2,20 @@ import type { WorkloadFile } from '../../host-protocol/overlays.ts'
 import type { PodSpec } from '../pod/record.ts'
 import { nodeName, type Place, RAY_PORT } from './environment.ts'
 
-/** What is written into members of SLURM and RAY clusters before they start (ENV-12, ENV-13). Pure. */
+/** Files that are written into members of SLURM and RAY clusters before they start (ENV-12, ENV-13). Pure. */
 
 const OWNER_ONLY = 0o400
 const READABLE = 0o644
 const PROGRAM = 0o755
 
-/** What a member's files are made from. */
+/** The facts that a member's files are made from. */
 export interface MemberFacts {
   place: Place
   spec: Pick<PodSpec, 'cluster' | 'compute'>
-  /** Granted to every member alike. */
+  /** The same for every member. */
   vcpus: number
   memoryMb: number
-  /** Of a SLURM cluster: the key that its members know each other by, base64; null where there is none. */
+  /** The base64 key with which members of a SLURM cluster authenticate each other; null where there is none. */
   mungeKey: string | null
 }
 
@@ -32,7 +32,7 @@ export function clusterFiles(facts: MemberFacts): WorkloadFile[] {
   ]
 }
 
-/** The same text on every member: SLURM compares them. Nodes that have more than is said use what is said. */
+/** The same text on every member, because SLURM compares it. Nodes that have more resources than it states use the stated ones. */
 export function slurmConf({ place: { podCount }, spec: { compute }, vcpus, memoryMb }: Omit<MemberFacts, 'mungeKey'>): string {
   const gpus = compute.kind === 'gpu' ? compute.count : 0
   const nodes = `${nodeName(0).replace(/0$/, '')}[0-${podCount - 1}]`
@@ -50,7 +50,7 @@ export function slurmConf({ place: { podCount }, spec: { compute }, vcpus, memor
     'SlurmdPidFile=/run/slurmd.pid',
     'SlurmctldLogFile=/var/log/slurmctld.log',
     'SlurmdLogFile=/var/log/slurmd.log',
-    // A container has no cgroups of its own to give away.
+    // A container has no cgroups of its own to delegate.
     'ProctrackType=proctrack/linuxproc',
     'TaskPlugin=task/none',
     'JobAcctGatherType=jobacct_gather/none',
@@ -66,7 +66,7 @@ export function slurmConf({ place: { podCount }, spec: { compute }, vcpus, memor
   ].join('\n')}\n`
 }
 
-// Without device files: the container has those of its GPUs and no others.
+// It names no device files: the container has the devices of its own GPUs and no others.
 function gresConf({ compute }: Pick<PodSpec, 'compute'>): string {
   return compute.kind === 'gpu' ? `Name=gpu Count=${compute.count}\n` : ''
 }

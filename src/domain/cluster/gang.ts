@@ -3,25 +3,28 @@ import type { ComputeShape, PlacementHost, PlacementStrategy, UnfitHost } from '
 import { type PodCandidate, podDiskGb, rankHostsForPod } from '../pod/place/placement.ts'
 import type { PodSpec } from '../pod/record.ts'
 
-/** All members of a cluster into one data center, with the rules that place a pod applied again and again on copies of the hosts (CLU-8). Pure. */
+/**
+ * Places all members of a cluster in one data center, by repeated placement of one pod with the rules for pods, on copies of the hosts
+ * (CLU-8). Pure.
+ */
 
 export type Gang =
   | {
       ok: true
       dataCenterId: string
-      /** What every member is granted: the same for all, so that a member can be moved and none is the slowest. */
+      /** The shape of every member: the same for all, so that a member can be moved and none is the slowest. */
       shape: ComputeShape
-      /** By rank; neighbours in rank stand on the same host where that is possible. */
+      /** By rank; neighbours in rank are on the same host where that is possible. */
       seats: PodCandidate[]
     }
   | {
       ok: false
       refusals: UnfitHost[]
-      /** The data center that came nearest, and how many members it has room for; null: none has room for any. */
+      /** The data center with room for the most members, and their number; null: none has room for any. */
       nearest: { dataCenterId: string; members: number } | null
     }
 
-/** A host with room for so many members of a cluster. */
+/** A host and the members that it has room for. */
 interface Room {
   host: PlacementHost
   seats: PodCandidate[]
@@ -33,7 +36,9 @@ interface DataCenterRoom {
   members: number
 }
 
-/** Finds places for all members, or says what is missing. Data centers in the order asked for, else the one that takes the fewest hosts. */
+/**
+ * Finds places for all members, or returns what is missing. The requested order of data centers decides first, then their number of hosts.
+ */
 export function placeGang(
   teamId: string,
   spec: PodSpec,
@@ -61,7 +66,7 @@ function isWanted({ dataCenterIds }: PodSpec, id: string): boolean {
   return dataCenterIds.length === 0 || dataCenterIds.includes(id)
 }
 
-// Fewest hosts, or most where members are to be spread; the id makes the order total.
+// The requested order first, then the fewest hosts, or the most if members are to be spread; the id makes the order total.
 function compare({ dataCenterIds }: PodSpec, strategy: PlacementStrategy, a: DataCenterRoom, b: DataCenterRoom): number {
   const order = (id: string) => dataCenterIds.indexOf(id)
   const hostsOf = ({ chosen }: DataCenterRoom) => new Set(chosen.map(({ hostId }) => hostId)).size
@@ -69,7 +74,7 @@ function compare({ dataCenterIds }: PodSpec, strategy: PlacementStrategy, a: Dat
   return order(a.dataCenterId) - order(b.dataCenterId) || sign * (hostsOf(a) - hostsOf(b)) || (a.dataCenterId < b.dataCenterId ? -1 : 1)
 }
 
-/** How many members each host has room for, at most all of them. */
+/** The members that each host has room for, at most `podCount`. */
 function roomsOf(teamId: string, spec: PodSpec, podCount: number, hosts: readonly PlacementHost[]): Room[] {
   const diskGb = podDiskGb(spec)
   return hosts.flatMap((host) => {
@@ -85,7 +90,7 @@ function roomsOf(teamId: string, spec: PodSpec, podCount: number, hosts: readonl
 }
 
 function placeIn(dataCenterId: string, rooms: readonly Room[], podCount: number, strategy: PlacementStrategy): DataCenterRoom {
-  // Members on one host need no tunnel to another (CLU-15).
+  // Members on one host need no tunnel to another host (CLU-15).
   const routed = rooms.filter(({ host }) => host.overlay === 'routed')
   const onOne = rooms.filter(({ seats }) => seats.length >= podCount)
   const tries = strategy === 'pack' ? [pack(onOne, podCount), pack(routed, podCount)] : [spread(routed, podCount), pack(onOne, podCount)]
@@ -101,7 +106,7 @@ function placeIn(dataCenterId: string, rooms: readonly Room[], podCount: number,
   return { dataCenterId, chosen, members }
 }
 
-// The roomiest hosts first; the rest goes where it leaves the least over.
+// Fills the hosts with the most room first; the rest goes to the host on which it leaves the least room.
 function pack(rooms: readonly Room[], podCount: number): PodCandidate[] {
   const left = rooms.toSorted((a, b) => b.seats.length - a.seats.length || (a.host.id < b.host.id ? -1 : 1))
   const chosen: PodCandidate[] = []
@@ -114,7 +119,8 @@ function pack(rooms: readonly Room[], podCount: number): PodCandidate[] {
   return chosen
 }
 
-// One after the other on the host that has the most room left, then sorted, so that neighbours in rank stand together.
+// Each member goes to the host with the fewest so far, of equals to the one with the most room. The result is ordered by host, so that
+// neighbours in rank are together.
 function spread(rooms: readonly Room[], podCount: number): PodCandidate[] {
   const taken = new Map(rooms.map((room) => [room, 0]))
   for (let placed = 0; placed < podCount; placed += 1) {
@@ -127,7 +133,7 @@ function spread(rooms: readonly Room[], podCount: number): PodCandidate[] {
   return [...taken].flatMap(([room, count]) => room.seats.slice(0, count))
 }
 
-/** The least that any of the places would grant. */
+/** The minimum of the shapes that the places grant. */
 function commonShape(seats: readonly PodCandidate[]): ComputeShape {
   const shapes = seats.map(({ shape }) => shape)
   return {
@@ -137,7 +143,7 @@ function commonShape(seats: readonly PodCandidate[]): ComputeShape {
   }
 }
 
-// What a member lacks on each host; one that would do for a pod alone lacks the network, or room for the others.
+// The constraints that a member fails on each host. A host that fits a single pod lacks the network, or room for the other members.
 function refusalsOf(teamId: string, spec: PodSpec, hosts: readonly PlacementHost[], strategy: PlacementStrategy): UnfitHost[] {
   const { candidates, refusals } = rankHostsForPod(teamId, spec, hosts, strategy)
   const fitting = new Set(candidates.map(({ hostId }) => hostId))

@@ -4,11 +4,11 @@ import type { PlacementHost } from '../host/placement.ts'
 import { TO_RUN } from '../pod/pod.ts'
 
 /**
- * What becomes of a cluster's members: they are placed and made ready, asked whether they reach one another, started together, and started
- * elsewhere when they cannot start or their host is lost. One step at a time, from what the rows say. Pure.
+ * The life cycle of a cluster's members: they are placed and prepared, checked for whether they reach one another, started together, and
+ * moved to another host if they cannot start or their host is lost. Each decision is one step, made from the stored rows. Pure.
  */
 
-/** A member as its row says it. Times in milliseconds. */
+/** A member as its row states it. Times in milliseconds. */
 export interface Member {
   id: string
   rank: number
@@ -16,11 +16,11 @@ export interface Member {
   generation: number
   status: PodStatus
   hostLost: boolean
-  /** Its host is being emptied. */
+  /** Its host is being drained. */
   hostDraining: boolean
-  /** The newest of its containers that may start; 0: none was yet. */
+  /** The newest of its container generations that may start; 0: none yet. */
   readyGeneration: number
-  /** Hosts on which it could not be started; null once it has run, or was given up. */
+  /** Hosts on which its start failed; null once it has run, or was given up. */
   triedHosts: readonly string[] | null
   statusReason: string | null
   changedAtMs: number
@@ -29,39 +29,39 @@ export interface Member {
 export interface ClusterState {
   isDeleted: boolean
   onHostLoss: HostLossPolicy
-  /** The newest question that hosts are told. */
+  /** The newest check number that was sent to hosts. */
   checkNumber: number
-  /** Something of a member is still on a host, or may be. */
+  /** A host still has something of a member, or may have. */
   holdsHosts: boolean
 }
 
-/** The question that stands whether members reach one another. */
+/** The current check of whether members reach one another. */
 export interface Check {
   number: number
-  /** Who is asked, and where, at which container: what is elsewhere now was not asked. */
+  /** The checked place of each member by its id, as `placeOf` returns it: a member that has moved since is not covered. */
   places: Readonly<Record<string, string>>
-  /** Since when these places are asked, however often. */
+  /** When the check of these places began, including its repetitions. */
   sinceMs: number
-  /** When this number was asked. */
+  /** When this number was sent. */
   askedAtMs: number
-  /** Since when every host has answered and yet not all are reached; null: not so. */
+  /** Since when every host has answered but not all members are reached; null: that is not so. */
   troubledSinceMs: number | null
 }
 
 export type Answers = readonly { hostId: string; report: OverlayReport }[]
 
-/** What is to be done about it, one thing after the other. */
+/** One action on the cluster; a decision lists them in order. */
 export type Step =
   | { kind: 'ask'; check: Check }
   | { kind: 'release'; members: readonly Pick<Member, 'id' | 'generation' | 'hostId'>[] }
-  /** Start it on another host; the present one goes among those that were tried, unless it is lost. */
+  /** Start it on another host; the current host is added to those tried, unless it is lost or being drained. */
   | { kind: 'move'; member: Member; reason: string }
-  /** It cannot start where it is. */
+  /** It cannot start on its host. */
   | { kind: 'fail'; member: Member; reason: string }
-  /** It is to start nowhere any more. */
+  /** It is not to start on any host. */
   | { kind: 'giveUp'; member: Member; reason: string }
   | { kind: 'terminate'; member: Member }
-  /** Nothing of the cluster is left. */
+  /** Nothing of the cluster is left on any host. */
   | { kind: 'forget' }
 
 export interface Decision {
@@ -69,20 +69,20 @@ export interface Decision {
   lookAtMs: number
 }
 
-/** Hosts on which one member is tried. */
+/** Upper bound of hosts on which one member is tried. */
 export const MAX_PLACES = 3
-/** A member that found no other host is given up after this. */
+/** A member that found no other host is given up after this time. */
 export const PLACE_PATIENCE_MS = 10 * 60_000
-/** Hosts that do not say that their members are ready are given up after this: an image may be large. */
+/** A member that its host does not report as ready fails after this time, which is long because an image may be large. */
 export const PREPARE_PATIENCE_MS = 60 * 60_000
-/** Members that do not reach one another are asked again after this, and given up after the longer. */
+/** Members that do not reach one another are checked again after the first time, and one of them fails after the second. */
 export const ASK_AGAIN_MS = 5_000
 export const REACH_PATIENCE_MS = 30_000
-/** A look at a cluster in which something is under way, and at one in which nothing is. */
+/** The intervals between decisions for a cluster with something in progress, and for one with nothing in progress. */
 const LOOK_SOON_MS = 10_000
 const LOOK_LATER_MS = 60_000
 
-/** What is to be done for a cluster now. A step changes the rows, so decide anew after each. */
+/** Decides the next steps for a cluster. A step changes the rows, so the caller decides again after each. */
 export function decideCluster(
   cluster: ClusterState,
   members: readonly Member[],
@@ -101,12 +101,12 @@ export function decideCluster(
   return decideStart(cluster, live, check, answers, nowMs)
 }
 
-/** Where a member is, and which of its containers: another place has to be asked anew. */
+/** A member's host and container generation: after either changes, the member has to be checked again. */
 export function placeOf({ hostId, generation }: Pick<Member, 'hostId' | 'generation'>): string {
   return `${hostId}/${generation}`
 }
 
-/** Whether its container waits for the others. */
+/** Whether its container is prepared but may not start yet, because members start together. */
 export function isWaiting(member: Member): boolean {
   return isThere(member) && member.readyGeneration < member.generation
 }
@@ -120,12 +120,12 @@ function decideEnd({ holdsHosts }: ClusterState, live: readonly Member[], nowMs:
   return holdsHosts ? { steps: [], lookAtMs: nowMs + LOOK_SOON_MS } : { steps: [{ kind: 'forget' }], lookAtMs: nowMs + LOOK_SOON_MS }
 }
 
-/** Whether it could not be started where it is: it failed before it ever ran there. What the platform stops is EXITED. */
+/** Whether its start failed on this host, before it ever ran there. A member that the platform stops is EXITED. */
 function hasFailed({ status, hostLost, triedHosts }: Member): boolean {
   return status === 'ERROR' && !hostLost && triedHosts !== null
 }
 
-// Until it has run there is nothing on a lost host to wait for.
+// A member that has never run has nothing on a lost host that is worth waiting for.
 function isHomeless({ onHostLoss }: Pick<ClusterState, 'onHostLoss'>, member: Member): boolean {
   return hasFailed(member) || (member.hostLost && (onHostLoss === 'REPLACE' || member.triedHosts !== null))
 }
@@ -136,7 +136,10 @@ function isGivenUp(member: Member, nowMs: number): boolean {
   return (!hostLost && triedHosts.length + 1 >= MAX_PLACES) || nowMs - changedAtMs >= PLACE_PATIENCE_MS
 }
 
-/** Whoever waits for a member that is given up is given up too; if this ends in between, the rows still say that it began (CLU-17). */
+/**
+ * Members that wait for a member that is given up are given up too. They come first: if the process stops in between, the rows still show
+ * that this has begun (CLU-17).
+ */
 function decideGivingUp(live: readonly Member[], nowMs: number): Step[] {
   const lost = live.find((member) => isGivenUp(member, nowMs))
   const dead = live.find(isDead)
@@ -146,7 +149,7 @@ function decideGivingUp(live: readonly Member[], nowMs: number): Step[] {
   return [...others, ...(lost ? [lost] : [])].map((member) => ({ kind: 'giveUp', member, reason }))
 }
 
-/** It was given up before anybody had started. */
+/** Whether it was given up before any member had started. */
 function isDead({ status, hostLost, triedHosts, readyGeneration }: Member): boolean {
   return status === 'ERROR' && !hostLost && triedHosts === null && readyGeneration === 0
 }
@@ -161,7 +164,10 @@ function reasonOf(member: Member): string {
     : `moved to another host: ${isLeaving(member) ? 'its own is being emptied' : (member.statusReason ?? 'it could not start')}`
 }
 
-/** It runs on a host that is being emptied. One that still waits starts first: with its start, nobody else's is put off. */
+/**
+ * Whether it runs on a host that is being drained. A member that still waits starts before it moves, so that the start of the others is not
+ * delayed.
+ */
 function isLeaving(member: Member): boolean {
   return member.hostDraining && member.status === 'RUNNING' && !isWaiting(member)
 }
@@ -188,13 +194,13 @@ function decideStart(
   return isHeard ? decideTrouble(waiting, ready, check, heard, nowMs) : decideSilence(waiting, ready, check, nowMs)
 }
 
-/** One after the other: the next leaves when the one before it runs (CLU-25). */
+/** Members leave one at a time: the next moves when the one before it runs (CLU-25). */
 function decideLeaving([next]: readonly Member[], nowMs: number): Decision {
   if (next === undefined) return { steps: [], lookAtMs: nowMs + LOOK_LATER_MS }
   return { steps: [{ kind: 'move', member: next, reason: reasonOf(next) }], lookAtMs: nowMs + LOOK_SOON_MS }
 }
 
-// Who is not there need not be reached.
+// A member that is not to run, or whose host is lost, need not be reached.
 function reachesOthers(member: Member, live: readonly Member[], report: OverlayReport | undefined): boolean {
   if (!report) return false
   const gaps = report.gaps.filter(({ from }) => from === member.id)
@@ -202,13 +208,13 @@ function reachesOthers(member: Member, live: readonly Member[], report: OverlayR
   return report.ready.includes(member.id) || (gaps.length > 0 && gaps.every(({ to }) => absent.has(to)))
 }
 
-/** The question about these places, under the next number. */
+/** A check of the members' current places, with this number. */
 export function ask(live: readonly Member[], number: number, nowMs: number): Check {
   const places = Object.fromEntries(live.map((member) => [member.id, placeOf(member)]))
   return { number, places, sinceMs: nowMs, askedAtMs: nowMs, troubledSinceMs: null }
 }
 
-// Every host has answered, and not all are reached: once more, and after a while one is to blame.
+// Every host has answered, and not all members are reached: the check is repeated, and after `REACH_PATIENCE_MS` one member fails.
 function decideTrouble(
   waiting: readonly Member[],
   ready: readonly Member[],
@@ -228,7 +234,7 @@ function decideTrouble(
   return { steps: [], lookAtMs: check.askedAtMs + ASK_AGAIN_MS }
 }
 
-// A host that says nothing may be fetching an image.
+// A host that does not answer may still be pulling an image.
 function decideSilence(waiting: readonly Member[], ready: readonly Member[], check: Check, nowMs: number): Decision {
   const dueMs = check.sinceMs + PREPARE_PATIENCE_MS
   if (nowMs < dueMs) return { steps: [], lookAtMs: Math.min(dueMs, nowMs + LOOK_SOON_MS) }
@@ -237,7 +243,7 @@ function decideSilence(waiting: readonly Member[], ready: readonly Member[], che
   return { steps: late.map((member) => ({ kind: 'fail', member, reason })), lookAtMs: nowMs + LOOK_SOON_MS }
 }
 
-/** The member that stands at most of the broken pairs, the highest rank among equals: rank 0 is where the others look. */
+/** The member in the most broken pairs, the highest rank among equals: the other members connect to rank 0. */
 function blame(
   waiting: readonly Member[],
   ready: readonly Member[],
@@ -252,13 +258,13 @@ function blame(
   return { member, reason: gap ? `${gap.from} does not reach ${gap.to}: ${gap.reason}` : 'it does not reach the other members' }
 }
 
-/** Where a member may go: not where it failed, and where the others reach it (CLU-15, CLU-16). */
+/** Whether a host may take a member: its start has not failed there, and the others reach it there (CLU-15, CLU-16). */
 export function takesMember({ id, overlay }: Pick<PlacementHost, 'id' | 'overlay'>, member: Member, others: readonly Member[]): boolean {
   if (id === member.hostId || member.triedHosts?.includes(id)) return false
   return overlay === 'routed' || (overlay === 'local' && others.every(({ hostId }) => hostId === id))
 }
 
-/** The hosts on which a member was tried, once it has left this one. One that is lost or being emptied has refused nothing. */
+/** The hosts on which a member was tried, once it has left its current one, which does not count if it is lost or being drained. */
 export function triedAfter(member: Member): string[] {
   const { triedHosts, hostLost, hostId } = member
   return hostLost || isLeaving(member) ? [...(triedHosts ?? [])] : [...(triedHosts ?? []), hostId]

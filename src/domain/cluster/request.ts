@@ -6,12 +6,12 @@ import { refuseCapacity } from '../pod/place/refusal.ts'
 import type { PodSpec } from '../pod/record.ts'
 import type { Gang } from './gang.ts'
 
-/** What a body of a create asks for. Pure. */
+/** Interprets the body of a create request. Pure. */
 
-/** Members that a template supplies, so they cannot stand beside one (CLU-6). */
+/** Fields that a template supplies, so a body cannot have them beside `templateId` (CLU-6). */
 const OF_TEMPLATE = ['image', 'args', 'entrypoint', 'cmd', 'disk', 'env', 'ports', 'mounts'] as const
 
-/** What is wrong with a body whatever its ids stand for (CLU-6). */
+/** Refuses a body that is invalid whatever its ids refer to (CLU-6). */
 export function refuseCluster(body: CreateClusterRequest): Refusal | null {
   const both = body.templateId === undefined ? [] : OF_TEMPLATE.filter((name) => body[name] !== undefined)
   if (both.length > 0) return badRequest(`templateId excludes ${both.join(', ')}: the template supplies them`)
@@ -21,35 +21,35 @@ export function refuseCluster(body: CreateClusterRequest): Refusal | null {
   return null
 }
 
-/** One member as a pod that would be asked for (CLU-2, CLU-6): what places and checks pods decides on members too. */
+/** One member as the create request of a pod (CLU-2, CLU-6), so that the functions that check and place pods apply to members. */
 export function memberRequest({ type: _type, compute, ...body }: CreateClusterRequest): CreatePodRequest {
   return {
     ...body,
     gpu: { id: compute.gpuTypeId, count: compute.gpuCountPerPod },
     cloud: 'SECURE',
-    // A cluster has defaults where a pod takes its template's word.
+    // A cluster has its own defaults; a pod takes these from its template.
     startJupyter: body.startJupyter ?? false,
     startSsh: body.startSsh ?? false,
     onHostLoss: body.onHostLoss ?? CLUSTER_DEFAULTS.onHostLoss,
   }
 }
 
-/** Why no member can be, with the places of the cluster's own body. */
+/** The refusal of a member, with paths of the cluster's body. */
 export function inClusterBody({ errors, ...refusal }: Refusal): Refusal {
   return errors === undefined ? refusal : { ...refusal, errors: errors.map((text) => text.replace('$.gpu.id:', '$.compute.gpuTypeId:')) }
 }
 
-/** What a member is called (CLU-10). */
+/** The name of a member (CLU-10). */
 export function memberName(clusterName: string, rank: number): string {
   return `${clusterName}-${rank}`
 }
 
-/** A member's specification: a pod's, with what it must know of its cluster. */
+/** A member's specification: that of a pod, with the facts of its cluster. */
 export function memberSpec(spec: PodSpec, { type, compute }: CreateClusterRequest): PodSpec {
   return { ...spec, cluster: { type, podCount: compute.podCount } }
 }
 
-/** Why no data center has room for all members (CLU-8). */
+/** Refuses a cluster because no data center has room for all members (CLU-8). */
 export function refuseGang(gang: Extract<Gang, { ok: false }>, podCount: number, missing: Parameters<typeof refuseCapacity>[1]): Refusal {
   const refusal = refuseCapacity(gang.refusals, missing)
   const { nearest } = gang

@@ -1,9 +1,9 @@
-/** How often events that are silent get a comment. */
+/** The interval at which a silent event stream gets a comment, in milliseconds. */
 export const COMMENT_MS = 3_000
-/** A comment of `text/event-stream`, which every reader of events passes over. */
+/** A comment of `text/event-stream`, which clients ignore. */
 export const COMMENT = new TextEncoder().encode(':\n\n')
 
-/** Whether a comment may be written between the events of an answer: plain ones, of no announced length. */
+/** Whether comments may be written into a response: an event stream without compression and without a declared length. */
 export function takesComments(headers: readonly (readonly [string, string])[]): boolean {
   const textOf = (wanted: string) =>
     headers
@@ -16,9 +16,12 @@ export function takesComments(headers: readonly (readonly [string, string])[]): 
 
 const [LF, CR] = [10, 13]
 
-/** Knows where a comment may stand in events: before the first and behind the empty line of each, where nothing came since it was last asked. */
+/**
+ * Finds where a comment may be written into an event stream: before the first event or after the empty line that ends one, if nothing was
+ * received since the last check.
+ */
 export class EventGap {
-  /** The last bytes that came: at most four of them tell an empty line. */
+  /** The last bytes received; four are enough to recognize an empty line. */
   private tail: number[] = [LF, LF]
   private hasMoved = false
 
@@ -27,7 +30,7 @@ export class EventGap {
     this.tail = [...this.tail, ...bytes.subarray(-4)].slice(-4)
   }
 
-  /** Whether nothing came since this was last asked, and what came before is whole. */
+  /** Whether nothing was received since the last call, and the last event is complete. */
   isSilent(): boolean {
     const hadMoved = this.hasMoved
     this.hasMoved = false

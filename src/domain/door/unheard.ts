@@ -1,24 +1,24 @@
 import { fairRoom } from '../../host-protocol/fair-room.ts'
 
-/** What one client of a WebSocket may be told before it says anything itself. */
+/** Upper bound of bytes sent to one WebSocket client without a message from it. */
 export const MAX_UNHEARD_BYTES = 24 * 2 ** 20
 /**
- * The same of all clients of a machine. Beside the windows of its streams (53 MiB) and what `SPARED_BYTES` lets pass it stays below the 128 MB that
- * the object of the tunnel has.
+ * The same for all clients of a host. With the windows of its streams (53 MiB) and the bytes that `SPARED_BYTES` lets pass, it stays below
+ * the 128 MB of the tunnel's Durable Object.
  */
 export const MAX_UNHEARD_OF_HOST_BYTES = 48 * 2 ** 20
-/** A client that was told less is closed for no other's sake: most messages are small, and their clients read. */
+/** A client with fewer unanswered bytes is never closed for the sake of others: most messages are small, and their clients read. */
 export const SPARED_BYTES = 16 * 2 ** 10
 
 /**
- * What is forgotten of one client each second: previews and figures that only go one way are shown for hours, and their readers say nothing. Who
- * reads nothing at all fills memory no faster than this.
+ * The bytes per client that stop counting each second: previews and metrics are streamed one way for hours, and their readers send nothing.
+ * A client that does not read fills memory no faster than this.
  */
 export const FORGOTTEN_BYTES_PER_SECOND = 256 * 2 ** 10
-/** The same of all clients that one account pays for, in even parts: many that read nothing fill memory no faster than four. */
+/** The same for all clients that one account pays for, in equal parts: many that do not read fill memory no faster than four. */
 export const FORGOTTEN_OF_ACCOUNT_PER_SECOND = 2 ** 20
 
-/** Whose WebSocket it is: it leads to a workload, and an account pays for it (PLN-7). */
+/** The workload that a WebSocket leads to, and the account that pays for it (PLN-7). */
 export interface Listener {
   workloadId: string
   account: string
@@ -26,27 +26,27 @@ export interface Listener {
 
 interface Told extends Listener {
   bytes: number
-  /** It was to be closed. What it was told waits for it until it has left. */
+  /** It was chosen to be closed. The bytes sent to it count until it has left. */
   isClosed: boolean
 }
 
 /**
- * How much clients of WebSockets were told since they said anything (NET-51). A Worker does not learn how much of a WebSocket's messages waits in
- * memory because its client does not read: what a client says is the only sign that it is there. All of it waits in the memory of one object, so
- * an account has as much as it leaves to others (SHR-43), and each of its workloads as much as that leaves to its other ones. Keeps numbers; no
- * clock, no connection.
+ * Counts the bytes sent to WebSocket clients since their last message (NET-51). A Worker cannot see how many of a WebSocket's messages wait
+ * in memory because its client does not read: a message from the client is the only sign that it is there. They all wait in the memory of
+ * one object, so an account may use as much as it leaves to others (SHR-43), and each of its workloads as much as that leaves to its other
+ * ones. Stores numbers only; no clock, no connection.
  */
 export class Unheard<Client extends object> {
   private readonly clients = new Map<Client, Told>()
   private forgottenAtMs = 0
 
-  /** Whether one more client may listen: closed ones that do not take what they were told would be followed by others without end. */
+  /** Whether one more client may connect: without this check, closed clients that do not read would be followed by others without end. */
   mayListen(listener: Listener, nowMs: number): boolean {
     this.forget(nowMs)
     return this.whatIsOver(listener) === null
   }
 
-  /** A client is told so many bytes more. The client that has to go because of that; null: none. */
+  /** Counts bytes sent to a client. Returns the client to close because of them; null: none. */
   tell({ workloadId, account }: Listener, client: Client, bytes: number, nowMs: number): Client | null {
     this.forget(nowMs)
     const told = this.clients.get(client) ?? { workloadId, account, bytes: 0, isClosed: false }
@@ -58,12 +58,12 @@ export class Unheard<Client extends object> {
     return gone
   }
 
-  /** A client has said something. What one says that was closed proves nothing: it has not taken the end yet. */
+  /** Counts a message from a client. A message from a client that was closed does not count: it has not received the close yet. */
   hear(client: Client): void {
     if (this.clients.get(client)?.isClosed === false) this.clients.delete(client)
   }
 
-  /** Its connection is over, and nothing waits for it any more. */
+  /** Forgets a client whose connection has ended: nothing waits in memory for it. */
   leave(client: Client): void {
     this.clients.delete(client)
   }
@@ -75,7 +75,7 @@ export class Unheard<Client extends object> {
     return this.mostTold((one) => one[over] === told[over])
   }
 
-  /** Of what a listener's clients were told too much together. */
+  /** The scope, account or workload, whose clients have more unanswered bytes than its share allows; null: neither. */
   private whatIsOver(listener: Listener): keyof Listener | null {
     let [all, own, beside] = [0, 0, 0]
     for (const { account, workloadId, bytes } of this.clients.values()) {
@@ -95,7 +95,7 @@ export class Unheard<Client extends object> {
     return most
   }
 
-  /** Of many clients of one account each forgets a part of what that account does. */
+  /** Stops counting bytes by the time that has passed; the clients of one account divide its rate. */
   private forget(nowMs: number): void {
     const seconds = Math.max(0, nowMs - this.forgottenAtMs) / 1000
     this.forgottenAtMs = Math.max(this.forgottenAtMs, nowMs)

@@ -16,8 +16,8 @@ type GpuRequest = NonNullable<UpdateEndpointRequest['gpu']>
 type CpuRequest = NonNullable<UpdateEndpointRequest['cpu']>
 
 /**
- * GPU compute that a request asks for. `pools` alone clears the exclusions; without `pools` both stay; an empty CUDA member clears
- * itself and leaves the other (END-11).
+ * GPU compute that a request asks for. `pools` alone clears the exclusions; without `pools` both stay; an empty CUDA field clears itself
+ * and leaves the other (END-11).
  */
 export function requestedGpu(asked: GpuRequest, current?: GpuCompute): GpuCompute {
   const kept = asked.pools === undefined
@@ -31,12 +31,12 @@ export function requestedGpu(asked: GpuRequest, current?: GpuCompute): GpuComput
   }
 }
 
-/** CPU compute that a request asks for, in its order. */
+/** CPU compute that a request asks for, in the order of the request. */
 export function requestedCpu(asked: CpuRequest): CpuCompute {
   return { kind: 'cpu', options: asked.map(({ id, vcpuCount }) => ({ id, vcpuCount })) }
 }
 
-/** Why the memory that a request names cannot be: it is derived, and accepted only when it says the same (POD-8). */
+/** Refuses memory that differs from the flavor's: memory is derived, and accepted only if it is equal (POD-8). */
 export function refuseMemory(catalog: Catalog, asked: CpuRequest): Refusal | null {
   const wrong = asked.find(
     ({ id, vcpuCount, memory }) => memory !== undefined && memory !== (cpuMemoryGb(catalog, id, vcpuCount) ?? memory),
@@ -50,7 +50,7 @@ export function cpuMemoryGb(catalog: Catalog, id: string, vcpuCount: number): nu
   return flavor ? flavor.ramGbPerVcpu * vcpuCount : null
 }
 
-/** Why GPU compute cannot be: an unknown pool, exclusions that do not fit, or two CUDA limits at once (END-4, POD-7). */
+/** Refuses GPU compute: an unknown pool, exclusions that do not fit, too many GPUs, or two CUDA limits at once (END-4, POD-7). */
 export function refuseGpuCompute(catalog: Catalog, compute: GpuCompute): Refusal | null {
   const unknown = compute.pools.find((pool) => !isGpuPool(catalog, pool))
   if (unknown !== undefined) return unknownGpuPool(catalog, unknown, `$.gpu.pools[${compute.pools.indexOf(unknown)}]`)
@@ -66,7 +66,7 @@ export function refuseGpuCompute(catalog: Catalog, compute: GpuCompute): Refusal
   return null
 }
 
-/** Why CPU compute cannot be: an unknown flavor, a size it is not sold at, or too much disk for it (POD-8). */
+/** Refuses CPU compute: an unknown flavor, a size that it is not sold at, or too much disk for it (POD-8). */
 export function refuseCpuCompute(catalog: Catalog, compute: CpuCompute, diskGb: number): Refusal | null {
   for (const [index, option] of compute.options.entries()) {
     const at = `$.cpu[${index}]`

@@ -17,18 +17,18 @@ const DEFAULT_SCALING: Record<EndpointConfig['type'], EndpointConfig['scaling']>
   QUEUE: ENDPOINT_DEFAULTS.scaling,
   LOAD_BALANCER: { type: 'REQUEST_COUNT', requestCount: 4 },
 }
-/** Container disk of a worker when nobody says, GB. */
+/** Default container disk of a worker, GB. */
 export const DEFAULT_WORKER_DISK_GB = 10
 
 export type ConfigResult = { ok: true; config: EndpointConfig } | { ok: false; problem: Refusal }
-/** `releaseDiff` is null when no release is made, and `changed` is false when the request asks for what already holds. */
+/** `releaseDiff` is null if no release is made, and `changed` is false if the request changes nothing. */
 export type PatchResult =
   | { ok: true; config: EndpointConfig; changed: boolean; releaseDiff: ReleaseDiff[] | null }
   | { ok: false; problem: Refusal }
 
 /**
- * The configuration that a create body asks for (END-2 to END-7), its template filled in, or why it is refused. `now` is in milliseconds. Whether
- * its registry credential and its network volumes exist is for the caller to see.
+ * The configuration for a create body whose template is filled in (END-2 to END-7), or the refusal. `nowMs` is in milliseconds. The caller
+ * checks that the registry credential and the network volumes exist.
  */
 export function createEndpointConfig(
   catalog: Catalog,
@@ -71,8 +71,8 @@ export function createEndpointConfig(
 }
 
 /**
- * The configuration after a PATCH (END-11, END-12, STRICT-3): what the body leaves out stays. A template is applied once; with `isBound` the
- * endpoint counts as made from it from now on (GQL-22).
+ * The configuration after a PATCH (END-11, END-12, STRICT-3): fields that the body leaves out stay. A template is applied once; with
+ * `isBound` the endpoint counts as made from it afterwards (GQL-22).
  */
 export function patchEndpointConfig(catalog: Catalog, config: EndpointConfig, patch: UpdateEndpointRequest, isBound = false): PatchResult {
   const refusal = refusePatch(catalog, config, patch)
@@ -136,17 +136,17 @@ function refusePatch(catalog: Catalog, config: EndpointConfig, patch: UpdateEndp
   return refuseMemory(catalog, cpu ?? [])
 }
 
-/** Rules over the finished configuration, the same for create and PATCH. `asked` tells what the request itself named. */
+/** Rules for the finished configuration, the same for create and PATCH. `asked`: the `workers` field of the request itself. */
 function refuseConfig(catalog: Catalog, config: EndpointConfig, asked: CreateEndpointRequest['workers']): Refusal | null {
   const { min, max } = config.workers
   if (min > max) return badRequest(`workers.min ${min} is above workers.max ${max}`)
-  // END-5: the other one is about how long jobs wait.
+  // END-5: QUEUE_DELAY scales by how long jobs wait, and a LOAD_BALANCER endpoint has none.
   if (config.type === 'LOAD_BALANCER' && config.scaling.type === 'QUEUE_DELAY') {
     return badRequest('scaling type QUEUE_DELAY is for QUEUE endpoints only')
   }
   const serving = refuseServing(config)
   if (serving) return serving
-  // END-6: with REQUEST_COUNT nothing would ever read the value.
+  // END-6: scaling by REQUEST_COUNT never reads the value.
   if (config.type === 'QUEUE' && config.scaling.type === 'REQUEST_COUNT' && asked?.idleTimeout !== undefined) {
     return badRequest('workers.idleTimeout is not used with scaling type REQUEST_COUNT')
   }

@@ -2,14 +2,14 @@ import { ENDPOINT_DEFAULTS } from '../../contract/defaults.ts'
 import { sameValue } from '../same-value.ts'
 import type { EndpointConfig } from './record.ts'
 
-/** One changed field of a release (END-14), values as raw JSON, null for what was absent. */
+/** One changed field of a release (END-14); values are raw JSON, null for an absent one. */
 export interface ReleaseDiff {
   field: string
   old: unknown
   new: unknown
 }
 
-/** Fields under the names that published releases use, in a fixed order. */
+/** The fields under the names that published releases use, in a fixed order. */
 function fieldsOf(config: EndpointConfig): Record<string, unknown> {
   const { container, compute } = config
   const gpu = compute.kind === 'gpu' ? compute : null
@@ -41,12 +41,12 @@ function fieldsOf(config: EndpointConfig): Record<string, unknown> {
 }
 
 const ENV_FIELD = 'template.env'
-/** In front of what stands for a variable's value. */
+/** Prefix of the digest that replaces a variable's value. */
 const DIGEST_PREFIX = 'hmac-sha256:'
 
 /**
- * A diff without values of variables: names stay, and each value is what `digest` makes of it, so that equal ones can be told (PP-212). What is
- * hidden already stays as it is.
+ * A diff without values of variables: names stay, and `digest` replaces each value, so that equal ones can be recognized (PP-212). Values
+ * that are already replaced stay.
  */
 export function hideVariables(diff: readonly ReleaseDiff[], digest: (name: string, value: string) => string): ReleaseDiff[] {
   const hide = (value: unknown): unknown => {
@@ -62,7 +62,7 @@ function hideValue(name: string, value: string, digest: (name: string, value: st
 
 const HIDDEN = /^hmac-sha256:[\w-]{16}$/
 
-/** What differs between two configurations of one endpoint. */
+/** The fields that differ between two configurations of one endpoint. */
 export function diffConfigs(before: EndpointConfig, after: EndpointConfig): ReleaseDiff[] {
   const old = fieldsOf(before)
   return Object.entries(fieldsOf(after))
@@ -70,12 +70,12 @@ export function diffConfigs(before: EndpointConfig, after: EndpointConfig): Rele
     .map(([field, value]) => ({ field, old: old[field] ?? null, new: value }))
 }
 
-/** Says whether nothing a user can set differs. */
+/** Whether all fields that a user can set are equal. */
 export function sameConfig(before: EndpointConfig, after: EndpointConfig): boolean {
   return diffConfigs(before, after).length === 0
 }
 
-/** Says whether the container or its placement differs: only then are workers replaced (END-12). */
+/** Whether the container or its placement differs: only then are workers replaced (END-12). */
 export function isNewRelease(before: EndpointConfig, after: EndpointConfig): boolean {
   return (
     !sameValue(before.container, after.container) ||

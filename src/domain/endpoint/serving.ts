@@ -5,20 +5,20 @@ const DEFAULT_PORT = 80
 const DEFAULT_HEALTH_PATH = '/ping'
 const HEALTH_PATH = /^\/[!-~]{0,1023}$/
 
-/** Where the workers of a load-balancing endpoint listen (END-10). */
+/** The ports and health path of a load-balancing endpoint's workers (END-10). */
 export interface Serving {
   port: number
   healthPort: number
   healthPath: string
 }
 
-/** From the variables of its container. `PORT_HEALTH` is by default what `PORT` is (LB-7). */
+/** Reads the container's variables. `PORT_HEALTH` is `PORT` by default (LB-7). */
 export function servingOf({ container: { env } }: Pick<EndpointConfig, 'container'>): Serving {
   const port = readPort(env.PORT, DEFAULT_PORT)
   return { port, healthPort: readPort(env.PORT_HEALTH, port), healthPath: env.HEALTH_CHECK_PATH || DEFAULT_HEALTH_PATH }
 }
 
-/** Why its variables cannot be. */
+/** Refuses invalid variables of a load-balancing endpoint. */
 export function refuseServing({ type, container: { env } }: Pick<EndpointConfig, 'type' | 'container'>): Refusal | null {
   if (type !== 'LOAD_BALANCER') return null
   for (const name of ['PORT', 'PORT_HEALTH'] as const) {

@@ -1,10 +1,10 @@
-/** What hangs on an endpoint at one moment. */
+/** The jobs, requests and workers that a change of an endpoint affects, at one moment. */
 export interface EndpointStake {
-  /** Jobs that wait. */
+  /** Jobs that wait in the queue. */
   queued: number
-  /** Jobs that workers hold, and requests of a load-balancing endpoint that are under way. */
+  /** Jobs that workers have leased, and requests of a load-balancing endpoint that are in progress. */
   running: number
-  /** Workers that take part in something, with how many jobs or requests each holds, and since when none; null: it works, or nobody knows. */
+  /** Active workers, each with its number of jobs or requests and since when it is idle; null: it is busy, or this is unknown. */
   workers: readonly { id: string; held: number; idleSinceMs: number | null }[]
 }
 

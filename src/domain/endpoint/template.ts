@@ -2,7 +2,7 @@ import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contrac
 import { mergeArgs } from '../resources/container.ts'
 import type { TemplateConfig } from '../resources/record.ts'
 
-/** A create body with what it leaves out taken from its template, once (END-2, END-8): the body wins, `env` merges per key. */
+/** A create body with missing fields taken from its template, once (END-2, END-8): the body's fields win, `env` merges per key. */
 export function fillCreate(body: CreateEndpointRequest, template: TemplateConfig): CreateEndpointRequest {
   const { allowedCudaVersions } = template
   const seedsCuda = body.gpu !== undefined && body.gpu.allowedCudaVersions === undefined && body.gpu.minCudaVersion === undefined
@@ -13,13 +13,13 @@ export function fillCreate(body: CreateEndpointRequest, template: TemplateConfig
   }
 }
 
-/** A PATCH body with its template applied once (END-11, POD-13): what neither names stays, and the merged env replaces the endpoint's. */
+/** A PATCH body with its template applied once (END-11, POD-13): fields of neither stay, and the merged env replaces the endpoint's. */
 export function fillUpdate(patch: UpdateEndpointRequest, template: TemplateConfig): UpdateEndpointRequest {
   return fillContainer(patch, template)
 }
 
 function fillContainer<Body extends UpdateEndpointRequest | CreateEndpointRequest>(body: Body, { container }: TemplateConfig): Body {
-  // Contradicting members stay as they came, for the rule that refuses them (CON-3).
+  // Contradicting fields stay as sent: a later rule refuses them (CON-3).
   const args = mergeArgs(container.args, body)
   return {
     ...body,

@@ -2,10 +2,10 @@ import { badRequest, type Refusal } from '../../contract/problems.ts'
 import type { WorkloadMount } from '../../host-protocol/messages.ts'
 import type { EndpointConfig } from './record.ts'
 
-/** Where workers find the network volume of their data center (END-20). */
+/** The mount path of a network volume in workers (END-20). */
 export const WORKER_VOLUME_PATH = '/runpod-volume'
 
-/** What of a network volume decides where workers may be. */
+/** The facts of a network volume that decide where workers may run. */
 export interface PlacedVolume {
   id: string
   dataCenterId: string
@@ -14,8 +14,8 @@ export interface PlacedVolume {
 export type VolumesResult = { ok: true; config: EndpointConfig } | { ok: false; problem: Refusal }
 
 /**
- * A configuration that knows where its network volumes lie, or why it cannot have them (END-20, END-21). `found` are those of its volumes that
- * are the account's.
+ * Adds the locations of its network volumes to a configuration, or refuses them (END-20, END-21). `found`: those of its volumes that belong
+ * to the account.
  */
 export function placeVolumes(config: EndpointConfig, found: readonly PlacedVolume[]): VolumesResult {
   const { volumeAt: _former, ...rest } = config
@@ -35,13 +35,13 @@ export function placeVolumes(config: EndpointConfig, found: readonly PlacedVolum
   return refused(`networkVolumes: workers run where a volume lies (${places}), and dataCenterIds has none of these`)
 }
 
-/** Where workers may run, in the order of preference; empty: anywhere (END-20). */
+/** The data centers where workers may run, in order of preference; empty: any (END-20). */
 export function workerDataCenters({ dataCenterIds, volumeAt }: Pick<EndpointConfig, 'dataCenterIds' | 'volumeAt'>): string[] {
   if (volumeAt === undefined) return dataCenterIds
   return dataCenterIds.length === 0 ? Object.keys(volumeAt) : dataCenterIds.filter((id) => volumeAt[id] !== undefined)
 }
 
-/** What a worker in a data center is given of the endpoint's volumes. */
+/** The mounts of a worker in a data center. */
 export function workerMounts({ volumeAt }: Pick<EndpointConfig, 'volumeAt'>, dataCenterId: string): WorkloadMount[] {
   const id = volumeAt?.[dataCenterId]
   return id === undefined ? [] : [{ kind: 'network', id, path: WORKER_VOLUME_PATH }]

@@ -6,7 +6,7 @@ import { type Catalog, CPU_DISK_GB_PER_VCPU, findListedDataCenter, gpuTypesOfPoo
 import { shownPrice } from '../pod/access.ts'
 import { instanceOf, STOCK } from './words.ts'
 
-/** A GPU type as GraphQL shows it: prices of what is not sold are null, and there are no others than the catalog's. */
+/** A GPU type as GraphQL shows it: the price in a cloud that does not sell it is null, and spot prices are the catalog's prices. */
 export function flatGpuType({ id, name, manufacturer, memory, secure, community, price, maxCount }: GpuType) {
   const [securePrice, communityPrice] = [secure ? price.secure : null, community ? price.community : null]
   return {
@@ -27,7 +27,7 @@ export function flatGpuType({ id, name, manufacturer, memory, secure, community,
 }
 export type FlatGpuType = ReturnType<typeof flatGpuType>
 
-/** What a lowest price is asked for. */
+/** The GPUs, pod and place that a lowest price is asked for. */
 export interface LowestPriceInput {
   gpuCount?: number | null
   minMemoryInGb?: number | null
@@ -42,10 +42,10 @@ export interface LowestPriceInput {
   compliance?: readonly (string | null)[] | null
 }
 
-/** What of it REST has too, and what it has not (GQL-44). */
+/** A REST query for GPU types, with the two filters that REST does not have (GQL-44). */
 export type PodOfferQuery = GpuCatalogQuery & { needs?: PodNeeds; dataCenterIds?: string[] }
 
-/** How availability is asked for it, once for each cloud that would do. */
+/** The availability queries for an input, one for each cloud that would do. */
 export function lowestPriceQueries(input: LowestPriceInput, { dataCenters }: Pick<Catalog, 'dataCenters'>): PodOfferQuery[] {
   const { secureCloud, gpuCount, allowedCudaVersions, minCudaVersion, countryCode } = input
   const needs = needsOf(input)
@@ -65,7 +65,7 @@ export function lowestPriceQueries(input: LowestPriceInput, { dataCenters }: Pic
   }))
 }
 
-/** Zero and less say nothing, as of a create. */
+/** Zero and negative numbers are ignored, as in a create. */
 function needsOf({ minVcpuCount, minMemoryInGb, totalDisk, globalNetwork }: LowestPriceInput): PodNeeds {
   return {
     ...(minVcpuCount && minVcpuCount > 0 && { vcpus: minVcpuCount }),
@@ -75,7 +75,7 @@ function needsOf({ minVcpuCount, minMemoryInGb, totalDisk, globalNetwork }: Lowe
   }
 }
 
-/** The data center that is named, as far as it has the marks; nothing: anywhere. */
+/** The named data center if it has the compliance marks, or all that have them; undefined: anywhere. */
 function placesOf({ dataCenterId, compliance }: LowestPriceInput, dataCenters: Catalog['dataCenters']): string[] | undefined {
   const marks = (compliance ?? []).flatMap((mark) => (mark ? [mark] : []))
   if (marks.length === 0) return dataCenterId ? [dataCenterId] : undefined
@@ -83,15 +83,15 @@ function placesOf({ dataCenterId, compliance }: LowestPriceInput, dataCenters: C
   return dataCenterId ? marked.filter((id) => id === dataCenterId) : marked
 }
 
-/** What one cloud has. */
+/** The GPU types that one availability query found. */
 export interface Offer {
   query: GpuCatalogQuery
   types: readonly GpuType[]
 }
 
 /**
- * Price and stock of a type in one cloud: of those asked for the first that has stock, as a create tries them, otherwise the first that sells it (GQL-34).
- * Null prices: it is not sold so.
+ * Price and stock of a type: of the first cloud with stock, in the order in which a create tries them, otherwise of the first that sells it
+ * (GQL-34). Null prices: no cloud sells it.
  */
 export function lowestPrice(catalog: Catalog, typeId: string, input: LowestPriceInput, offers: readonly Offer[]) {
   const found = offers.flatMap(({ query, types }) => {
@@ -125,7 +125,7 @@ export function flatDataCenter({ id, name, region, networkVolumeTypes }: DataCen
   return { id, name, location: region, s3apiEnabled: false, storageSupport: networkVolumeTypes.length > 0 }
 }
 
-/** What is free in a data center. */
+/** The availability of GPUs in a data center. */
 export function flatGpuAvailability(dataCenter: DataCenter | undefined) {
   return (dataCenter?.gpuAvailability ?? []).map(({ id, name, availability }) => {
     return {
@@ -138,18 +138,18 @@ export function flatGpuAvailability(dataCenter: DataCenter | undefined) {
   })
 }
 
-/** Pools with the types that a worker of them may run on. */
+/** Pools with the types that a worker of each may run on; pools without such a type are left out. */
 export function gpuPools(catalog: Catalog): { id: string; gpuTypeIds: string[] }[] {
   const pools = [...new Set(catalog.gpuTypes.flatMap(({ pool }) => (pool === null ? [] : [pool])))]
   return pools.map((id) => ({ id, gpuTypeIds: gpuTypesOfPools(catalog, [id], []) })).filter(({ gpuTypeIds }) => gpuTypeIds.length > 0)
 }
 
-/** A kind of CPU machine, as a kind of CPU. */
+/** A CPU flavor as a GraphQL CPU type. */
 export function flatCpuType({ id, name, group, vcpu }: CpuType) {
   return { id, displayName: name, cores: vcpu.max, threadsPerCore: 1, groupId: groupIdOf(group) }
 }
 
-/** A kind of CPU machine. */
+/** A CPU flavor as GraphQL shows it. */
 export function flatCpuFlavor({ id, name, group, vcpu, ramGbPerVcpu }: CpuType) {
   return {
     id,
@@ -168,19 +168,19 @@ function groupIdOf(group: string): string {
   return group.toLowerCase().replaceAll(/[^a-z0-9]+/g, '')
 }
 
-/** Which machine is asked about; the smallest, where no data center or size is named. */
+/** The CPU machine that is asked for; by default its smallest size, in any data center. */
 export interface SpecificsInput {
   dataCenterId?: string | null
   instanceId?: string | null
 }
 
-/** How availability is asked for it. */
+/** The availability query for this machine. */
 export function specificsQuery({ instanceId }: SpecificsInput): CpuCatalogQuery {
   const instance = instanceOf(instanceId ?? '')
   return { include: ['AVAILABILITY'], product: ['POD'], ...(instance && { vcpuCount: instance.vcpuCount }) }
 }
 
-/** Stock and prices of a whole machine of this flavor: of the smallest, unless a size is named (GQL-64). */
+/** Stock and prices of a whole machine of this flavor, in its smallest size unless one is named (GQL-64); null if it is not sold so. */
 export function specifics(flavorId: string, { dataCenterId, instanceId }: SpecificsInput, flavors: readonly CpuType[]) {
   const instance = instanceOf(instanceId ?? '')
   const flavor = flavors.find(({ id }) => id === (instance?.id ?? flavorId))

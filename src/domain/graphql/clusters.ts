@@ -3,7 +3,7 @@ import { DEFAULT_MOUNT_PATH, persistentOf } from '../v1/container.ts'
 import { type ContainerInput, containerBody } from './pod-inputs.ts'
 import { given } from './words.ts'
 
-/** What a cluster is made from. */
+/** The input of a new cluster. */
 export interface ClusterInput extends Omit<ContainerInput, 'name' | 'containerRegistryAuthId'> {
   clusterName?: string | null
   gpuTypeId?: string | null
@@ -16,7 +16,7 @@ export interface ClusterInput extends Omit<ContainerInput, 'name' | 'containerRe
   startSsh?: boolean | null
 }
 
-/** A new cluster in v2 (GQL-41). The caller checks it as v2 does. */
+/** The v2 body of a new cluster (GQL-41). The caller checks it as v2 does. */
 export function clusterBody(input: ClusterInput): Record<string, unknown> {
   const { clusterName, gpuTypeId, podCount, gpuCountPerPod, type, templateId, networkVolumeId, volumeInGb, startSsh } = input
   const path = given(input.volumeMountPath) ?? DEFAULT_MOUNT_PATH

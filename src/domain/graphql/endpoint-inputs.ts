@@ -5,7 +5,7 @@ import { type ContainerInput, containerBody } from './pod-inputs.ts'
 import { argsOfStart, startOfArgs } from './start-script.ts'
 import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './words.ts'
 
-/** What an endpoint is saved from. */
+/** The input of a new or changed endpoint. */
 export interface EndpointInput {
   id?: string | null
   name?: string | null
@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<string, EndpointConfig['type']>> = { QB: 'QUEUE', L
 const DEFAULT_SCALER_VALUE = 4
 const NO_INSTANCE = '$.instanceIds: want <flavor>-<vCPUs>-<GB>, such as cpu3g-4-16'
 
-/** A new endpoint in v2 (GQL-22, GQL-23). The caller checks it as v2 does. */
+/** The v2 body of a new endpoint (GQL-22, GQL-23). The caller checks it as v2 does. */
 export function endpointBody(input: EndpointInput, catalog: Catalog): Mapped<Record<string, unknown>> {
   const { template, templateId } = input
   const container = containerOf(template, '')
@@ -66,7 +66,7 @@ export function endpointBody(input: EndpointInput, catalog: Catalog): Mapped<Rec
   }
 }
 
-/** A change of one in v2: what is left out, zero or an empty word stays; empty lists take away (GQL-22). */
+/** The v2 PATCH body of a change: a field that is left out, zero or an empty string stays as it is; empty lists clear (GQL-22). */
 export function endpointEdit(input: EndpointInput, before: EndpointConfig, catalog: Catalog): Mapped<Record<string, unknown>> {
   const { template, templateId } = input
   const container = containerOf(template, before.container.args)
@@ -95,7 +95,9 @@ export function endpointEdit(input: EndpointInput, before: EndpointConfig, catal
   }
 }
 
-/** The container of a template that comes along. An empty script or command says nothing; of both, what is not said stays (GQL-43). */
+/**
+ * The container fields of an inline template. An empty script or command counts as left out, and the part that is left out stays (GQL-43).
+ */
 function containerOf(template: EndpointInput['template'], args: string): Mapped<Record<string, unknown>> {
   if (!template) return { ok: true, body: {} }
   const { dockerArgs, startScript } = template
@@ -109,7 +111,7 @@ function containerOf(template: EndpointInput['template'], args: string): Mapped<
 function machineEdit(input: EndpointInput, { compute }: EndpointConfig, catalog: Catalog): Mapped<Record<string, unknown>> {
   if (compute.kind === 'cpu' && !input.gpuIds) return cpuOf(input)
   const gpu = { ...(input.gpuIds && poolsOf(input.gpuIds, catalog)), ...gpuOf(input) }
-  // A client that sends every member clears with empty texts what it has not read.
+  // An empty string clears a limit: a client that sends every field sends it for limits that it has not read.
   const cleared = {
     ...(input.allowedCudaVersions === '' && { allowedCudaVersions: [] }),
     ...(input.minCudaVersion === '' && { minCudaVersion: '' }),
@@ -118,7 +120,10 @@ function machineEdit(input: EndpointInput, { compute }: EndpointConfig, catalog:
   return { ok: true, body: Object.keys(asked).length > 0 ? { gpu: asked } : {} }
 }
 
-/** `AMPERE_16,-NVIDIA L4`: pools, and types that are not wanted (GQL-18). What none of the pools has needs no leaving out (GQL-65). */
+/**
+ * Parses `AMPERE_16,-NVIDIA L4` into pools and excluded types (GQL-18). An exclusion of a type that the pools do not have is dropped
+ * (GQL-65).
+ */
 function poolsOf(gpuIds: string, { gpuTypes }: Catalog): { pools: string[]; excludedTypes: string[] } {
   const items = itemsOf(gpuIds)
   const pools = items.filter((item) => !item.startsWith('-'))
@@ -142,7 +147,9 @@ function cpuOf({ instanceIds }: EndpointInput): Mapped<Record<string, unknown>> 
   return { ok: true, body: named.length > 0 ? { cpu: named } : {} }
 }
 
-/** Data centers and countries (GQL-18); nothing when nothing is said, an empty list for an empty text. */
+/**
+ * The ids of the named data centers and of those in the named countries (GQL-18); undefined without `locations`, empty for an empty string.
+ */
 function placesOf({ locations }: EndpointInput, { dataCenters }: Catalog): Mapped<string[]> | undefined {
   if (typeof locations !== 'string') return undefined
   const ids = itemsOf(locations).map((item) => {
@@ -162,7 +169,7 @@ function volumesOf({ networkVolumeId, networkVolumeIds }: EndpointInput): { netw
 
 function sharedOf(input: EndpointInput, type: EndpointConfig['type']): Record<string, unknown> {
   const { workersMin, workersMax, idleTimeout, scalerType, executionTimeoutMs, flashBootType } = input
-  // Of a queue that counts requests nothing reads it, and v2 refuses one that clients send always.
+  // With scaling by REQUEST_COUNT a queue never reads `idleTimeout`, and v2 refuses it, but clients always send it.
   const isIdle = Boolean(idleTimeout) && !(type === 'QUEUE' && scalerType === 'REQUEST_COUNT')
   const workers = {
     ...(typeof workersMin === 'number' && { min: workersMin }),
@@ -187,7 +194,7 @@ function figureOf(scaling: EndpointConfig['scaling']): number {
   return scaling.type === 'QUEUE_DELAY' ? scaling.queueDelay : scaling.requestCount
 }
 
-/** A word that is none of theirs is left to the check of v2. */
+/** An unknown string is passed on: the check of v2 refuses it. */
 function typeOf(type: string | null | undefined): EndpointConfig['type'] | undefined {
   return type ? (TYPES[type] ?? (type as EndpointConfig['type'])) : undefined
 }

@@ -5,17 +5,17 @@ import { envPairs } from './words.ts'
 
 const IMPLICIT = '-template'
 
-/** The template of an endpoint that was made from none: its own container, unlisted (GQL-22). */
+/** The template id of an endpoint that was made without a template: it stands for its own container, and is in no list (GQL-22). */
 export function implicitTemplateId(endpointId: string): string {
   return `${endpointId}${IMPLICIT}`
 }
 
-/** Whose implicit template an id means; null for other ids. */
+/** The id of the endpoint whose implicit template this is; null for other ids. */
 export function endpointOfTemplate(templateId: string): string | null {
   return templateId.endsWith(IMPLICIT) ? templateId.slice(0, -IMPLICIT.length) : null
 }
 
-/** An endpoint as GraphQL shows it (GQL-16, GQL-22): counts are whole numbers. */
+/** An endpoint as GraphQL shows it (GQL-16, GQL-22): counts are integers. */
 export function flatEndpoint(endpoint: Endpoint, { templateId, version, volumeAt }: EndpointConfig, userId: string) {
   const { gpu, cpu, workers, scaling } = endpoint
   return {
@@ -55,7 +55,7 @@ export function flatEndpoint(endpoint: Endpoint, { templateId, version, volumeAt
 }
 export type FlatEndpoint = ReturnType<typeof flatEndpoint>
 
-/** The container that an endpoint has, under the id of its template. */
+/** The endpoint's container, under the id of its template. */
 function endpointTemplate(endpoint: Endpoint, id: string) {
   return {
     id,

@@ -5,7 +5,7 @@ import { DEFAULT_MOUNT_PATH, persistentOf } from '../v1/container.ts'
 import { podPatch } from '../v1/pods.ts'
 import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './words.ts'
 
-/** The container of an input. Texts that are empty, nulls and what is left out say nothing (GQL-17). */
+/** The container fields of an input. Empty strings, nulls and missing fields are ignored (GQL-17). */
 export interface ContainerInput {
   name?: string | null
   imageName?: string | null
@@ -18,7 +18,7 @@ export interface ContainerInput {
   containerRegistryAuthId?: string | null
 }
 
-/** What a pod is made from. */
+/** The input of a new pod. */
 export interface DeployInput extends ContainerInput {
   cloudType?: 'ALL' | 'SECURE' | 'COMMUNITY' | null
   gpuTypeId?: string | null
@@ -44,12 +44,12 @@ export interface DeployInput extends ContainerInput {
   objectMounts?: readonly ({ objectStoreId?: string | null; mountPath?: string | null } | null)[] | null
 }
 
-/** Of a create that names none: it is not held against the names of others (GQL-19). */
+/** The name of a pod that is created without one: it need not be unique (GQL-19). */
 const DEFAULT_NAME = 'my pod'
-/** Candidates of one create: each costs a placement. */
+/** Upper bound of candidates of one create: each costs a placement. */
 const MAX_CANDIDATES = 16
 
-/** What a create asks for in v2, once for each machine and cloud that would do, best first (GQL-23). The caller checks each as v2 does. */
+/** The v2 bodies of a create, one for each machine and cloud that would do, best first (GQL-23). The caller checks each as v2 does. */
 export function podBodies(input: DeployInput, catalog: Catalog): Mapped<Record<string, unknown>[]> {
   const machines = machinesOf(input)
   if (!machines.ok) return machines
@@ -72,7 +72,7 @@ export function podBodies(input: DeployInput, catalog: Catalog): Mapped<Record<s
   return { ok: true, body: bodies.slice(0, MAX_CANDIDATES) }
 }
 
-/** The container of a create; with a template it fills what is left out. */
+/** The container fields of a create; a template supplies those that are left out. */
 export function containerBody(input: ContainerInput): Record<string, unknown> {
   const ports = itemsOf(input.ports)
   const env = envOf(input.env)
@@ -86,7 +86,7 @@ export function containerBody(input: ContainerInput): Record<string, unknown> {
   }
 }
 
-/** CPU machines are sold in SECURE only, so `ALL` means that one. */
+/** CPU machines are sold in SECURE only, so `ALL` means SECURE for them. */
 function cloudsOf({ cloudType, instanceId }: DeployInput): { cloud?: string }[] {
   if (!cloudType) return [{}]
   if (cloudType !== 'ALL') return [{ cloud: cloudType }]
@@ -128,7 +128,9 @@ function mountsOf({ networkVolumeId, volumeInGb, volumeMountPath, objectMounts }
   return Object.keys(mounts).length > 0 ? { mounts } : {}
 }
 
-/** Data centers in their order, of the countries and with the marks that are asked for; nothing: anywhere. */
+/**
+ * The ids of data centers in the requested countries and with the requested compliance marks, in the requested order; undefined: anywhere.
+ */
 function placesOf(input: DeployInput, { dataCenters }: Catalog): string[] | undefined {
   const named = [input.dataCenterId, ...(input.dataCenterIds ?? [])].flatMap((id) => itemsOf(id))
   const countries = itemsOf(input.countryCode).map((code) => code.toUpperCase())
@@ -142,18 +144,21 @@ function placesOf(input: DeployInput, { dataCenters }: Catalog): string[] | unde
   return named.length === 0 ? ids : named.filter((id) => ids.includes(id))
 }
 
-/** Whether what an edit asks for depends on what the pod has now. */
+/** Whether the result of an edit depends on the pod's current mounts. */
 export function needsMounts({ volumeInGb, volumeMountPath }: ContainerInput): boolean {
   return typeof volumeInGb === 'number' || Boolean(volumeMountPath)
 }
 
-/** An edit in v2: an empty text takes away, null and what is left out leave as it is. `mounts`: those of the pod now, if `needsMounts`. */
+/**
+ * The v2 body of an edit: an empty string clears a field; null and missing fields leave it as it is. `mounts`: the pod's current ones, if
+ * `needsMounts`.
+ */
 export function podEdit(input: ContainerInput, mounts: Pod['mounts']): UpdatePodRequest {
   const { dockerArgs } = input
   return { ...podPatch(flatPatch(input), mounts), ...(typeof dockerArgs === 'string' && { args: dockerArgs }) }
 }
 
-/** A change of a container in the names that v1 has too. */
+/** A change of a container, with the field names of v1. */
 export function flatPatch(input: ContainerInput): V1UpdatePod {
   const { name, imageName, containerDiskInGb, containerRegistryAuthId, ports, volumeInGb, volumeMountPath } = input
   const env = envOf(input.env)

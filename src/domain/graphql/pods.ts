@@ -4,7 +4,7 @@ import { type Catalog, findGpuType } from '../catalog/catalog.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 import { DESIRED, envTexts } from './words.ts'
 
-/** A pod as GraphQL shows it (GQL-13 to GQL-15), but for what its row alone says: sizes and counts are whole numbers. */
+/** A pod as GraphQL shows it (GQL-13 to GQL-15), without the fields that only its row has: sizes and counts are integers. */
 export function flatPod(pod: Pod, catalog: Catalog) {
   const { persistent, network } = pod.mounts
   const { gpu, cpu, cluster } = pod
@@ -51,7 +51,7 @@ export function flatPod(pod: Pod, catalog: Catalog) {
 }
 export type FlatPod = ReturnType<typeof flatPod>
 
-/** A worker of an endpoint as a pod (GQL-76): its GPU, and how long it runs. Of its variables and doors nothing is shown. */
+/** A worker of an endpoint as a pod (GQL-76): its GPU and its uptime, without its variables and ports. */
 export function flatWorker(worker: EndpointWorker, { name, container }: EndpointConfig, catalog: Catalog): FlatPod {
   const { id, status, image, gpuCount, gpuTypeId, dataCenterId, startedAt, uptimeSeconds, reason } = worker
   const gpu = gpuTypeId === null ? undefined : findGpuType(catalog, gpuTypeId)

@@ -1,15 +1,15 @@
 import { type Command, decodeArgs, encodeArgs } from '../resources/container.ts'
 import type { Mapped } from './words.ts'
 
-// A start script is a command that a shell runs, so v1, v2, pods and endpoints know it as the command that it is (GQL-43). Its own name marks it.
+// A start script is a command that a shell runs, so v1, v2, pods and endpoints show it as that command (GQL-43). Its `$0` marks it.
 
-/** What the script is called inside of its container: `$0`. */
+/** The name of the script inside its container: `$0`. */
 const NAME = 'startScript'
 const SHELL = ['/bin/sh']
 const SHEBANG = /^#![ \t]*(\S+)(?:[ \t]+(\S+))?[ \t]*(?:\r?\n|$)/
 const SHELLS = ['sh', 'bash', 'dash', 'ash', 'zsh']
 
-/** A command as clients of GraphQL write it. */
+/** A command as GraphQL clients send it. */
 export interface Start {
   dockerArgs: string
   startScript: string
@@ -24,7 +24,7 @@ export function argsOfStart({ dockerArgs, startScript }: Start, at = '$.startScr
   return { ok: true, body: encodeArgs({ entrypoint: [...shell, '-c', startScript, NAME], cmd: [...entrypoint, ...cmd] }) }
 }
 
-/** The same read back; a command that is no start script stays what it is. */
+/** Reads a stored command back; a command that is not a start script becomes `dockerArgs` unchanged. */
 export function startOfArgs(args: string): Start {
   const { entrypoint, cmd } = decodeArgs(args)
   const [script, name] = entrypoint.slice(-2)
@@ -37,7 +37,7 @@ function encodeStart(script: string): Command['entrypoint'] {
   return shell ? [...shell, '-c', script, NAME] : []
 }
 
-/** `#!/bin/bash` and `#!/usr/bin/env bash` are kept; without such a line it is the shell that every image has. */
+/** The shell of a line such as `#!/bin/bash` or `#!/usr/bin/env bash`; without such a line `/bin/sh`. Null: the line names no shell. */
 function shellOf(script: string): string[] | null {
   const [, program, argument] = SHEBANG.exec(script) ?? []
   if (program === undefined) return SHELL
@@ -52,7 +52,7 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** A word as a POSIX shell reads it back. */
+/** Quotes a word so that a POSIX shell reads it unchanged. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -5,7 +5,7 @@ import { type ContainerInput, flatPatch } from './pod-inputs.ts'
 import { argsOfStart, type Start, startOfArgs } from './start-script.ts'
 import { envPairs, itemsOf, type Mapped } from './words.ts'
 
-/** What a template is saved from. */
+/** The input of a new or changed template. */
 export interface TemplateInput extends ContainerInput {
   id?: string | null
   isServerless?: boolean | null
@@ -19,18 +19,18 @@ export interface TemplateInput extends ContainerInput {
   portsConfig?: readonly ({ name?: string | null; port?: string | null } | null)[] | null
 }
 
-/** What a change of a template may depend on. */
+/** The fields of a template that a change may depend on. */
 type Current = Pick<Template, 'mounts' | 'args' | 'ports'>
 const NEW: Current = { mounts: {}, args: '', ports: [] }
 
-/** Whether what a change asks for depends on what the template has now. */
+/** Whether the result of a change depends on the template's current fields. */
 export function needsCurrent(input: TemplateInput): boolean {
   const { volumeInGb, volumeMountPath, startScript, dockerArgs, portsConfig } = input
   const sized = { ...(typeof volumeInGb === 'number' && { volumeInGb }), ...(volumeMountPath && { volumeMountPath }) }
   return needsMount(sized) || typeof startScript === 'string' || typeof dockerArgs === 'string' || Boolean(portsConfig)
 }
 
-/** A new template in v2 with its notes (GQL-22). The caller checks it as v2 does. */
+/** The v2 body of a new template, with its notes (GQL-22). The caller checks it as v2 does. */
 export function templateBody(input: TemplateInput): Mapped<Record<string, unknown>> {
   const command = commandOf(input, NEW)
   if (!command.ok) return command
@@ -42,7 +42,7 @@ export function templateBody(input: TemplateInput): Mapped<Record<string, unknow
   return { ok: true, body: { ...created, ...args, ...startsOf(input), ...notesOf(input, NEW) } }
 }
 
-/** A change of one in v2 with its notes. `current`: the template now, if `needsCurrent`. */
+/** The v2 body of a change, with its notes. `current`: the template's current fields, if `needsCurrent`. */
 export function templateEdit(input: TemplateInput, current: Current = NEW): Mapped<Record<string, unknown>> {
   const command = commandOf(input, current)
   if (!command.ok) return command
@@ -50,7 +50,7 @@ export function templateEdit(input: TemplateInput, current: Current = NEW): Mapp
   return { ok: true, body: { ...patch, ...command.body, ...startsOf(input), ...notesOf(input, current) } }
 }
 
-/** GQL-43: of script and arguments, what is left out stays. */
+/** GQL-43: of script and arguments, the part that is left out stays. */
 function commandOf({ dockerArgs, startScript }: TemplateInput, current: Current): Mapped<{ args?: string }> {
   if (typeof dockerArgs !== 'string' && typeof startScript !== 'string') return { ok: true, body: {} }
   const before: Start = startOfArgs(current.args)
@@ -58,7 +58,7 @@ function commandOf({ dockerArgs, startScript }: TemplateInput, current: Current)
   return args.ok ? { ok: true, body: { args: args.body } } : args
 }
 
-/** GQL-42: `portsConfig` says the ports where `ports` does not. */
+/** GQL-42: `portsConfig` sets the ports if `ports` is left out. */
 function withPorts(input: TemplateInput, current: Current): TemplateInput {
   return typeof input.ports === 'string' || !input.portsConfig ? input : { ...input, ports: portsOf(input, current).join(',') }
 }
@@ -79,7 +79,7 @@ function portsOf({ ports, portsConfig }: TemplateInput, current: Current): strin
   return (portsConfig ?? []).flatMap((one) => (one?.port ? [fullPort(one.port, current.ports)] : []))
 }
 
-/** `8888` means the port of that number that there is, whichever its kind. */
+/** `8888` means the existing port of that number, of any protocol, otherwise `8888/http`. */
 function fullPort(port: string, ports: readonly string[]): string {
   if (port.includes('/')) return port
   return ports.find((one) => one.startsWith(`${port}/`)) ?? `${port}/http`
@@ -89,7 +89,7 @@ function flagsOf({ isPublic, isServerless, category }: TemplateInput) {
   return {
     ...(typeof isPublic === 'boolean' && { isPublic }),
     ...(typeof isServerless === 'boolean' && { isServerless }),
-    // Which words there are the check of v2 says.
+    // The check of v2 refuses unknown categories.
     ...(category && { category: category as 'CPU' | 'NVIDIA' | 'AMD' }),
   }
 }
@@ -98,7 +98,7 @@ function startsOf({ startSsh, startJupyter }: TemplateInput) {
   return { ...(typeof startSsh === 'boolean' && { startSsh }), ...(typeof startJupyter === 'boolean' && { startJupyter }) }
 }
 
-/** A template as GraphQL shows it (GQL-13). Only the list of public ones knows whose they are. */
+/** A template as GraphQL shows it (GQL-13). Only the list of public templates has `isRunpod`, because only it knows the owners. */
 export function flatTemplate(template: Template, notes: TemplateNotes = {}, isRunpod?: boolean) {
   const { persistent } = template.mounts
   return {

@@ -1,8 +1,8 @@
 import type { PodStatus } from '../../contract/enums.ts'
 
-// The flat names of GraphQL, and how its texts hold what v2 has as lists and maps (GQL-13, GQL-17). Everything that maps uses these.
+// The flat names of GraphQL, and the conversion between its strings and the lists and maps of v2 (GQL-13, GQL-17), for all mappings.
 
-/** Members that GraphQL and v2 call differently, v2's name first: what is wrong with one is told by the name that was sent. */
+/** Fields whose names in GraphQL and v2 differ, v2's name first: an error names the field that the client sent. */
 const NAMES: readonly (readonly [v2: string, flat: string])[] = [
   ['image', 'imageName'],
   ['args', 'dockerArgs'],
@@ -47,36 +47,36 @@ const NAMES: readonly (readonly [v2: string, flat: string])[] = [
   ['portNames', 'portsConfig'],
 ]
 
-/** A failed check of v2 with its place as GraphQL calls it. */
+/** An error of the v2 check with the GraphQL name of its field. */
 export function inFlatWords(error: string): string {
   const fits = NAMES.filter(([v2]) => error.startsWith(`$.${v2}`) && !/^\w/.test(error.slice(v2.length + 2)))
   const [best] = fits.toSorted(([a], [b]) => b.length - a.length)
   return best ? `$.${best[1]}${error.slice(best[0].length + 2)}` : error
 }
 
-/** A body in v2, or why an input is none. */
+/** A v2 body, or the reason why an input cannot be mapped to one. */
 export type Mapped<Body> = { ok: true; body: Body } | { ok: false; detail: string }
 
 /** Variables as clients send them. */
 export type FlatEnv = readonly ({ key?: string | null; value?: string | null } | null)[] | null
 
-/** Variables of v2; the last of several with one name counts, and one without a name is left to the check of v2. */
+/** Variables of v2. Of several with one name the last counts; an empty name is passed on, and the check of v2 refuses it. */
 export function envOf(list: FlatEnv | undefined): Record<string, string> | undefined {
   if (!list) return undefined
   return Object.fromEntries(list.flatMap((one) => (one ? [[one.key ?? '', one.value ?? '']] : [])))
 }
 
-/** Variables as `KEY=value`, which is how pods show them. */
+/** Variables as `KEY=value`, the form in which pods show them. */
 export function envTexts(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env).map(([key, value]) => `${key}=${value}`)
 }
 
-/** Variables as pairs, which is how templates and endpoints show them. */
+/** Variables as pairs, the form in which templates and endpoints show them. */
 export function envPairs(env: Readonly<Record<string, string>>): { key: string; value: string }[] {
   return Object.entries(env).map(([key, value]) => ({ key, value }))
 }
 
-/** The items of a text with commas; none for an empty one. */
+/** The items of a comma-separated string; none for an empty string or null. */
 export function itemsOf(text: string | null | undefined): string[] {
   return (text ?? '')
     .split(',')
@@ -84,12 +84,12 @@ export function itemsOf(text: string | null | undefined): string[] {
     .filter((item) => item !== '')
 }
 
-/** An empty text says nothing, as null does. */
+/** Returns undefined for an empty string and for null. */
 export function given(text: string | null | undefined): string | undefined {
   return text || undefined
 }
 
-/** GQL-15: clients know three. */
+/** GQL-15: clients know only three states. */
 export const DESIRED: Readonly<Record<PodStatus, 'RUNNING' | 'EXITED' | 'TERMINATED'>> = {
   PROVISIONING: 'RUNNING',
   STARTING: 'RUNNING',
@@ -102,11 +102,11 @@ export const DESIRED: Readonly<Record<PodStatus, 'RUNNING' | 'EXITED' | 'TERMINA
 /** `<flavor>-<vCPUs>-<GB>` (SEED-3). */
 const INSTANCE = /^([a-z0-9]+)-(\d{1,3})-(\d{1,4})$/
 
-/** A CPU machine by its name; null for what is none. */
+/** Parses the name of a CPU machine; null for other text. */
 export function instanceOf(text: string): { id: string; vcpuCount: number; memory: number } | null {
   const [, id, vcpus, memory] = INSTANCE.exec(text) ?? []
   return id === undefined ? null : { id, vcpuCount: Number(vcpus), memory: Number(memory) }
 }
 
-/** How a level of availability reads. */
+/** The text of each level of availability. */
 export const STOCK = { HIGH: 'High', MEDIUM: 'Medium', LOW: 'Low', NONE: 'None' } as const

@@ -2,12 +2,13 @@ import { type Chunk, type Column, emptyChunk, LEVELS, type Level, type Track } f
 import { METRICS, type MetricCode } from './metrics.ts'
 import { packNumber, unpackNumber } from './small-number.ts'
 
-// A chunk as it is stored. Per track: length and text of its id, since when it is idle, its last step, how many bytes its columns take, and they. Per
-// column: metric, GPU, first step, number of steps, and a figure of 16 bits for each; maxima behind the averages where a step is more than a sample.
+// The stored form of a chunk. Per track: length and text of its id, since when it is idle, its last step, the byte length of its columns,
+// and these. Per column: metric, GPU, first step, number of steps, and 16 bits for each value; maxima follow the averages at levels whose
+// steps cover several samples.
 
 const FORM = 1
 const NO_GPU = 255
-/** Set in the number of steps: all are the same, and one figure stands for them. */
+/** Set in the number of steps: all values of a row are the same, and one stands for them. */
 const CONSTANT = 0x80
 const HEADER_BYTES = 3
 const TRACK_BYTES = 1 + 8 + 1 + 4
@@ -20,7 +21,7 @@ interface Packed {
   figures: readonly number[]
 }
 
-/** The bytes of a chunk. */
+/** Encodes a chunk. */
 export function encodeChunk(chunk: Chunk): Uint8Array<ArrayBuffer> {
   const tracks = [...chunk.tracks].map(([id, track]) => ({ id: text.encode(id), track, columns: packColumns(chunk.level, track) }))
   const bytes = HEADER_BYTES + tracks.reduce((sum, { id, columns }) => sum + TRACK_BYTES + id.length + sizeOf(columns), 0)
@@ -47,11 +48,11 @@ export function encodeChunk(chunk: Chunk): Uint8Array<ArrayBuffer> {
   return new Uint8Array(view.buffer)
 }
 
-/** The chunk that these bytes are, or of it the one track that is asked for. */
+/** Decodes a chunk, or only its track `only`. */
 export function decodeChunk(bytes: Uint8Array, level: Level, startMs: number, only?: string): Chunk {
   const chunk = emptyChunk(level, startMs)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  // What a later release wrote in another form is nothing to this one.
+  // A format that this release does not know is read as an empty chunk.
   if (bytes.length < HEADER_BYTES || view.getUint8(0) !== FORM) return chunk
   const wanted = only === undefined ? null : text.encode(only)
   const count = view.getUint16(1)

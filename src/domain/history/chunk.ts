@@ -1,7 +1,7 @@
 import type { MetricCode } from './metrics.ts'
 
 /**
- * How long samples are kept, and how finely (HIS-1). A chunk is what is stored in one row: so many steps, of everything on the host. A chunk of
+ * The retention and the resolution of samples (HIS-1). A chunk is stored in one row: `slots` steps of everything on the host. A chunk of
  * one level is one step of the next.
  */
 export const LEVELS = [
@@ -11,11 +11,14 @@ export const LEVELS = [
 ] as const
 export type Level = 0 | 1 | 2
 
-/** What a chunk may hold at most (HIS-3): as many tracks as a beat tells of and the machine, and no more columns than fit into a row. */
+/**
+ * Upper bounds of a chunk (HIS-3): one track for each workload that a heartbeat can list and one for the machine, and as many columns as
+ * fit into a row.
+ */
 export const MAX_TRACKS = 1_025
 export const MAX_COLUMNS = 10_240
 
-/** One metric of one track in a chunk; NaN where there was none. */
+/** One metric of one track in a chunk; NaN at steps without a value. */
 export interface Column {
   metric: MetricCode
   gpu: number | null
@@ -23,12 +26,12 @@ export interface Column {
   maximum: Float64Array
 }
 
-/** Everything about one workload, or about the machine. */
+/** All columns of one workload, or of the machine. */
 export interface Track {
   columns: Map<string, Column>
-  /** Since when it does nothing; null: it does something, or that is not known (HIS-8). Of the last sample in this chunk. */
+  /** Since when it is idle, as of the last sample in this chunk; null: it is busy, or this is unknown (HIS-8). */
   idleSinceMs: number | null
-  /** The last step that holds anything; -1 for none. */
+  /** The last step with a value; -1: none. */
   lastSlot: number
 }
 
@@ -39,12 +42,12 @@ export interface Chunk {
   columns: number
 }
 
-/** How long a chunk of this level lasts. */
+/** The duration of a chunk of this level, in milliseconds. */
 export function chunkMs(level: Level): number {
   return LEVELS[level].stepMs * LEVELS[level].slots
 }
 
-/** The chunk that an instant is in. */
+/** The start of the chunk that contains an instant. */
 export function chunkStart(level: Level, ms: number): number {
   return Math.floor(ms / chunkMs(level)) * chunkMs(level)
 }
@@ -53,7 +56,7 @@ export function emptyChunk(level: Level, startMs: number): Chunk {
   return { level, startMs, tracks: new Map(), columns: 0 }
 }
 
-/** The track, made where it is new and there is room for one. */
+/** The track with this id, added if it is new; null if the chunk has no room for another. */
 export function trackOf(chunk: Chunk, id: string): Track | null {
   const known = chunk.tracks.get(id)
   if (known) return known
@@ -63,7 +66,7 @@ export function trackOf(chunk: Chunk, id: string): Track | null {
   return track
 }
 
-/** Puts a figure where it belongs; what there is no room for is left out. */
+/** Sets the value of a step; a value that would need a column beyond `MAX_COLUMNS` is dropped. */
 export function setFigure(
   chunk: Chunk,
   track: Track,
@@ -86,8 +89,8 @@ export function setFigure(
 }
 
 /**
- * Makes room for `wanted`: of what has ended, the part of this chunk goes whose end is longest ago (HIS-3). What lives is never pushed out by what
- * others start and end.
+ * Makes room for `wanted` by evicting tracks of ended workloads, those with the oldest last sample in this chunk first (HIS-3). Tracks in
+ * `wanted` are never evicted, however many other workloads start and end.
  */
 export function keepRoom(chunk: Chunk, wanted: ReadonlySet<string>): void {
   const added = [...wanted].filter((id) => !chunk.tracks.has(id)).length

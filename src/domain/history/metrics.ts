@@ -1,6 +1,6 @@
 import type { MetricName, MetricUnit } from '../../contract/enums.ts'
 
-/** What is measured, in the order of the answer. A code stands in what is stored: it is never given to another metric. */
+/** The metrics, in the order of responses. Codes are in stored data, so a code is never given to another metric. */
 export const METRICS = [
   { code: 1, name: 'cpu', unit: 'percent' },
   { code: 2, name: 'memory', unit: 'bytes' },
@@ -22,24 +22,24 @@ export type MetricCode = (typeof METRICS)[number]['code']
 
 const BY_NAME = new Map<MetricName, MetricCode>(METRICS.map(({ name, code }) => [name, code]))
 
-/** One reading. */
+/** One measured value. */
 export interface Reading {
   metric: MetricName
-  /** Of the GPUs that this is about, from 0; null: it is about no GPU. */
+  /** The index of the GPU that it is about, from 0; null: it is not about a GPU. */
   gpu: number | null
   value: number
 }
 
-/** Readings of one instant, of a workload or of the machine. */
+/** The readings of a workload or of the machine at one instant. */
 export interface Sample {
-  /** Whose they are (`HOST_TRACK`, or the id of a pod or worker). */
+  /** The id of the pod or worker, or `HOST_TRACK`. */
   track: string
   readings: readonly Reading[]
-  /** Whether it does nothing (HIS-8); null: that cannot be told. */
+  /** Whether it is idle (HIS-8); null: unknown. */
   isIdle: boolean | null
 }
 
-/** The machine itself, among what runs on it. */
+/** The track of the machine itself, beside those of its workloads. */
 export const HOST_TRACK = ''
 
 export function codeOf(name: MetricName): MetricCode {

@@ -3,8 +3,8 @@ import { type Idleness, idleSince } from './idle.ts'
 import { codeOf, type Sample } from './metrics.ts'
 
 /**
- * Notes what was read at an instant of this chunk (HIS-2). A second sample in the same step takes the place of the first, so that a beat that comes
- * twice changes nothing. `former`: the chunk that was noted before, which knows who was idle already.
+ * Adds the samples of an instant to its chunk (HIS-2). A second sample in the same step replaces the first, so that a repeated heartbeat
+ * changes nothing. Idle time continues from the previous chunk.
  */
 export function noteSamples(chunk: Chunk, former: Chunk | null, samples: readonly Sample[], nowMs: number): void {
   const slot = Math.floor((nowMs - chunk.startMs) / LEVELS[chunk.level].stepMs)
@@ -27,8 +27,8 @@ function idlenessIn(chunk: Chunk | null, id: string): Idleness | null {
 }
 
 /**
- * A chunk as one step of the chunk of the next level (HIS-2): the mean of the steps that hold anything, and the most of them. The step is set, not
- * added to, so that it may be done again.
+ * Stores a chunk as one step of a chunk of the next level (HIS-2): the mean of its steps that have a value, and their maximum. The step is
+ * set, not added to, so that this may be repeated.
  */
 export function rollUp(fine: Chunk, coarse: Chunk): void {
   const slot = Math.floor((fine.startMs - coarse.startMs) / LEVELS[coarse.level].stepMs)

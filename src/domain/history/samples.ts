@@ -5,7 +5,7 @@ import { HOST_TRACK, type Reading, type Sample } from './metrics.ts'
 
 type Traffic = Pick<MachineStats, 'receivedPerSecond' | 'sentPerSecond' | 'readPerSecond' | 'writtenPerSecond'>
 
-/** What a beat says of a workload, as samples of `track`. */
+/** The sample of a workload from a heartbeat. */
 export function workloadSample(track: string, stats: WorkloadStats): Sample {
   const own = [
     ...stated(null, { cpu: stats.cpu, memory: stats.memoryBytes, memoryLimit: stats.memoryLimitBytes }),
@@ -15,7 +15,7 @@ export function workloadSample(track: string, stats: WorkloadStats): Sample {
   return { track, readings: own, isIdle: judgeIdle(stats) }
 }
 
-/** What a beat says of the machine. */
+/** The sample of the machine from a heartbeat. */
 export function machineSample(stats: MachineStats): Sample {
   const { cpu, memoryBytes: memory, memoryLimitBytes: memoryLimit, diskBytes: disk, diskLimitBytes: diskLimit, gpus = [] } = stats
   const own = stated(null, { cpu, memory, memoryLimit, disk, diskLimit })

@@ -2,20 +2,20 @@ import type { MetricName } from '../../contract/enums.ts'
 import { type Chunk, type Column, LEVELS, type Level } from './chunk.ts'
 import { METRICS } from './metrics.ts'
 
-/** Most points of one answer (HIS-5). */
+/** Upper bound of points in one response (HIS-5). */
 export const MAX_POINTS = 1_500
 const DEFAULT_SPAN_MS = 3_600_000
-/** How far the coarsest level reaches. */
+/** The retention of the coarsest level. */
 export const KEPT_MS = 30 * 86_400_000
 
-/** What is asked for; null: whatever fits. */
+/** The requested time and step; null: the default. */
 export interface Wish {
   fromMs: number | null
   toMs: number | null
   stepMs: number | null
 }
 
-/** Points of an answer: `count` of them from `fromMs` on, each `stepMs` long, out of the samples of one level. */
+/** The points of a response: `count` of them from `fromMs` on, each `stepMs` long, from samples of one level. */
 export interface Window {
   fromMs: number
   stepMs: number
@@ -27,15 +27,15 @@ export interface Window {
 export interface Series {
   metric: MetricName
   gpu: number | null
-  /** Means; null: nothing is known of that time. */
+  /** Means; null: there are no samples of that time. */
   points: (number | null)[]
-  /** The most of each. */
+  /** The maximum within each. */
   maxima: (number | null)[]
 }
 
 /**
- * What is answered to a wish (HIS-5): the level is the coarsest one whose step is no longer than the wished one; a step that would make too many
- * points, or that is not kept so far back, becomes longer. Null: the time ends before it begins.
+ * The window for a query (HIS-5). A step becomes longer if it would make too many points, or if no data that fine is retained for that
+ * time. The level is the coarsest one whose step is no longer than the result. Null: the time ends before it begins.
  */
 export function windowOf({ fromMs, toMs, stepMs }: Wish, nowMs: number): Window | null {
   const end = Math.min(toMs ?? nowMs, nowMs)
@@ -50,7 +50,7 @@ export function windowOf({ fromMs, toMs, stepMs }: Wish, nowMs: number): Window 
   return { fromMs: first, stepMs: step, count: Math.max(0, Math.ceil((end - first) / step)), level }
 }
 
-/** The finest step that is still kept of what is so old. */
+/** The finest step that is retained for data of this age. */
 function finestAt(ageMs: number): number {
   return (LEVELS.find(({ stepMs, slots, chunks }) => ageMs <= stepMs * slots * (chunks - 1)) ?? LEVELS[2]).stepMs
 }
@@ -70,7 +70,7 @@ export function seriesOf(chunks: readonly Chunk[], track: string, window: Window
 
 type Counted = Series & { counts: number[] }
 
-/** Whether anything of the column is in the window. */
+/** Adds a column's values to a series. Returns whether any of them is in the window. */
 function addColumn({ points, maxima, counts }: Counted, { average, maximum }: Column, startMs: number, window: Window): boolean {
   let isIn = false
   for (const [slot, value] of average.entries()) {
@@ -92,7 +92,7 @@ function emptySeries({ metric: code, gpu }: Column, count: number): Counted {
   return { metric, gpu, points, maxima: [...points], counts: new Array<number>(count).fill(0) }
 }
 
-// Beats come every 4 to 6 s, so that a step of 5 s may hold none. One such step between two others is no gap.
+// Heartbeats come every 4 to 6 s, so a step of 5 s may have none. A single step without a value between two others is filled.
 function bridged(series: Series): Series {
   const fill = (points: (number | null)[]) =>
     points.map((point, at) => (point === null && points[at - 1] != null ? (points[at + 1] ?? null) : point))
@@ -100,7 +100,7 @@ function bridged(series: Series): Series {
 }
 
 /**
- * What several hosts know of the same thing, over the same window: where two know of a step, the mean of both (HIS-6).
+ * Joins the series of several hosts over the same window: where two have a value for a step, their mean, and the higher maximum (HIS-6).
  */
 export function joinSeries(parts: readonly (readonly Series[])[]): Series[] {
   const joined = Map.groupBy(parts.flat(), ({ metric, gpu }) => `${metric}.${gpu ?? ''}`)

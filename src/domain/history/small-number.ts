@@ -1,20 +1,21 @@
-// A figure in 16 bits: sixteenths, exact below 128 and within 1/2048 of the value above, up to 2^60. Half of what a float of 32 bits takes.
+// A number in 16 bits: sixteenths, exact below 128 and within 1/2048 of the value above, up to 2^60. It takes half the space of a 32-bit
+// float.
 
 const PER_UNIT = 16
 const MANTISSA_BITS = 10
 const MANTISSA = 2 ** MANTISSA_BITS
-/** Stands for nothing. */
+/** Stands for NaN. */
 const ABSENT = 0xff_ff
 
-/** NaN for nothing; what is below zero is taken for zero. */
+/** Packs a number. NaN stays NaN; a number below zero becomes zero. */
 export function packNumber(value: number): number {
   if (Number.isNaN(value)) return ABSENT
   const sixteenths = Math.max(0, value * PER_UNIT)
   if (Math.round(sixteenths) < 2 * MANTISSA) return Math.round(sixteenths)
-  // Rounded once: a number that was rounded before would be up to 3/4 of the last bit away.
+  // Rounds once: a number that was rounded before could be off by up to 3/4 of the last bit.
   const shift = Math.floor(Math.log2(sixteenths)) - MANTISSA_BITS
   const rounded = Math.round(sixteenths / 2 ** shift)
-  // Rounding up may reach the next power of two, which the sum carries over.
+  // Rounding up may reach the next power of two; the sum then carries into the exponent.
   return Math.min(ABSENT - 1, shift * MANTISSA + rounded)
 }
 

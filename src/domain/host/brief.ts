@@ -1,17 +1,17 @@
 import type { Workload } from '../../host-protocol/messages.ts'
 
-/** What a host needs of a workload for running it only. */
+/** The fields of a workload that a host needs only to run it. */
 const PROGRAM = ['entrypoint', 'cmd', 'env', 'platformEnv', 'ports', 'mounts', 'log'] as const
 export type Program = Pick<Workload, (typeof PROGRAM)[number]>
 
-/** That part of a workload. */
+/** Returns these fields of a workload. */
 export function programOf(workload: Workload): Program {
   return Object.fromEntries(PROGRAM.flatMap((name) => (workload[name] === undefined ? [] : [[name, workload[name]]]))) as Program
 }
 
 /**
- * A workload as far as a host needs it for keeping, stopping and removing it (HOST-68). Of its mounts the persistent volume is left, which may
- * have to be wiped; its path means nothing without a container.
+ * A workload with the fields that a host needs to retain, stop and remove it (HOST-68). Of its mounts only the persistent volume stays,
+ * which may have to be wiped; its path means nothing without a container.
  */
 export function briefOf({ log: _log, registryAuth: _login, mounts, ...workload }: Workload): Workload {
   const volumes = (mounts ?? []).filter(({ kind }) => kind === 'persistent').map((mount) => ({ ...mount, path: '/' }))

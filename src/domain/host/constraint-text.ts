@@ -5,8 +5,8 @@ const SEPARATOR = ': '
 const COMPARISON = ' > '
 
 /**
- * A failed constraint, `<constraint>: <wanted> > <available>`, as a tenant reads it: what is wanted (PP-128). What a host has left, and in
- * which data center it stands, is the operator's business and that of whoever else runs there.
+ * A failed constraint, `<constraint>: <wanted> > <available>`, as text for a tenant: it names only the need (PP-128). The free capacity and
+ * the data center of a host are for its operator, and would reveal the load of other tenants.
  */
 export function describeConstraint(failed: string): string {
   const [name = '', rest = ''] = split(failed, SEPARATOR)

@@ -1,17 +1,17 @@
 import { fairRoom } from '../../host-protocol/fair-room.ts'
 
-/** What pods hold of a machine's disk, for the accounts of one person (SHR-41). What workers of that person hold is in neither number. */
+/** The use of a host's disk by pods, as seen by the accounts of one person (SHR-41). Neither number includes that person's workers. */
 export interface DiskUse {
   totalGb: number
-  /** By the person's pods, stopped ones too. */
+  /** GB of the person's pods, stopped ones too. */
   heldGb: number
-  /** By all other persons. */
+  /** GB of all other persons. */
   othersGb: number
 }
 
 /**
- * GB of a machine's disk that one more pod of this person may take (SHR-41): all of its pods together as much as they leave to others. A pod that
- * was stopped holds its disk for nothing, so what it paid before gives it no more. `withinDiskShare` is the same in SQL. Pure.
+ * GB of a host's disk that one more pod of this person may take (SHR-41): all pods of the person together take at most as much as they
+ * leave to others. A stopped pod counts like a running one. `withinDiskShare` is the same in SQL. Pure.
  */
 export function diskRoom({ totalGb, heldGb, othersGb }: DiskUse): number {
   return Math.max(0, fairRoom(totalGb, othersGb) - heldGb)

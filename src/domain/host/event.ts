@@ -1,5 +1,5 @@
 /**
- * What an endpoint is told about a machine on which it has workers. `sinceMs`: the last beat, on the plane's clock; `waitMaxMs`: the most that a
- * job waits for it.
+ * An event of a host, sent to the endpoints that have workers on it. `sinceMs`: the last heartbeat, on the plane's clock; `waitMaxMs`: the
+ * longest time that a job waits for the host.
  */
 export type HostEvent = { kind: 'silent' | 'offline'; sinceMs: number; waitMaxMs: number } | { kind: 'heard' | 'lost' | 'draining' }

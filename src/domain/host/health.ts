@@ -1,35 +1,35 @@
 import type { HostHealth } from '../../contract/enums.ts'
 import type { GpuProblem } from '../../host-protocol/messages.ts'
 
-/** What one look at a machine says to its operator (HOST-33). */
+/** The health of a host as its operator sees it (HOST-33). */
 
 export interface HealthFacts {
   online: boolean
-  /** Beats are missing. */
+  /** Heartbeats are missing. */
   suspect: boolean
   lost: boolean
   gpuProblems: number
-  /** It cannot be told what it is to run (HOST-69). */
+  /** Its desired state is too large to be sent to its agent (HOST-69). */
   oversize: boolean
   /** Its agent cannot write to its own disk (HOST-172). */
   diskFull: boolean
-  /** Another agent process took its link lately (HOST-77). */
+  /** Another agent process took over its link recently (HOST-77). */
   replaced: boolean
 }
 
-/** The worst that is known: a machine that is not heard of may have healthy GPUs, but nobody can know. */
+/** The worst condition that is known. A silent host is SUSPECT whatever its last report: its GPUs may be healthy, but this is unknown. */
 export function healthOf({ online, suspect, lost, gpuProblems, oversize, diskFull, replaced }: HealthFacts): HostHealth {
   if (lost) return 'LOST'
   if (!online || suspect) return 'SUSPECT'
   return gpuProblems > 0 || oversize || diskFull || replaced ? 'UNHEALTHY' : 'HEALTHY'
 }
 
-/** A reason shows this many problems; the host lists all of them. */
+/** Upper bound of problems that a reason names; the host lists all of them. */
 const MAX_NAMED = 3
 
 /**
- * HOST-42: why a host is to be cordoned now, or null. Only a problem that was not known before counts, so that what the operator has
- * lifted stays lifted; one that went away and came back is new.
+ * HOST-42: the reason to cordon a host, or null. Only a problem that was not known before counts, so that a cordon that the operator has
+ * lifted stays lifted; a problem that disappeared and came back is new.
  */
 export function cordonReason(known: readonly GpuProblem[], reported: readonly GpuProblem[]): string | null {
   const keys = new Set(known.map(keyOf))
@@ -40,7 +40,7 @@ export function cordonReason(known: readonly GpuProblem[], reported: readonly Gp
   return [...named, ...more].join('; ')
 }
 
-/** Whether two lists say the same, in whatever order. */
+/** Whether two lists have the same problems, in any order. */
 export function sameProblems(a: readonly GpuProblem[], b: readonly GpuProblem[]): boolean {
   const keys = new Set(a.map(keyOf))
   return keys.size === new Set(b.map(keyOf)).size && b.every((problem) => keys.has(keyOf(problem)))

@@ -2,42 +2,40 @@ import type { Cloud } from '../../contract/enums.ts'
 import { compareVersions } from '../text/versions.ts'
 import { type DiskUse, diskRoom } from './disk-share.ts'
 
-/** Which host runs a workload: filter by every constraint, then score. Pure. */
+/** Chooses the host of a workload: filters by every constraint, then scores. Pure. */
 
 export interface PlacementHost {
   id: string
-  /** Linked and beating; nothing is placed on one that is not. */
+  /** It is linked and sends heartbeats; nothing is placed on another. */
   online: boolean
-  /** Takes no new work: the operator, or the health of its GPUs, keeps it off. */
+  /** It takes no new workloads, because of the operator or of the health of its GPUs. */
   cordoned: boolean
-  /** Its agent cannot write to its own disk, and starts nothing (HOST-172). Absent: it can. */
+  /** Its agent cannot write to its own disk, and starts nothing (HOST-172). Absent: it can write. */
   diskFull?: boolean
   dataCenterId: string
-  /** Where its ports are reached from outside, if anywhere. */
+  /** The address at which its ports are reached from outside; null if there is none. */
   publicIp: string | null
   cloud: Cloud
   runtimes: readonly string[]
-  /** Kinds of shared volumes that are set up there; null when its agent does not say. */
+  /** The kinds of shared volumes that are set up there; null if its agent does not report them. */
   sharedVolumes: readonly string[] | null
-  /** What runs containers there. */
+  /** The runtime class of its containers. */
   runtimeClass: string
-  /** What the operator wants the containers of some accounts to run in, by account. */
+  /** The runtime classes that the operator requires for the containers of some accounts, by account. */
   requiredClasses: ReadonlyMap<string, string>
   /**
-   * The accounts that hold anything there, where their containers are not kept apart: such a host is for one account at a time. Null: it takes
+   * The accounts with workloads there, if the host does not isolate their containers: it is then for one account at a time. Null: it takes
    * any number of accounts.
    */
   heldBy: readonly string[] | null
-  /**
-   * What its agent builds for private networks: none, between workloads of this host, or between hosts too (CLU-15). Absent: none.
-   */
+  /** The private networks that its agent supports: none, between workloads of this host, or between hosts too (CLU-15). Absent: none. */
   overlay?: 'none' | 'local' | 'routed'
   vcpuTotal: number
   vcpuFree: number
   memoryMbTotal: number
   memoryMbFree: number
   diskGbFree: number
-  /** Of the person who asks for a place for a pod (SHR-41). Absent: no share applies. */
+  /** Disk use as seen by the person who needs a place for a pod (SHR-41). Absent: no share applies. */
   diskUse?: DiskUse
   gpus: readonly { typeId: string; total: number; free: number; cudaVersion: string | null }[]
 }
@@ -45,12 +43,12 @@ export interface PlacementHost {
 /** Kinds of volumes that hosts share. */
 export type SharedVolumeKind = 'network' | 'global'
 
-/** Which host is best of those that fit: the one that is fullest afterwards, or the one that is emptiest. */
+/** The preferred host among those that fit: the one that is fullest afterwards, or the one that is emptiest. */
 export type PlacementStrategy = 'pack' | 'spread'
 
-/** What a workload needs of a host besides compute. */
+/** The needs of a workload beside its compute. */
 export interface PlacementNeeds {
-  /** The account that it is for. */
+  /** The account that owns the workload. */
   teamId: string
   runtime: 'docker' | 'process'
   /** Empty: any. */
@@ -69,7 +67,7 @@ export interface PlacementRequest extends PlacementNeeds {
 }
 
 export interface ComputeShape {
-  /** Which CPU machine it is, where it has a price of its own. */
+  /** The CPU flavor, if it has a price of its own. */
   flavorId?: string
   gpu: { typeId: string; count: number } | null
   vcpus: number
@@ -82,17 +80,17 @@ export interface Candidate {
   shape: ComputeShape
 }
 
-/** A host that something does not fit on, and why. */
+/** A host that a workload does not fit on, and the reasons. */
 export interface UnfitHost {
   hostId: string
-  /** `<constraint>: <wanted> > <available>` for the host's nearest miss (HLT-6). */
+  /** `<constraint>: <wanted> > <available>` for the shape that fails the fewest constraints (HLT-6). */
   failed: string[]
 }
 
-/** Of an endpoint for which the operator offers nothing any more (CAT-10). */
+/** The failure of an endpoint whose types the operator does not offer (CAT-10). */
 const NOTHING_OFFERED = ['compute: offered > none']
 
-/** Every host × shape that fits, best first, and for hosts where nothing fits what failed. */
+/** All pairs of host and shape that fit, best first, and the failed constraints of hosts on which no shape fits. */
 export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHost[]): { candidates: Candidate[]; refusals: UnfitHost[] } {
   const candidates: (Candidate & { order: number; left: number })[] = []
   const refusals: UnfitHost[] = []
@@ -116,7 +114,7 @@ export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHo
   return { candidates: candidates.map(({ hostId, dataCenterId, shape }) => ({ hostId, dataCenterId, shape })), refusals }
 }
 
-/** Every host with what it lacks, nearest miss first: rooms that fit lack nothing. At most `limit`. */
+/** All hosts with their failed constraints, fewest first; a host that fits has none. At most `limit`. */
 export function judgeHosts(request: PlacementRequest, hosts: readonly PlacementHost[], limit: number): UnfitHost[] {
   const { refusals } = rankHosts(request, hosts)
   const refused = new Map(refusals.map(({ hostId, failed }) => [hostId, failed]))
@@ -124,13 +122,13 @@ export function judgeHosts(request: PlacementRequest, hosts: readonly PlacementH
   return verdicts.sort((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1)).slice(0, limit)
 }
 
-/** How much of a host is left when this runs there, GPUs first. */
+/** A score of the capacity that this shape leaves on a host; GPUs weigh most. */
 export function leftOver(shape: ComputeShape, host: PlacementHost): number {
   const gpus = host.gpus.reduce((sum, gpu) => sum + gpu.free, 0) - (shape.gpu?.count ?? 0)
   return gpus * 1_000 + (host.vcpuFree - shape.vcpus)
 }
 
-/** What a host lacks for this shape, as `<constraint>: <wanted> > <available>`; nothing when it fits. */
+/** The constraints that a host fails for this shape, as `<constraint>: <wanted> > <available>`; empty if it fits. */
 export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, host: PlacementHost): string[] {
   const failed: string[] = []
   if (!host.online) failed.push('status: ONLINE > OFFLINE')
@@ -152,17 +150,20 @@ export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, 
   return failed
 }
 
-/** Whether a kind of shared volumes is set up on a host (HOST-54). One whose agent does not say what it has is tried: it refuses by itself. */
+/**
+ * Whether a kind of shared volumes is set up on a host (HOST-54). A host whose agent does not report its kinds is tried: it refuses by
+ * itself.
+ */
 export function offersVolumes({ sharedVolumes }: PlacementHost, kind: SharedVolumeKind): boolean {
   return sharedVolumes === null || sharedVolumes.includes(kind)
 }
 
-/** What a host lacks of the volumes that a workload mounts. */
+/** The failed constraints of a host that lacks kinds of volumes that a workload mounts. */
 export function missingVolumes(kinds: readonly SharedVolumeKind[], host: PlacementHost): string[] {
   return kinds.filter((kind) => !offersVolumes(host, kind)).map((kind) => `${kind}Volumes: yes > none`)
 }
 
-// PP-219. Built-in images run in nothing at all.
+// PP-219. Built-in images run without a container.
 function failedClass({ teamId, runtime }: PlacementNeeds, host: PlacementHost): string[] {
   const wanted = host.requiredClasses.get(teamId)
   const found = runtime === 'docker' ? host.runtimeClass : 'none'
@@ -180,7 +181,7 @@ function failedGpu(request: PlacementNeeds, wanted: { typeId: string; count: num
   return failed
 }
 
-// The set and the floor are one constraint: named twice, a host that misses both would seem further off than it is.
+// The allowed versions and the minimum are one constraint: as two, a host that fails both would seem further from fitting than it is.
 function unmetCuda({ allowedCudaVersions, minCudaVersion }: PlacementNeeds, cuda: string | null): string | null {
   const isAboveFloor = (version: string) => minCudaVersion === null || compareVersions(version, minCudaVersion) >= 0
   if (allowedCudaVersions.length === 0) return minCudaVersion === null || (cuda !== null && isAboveFloor(cuda)) ? null : minCudaVersion

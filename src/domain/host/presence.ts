@@ -1,28 +1,28 @@
 import { BEAT_INTERVAL_MS, HOST_LEASE_MS } from '../../host-protocol/messages.ts'
 import { silenceWaitMs } from '../../host-protocol/silence.ts'
 
-/** Whether a machine is there, judged by its beats alone: they arrive on the plane's clock, whatever the machine's says. Pure. */
+/** Decides whether a host is there by its heartbeats alone: they are timed on the plane's clock, whatever the host's clock says. Pure. */
 
-/** LIVE: beats. SUSPECT: misses beats. OFFLINE: its lease is over. LOST: offline for so long that nobody waits for it. */
+/** LIVE: sends heartbeats. SUSPECT: misses heartbeats. OFFLINE: its lease is over. LOST: offline for so long that nothing waits for it. */
 export type PresenceStage = 'LIVE' | 'SUSPECT' | 'OFFLINE' | 'LOST'
 
-/** A host that misses this much is not given new work. */
+/** A host without a heartbeat for this long gets no new workloads. */
 export const SUSPECT_AFTER_MS = 3 * BEAT_INTERVAL_MS
-/** A link that was seen to close gets this long to come back before the host counts as offline. */
+/** A host whose link was seen to close has this long to link again before it counts as offline. */
 export const RECONNECT_GRACE_MS = 10_000
 
 export interface PresenceFacts {
   stage: PresenceStage
-  /** From when silence counts: the last beat, or when the plane itself was back (HOST-35). */
+  /** The start of the silence: the last heartbeat, or the time when the plane itself was back (HOST-35). */
   heardAtMs: number
-  /** When its last link was seen to close; null while it has one, and when nobody saw the end of it. */
+  /** When its last link was seen to close; null while it has a link, and if the plane did not see it close. */
   linkClosedAtMs: number | null
-  /** Of a host that is OFFLINE. */
+  /** When the host went offline; null at other stages. */
   offlineAtMs: number | null
   lostAfterMs: number
 }
 
-/** The stage at `nowMs`, and when to look again although nothing happens; null: never. Only a new link brings a host back. */
+/** The stage at `nowMs`, and when to decide again if nothing happens; null: never. Only a new link brings a host back. */
 export function judgePresence(facts: PresenceFacts, nowMs: number): { stage: PresenceStage; nextAtMs: number | null } {
   if (facts.stage === 'LOST') return { stage: 'LOST', nextAtMs: null }
   if (facts.stage === 'OFFLINE') {
@@ -41,12 +41,14 @@ function leaseEndMs({ heardAtMs, linkClosedAtMs }: PresenceFacts): number {
   return linkClosedAtMs === null ? leaseEnd : Math.min(leaseEnd, Math.max(heardAtMs, linkClosedAtMs) + RECONNECT_GRACE_MS)
 }
 
-/** HOST-36: until then a job that started at `startedAtMs` waits for its host, which fell silent at `heardAtMs`. Null: it is about no job. */
+/**
+ * HOST-36: the instant until which a job that started at `startedAtMs` waits for its host, silent since `heardAtMs`. Null: no job waits.
+ */
 export function requeueNotBeforeMs(heardAtMs: number, startedAtMs: number | null, maxMs: number): number {
   return heardAtMs + silenceWaitMs(heardAtMs - (startedAtMs ?? heardAtMs), maxMs)
 }
 
-/** HOST-35: an alarm that came this late says that the plane was away, not the host. */
+/** HOST-35: an alarm that is this late shows that the plane was down, not the host. */
 export function planeWasAway(dueAtMs: number, nowMs: number): boolean {
   return nowMs - dueAtMs > HOST_LEASE_MS
 }

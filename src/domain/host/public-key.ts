@@ -1,7 +1,7 @@
 const KEY_BYTES = 32
 const SIGN_BIT = 0x80
 
-/** The y of the eight points whose order divides 8, least byte first; two of them differ by the sign of x alone, which is left out here. */
+/** The y coordinates of the eight points whose order divides 8, least byte first; points that differ only in the sign of x share one. */
 const SMALL_ORDER: readonly string[] = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',
@@ -10,7 +10,7 @@ const SMALL_ORDER: readonly string[] = [
   'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
 ]
 
-/** What is wrong with an Ed25519 key as proof of who somebody is; null: nothing (HOST-79). */
+/** The reason why an Ed25519 key is unfit to authenticate its holder; null: it is fit (HOST-79). */
 export function faultOfPublicKey(bytes: Uint8Array): string | null {
   if (bytes.length !== KEY_BYTES) return `has ${bytes.length} bytes instead of ${KEY_BYTES}`
   const y = Array.from(bytes, (byte, index) => (index === KEY_BYTES - 1 ? byte & ~SIGN_BIT : byte))
@@ -19,7 +19,7 @@ export function faultOfPublicKey(bytes: Uint8Array): string | null {
   return SMALL_ORDER.includes(hex) ? 'is a point of small order, for which anyone can sign' : null
 }
 
-/** y is 2^255 - 19 or more: a second spelling of a small number, points of small order among them. */
+/** Whether y is 2^255 - 19 or more: a second encoding of a small number, which may be a point of small order. */
 function isNotReduced(y: readonly number[]): boolean {
   const [least = 0] = y
   return least >= 0xed && y.slice(1, -1).every((byte) => byte === 0xff) && y.at(-1) === 0x7f

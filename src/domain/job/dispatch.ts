@@ -1,10 +1,10 @@
 import { type Holder, type Job, mayHold } from './job.ts'
 
-/** A worker whose take is open. */
+/** A worker with an open take. */
 export interface Taker extends Holder {
-  /** Jobs it holds already. */
+  /** Jobs that it has leased already. */
   held: number
-  /** Most jobs it takes with this poll (WRK-11). */
+  /** Upper bound of jobs that it takes with this poll (WRK-11). */
   capacity: number
   parkedAtMs: number
 }
@@ -15,8 +15,8 @@ export interface Assignment {
 }
 
 /**
- * Gives queued jobs, in order, to open takes: fewest jobs held first, then longest waiting (WRK-12). A job that a taker held before
- * is never given to it again (LSE-9); it waits for another while later jobs go on.
+ * Assigns queued jobs, in order, to open takes: the fewest leased jobs first, then the longest wait (WRK-12). A job is never assigned to a
+ * taker that held it before (LSE-9); it waits for another while later jobs go on.
  */
 export function assignJobs(queued: readonly Job[], takers: readonly Taker[]): Assignment[] {
   const given = takers.map(() => 0)

@@ -2,33 +2,33 @@ import type { JobState, WorkerStatus } from '../../contract/enums.ts'
 import type { WaitReason } from '../../contract/jobs/explain.ts'
 import { type ActiveWorker, isThrottled, type Worker, type WorkerCounts } from '../worker/worker.ts'
 
-/** What an explanation looks at. */
+/** The facts that an explanation depends on. */
 export interface JobFacts {
   state: JobState
   lowPriority: boolean
-  /** Queued jobs that are taken before it. */
+  /** Queued jobs that are leased before it. */
   ahead: { normal: number; low: number }
   workers: WorkerCounts
-  /** The newest that is wrong with a worker. */
+  /** The newest problem of a worker. */
   trouble: Trouble | null
   max: number
 }
 
 export interface Trouble {
-  /** `replaced`: it had taken a job, so that another is started at once (PP-176). */
+  /** `replaced`: the worker had taken a job, so another one is started at once (PP-176). */
   kind: 'capacity' | 'failure' | 'replaced'
   text: string
 }
 
 export interface Explanation {
   reason: WaitReason
-  /** In a few words, for the status record (STA-2); null when nothing is the matter. */
+  /** A short text for the status record (STA-2); null if nothing is wrong. */
   cause: string | null
   /** A sentence for a person, with the next step where there is one. */
   detail: string
 }
 
-/** The newest trouble of an endpoint's workers: one failed, or found no host with room. */
+/** The newest problem of an endpoint's workers: one failed, or no host had room for it. */
 export function findTrouble(workers: readonly Worker[]): Trouble | null {
   const worker = workers.filter((w) => (w.phase === 'FAILED' || isThrottled(w)) && w.reason !== null).at(-1)
   if (!worker?.reason) return null
@@ -36,7 +36,7 @@ export function findTrouble(workers: readonly Worker[]): Trouble | null {
   return { kind: worker.worked ? 'replaced' : 'failure', text: worker.reason }
 }
 
-/** Why a job is where it is (HLT-6). Total: every combination of facts has one reason, the first that applies. */
+/** The reason for the state that a job is in (HLT-6). Every combination of facts has one reason, the first that applies. */
 export function explainJob(facts: JobFacts): Explanation {
   if (facts.state === 'IN_PROGRESS') return plain('RUNNING', 'A worker runs this job.')
   if (facts.state !== 'IN_QUEUE') return plain('FINISHED', `The job is over: ${facts.state}.`)
@@ -89,7 +89,7 @@ function lowBehind(normal: number): Explanation {
   return { reason: 'LOW_PRIORITY', cause: 'other jobs go before low priority ones', detail }
 }
 
-// An idle worker beside a waiting job is about to take one of those ahead.
+// An idle worker beside a waiting job is about to take one of the jobs ahead of it.
 function busyCause(workers: WorkerCounts): string | null {
   return workers.idle > 0 ? null : 'all workers are busy'
 }
@@ -106,7 +106,7 @@ const STATUS_TEXTS: Record<WorkerStatus, string> = {
   UNHEALTHY: 'it failed',
 }
 
-/** What a worker does, or what is the matter with it. */
+/** The reason of a worker's state, or else a text for its status. */
 export function workerReason({ worker, status }: ActiveWorker): string {
   return worker.reason ?? STATUS_TEXTS[status]
 }

@@ -19,7 +19,7 @@ export function formatJobId(seq: number, sync: boolean, mask: readonly [number, 
   return `${sync ? 'sync-' : ''}${head.slice(0, 8)}-${head.slice(8, 12)}-4${tail.slice(0, 3)}-${variant}${tail.slice(3, 6)}-${tail.slice(6, 18)}-${SHARD}`
 }
 
-/** The sequence number that an id of this endpoint names, or null for text that is no such id. The caller compares the whole id. */
+/** The sequence number in an id of this endpoint, or null for text that is no such id. The caller compares the whole id. */
 export function parseJobSeq(id: string, mask: readonly [number, number]): number | null {
   const match = ID.exec(id)
   if (!match) return null

@@ -2,32 +2,32 @@ import { JOB_STATES, type JobState } from '../../contract/enums.ts'
 import { JobFilterQuery, readQuery } from '../../contract/jobs/queries.ts'
 import { MAX_JOB_SEQ, parseJobSeq } from './id.ts'
 
-/** Which jobs of an endpoint somebody means (JL-1). Null: of any kind. */
+/** Selects jobs of an endpoint (JL-1). A null field matches every job. */
 export interface JobFilter {
   states: readonly JobState[] | null
-  /** Created at this time or later, and before that one; milliseconds since the epoch. */
+  /** Created at `fromMs` or later, and before `toMs`; milliseconds since the epoch. */
   fromMs: number | null
   toMs: number | null
-  /** How the id begins, `sync-` aside. */
+  /** The beginning of the id, without `sync-`. */
   idPrefix: string | null
 }
 
 export const ANY_JOB: JobFilter = { states: null, fromMs: null, toMs: null, idPrefix: null }
 
-/** Job numbers, the first included and the last not. */
+/** A range of job numbers: `fromSeq` is included, `beforeSeq` is not. */
 export interface SeqRange {
   fromSeq: number
   beforeSeq: number
 }
 
-/** Every number that a job may have. */
+/** The range of all job numbers. */
 export const EVERY_JOB: SeqRange = { fromSeq: 0, beforeSeq: MAX_JOB_SEQ + 1 }
 
 const SYNC = 'sync-'
-/** Hexadecimal digits of an id that are the job's number. */
+/** The number of hexadecimal digits in an id that encode the job's number. */
 const SEQ_DIGITS = 12
 
-/** What the parameters of a query mean, or what is wrong with them. Several states stand in one parameter or in several. */
+/** Parses the parameters of a query, or returns their fault. Several states may be in one `status` parameter or in several. */
 export function readJobFilter(query: URLSearchParams): JobFilter | { fault: string } {
   const one = new URLSearchParams(query)
   if (query.has('status')) one.set('status', query.getAll('status').join(','))
@@ -48,7 +48,7 @@ function withoutSync(id: string): string {
   return lower.startsWith(SYNC) ? lower.slice(SYNC.length) : lower
 }
 
-/** Whether a job is meant. Its place in the range of `prefixRange` and its time are looked at too, so that every caller may ask this alone. */
+/** Whether a job matches. Includes the checks that `prefixRange` and a query by time make, so that a caller needs no other. */
 export function matchesFilter(job: { id: string; state: JobState; createdAtMs: number }, filter: JobFilter): boolean {
   const { states, fromMs, toMs, idPrefix } = filter
   if (states !== null && !states.includes(job.state)) return false
@@ -58,14 +58,14 @@ export function matchesFilter(job: { id: string; state: JobState; createdAtMs: n
 }
 
 /**
- * The numbers of the jobs whose ids begin so. The first digits of an id are the job's number under a mask, most significant first, so what
- * begins alike lies side by side: no index over texts is needed.
+ * The numbers of the jobs whose ids begin with a prefix. The first digits of an id are the job's number under a mask, most significant
+ * first, so ids with the same prefix have adjacent numbers: no index over texts is needed.
  */
 export function prefixRange(idPrefix: string, mask: readonly [number, number]): SeqRange {
   const digits = idPrefix.replaceAll('-', '').slice(0, SEQ_DIGITS)
   const fromSeq = unmask(digits.padEnd(SEQ_DIGITS, '0'), mask)
   const width = 16 ** (SEQ_DIGITS - digits.length)
-  // The mask turns digits that are not given as well; the range begins where they are all zero.
+  // The mask changes the padded digits too; the range begins where they are all zero.
   const begin = fromSeq - (fromSeq % width)
   return { fromSeq: begin, beforeSeq: Math.min(begin + width, MAX_JOB_SEQ + 1) }
 }
@@ -75,7 +75,7 @@ function unmask(digits: string, mask: readonly [number, number]): number {
   return half(0, 0) * 16 ** (SEQ_DIGITS / 2) + half(SEQ_DIGITS / 2, 1)
 }
 
-/** Where a list goes on: behind the job that its last page ended with. Null: at the newest; undefined: no such cursor. */
+/** The number of the job that the previous page ended with. Null: the list begins at the newest; undefined: the cursor is invalid. */
 export function readCursor(cursor: string | null, mask: readonly [number, number]): number | null | undefined {
   if (cursor === null || cursor === '') return null
   return parseJobSeq(cursor, mask) ?? undefined

@@ -1,15 +1,15 @@
 import { LIMIT_BUCKETS, type LimitBucket } from '../../contract/jobs/job-routes.ts'
 
-/** Limits of the job API (LIM-1): per user, endpoint and operation. Pure: the caller brings the clock. */
+/** Limits of the job API (LIM-1): per user, endpoint and operation. Pure: the caller passes the time. */
 
 export interface JobLimit {
   /** Calls in one window. */
   rate: number
-  /** Calls under way at the same time; null: not limited. */
+  /** Calls in progress at the same time; null: not limited. */
   concurrent: number | null
 }
 
-/** What a plane allows; an operator may override each part. */
+/** The limits of a plane; an operator may override each part. */
 export interface JobLimitSettings {
   limits: Readonly<Record<LimitBucket, JobLimit>>
   /** Each running worker of an endpoint raises all its limits to at least this much (LIM-1). */
@@ -29,7 +29,7 @@ export const DEFAULT_JOB_LIMITS: JobLimitSettings = {
     'purge-queue': { rate: 2, concurrent: null },
     openai: { rate: 2000, concurrent: 400 },
     requests: { rate: 10, concurrent: 2 },
-    // SEC-12: what has no bound of its own is all that a neighbour leaves.
+    // SEC-12: every call has a limit, or one tenant could use the capacity of all others.
     health: { rate: 2000, concurrent: 400 },
     // Requests to the workers of a load-balancing endpoint (LB-10).
     'load-balancer': { rate: 2000, concurrent: 400 },
@@ -37,25 +37,25 @@ export const DEFAULT_JOB_LIMITS: JobLimitSettings = {
   requestsPerWorker: 100,
 }
 
-/** What one user has spent on one operation of one endpoint. */
+/** The calls of one user to one operation of one endpoint. */
 export interface Spending {
-  /** Window that `count` belongs to. */
+  /** The window that `count` belongs to. */
   window: number
   count: number
-  /** Calls under way. */
+  /** Calls in progress. */
   active: number
 }
 
 export type LimitRefusal = { exceeded: 'rate' | 'concurrency'; limit: number; retryAfterSeconds: number }
 
-/** The window of an instant, milliseconds since the epoch. */
+/** The number of the window that contains an instant, which is in milliseconds since the epoch. */
 export function windowOf(nowMs: number): number {
   return Math.floor(nowMs / JOB_WINDOW_MS)
 }
 
 /**
- * Whether one more call may start. `floor` is what running workers lift each limit to; pass 0 to ask for the base limits alone. Null: it
- * may. A call that comes back with the next window (or, for concurrency, in a second) finds room if others have left.
+ * Decides whether one more call may start; null: it may. `floor`: the limit that running workers raise each limit to; 0 checks the base
+ * limits alone. A call that is repeated in the next window (or, for concurrency, in a second) finds room if others have ended.
  */
 export function judgeCall(spending: Spending, limit: JobLimit, floor: number, nowMs: number): LimitRefusal | null {
   const count = spending.window === windowOf(nowMs) ? spending.count : 0
@@ -69,16 +69,14 @@ export function judgeCall(spending: Spending, limit: JobLimit, floor: number, no
   return spending.active >= concurrent ? { exceeded: 'concurrency', limit: concurrent, retryAfterSeconds: 1 } : null
 }
 
-/** What clients read in a 429. */
+/** The error text of a 429. */
 export function describeRefusal(bucket: LimitBucket, refusal: LimitRefusal): string {
   return refusal.exceeded === 'rate'
     ? `rate limit exceeded for /${bucket}: ${refusal.limit} requests per ${JOB_WINDOW_MS / 1000} seconds on this endpoint`
     : `too many /${bucket} requests at the same time on this endpoint: at most ${refusal.limit}`
 }
 
-/**
- * The operator's overrides: `{"run": {"rate": 5000, "concurrent": 500}}`, every part optional. Whatever cannot be used keeps its default.
- */
+/** The operator's overrides: `{"run": {"rate": 5000, "concurrent": 500}}`, every part optional. An invalid value leaves the default. */
 export function readJobLimits(limitsJson: string, requestsPerWorker: string): JobLimitSettings {
   const given = parseObject(limitsJson)
   const limits = { ...DEFAULT_JOB_LIMITS.limits }

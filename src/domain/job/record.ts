@@ -1,22 +1,22 @@
 import { isTerminal, type Job } from './job.ts'
 
-/** Why a queued job waits (STA-2): a member that clients ignore unless they look for it. */
+/** The reason why a queued job waits (STA-2): an additional field of the status record, which clients may ignore. */
 export interface QueueNote {
   reason: string
   workers: Record<string, number>
 }
 
 /**
- * The JSON text of a job's status record: keys only when set and in alphabetical order (JOB-1), the output as the bytes that came.
- * `output` is JSON text: the last progress value while IN_PROGRESS, the result afterwards; undefined when there is none.
+ * The JSON text of a job's status record: keys only when set and in alphabetical order (JOB-1), the output unchanged. `output` is JSON
+ * text: the last progress value while IN_PROGRESS, the result afterwards; undefined when there is none.
  */
 export function jobRecordJson(job: Job, output?: string, queue?: QueueNote): string {
   return recordTexts(job, { output, queue }).join('')
 }
 
 /**
- * The body of a webhook (HOOK-2): the status record with `input` and `webhook`, input and output as they came. In several texts that follow
- * one another, because together they may be as large as memory allows.
+ * The body of a webhook (HOOK-2): the status record with `input` and `webhook`, input and output unchanged. It is a list of consecutive
+ * texts, because together they may be as large as memory allows.
  */
 export function notificationTexts(job: Job, webhook: string, input: string, output?: string): string[] {
   return recordTexts(job, { input, output, webhook })
@@ -29,7 +29,7 @@ interface RecordExtras {
   webhook?: string | undefined
 }
 
-// In alphabetical order; large texts stay texts of their own.
+// In alphabetical order; large texts are not copied into others.
 function recordTexts(job: Job, { input, output, queue, webhook }: RecordExtras): string[] {
   const texts: string[] = []
   const add = (name: string, value: string) => texts.push(`${texts.length === 0 ? '{' : ','}"${name}":`, value)

@@ -1,6 +1,6 @@
 import { formatTime } from '../../contract/timestamps.ts'
 
-/** Jobs that ended or were requeued: totals since the endpoint was created, or what came to them in a time. */
+/** Jobs that ended or were requeued: totals since the endpoint was created, or their increase in a period. */
 export interface RequestCounts {
   completed: number
   failed: number
@@ -18,15 +18,15 @@ export interface RequestBucket extends RequestCounts {
 }
 
 export const MINUTE_MS = 60_000
-/** How far each interval looks back, as buckets of so many minutes. */
+/** The length of each interval: a number of buckets of so many minutes. */
 const INTERVALS = { m: { minutes: 1, buckets: 60 }, h: { minutes: 60, buckets: 24 }, d: { minutes: 1_440, buckets: 7 } } as const
 export type SeriesInterval = keyof typeof INTERVALS
-/** Samples older than this are in no series. */
+/** Samples older than this many minutes are in no series. */
 export const SERIES_MINUTES = INTERVALS.d.minutes * INTERVALS.d.buckets
 
 /**
- * PP-49: counts per minute, hour or day (UTC), oldest first, empty ones included; the last bucket is the running one. Whatever came
- * between two samples came in the minute of the first, because every commit that changes them leaves a sample of what was before.
+ * PP-49: counts per minute, hour or day (UTC), oldest first, empty ones included; the last bucket is the current one. The increase between
+ * two samples belongs to the minute of the first, because every commit that changes the totals leaves a sample of those before.
  */
 export function bucketRequests(
   samples: readonly RequestSample[],

@@ -1,10 +1,10 @@
 import { RETENTION_DEFAULTS } from '../../contract/defaults.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 
-/** PP-4: what an explicit `wait` lengthens the retention of a `/runsync` result to, at most. */
+/** PP-4: the longest retention of a `/runsync` result that an explicit `wait` can cause. */
 const MAX_WAIT_RETENTION_MS = 5 * 60_000
 
-/** How long a job's result is kept after its end, milliseconds (LIM-4, PP-4, PP-76). `waitMs` is 0 without an explicit `wait`. */
+/** The retention of a job's result after its end, milliseconds (LIM-4, PP-4, PP-76). `waitMs` is 0 without an explicit `wait`. */
 export function retentionMs(override: EndpointConfig['retention'], sync: boolean, waitMs: number): number {
   if (!sync) return override?.runMs ?? RETENTION_DEFAULTS.run
   return Math.max(override?.runSyncMs ?? RETENTION_DEFAULTS.runSync, Math.min(MAX_WAIT_RETENTION_MS, waitMs))

@@ -1,13 +1,13 @@
 import { tryParse } from '../text/json-text.ts'
 
-/** Members that describe the bucket, and the one that some SDKs add (RUN-1). */
+/** The fields that describe the bucket, and the one that some SDKs add (RUN-1). */
 const REQUIRED = ['accessId', 'accessSecret', 'bucketName', 'endpointUrl'] as const
 const OPTIONAL = ['objectPath'] as const
 const MAX_VALUE_CHARS = 2_048
 
 /**
- * Reads the `s3Config` of a submit. `text` is the JSON text of the worker's copy: the known members and nothing else. Null: none was given.
- * A refusal names the member and never its value.
+ * Reads the `s3Config` of a submit. `text` is the JSON text of the worker's copy: the known fields and nothing else. Null: none was sent. A
+ * refusal names the field and never its value.
  */
 export function readS3Config(json: string | undefined): { ok: true; text: string | null } | { ok: false; detail: string } {
   if (json === undefined || json === 'null') return { ok: true, text: null }

@@ -4,9 +4,9 @@ import { type JsonObjectText, readJson, tryParse } from '../text/json-text.ts'
 import { refuseWebhookUrl, type WebhookAllowList } from '../webhook/url.ts'
 import { readS3Config } from './s3-config.ts'
 
-/** A submit body that passed (RUN-1, RUN-2, RUN-5, RUN-6). Durations in milliseconds. */
+/** A valid submit body (RUN-1, RUN-2, RUN-5, RUN-6). Durations in milliseconds. */
 export interface Submission {
-  /** JSON text of `input`, as it came. */
+  /** JSON text of `input`, unchanged. */
   input: string
   executionTimeoutMs: number | null
   ttlMs: number
@@ -24,14 +24,14 @@ const MAX_MS = 7 * 24 * 3600 * 1000
 const MEMBERS = ['input', 'webhook', 's3Config', 'policy']
 const POLICY_MEMBERS = ['executionTimeout', 'lowPriority', 'ttl']
 
-/** The submission of a job that is all defaults. `input` is JSON text. */
+/** The submission of a job with default options. `input` is JSON text. */
 export function plainSubmission(input: string): Submission {
   return { input, executionTimeoutMs: null, ttlMs: JOB_DEFAULTS.ttl, lowPriority: JOB_DEFAULTS.lowPriority, webhook: null, s3Config: null }
 }
 
 /**
- * Reads the body of /run or /runsync. A refusal names the offending path. `queryTtl` is the `ttl` query parameter, if any; `allow` says which
- * private hosts a webhook may name (HOOK-7).
+ * Reads the body of /run or /runsync. A refusal names the offending path. `queryTtl` is the `ttl` query parameter, if any; `allow` lists
+ * the private hosts that a webhook may name (HOOK-7).
  */
 export function readSubmission(text: string, queryTtl: string | null, allow: WebhookAllowList): SubmitResult {
   const members: JsonObjectText = new Map()

@@ -1,15 +1,15 @@
 import { isTerminal, type Job } from './job.ts'
 
 /**
- * What became of a job, attempt by attempt: when each phase began and ended, out of what its row and its workers' lives say. Pure; times are
- * milliseconds since the epoch.
+ * The history of a job, attempt by attempt: when each phase began and ended, from its row and from the lives of its workers. Pure; times
+ * are milliseconds since the epoch.
  */
 
-/** How an attempt ended that another one followed, or a `/retry`. */
+/** The outcome of an attempt that was followed by another one or by a `/retry`. */
 export const PAST_OUTCOMES = ['LOST', 'FAILED', 'TIMED_OUT'] as const
 export type PastOutcome = (typeof PAST_OUTCOMES)[number]
 
-/** An attempt that is over, of a job that was queued again. */
+/** An attempt that has ended, of a job that was queued again. */
 export interface PastAttempt {
   attempt: number
   workerId: string
@@ -17,21 +17,21 @@ export interface PastAttempt {
   endedAtMs: number
   outcome: PastOutcome
   reason: string | null
-  /** Since when the job waited for the next one. */
+  /** Since when the job waited for the next attempt. */
   requeuedAtMs: number
 }
 
-/** What is known of a worker, also when it has left. */
+/** The known life of a worker, also after it has left. */
 export interface WorkerLife {
   id: string
   createdAtMs: number
-  /** A host took it. */
+  /** When it was placed on a host. */
   placedAtMs: number | null
-  /** Its container ran: the image was there. */
+  /** When its container started: the image was pulled. */
   startedAtMs: number | null
-  /** It asked for work. */
+  /** When it first asked for work. */
   readyAtMs: number | null
-  /** Null while it is here. */
+  /** When it left; null while it exists. */
   leftAtMs: number | null
   gpuTypeId: string | null
   gpuCount: number
@@ -41,7 +41,7 @@ export interface WorkerLife {
 export const PHASES = ['QUEUED', 'PLACING', 'IMAGE', 'START', 'RUNNING'] as const
 export type Phase = (typeof PHASES)[number]
 
-/** `toMs`: null while it goes on. */
+/** `toMs` is null while the phase lasts. */
 export interface PhaseSpan {
   phase: Phase
   fromMs: number
@@ -58,7 +58,7 @@ export interface AttemptSpan {
   phases: PhaseSpan[]
 }
 
-/** The attempts of a job in their order, each with the wait before it. `lives`: of the workers that had it, as far as they are known. */
+/** The attempts of a job in their order, each with the wait before it. `lives`: those of its workers, as far as they are known. */
 export function attemptsOf(job: Job, past: readonly PastAttempt[], lives: ReadonlyMap<string, WorkerLife>): AttemptSpan[] {
   const before = past.filter(({ attempt }) => attempt < job.attempt || job.state === 'IN_QUEUE')
   const last = lastAttempt(
@@ -76,27 +76,27 @@ export function attemptsOf(job: Job, past: readonly PastAttempt[], lives: Readon
   })
 }
 
-/** Since when a queued job waits; null when it does not. */
+/** Since when a queued job waits; null if it is not queued. */
 export function waitingSinceMs(job: Job, past: readonly PastAttempt[]): number | null {
   return job.state === 'IN_QUEUE' ? (past.at(-1)?.requeuedAtMs ?? job.createdAtMs) : null
 }
 
 type Ended = Omit<AttemptSpan, 'phases'>
 
-// The row of the job holds its last attempt. One that was lost and whose result came all the same has ended with that result (LSE-11).
+// The row of the job has its last attempt. A lost attempt whose result arrived later ended with that result (LSE-11).
 function lastAttempt(job: Job, recorded: PastAttempt | undefined): Ended | null {
   if (job.holder === null || job.startedAtMs === null || job.state === 'IN_QUEUE') return null
   const { attempt, holder, startedAtMs, state } = job
   const facts = { attempt, workerId: holder.workerId, startedAtMs }
   if (!isTerminal(state)) return { ...facts, endedAtMs: null, outcome: 'RUNNING', reason: null }
-  // It was cancelled, or its time ran out, while it waited again.
+  // The job was cancelled, or its time ran out, while it was queued again.
   if (recorded && state !== 'COMPLETED' && state !== 'FAILED') return recorded
   const outcome = state === 'COMPLETED' || state === 'CANCELLED' || state === 'TIMED_OUT' ? state : 'FAILED'
   const endedAtMs = job.leaseUntilMs ?? job.finishedAtMs
   return { ...facts, endedAtMs, outcome, reason: job.errorDetail ?? job.error }
 }
 
-// A worker that was there before the job waited has nothing to wait for: its phases shrink to nothing and are left out.
+// If a worker existed before the job waited, its phases have no length and are left out.
 function phasesOf({ startedAtMs, endedAtMs }: Ended, waitedFromMs: number, life: WorkerLife | undefined): PhaseSpan[] {
   const within = (atMs: number | null | undefined, byDefault: number) => Math.min(startedAtMs, Math.max(waitedFromMs, atMs ?? byDefault))
   const created = within(life?.createdAtMs, startedAtMs)
@@ -114,7 +114,7 @@ function phasesOf({ startedAtMs, endedAtMs }: Ended, waitedFromMs: number, life:
   return spans.filter(({ phase, fromMs, toMs }) => phase === 'RUNNING' || toMs === null || toMs > fromMs)
 }
 
-/** The median length of each phase where there was one; null where there was none. Milliseconds. */
+/** The median length of each phase over the attempts that have it; null if none has. Milliseconds. */
 export function medianPhases(attempts: readonly AttemptSpan[]): Record<Phase, number | null> {
   const lengths: Record<Phase, number[]> = { QUEUED: [], PLACING: [], IMAGE: [], START: [], RUNNING: [] }
   for (const { phases } of attempts) {

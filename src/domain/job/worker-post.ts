@@ -1,17 +1,17 @@
 import { isJson, type JsonObjectText, jsonMembers, repairPythonJson, tryParse } from '../text/json-text.ts'
 
-/** Longest error text that is kept: it is part of every status reply, and a row of the queue has its limit too. */
+/** Upper bound of a stored error text: it is part of every status reply, and a row of the queue is limited too. */
 const MAX_ERROR_CHARS = 64 * 1024
 const MEMBERS = ['output', 'status', 'error', 'stopPod']
 
-/** What a worker's `job-done` body says (WRK-5, WRK-13, WRK-14). `output` is JSON text as it came. */
+/** The contents of a worker's `job-done` body (WRK-5, WRK-13, WRK-14). `output` is JSON text, unchanged. */
 export type WorkerPost =
   | { kind: 'progress'; output: string }
   | { kind: 'result'; output: string | undefined; error: string | null; stopWorker: boolean }
 
 /**
- * Reads a `job-done` body. Never refuses: a worker drops a result that is answered with 4xx (WRK-18), so a body that cannot be read
- * becomes a failed result that says so.
+ * Reads a `job-done` body. Never refuses one: a worker drops a result that is answered with 4xx (WRK-18), so an unreadable body becomes a
+ * failed result that says so.
  */
 export function readWorkerPost(body: string): WorkerPost {
   const members = membersOf(body)
@@ -27,7 +27,7 @@ export function readWorkerPost(body: string): WorkerPost {
   }
 }
 
-// What is JSON already is most of what comes, and is read once.
+// Most bodies are valid JSON, so they are parsed once; only others are repaired first.
 function membersOf(body: string): JsonObjectText | null {
   return jsonMembers(body, MEMBERS) ?? jsonMembers(repairPythonJson(body), MEMBERS)
 }
@@ -41,7 +41,7 @@ function readError(text: string | undefined): string | null {
   return error.length > MAX_ERROR_CHARS ? `${error.slice(0, MAX_ERROR_CHARS)}… (${error.length} characters)` : error
 }
 
-/** STR-2: a chunk is kept as posted when it is an object with `output`, else wrapped. */
+/** STR-2: a chunk is stored as posted if it is an object with `output`, else wrapped. */
 export function readChunk(body: string): string {
   const text = repairPythonJson(body)
   const members = jsonMembers(text, MEMBERS)

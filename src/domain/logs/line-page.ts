@@ -2,10 +2,10 @@ import type { LogLinesQuery } from '../../contract/logs/lines.ts'
 import type { LogSourceParam } from '../../contract/pods/logs.ts'
 import type { StoredLine } from '../text/log-stream.ts'
 
-/** Which way a page is read. */
+/** The direction in which a page is read. */
 export type Direction = 'older' | 'newer'
 
-/** Which lines are meant. Times in milliseconds since the epoch: the first is included, the last is not. */
+/** Selects lines. Times in milliseconds since the epoch: `sinceMs` is included, `untilMs` is not. */
 export interface LineFilter {
   source: LogSourceParam | null
   /** In lower case. */
@@ -14,27 +14,27 @@ export interface LineFilter {
   untilMs: number | null
 }
 
-/** What a page is to hold. */
+/** The request for one page of lines. */
 export interface LineWish {
   filter: LineFilter
   direction: Direction
-  /** Strictly before or after this line; null: from the end of the log that the direction leads away from. */
+  /** Strictly before or after this line; null: from the newest line if `older`, from the oldest if `newer`. */
   fromN: number | null
   limit: number
 }
 
-/** Some lines in their order, and how far was looked for them. */
+/** Lines in their order, and how far the search went. */
 export interface FoundLines {
   lines: StoredLine[]
-  /** The last line that was looked at in the direction, or the one at which it began. */
+  /** The last line that was examined in the direction, or the one at which the search began. */
   reachedN: number
-  /** Its time. */
+  /** The time of that line. */
   reachedAtMs: number
-  /** Nothing more is meant in this direction, as far as the log goes now. */
+  /** The log has no further matching lines in this direction, up to its current end. */
   isEnd: boolean
   /** The search was cut short. */
   isTruncated: boolean
-  /** The first and the last line that the log has. */
+  /** The numbers of the first and the last line in the log. */
   oldestN: number
   newestN: number
 }
@@ -56,8 +56,8 @@ export function isMeantLine({ atMs, source, line }: StoredLine, filter: LineFilt
 }
 
 /**
- * What a query wants read: one page, or two halves around a line. A page without a cursor begins where its times begin, else with the newest
- * lines.
+ * The pages that a query reads: one, or two halves around a line. A page without a cursor begins at `since` if it is set, else with the
+ * newest lines.
  */
 export function wishesOf(query: LogLinesQuery): LineWish[] {
   const filter = lineFilterOf(query)

@@ -1,7 +1,7 @@
 import type { StoredLine } from '../text/log-stream.ts'
 import type { Direction, FoundLines } from './line-page.ts'
 
-/** Pages of several logs as one, in the order of time. Pure. */
+/** Merges pages of several logs into one, ordered by time. Pure. */
 
 /** The place of a line among those of several logs: by time, then by worker, then by number. */
 export interface LinePlace {
@@ -14,7 +14,7 @@ export interface MergedLine extends StoredLine {
   workerId: string
 }
 
-/** What one log had for a page. */
+/** The page of one log. */
 export interface WorkerPage extends FoundLines {
   workerId: string
 }
@@ -22,7 +22,7 @@ export interface WorkerPage extends FoundLines {
 export interface MergedPage {
   /** Oldest first. */
   lines: MergedLine[]
-  /** Where the page goes on in its direction; null: nothing more is meant, as far as was looked. */
+  /** Where the page continues in its direction; null: the logs have no further matching lines, as far as they were searched. */
   next: LinePlace | null
   isTruncated: boolean
 }
@@ -33,7 +33,7 @@ export function comparePlaces(a: LinePlace, b: LinePlace): number {
   return a.n - b.n
 }
 
-/** `<` or `>`, then the place: what leads to the lines before or after it. */
+/** A cursor: `<` for the lines before a place or `>` for those after it, then the place. */
 export function placeCursor(direction: Direction, { atMs, workerId, n }: LinePlace): string {
   return `${direction === 'older' ? '<' : '>'}${atMs}.${workerId}.${n}`
 }
@@ -44,8 +44,8 @@ export function readPlaceCursor(cursor: string): { direction: Direction; place: 
 }
 
 /**
- * Joins what the logs had. Lines beyond the place at which some log was left before its end are not sure to be next, so the page ends there.
- * `after`: the place behind which it was read.
+ * Merges the pages of several logs. A log whose search stopped early may have matching lines beyond that place, so the merged page ends at
+ * the first such place. `after`: the place where the pages begin, which is not included.
  */
 export function mergePages(pages: readonly WorkerPage[], direction: Direction, after: LinePlace | null, limit: number): MergedPage {
   const sign = direction === 'older' ? -1 : 1

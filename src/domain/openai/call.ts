@@ -1,22 +1,22 @@
 import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../text/json-scan.ts'
 import { type JsonObjectText, jsonElements, readJson, tryParse } from '../text/json-text.ts'
 
-/** Most pieces that one JSON text is put together from. */
+/** Upper bound of the pieces that one JSON text is joined from. */
 const MAX_PIECES = 10_000
 
 /** A call of `/openai/*` as a job. `input` is JSON text. */
 export interface OpenaiCall {
   input: string
-  /** OAI-5: the answer is wanted as server-sent events. */
+  /** OAI-5: the client asks for server-sent events. */
   stream: boolean
 }
 
 export type OpenaiCallResult = { ok: true; call: OpenaiCall } | { ok: false; detail: string }
 
 /**
- * OAI-1, OAI-2: the input of the job that answers a call. `route` is everything after `/openai`, the query included; the body goes into
- * it as the text that came. Workers take a missing `openai_input` to mean GET and a present one to mean POST; any other method is named
- * beside it (PP-41).
+ * OAI-1, OAI-2: the input of the job that answers a call. `route` is everything after `/openai`, the query included; the body goes into it
+ * unchanged. Workers take a missing `openai_input` to mean GET and a present one to mean POST; any other method is named in `openai_method`
+ * (PP-41).
  */
 export function readOpenaiCall(method: string, route: string, body: string): OpenaiCallResult {
   const hasBody = method !== 'GET' && body.trim() !== ''
@@ -32,8 +32,8 @@ export function readOpenaiCall(method: string, route: string, body: string): Ope
 }
 
 /**
- * OAI-4: the JSON text to answer, from the JSON text of a job's output. A list of one element is that element; a list of strings is one
- * JSON text cut into pieces; a string that holds JSON is that JSON. Everything else is answered as it is.
+ * OAI-4: the JSON text of the response, from the JSON text of a job's output. A list of one element is that element; a list of strings is
+ * one JSON text cut into pieces; a string that contains JSON is that JSON. Any other output stays as it is.
  */
 export function unwrapOutput(output: string): string {
   const elements = jsonElements(output, MAX_PIECES)
@@ -53,7 +53,7 @@ function unquoteJson(text: string): string {
   return isJsonContainer(value) ? value : text
 }
 
-// Only an object or an array counts: a string such as "42" was meant as a string.
+// Only an object or an array counts: a string such as "42" is meant as a string.
 function isJsonContainer(text: string): boolean {
   const value = tryParse(text)
   return typeof value === 'object' && value !== null

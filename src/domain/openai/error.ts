@@ -5,14 +5,14 @@ import { readPythonLiteral } from '../text/python-literal.ts'
 const LOWEST_ERROR_STATUS = 400
 const HIGHEST_ERROR_STATUS = 599
 const UNSURE_STATUS = 500
-/** What the Python SDK makes of an exception in a generator; callers of this API get no traceback. */
+/** The text that the Python SDK makes of an exception in a generator; callers of this API get no traceback. */
 const GENERATOR_ERROR = /^handler: ([\s\S]*?) ?\ntraceback: /
-/** An output above this is not looked into for an error: it is an answer. */
+/** A longer output is not searched for an error: it is an answer. */
 const MAX_ERROR_TEXT_CHARS = 64 * 1024
 
 /**
- * OAI-7: the error that a job's `error` text means. Workers send JSON, the Python text form of a dict, or plain words; the status is
- * what the error itself says clearly, else 500.
+ * OAI-7: the error that a job's `error` text means. Workers send JSON, the Python text form of a dict, or plain text. The status is the
+ * first from 400 to 599 in a field of the error, else 500.
  */
 export function readWorkerError(text: string): OpenaiError {
   const value = tryParse(text) ?? readPythonLiteral(text)
@@ -20,7 +20,7 @@ export function readWorkerError(text: string): OpenaiError {
   return readErrorObject(value) ?? openaiError(UNSURE_STATUS, GENERATOR_ERROR.exec(words)?.[1] ?? words)
 }
 
-/** The error that a worker returned as if it were an answer: `{"object":"error",…}` or `{"error":{…}}`. Null for any other JSON text. */
+/** The error that a worker returned as if it were an answer: `{"object":"error",…}` or `{"error":{…}}`; null for any other JSON text. */
 export function readErrorOutput(output: string): OpenaiError | null {
   if (output.length > MAX_ERROR_TEXT_CHARS || !output.startsWith('{')) return null
   const value = tryParse(output)

@@ -3,23 +3,23 @@ import { jsonElements, jsonMembers } from '../text/json-text.ts'
 import { eventText, PING } from '../text/sse.ts'
 
 /**
- * What the client of a streamed answer has been sent so far. Workers cut their text at arbitrary places, so what may be added to it
- * depends on where it stands.
+ * The end of the text that the client of a stream has been sent. Workers cut their text at arbitrary places, so the text that may be added
+ * depends on whether an event is complete.
  */
 export interface SentText {
-  /** The start of the line that is not finished yet. */
+  /** The start of the incomplete last line. */
   line: string
-  /** The very end of the text. */
+  /** The last characters of the text. */
   end: string
-  /** OAI-5: `[DONE]` was among it. */
+  /** OAI-5: the text contained `[DONE]`. */
   done: boolean
 }
 
 export const NOTHING_SENT: SentText = { line: '', end: '', done: false }
 
-/** Enough of a line to tell `data: [DONE]` from any other. */
+/** Enough of a line to distinguish `data: [DONE]` from others. */
 const LINE_START_CHARS = 64
-/** As long as two line ends can be. */
+/** The length of two line ends. */
 const END_CHARS = 4
 const DONE_LINE = /(?:^|[\r\n])data: ?\[DONE\]/
 
@@ -40,7 +40,7 @@ export function chunkOutput(chunk: string): string {
   return jsonMembers(chunk, ['output'])?.get('output') ?? 'null'
 }
 
-/** What has been sent once `text` is sent too. */
+/** The state after `text` is sent too. */
 export function noteSent(sent: SentText, text: string): SentText {
   const seen = sent.line + text
   const lastLineEnd = Math.max(seen.lastIndexOf('\n'), seen.lastIndexOf('\r'))
@@ -51,17 +51,17 @@ export function noteSent(sent: SentText, text: string): SentText {
   }
 }
 
-/** OAI-6: a keepalive comment, or null in the middle of an event, which a comment would break in two. */
+/** OAI-6: a keepalive comment; null inside an event, which a comment would split. */
 export function pingText(sent: SentText): string | null {
   return isBetweenEvents(sent) ? PING : null
 }
 
-/** OAI-5: what ends a complete answer: `[DONE]`, unless the worker sent it. */
+/** OAI-5: the end of a complete response: `[DONE]`, or an empty text if the worker has sent it. */
 export function doneText(sent: SentText): string {
   return sent.done ? '' : `${closeEvent(sent)}${eventText('[DONE]')}`
 }
 
-/** OAI-7: what ends an answer that has begun and cannot be completed. */
+/** OAI-7: the end of a response that has begun and cannot be completed: an event with the error. */
 export function brokenText(sent: SentText, error: OpenaiError): string {
   return `${closeEvent(sent)}${eventText(`{"error":${openaiErrorMember(error)}}`)}`
 }

@@ -6,9 +6,9 @@ import { usdOfNanos } from '../money.ts'
 import { actionsOf } from '../pod/pod.ts'
 import { effect, jobsEffect } from './effect.ts'
 
-// Which things a stop of spending ends, and what goes on. Pure: asked of the tables that decide the actions themselves.
+// Plans a stop of spending: which resources it stops, and which go on. Pure; it uses the same tables that decide the actions themselves.
 
-/** A pod, as far as a stop looks at it. */
+/** The facts of a pod that a stop depends on. */
 export interface StoppablePod {
   id: string
   name: string
@@ -20,17 +20,17 @@ export interface StoppablePod {
   isToRun: boolean
   nanosPerHour: number
   stoppedNanosPerHour: number
-  /** Since when its host sees it do nothing; null: it works, or nobody knows, or nobody asked. */
+  /** Since when its host reports it idle; null: it is busy, its activity is unknown, or the caller did not ask for it. */
   idleSinceMs: number | null
 }
 
-/** Bounds of an endpoint's workers. */
+/** The bounds of an endpoint's number of workers. */
 export interface WorkerBounds {
   min: number
   max: number
 }
 
-/** An endpoint with workers, or one that was named. */
+/** An endpoint that has workers, or that the request names. */
 export interface StoppableEndpoint {
   id: string
   name: string
@@ -46,11 +46,11 @@ export interface Stoppable {
   volumes: readonly { id: string; name: string; nanosPerHour: number }[]
 }
 
-/** What a stop is about. */
+/** The resources that a stop applies to. */
 export interface StopSelection {
-  /** Only these; null: all that runs. */
+  /** Only these; null: everything that runs. */
   ids: readonly string[] | null
-  /** Only what has done nothing for so long; null: whatever it does. */
+  /** Only resources that have been idle for this long, in milliseconds; null: busy ones too. */
   idleForMs: number | null
   nowMs: number
 }
@@ -63,19 +63,19 @@ type Fate = { thing: Thing; version: number; nanos: number } & (
 
 export interface DecidedStop extends Omit<SpendStopPlan, 'planId'> {
   savedNanosPerHour: number
-  /** Bounds that endpoints get, by id. */
+  /** The new bounds of endpoints, by id. */
   stoppedWorkers: ReadonlyMap<string, WorkerBounds>
-  /** Of what the plan was made: equal for equal plans. */
+  /** The contents of the plan as text: equal for equal plans. */
   facts: string
 }
 
 const SECOND_MS = 1000
 const NO_MEMBER = 'the members of a cluster are not stopped: delete the cluster to end its cost'
 
-/** No workers at all: what runs finishes, and nothing is begun. */
+/** No workers at all: running jobs finish, and no job starts. */
 const PAUSED: WorkerBounds = { min: 0, max: 0 }
 
-/** What is stopped and what stays (SPD-10, SPD-8). At most `most` things. */
+/** The resources that are stopped and those that stay (SPD-10, SPD-8). At most `most` are stopped. */
 export function decideSpendStop({ pods, endpoints, volumes }: Stoppable, selection: StopSelection, most: number): DecidedStop {
   const { ids } = selection
   const isNamed = (id: string) => ids === null || ids.includes(id)
@@ -129,7 +129,7 @@ function ofEndpoint(endpoint: StoppableEndpoint, selection: StopSelection): Fate
 
 type Ending = { stops: true; savesNanos: number; effects: ChangeEffect[]; workers: WorkerBounds } | { stops: false; reason: string }
 
-/** An endpoint that does nothing goes on taking jobs: it only keeps no workers for them (SPD-8). */
+/** An idle endpoint still takes jobs; only its minimum number of workers becomes 0 (SPD-8). */
 function idleFate(resource: ChangedResource, { workers, nanosPerHour, stake }: StoppableEndpoint, selection: StopSelection): Ending {
   const since = stake.workers.map(({ idleSinceMs }) => idleSinceMs)
   if (stake.queued + stake.running > 0 || since.length === 0 || !isIdle(since, selection))
@@ -144,7 +144,7 @@ function idleFate(resource: ChangedResource, { workers, nanosPerHour, stake }: S
   }
 }
 
-/** Whether all of these have done nothing for as long as is asked. */
+/** Whether all of these have been idle for the requested time. */
 function isIdle(sinceMs: readonly (number | null)[], { idleForMs, nowMs }: StopSelection): boolean {
   return idleForMs === null || sinceMs.every((ms) => ms !== null && ms <= nowMs - idleForMs)
 }
@@ -175,7 +175,7 @@ function stay({ thing, version, nanos, ...fate }: Fate, reason: string): Fate {
   return { thing, version, nanos, stops: false, reason: 'reason' in fate ? fate.reason : reason }
 }
 
-// The dearest first, so that what is left for a second stop is what costs least.
+// The most expensive first, so that the cheapest are left for a second stop.
 function bounded(fates: readonly Fate[], most: number): Fate[] {
   const order = fates.toSorted((a, b) => b.nanos - a.nanos || (a.thing.id < b.thing.id ? -1 : 1))
   let left = most

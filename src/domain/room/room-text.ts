@@ -2,24 +2,26 @@ import type { PlacementRequest } from '../host/placement.ts'
 import { mayGo, type RoomHolder, type RoomOffer } from './give-way.ts'
 import type { RoomAllocation } from './room.ts'
 
-/** Who holds the room, for the account that looks for it: its own endpoints by name, others only counted (PP-185). Pure. */
+/**
+ * Describes the workloads that hold the capacity an account needs: its own endpoints by name, those of others only counted (PP-185). Pure.
+ */
 
 export interface RoomView {
   teamId: string
-  /** The endpoint that looks for room. */
+  /** The endpoint that needs capacity. */
   endpointId: string
   request: PlacementRequest
   allocations: readonly RoomAllocation[]
-  /** Of the account's own endpoints that were asked. */
+  /** The answers of the account's own endpoints that were asked. */
   offers: ReadonlyMap<string, RoomOffer>
   /** Names of the account's endpoints. */
   names: ReadonlyMap<string, string>
 }
 
-/** Own endpoints that are named. */
+/** Upper bound of own endpoints that the text names. */
 const MAX_NAMED = 3
 
-/** Who holds the room that is wanted; null when nobody does. */
+/** Text about the workloads that hold the needed capacity; null if there are none. */
 export function describeRoom(view: RoomView): string | null {
   const { teamId, allocations } = view
   const own = allocations.filter((allocation) => allocation.teamId === teamId)
@@ -64,7 +66,7 @@ function usesText(offer: RoomOffer, held: readonly RoomAllocation[]): string {
     ...spareText(offer, idle.slice(0, offer.spare)),
     ...(kept > 0 ? [`${count(kept, 'idle worker')} kept for ${offer.keptFor}`] : []),
   ]
-  // One that is gone since its room was looked up holds nothing any more.
+  // Workers that have left since the allocations were read are not among the holders.
   return texts.join(', ') || count(held.length, 'worker')
 }
 

@@ -1,11 +1,11 @@
 import { type PlacementHost, type PlacementRequest, rankHosts } from '../host/placement.ts'
 import { mayGo, type RoomOffer } from './give-way.ts'
 
-/** Who would have to go so that a worker that fits nowhere has room (PP-180, PP-183). Pure. */
+/** Chooses the workers to preempt so that a worker that fits on no host gets capacity (PP-180, PP-183). Pure. */
 
-/** What a workload holds of a host. */
+/** The capacity that a workload holds on a host. */
 export interface RoomAllocation {
-  /** The worker's or the pod's. */
+  /** The id of the worker or pod. */
   id: string
   hostId: string
   teamId: string
@@ -19,22 +19,22 @@ export interface RoomAllocation {
 }
 
 export interface RoomSearch {
-  /** The account that looks for room. */
+  /** The account that needs capacity. */
   teamId: string
   request: PlacementRequest
-  /** Those that the request would fit if they were empty. */
+  /** The hosts that the request would fit if they were empty. */
   hosts: readonly PlacementHost[]
-  /** All that these hosts hold. */
+  /** All allocations on these hosts. */
   allocations: readonly RoomAllocation[]
-  /** What the endpoints that were asked answered, by their id. */
+  /** The answers of the endpoints that were asked, by their id. */
   offers: ReadonlyMap<string, RoomOffer>
-  /** Workers that are leaving, beside those of the offers. */
+  /** Workers that are leaving, beside those in the offers. */
   leavingIds: ReadonlySet<string>
 }
 
 export type RoomPlan =
   | { kind: 'none' }
-  /** Enough is leaving already: whoever looks for room waits for that. */
+  /** Enough workers are leaving already: the request waits for their capacity. */
   | { kind: 'coming' }
   | { kind: 'displace'; workers: { endpointId: string; workerId: string }[] }
 
@@ -44,13 +44,16 @@ interface Candidate {
   idleMs: number
 }
 
-/** Hosts that the request would fit if nothing ran on them. */
+/** The hosts that the request would fit if nothing ran on them. */
 export function promisingHosts(request: PlacementRequest, hosts: readonly PlacementHost[]): PlacementHost[] {
   const fitting = new Set(rankHosts(request, hosts.map(emptied)).candidates.map(({ hostId }) => hostId))
   return hosts.filter(({ id }) => fitting.has(id))
 }
 
-/** The fewest idle workers of one host whose room is enough, those of the own account and the longest idle first. */
+/**
+ * Chooses idle workers of one host whose capacity is enough: as few of other accounts as possible, then as few as possible, then those idle
+ * for the longest time.
+ */
 export function planRoom(search: RoomSearch): RoomPlan {
   const byHost = Map.groupBy(search.allocations, ({ hostId }) => hostId)
   const leaving = new Set([...search.leavingIds, ...leavingOf(search.offers)])
@@ -65,7 +68,10 @@ export function planRoom(search: RoomSearch): RoomPlan {
   return { kind: 'displace', workers: best.map(({ allocation }) => ({ endpointId: allocation.ownerId, workerId: allocation.id })) }
 }
 
-/** Whether work of one account may displace idle workers of another on this host (PP-183). */
+/**
+ * Whether a workload of one account may preempt idle workers of another on this host (PP-183): only if the asker has less than an equal
+ * share of the host, and the giver more.
+ */
 export function mayDisplace(asker: string, giver: string, host: PlacementHost, held: readonly RoomAllocation[]): boolean {
   const accounts = new Set([asker, ...held.map(({ teamId }) => teamId)]).size
   const shareOf = (teamId: string) =>
@@ -76,7 +82,7 @@ export function mayDisplace(asker: string, giver: string, host: PlacementHost, h
   return shareOf(giver) * accounts > 1 && shareOf(asker) * accounts < 1
 }
 
-/** The largest part of anything of a host that these hold. */
+/** The share of the host resource that these allocations use most. */
 function dominantShare(host: PlacementHost, held: readonly RoomAllocation[]): number {
   const gpus = host.gpus.map(({ typeId, total }) => part(gpusOf(held, typeId), total))
   return Math.max(part(sum(held, 'vcpus'), host.vcpuTotal), part(sum(held, 'memoryMb'), host.memoryMbTotal), ...gpus)
@@ -95,7 +101,7 @@ function chooseOn(
   const single = candidates.find((candidate) => isEnough([candidate]))
   if (single) return [single]
   if (!isEnough(candidates)) return null
-  // The last ones first, so that those stay who are of another account or have been idle for the shortest time.
+  // Removes unneeded candidates from the end, so that workers of other accounts and those idle for the shortest time stay.
   return candidates.toReversed().reduce((chosen, candidate) => {
     const without = chosen.filter((other) => other !== candidate)
     return isEnough(without) ? without : chosen
@@ -134,7 +140,7 @@ function isBetter(a: readonly Candidate[], b: readonly Candidate[]): boolean {
 function fits(request: PlacementRequest, host: PlacementHost, held: readonly RoomAllocation[], gone: ReadonlySet<string>): boolean {
   const left = held.filter(({ id }) => !gone.has(id))
   const freed = held.filter(({ id }) => gone.has(id))
-  // From the totals: a host that shrank below what it holds has less than nothing free.
+  // Computed from the totals: a host that shrank below its allocations has a negative amount free.
   const room = {
     ...host,
     vcpuFree: host.vcpuTotal - sum(left, 'vcpus'),

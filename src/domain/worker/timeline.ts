@@ -1,6 +1,6 @@
 import { isThrottled, type Worker, type WorkerPhase } from './worker.ts'
 
-/** What an endpoint has at an instant, and the most that it had since the sample before (HIS-20). */
+/** The counts of an endpoint at an instant, and the maxima since the sample before (HIS-20). */
 export interface EndpointSample extends EndpointCounts {
   atMs: number
   mostQueued: number
@@ -24,7 +24,7 @@ export const COUNTS = [
   'ready',
   'failed',
 ] as const satisfies readonly (keyof EndpointCounts)[]
-/** What changes with every job is noted this often at most. */
+/** Counts that change with every job are sampled at most this often. */
 const EVERY_MS = 60_000
 
 /** The counts of an endpoint. A draining worker counts as ready: it works until it ends. */
@@ -39,16 +39,16 @@ export function countsOf(queued: number, inProgress: number, workers: readonly W
   return counts
 }
 
-/** What is known between samples: the last one that was noted, and what has been since. */
+/** The state between samples: the last stored sample, and the counts since. */
 export interface Watch {
   noted: EndpointSample | null
-  /** As it was after the last commit; null: as noted. */
+  /** The counts after the last commit, not stored yet; null: equal to `noted`. */
   since: EndpointSample | null
 }
 
 /**
- * What to note of the counts after a commit (HIS-20): another number of workers at once, jobs once a minute, and before a change what had been
- * for a minute or more, so that a quiet time reads as it was.
+ * The samples to store after a commit (HIS-20): another number of workers at once, jobs once a minute, and before a change the counts that
+ * had lasted for a minute or more, so that a quiet time is shown as it was.
  */
 export function watchCounts({ noted, since }: Watch, counts: EndpointCounts, atMs: number): { notes: EndpointSample[]; watch: Watch } {
   const notes: EndpointSample[] = []
@@ -73,7 +73,7 @@ export function watchCounts({ noted, since }: Watch, counts: EndpointCounts, atM
   return { notes: [...notes, sample], watch: { noted: sample, since: null } }
 }
 
-/** Steps of an answer. */
+/** The time steps of a response. */
 export interface Steps {
   fromMs: number
   stepMs: number
@@ -86,7 +86,7 @@ const USUAL_STEPS = 360
 const KEPT_MS = 30 * 86_400_000
 const DEFAULT_SPAN_MS = 86_400_000
 
-/** What is answered to a wish (HIS-21); null: the time ends before it begins. */
+/** The time steps for a query (HIS-21); null: the time ends before it begins. */
 export function stepsOf(wish: { fromMs: number | null; toMs: number | null; stepMs: number | null }, nowMs: number): Steps | null {
   const toMs = Math.min(wish.toMs ?? nowMs, nowMs)
   const fromMs = Math.max(wish.fromMs ?? toMs - DEFAULT_SPAN_MS, nowMs - KEPT_MS)
@@ -101,14 +101,14 @@ export function stepsOf(wish: { fromMs: number | null; toMs: number | null; step
 
 export interface CountSeries {
   name: keyof EndpointCounts
-  /** At the end of each step; null before the first that is known, and behind now. */
+  /** The count at the end of each step; null before the first sample. */
   points: (number | null)[]
-  /** The most within it. */
+  /** The maximum within each step. */
   maxima: (number | null)[]
 }
 
 /**
- * Samples, oldest first, as columns (HIS-21). What was noted holds until the next sample; `samples` begins with the last one before the window, if
+ * Samples, oldest first, as columns (HIS-21). A sample holds until the next one; `samples` begins with the last one before the window, if
  * there is one.
  */
 export function countSeries(samples: readonly EndpointSample[], { fromMs, stepMs, count }: Steps, nowMs: number): CountSeries[] {
@@ -137,7 +137,7 @@ function mostOf(sample: EndpointSample, name: keyof EndpointCounts): number {
   return name === 'inProgress' ? sample.mostInProgress : sample[name]
 }
 
-/** A worker became something else. */
+/** A change of a worker's phase or reason. */
 export interface WorkerChange {
   n: number
   atMs: number
@@ -147,14 +147,14 @@ export interface WorkerChange {
   release: number | null
 }
 
-/** A charged interval of a worker; `toMs`: null while it lasts. */
+/** A charged interval of a worker; `toMs` is null while it lasts. */
 export interface ChargedTime {
   fromMs: number
   toMs: number | null
   nanosPerHour: number
 }
 
-/** Millionths of a USD in each step: `amount` cuts an interval, so that its parts sum to the whole. */
+/** The charges in each step, in millionths of a USD: `amount` charges part of an interval, so that the parts sum to the whole. */
 export function spendSeries(
   charged: readonly ChargedTime[],
   { fromMs, stepMs, count }: Steps,
