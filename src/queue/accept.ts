@@ -8,30 +8,30 @@ import type { Submission } from '../domain/job/submit.ts'
 import { liveConfig, type Tx } from './tx.ts'
 import { hurrySearch } from './workers/outside-calls.ts'
 
-/** RUN-7: a queue is full when it is longer than both. */
+/** RUN-7: a queue is full when its length exceeds both limits. */
 const QUEUE_FLOOR = 50
 const QUEUE_PER_WORKER = 500
 const ID_RANDOM_BYTES = 10
 
-/** What is to become a job. */
+/** A request that is to become a job. */
 export interface JobRequest {
   submission: Submission
-  /** Its client waits for the result. */
+  /** Whether its client waits for the result. */
   sync: boolean
-  /** How long it asked to wait, milliseconds; 0 for no word (PP-4). */
+  /** Requested waiting time, milliseconds; 0: none requested (PP-4). */
   waitMs: number
-  /** Seals the client's `s3Config` for the job that it becomes (PP-73); null without one. */
+  /** Seals the client's `s3Config` with the id of the job (PP-73); null without one. */
   sealS3Config: ((jobId: string) => string) | null
 }
 
-/** Why there is no job. */
+/** Reason for refusing a request. */
 export interface Refused {
   key: ProblemKey
   detail: string
   headers: Record<string, string>
 }
 
-/** The key under which a request may come again, and what it says (PP-72). */
+/** Idempotency key of a request, with the fingerprint of its content (PP-72). */
 export interface Idempotency {
   userId: string
   key: string
@@ -57,7 +57,7 @@ const KEY_MISUSED: Refused = {
   headers: {},
 }
 
-/** Queues a job with everything that belongs to it, unless the endpoint is deleted or full (RUN-7, PP-75). */
+/** Queues a job with all its data, unless the endpoint is deleted or full (RUN-7, PP-75). */
 export function acceptJob(tx: Tx, request: JobRequest): Accepted {
   const { state, nowMs, effects } = tx
   const config = liveConfig(state)
@@ -65,7 +65,7 @@ export function acceptJob(tx: Tx, request: JobRequest): Accepted {
   const queued = state.jobs.queuedNormal + state.jobs.queuedLow
   if (queued > QUEUE_FLOOR && queued > config.workers.max * QUEUE_PER_WORKER) return { refused: QUEUE_FULL }
   if (state.isFull()) {
-    // Only accepted keys sweep out old ones, so what they fill would never be given back.
+    // Expired keys are otherwise removed only when a key is accepted, so their space would never be freed.
     state.keys.sweep(nowMs)
     return { refused: STORAGE_FULL }
   }
@@ -77,7 +77,7 @@ export function acceptJob(tx: Tx, request: JobRequest): Accepted {
   return { job }
 }
 
-/** The job and its key together, so that a repeat never finds one without the other (PP-72). */
+/** Stores the job and its key together, so that a repeat never finds one without the other (PP-72). */
 export function acceptOnce(tx: Tx, request: JobRequest, idempotency: Idempotency | null): Accepted | { repeatOf: string } {
   if (!idempotency) return acceptJob(tx, request)
   const { userId, key, fingerprint } = idempotency

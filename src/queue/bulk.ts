@@ -4,18 +4,18 @@ import { cancelJob, requeueJob } from './jobs.ts'
 import { settleJob } from './transitions.ts'
 import type { Tx } from './tx.ts'
 
-/** What is done to many jobs (JL-30). */
+/** Action on many jobs (JL-30). */
 export type BulkAction = 'cancel' | 'retry'
 
-/** A job that a change has not changed, and why. */
+/** A job that an action left unchanged, and why. */
 export interface LeftJob {
   id: string
-  /** As it is; null: deleted. */
+  /** Present status; null: deleted. */
   status: JobState | null
   reason: string
 }
 
-/** What became of some jobs: those that were changed, and those that were not in a state for it any more. */
+/** Numbers of jobs that a bulk step read, changed, and skipped because their state did not allow the action. */
 export interface BulkCounts {
   looked: number
   changed: number
@@ -27,7 +27,7 @@ export function mayChange(action: BulkAction, job: Job): boolean {
   return action === 'cancel' ? !isTerminal(job.state) : refuseRetry(job) === null
 }
 
-/** Why an action does not change jobs of a state that it cannot change; null: there is no such job (JL-41). */
+/** Why an action does not change a job in a state that does not allow it; null state: there is no such job (JL-41). */
 export function refusalOf(action: BulkAction, state: JobState | null): string {
   if (state === null) return 'there is no such job'
   if (action === 'cancel') return 'it is over'
@@ -35,8 +35,8 @@ export function refusalOf(action: BulkAction, state: JobState | null): string {
 }
 
 /**
- * Does to some jobs what `/cancel` and `/retry` do to one, each as it is now: what has ended meanwhile is skipped. `isMeant`: whether a job is
- * still one of those that were asked for. Stops early when notifications take too much room for one commit.
+ * Cancels or retries jobs as `/cancel` and `/retry` do, each by its present state: jobs that have ended meanwhile are skipped. `isMeant`:
+ * whether a job still matches the selection. Stops early when the notifications fill one commit.
  */
 export function bulkStep(
   tx: Tx,

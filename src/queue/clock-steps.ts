@@ -6,11 +6,11 @@ import { silenceLimitMs } from './transitions.ts'
 import type { Tx } from './tx.ts'
 
 /**
- * Steps of the wall clock (CLK-3, CLK-4): deadlines of what runs stand in rows by the wall clock, so that they outlive the object, and are
- * moved with it. A ttl and a retention are dates that the client was given, and stay.
+ * Steps of the wall clock (CLK-3, CLK-4). Deadlines of running jobs and workers are stored in wall clock time, so that they outlive the
+ * object, and are moved with the clock. A ttl and a retention are dates that the client was given, and stay.
  */
 
-/** The clock was set by `byMs`: every lease, execution timeout and deadline of a worker is as far away as it was. */
+/** Moves all leases, execution timeouts and worker deadlines by `byMs` after the clock was set, so that the time left stays the same. */
 export function moveDeadlines(tx: Tx, byMs: number): void {
   if (byMs === 0) return
   const { jobs, workers, meta } = tx.state
@@ -33,8 +33,8 @@ function moveStops({ state: { workers } }: Tx, workerId: string, byMs: number): 
 }
 
 /**
- * By how much the clock was set while the object rested, or how long the plane was away: neither is the fault of what ran meanwhile, and its
- * execution timeout does not count it (CLK-4). To be moved before `beginCommit`, which then begins the leases anew (PP-13).
+ * Step of the clock while the object was not in memory, or the duration of an outage of the plane, milliseconds. Neither counts towards the
+ * execution timeouts of running jobs (CLK-4). Apply it with `moveDeadlines` before `beginCommit`, which then restarts the leases (PP-13).
  */
 export function stepOverRestOf(tx: Tx): number {
   const { state, nowMs } = tx
@@ -45,7 +45,8 @@ export function stepOverRestOf(tx: Tx): number {
   return stepOverRest(Math.max(...seen, armedAfterMs(tx) ?? 0), nowMs, isOutage(tx))
 }
 
-// Rows do not have the latest pings (LSE-24). While the silence of a worker is waited for, no commit sets the alarm further ahead than that.
+// Lower bound of the object's last activity, because rows lack the latest pings (LSE-24). While a worker may fall silent, no commit sets
+// the alarm further ahead than the silence limit.
 function armedAfterMs({ state }: Tx): number | null {
   const armed = state.meta.alarmAtMs()
   if (armed === null) return null

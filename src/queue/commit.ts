@@ -5,22 +5,28 @@ import type { Tx } from './tx.ts'
 import { tellRoomSeekers } from './workers/give-way.ts'
 import { planWorkers } from './workers/scale.ts'
 
-/** The frame of every commit. Operations come between its two ends. */
+/** Begin and end of every commit; operations run between them. */
 
-/** Before the operations. `isFirst`: the queue has just been loaded from its rows. */
+/** Runs before the operations. `isFirst`: the queue has just been loaded from its rows. */
 export function beginCommit(tx: Tx, isFirst: boolean): void {
   absorbOutage(tx)
   if (isFirst) excuseAfterLoad(tx)
 }
 
-/** What the operations of a commit lead to, beside their effects. */
+/** Results of a commit, beside its effects. */
 export interface CommitEnd {
   taken: TakeReply[]
-  /** When to decide about workers again although nothing happens. Undefined: nothing was decided, the last word stands. */
+  /**
+   * Time of the next scaling decision if no event causes an earlier one. Undefined: this commit decided nothing, and the previous time
+   * stays.
+   */
   scaleAtMs: number | null | undefined
 }
 
-/** After the operations: work for those who ask, then workers for the work. `decide`: also when no operation asked for it. */
+/**
+ * Runs after the operations: dispatches jobs to open takes, then plans workers for the queue. `decide`: plan workers even when no operation
+ * requested it.
+ */
 export function endCommit(tx: Tx, decide: boolean): CommitEnd {
   const taken = dispatch(tx)
   const scaleAtMs = decide || tx.effects.scale ? earliest([planWorkers(tx), tellRoomSeekers(tx)]) : undefined

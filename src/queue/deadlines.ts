@@ -7,19 +7,19 @@ import type { Tx } from './tx.ts'
 import { heldCounts, tellWorker } from './worker-rows.ts'
 import { finishesByMs } from './workers/outside-calls.ts'
 
-/** All deadlines of a queue. Their columns are the truth; an alarm only makes sure that somebody looks. */
+/** All deadlines of a queue. Their columns are authoritative; an alarm only triggers the check. */
 
-/** Jobs settled in one commit; the rest follow at once in the next. */
+/** Jobs settled in one commit; the others follow at once in the next commit. */
 const DUE_BATCH = 200
-/** An outside call that takes longer than this is looked at again. */
+/** An outside call that takes longer than this is checked again. */
 const IN_FLIGHT_LIMIT_MS = 30_000
-/** An alarm that is later than this many ping intervals was not late by itself: the plane was away. */
+/** An alarm that is late by this many ping intervals means that the plane itself was down. */
 const OUTAGE_INTERVALS = 2
 
 /** Applies every deadline that has passed. */
 export function settleDue(tx: Tx): void {
   const { jobs, workers, outbox } = tx.state
-  // By number, not by row: settling one job may fail its worker and with it end the leases of later ones.
+  // Reads each job anew by its number, because settling one job may fail its worker and so end the leases of later ones.
   const isEnough = outbox.meter()
   for (const seq of jobs.due(tx.nowMs, DUE_BATCH)) {
     if (isEnough()) break
@@ -47,7 +47,7 @@ function lateReason({ state }: Tx, reason: string | null): string {
   return `the worker was not healthy within 7 minutes${reason === null ? '' : `: ${reason}`}`
 }
 
-// LSE-7: its container is being removed anyway, but its jobs do not wait for that.
+// LSE-7: the container is being removed anyway, but its jobs do not wait for that.
 function settleDraining(tx: Tx, worker: DrainingWorker): void {
   if (isSilent(tx, worker)) endLeases(tx, worker.id, silenceReason(tx.state), LOST)
 }
@@ -58,8 +58,8 @@ function settleReady(tx: Tx, worker: ReadyWorker): void {
 }
 
 /**
- * The earliest instant at which time alone changes a job or a worker, or null. Outside calls for the workers in `inFlight` are under way:
- * they end in a commit of their own, and waking for them meanwhile would spin.
+ * Earliest instant at which time alone changes a job or a worker, or null. Workers in `inFlight` have an outside call in progress, which
+ * ends in a commit of its own; waking for them before that would spin.
  */
 export function nextDueAtMs(state: QueueState, nowMs: number, inFlight: ReadonlySet<string>): number | null {
   const held = heldCounts(state)
@@ -87,15 +87,15 @@ function finite(atMs: number): number | null {
   return Number.isFinite(atMs) ? atMs : null
 }
 
-/** The earliest of some instants; null when there is none. */
+/** Earliest of several instants; null when there is none. */
 export function earliest(timesMs: readonly (number | null)[]): number | null {
   const known = timesMs.filter((atMs) => atMs !== null)
   return known.length === 0 ? null : Math.min(...known)
 }
 
 /**
- * PP-13: when the plane itself was away (its alarm is far overdue), silence of the workers proves nothing: their leases and their own
- * deadlines start again from now, once. Their hosts have to come back first, so nobody is given less time than a silent host (HOST-36).
+ * PP-13: after an outage of the plane itself (its alarm is far overdue), the silence of workers proves nothing: their leases and deadlines
+ * restart once. Their hosts have to reconnect first, so each gets at least the time of a silent host (HOST-36).
  */
 export function absorbOutage(tx: Tx): void {
   const { state, nowMs } = tx
@@ -106,14 +106,14 @@ export function absorbOutage(tx: Tx): void {
   for (const worker of state.workers.all()) excuseWorker(tx, worker, untilMs)
 }
 
-/** Whether the alarm is so late that the plane itself must have been away. */
+/** Whether the alarm is so late that the plane itself must have been down. */
 export function isOutage({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): boolean {
   const armed = state.meta.alarmAtMs()
   return armed !== null && nowMs - armed >= OUTAGE_INTERVALS * state.pingIntervalMs
 }
 
 function excuseWorker(tx: Tx, worker: Worker, untilMs: number): void {
-  // One that serves requests, or was still starting, has no pings or takes to miss.
+  // A worker that serves requests, or was still starting, has no pings or takes to miss.
   if (!('lastSeenAtMs' in worker) || worker.lastSeenAtMs === null) return
   tellWorker(tx, worker.id, { kind: 'ping' })
   if (untilMs > tx.nowMs + silenceLimitMs(tx.state)) tellWorker(tx, worker.id, { kind: 'excused', untilMs })

@@ -5,25 +5,25 @@ import { drainWorker, settleJob } from './transitions.ts'
 import { liveConfig, type Tx } from './tx.ts'
 import { tellWorker } from './worker-rows.ts'
 
-/** Jobs looked at beyond what the open takes can hold, for the case that the first ones may not go to these workers (LSE-9). */
+/** Number of jobs read beyond the capacity of the open takes, because the first ones may be barred from these workers (LSE-9). */
 const LOOK_AHEAD = 16
-/** Input bytes of one batch reply stay below this; further jobs go out with the next take. */
+/** A batch reply takes no further job once its inputs exceed this many characters; the others go out with the next take. */
 const MAX_BATCH_CHARS = 20 * 2 ** 20
 
-/** One job as a take hands it out: JSON text but for its closing brace, and the sealed `s3Config` that belongs in front of that. */
+/** A job as a take returns it: JSON text without its closing brace, and the sealed `s3Config` that goes before that brace. */
 export interface TakenJob {
   jobId: string
   text: string
   sealed: string | null
 }
 
-/** What one open take gets, to be sent once it is durable. */
+/** Jobs for one open take, to be sent once the commit is durable. */
 export interface TakeReply {
   take: OpenTake
   jobs: TakenJob[]
 }
 
-/** Gives queued jobs to open takes. Returns the replies. */
+/** Leases queued jobs to open takes. Returns the replies. */
 export function dispatch(tx: Tx): TakeReply[] {
   const { jobs, takes } = tx.state
   const queuedJobs = jobs.queuedNormal + jobs.queuedLow
@@ -36,7 +36,7 @@ export function dispatch(tx: Tx): TakeReply[] {
 
   let queued = readHead(tx, wanted)
   let assignments = assignJobs(queued, takers)
-  // Rarely: the first jobs have expired or were held before by the workers that ask (LSE-9), so later ones have their turn.
+  // Rare: the first jobs have expired, or were held before by the asking workers (LSE-9), so later ones are read too.
   if (assignments.length < wanted && jobs.queuedNormal + jobs.queuedLow > queued.length) {
     queued = readHead(tx, wanted + LOOK_AHEAD)
     assignments = assignJobs(queued, takers)
@@ -46,7 +46,7 @@ export function dispatch(tx: Tx): TakeReply[] {
   return lease(tx, takers, assignments)
 }
 
-// PP-176: a start that took a job is no failed one.
+// PP-176: a start that took a job is no failed start.
 function forgetFailedStarts({ state }: Tx): void {
   if (state.meta.launch().failures > 0) state.meta.setLaunch({ failures: 0, notBeforeMs: 0 })
 }
@@ -65,7 +65,7 @@ function lease(tx: Tx, takers: readonly ReadyTaker[], assignments: readonly Assi
     const { take, workerId, boot } = taker
     const size = sizes.get(take) ?? 0
     if (size > MAX_BATCH_CHARS) continue
-    // Read back even when this very commit has inserted it: one way is simpler than two, and the page is still in memory.
+    // Read back even when this very commit has inserted it: a single path is simpler, and the page is still in memory.
     const input = payloads.get(job.seq, INPUT) ?? '{}'
     sizes.set(take, size + input.length)
     jobs.save(job, leaseJob(job, { workerId, boot }, tx.nowMs, { pingIntervalMs }))
@@ -79,15 +79,15 @@ function lease(tx: Tx, takers: readonly ReadyTaker[], assignments: readonly Assi
   return [...replies.values()]
 }
 
-/** The first jobs of the queue; those whose time is over are settled and left out. */
+/** First jobs of the queue; expired ones are settled and left out. */
 function readHead(tx: Tx, limit: number): Job[] {
   const head = tx.state.jobs.queueHead(limit)
   for (const job of head) if (tx.nowMs >= job.ttlAtMs) settleJob(tx, job.seq)
   return head.filter((job) => tx.nowMs < job.ttlAtMs)
 }
 
-// LSE-9: when a queued job was held before by every worker that could take it, one of them is replaced, or it would wait for ever beside
-// idle workers (PP-15).
+// LSE-9: when a queued job was held before by every worker that could take it, one of these workers is replaced; otherwise the job would
+// wait forever beside idle workers (PP-15).
 function makeRoom(tx: Tx, queued: readonly Job[], takers: readonly Taker[], assignments: readonly Assignment[]): void {
   const given = new Set(assignments.map((assignment) => assignment.takerIndex))
   const idle = takers.find((taker, index) => taker.held === 0 && !given.has(index))
@@ -103,7 +103,7 @@ function readyTakers({ state }: Tx, takes: readonly OpenTake[]): ReadyTaker[] {
   const version = liveConfig(state)?.version
   return takes.flatMap((take) => {
     const worker = state.workers.get(take.workerId)
-    // SCALE-6: a worker of an old release finishes what it holds and gets nothing new.
+    // SCALE-6: a worker of an old release finishes its jobs and gets no new ones.
     if (worker?.phase !== 'READY' || worker.boot !== take.boot || worker.version !== version) return []
     const { workerId, boot, capacity, parkedAtMs } = take
     return [{ take, workerId, boot, held: held.get(workerId) ?? 0, capacity, parkedAtMs }]

@@ -3,21 +3,21 @@ import { cancelJob } from './jobs.ts'
 import { drainWorker, settleJob, takeBackWorker } from './transitions.ts'
 import type { Tx } from './tx.ts'
 
-/** Jobs that one commit of a purge looks at. */
+/** Number of jobs that one commit of a purge reads. */
 const PURGE_BATCH = 1_000
 
-/** Takes over a configuration; an older revision than the known one changes nothing. */
+/** Stores a configuration, unless its revision is not newer than the stored one. */
 export function takeConfig({ state, effects }: Tx, config: EndpointConfig): void {
   if (state.meta.deleted()) return
   const known = state.meta.config()
   if (known && known.revision >= config.revision) return
   state.meta.setConfig(config)
-  // A new release deserves a fresh try: what failed may be what was changed.
+  // A new release starts without backoff: the cause of the failures may be fixed.
   if (known && known.version !== config.version) state.meta.setLaunch({ failures: 0, notBeforeMs: 0 })
   effects.scale = true
 }
 
-/** END-1: ends all workers and cancels all running jobs. Queued ones are many: `cancelBatch` ends them. */
+/** END-1: ends all workers and cancels all running jobs. The queued jobs may be many; `cancelBatch` cancels them. */
 export function deleteEndpoint(tx: Tx): void {
   const { state } = tx
   for (const { seq } of state.jobs.running()) {
@@ -31,12 +31,12 @@ export function deleteEndpoint(tx: Tx): void {
   tx.effects.scale = true
 }
 
-/** What workers and pods of a suspended account say of their end. */
+/** Reason for the end of workers and pods of a suspended account. */
 export const SUSPENDED = 'the account is suspended by the operator'
 
 /**
- * PP-214: a suspended account has no workers; what they held waits with the queued jobs, and has lost nothing. Ends it with false. Repeating it
- * changes nothing.
+ * PP-214: a suspended account has no workers; their jobs return to the queue and lose no attempt. `isSuspended` false ends the suspension.
+ * Idempotent.
  */
 export function suspendEndpoint(tx: Tx, isSuspended: boolean): void {
   const { state, effects } = tx
@@ -46,7 +46,7 @@ export function suspendEndpoint(tx: Tx, isSuspended: boolean): void {
   effects.scale = true
 }
 
-/** CTL-3: cancels some of the queued jobs; `more`: there are others. */
+/** CTL-3: cancels some of the queued jobs; `more`: others may remain. */
 export function cancelBatch(tx: Tx): { cancelled: number; more: boolean } {
   const isEnough = tx.state.outbox.meter()
   const jobs = tx.state.jobs.queued(PURGE_BATCH)
@@ -55,7 +55,7 @@ export function cancelBatch(tx: Tx): { cancelled: number; more: boolean } {
   for (const job of jobs) {
     if (isEnough()) break
     looked += 1
-    // PP-18: one whose time is over has ended by itself, whether or not an alarm has looked.
+    // PP-18: an expired job has ended by itself, even if no alarm has settled it yet.
     if (tx.nowMs >= job.ttlAtMs) settleJob(tx, job.seq)
     else {
       cancelJob(tx, job)

@@ -5,12 +5,12 @@ import { INPUT, type QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
 import { tellWorker } from './worker-rows.ts'
 
-/** Changes of jobs, each with everything that follows from it. */
+/** Changes of jobs, each with all its consequences. */
 
-/** TMO-7: how long a stopped job may still be pinged before its worker is killed. */
+/** TMO-7: time during which a stopped job may still be pinged before its worker is killed. */
 const STOP_GRACE_MS = 30_000
 
-/** A job by its id, as its row says; whatever time has done to it since is not looked at. */
+/** A job by its id, as stored; deadlines that have passed since are not applied. */
 export function peekJob(state: Pick<QueueState, 'jobs' | 'meta'>, jobId: string): Job | null {
   const seq = parseJobSeq(jobId, state.meta.idMask())
   const job = seq === null ? null : state.jobs.bySeq(seq)
@@ -21,7 +21,7 @@ export function peekJob(state: Pick<QueueState, 'jobs' | 'meta'>, jobId: string)
 export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void {
   const { jobs, payloads, meta } = tx.state
   const isOver = !isTerminal(before.state) && isTerminal(after.state)
-  // This reads the input, which the end removes.
+  // The notification reads the input, which the end removes.
   if (isOver) notifyEnd(tx, after, output)
   if (isOver) jobs.end(before, after, output)
   else jobs.save(before, after)
@@ -30,7 +30,7 @@ export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void
   if (before.state === 'IN_PROGRESS' && after.state !== 'IN_PROGRESS') markIdle(tx, before)
   if (after.state === 'IN_QUEUE' && before.state !== 'IN_QUEUE') {
     rememberAttempt(tx, before, after)
-    // LSE-12: what the old attempt streamed or reported and nobody read is not part of the next attempt.
+    // LSE-12: undelivered chunks and progress of the old attempt do not belong to the next one.
     payloads.clearAttempt(after.seq)
     meta.add('retried')
   }
@@ -59,7 +59,7 @@ function markIdle(tx: Tx, job: Job): void {
   if (workerId && tx.state.jobs.heldBy(workerId).length === 0) tellWorker(tx, workerId, { kind: 'idle' })
 }
 
-/** Removes a job and all that belongs to it (TMO-1, TMO-3). */
+/** Removes a job and all its data (TMO-1, TMO-3). */
 export function deleteJob(tx: Tx, job: Job): void {
   if (!isTerminal(job.state)) tellOfExpiry(tx, finishJob(job, 'TIMED_OUT', tx.nowMs))
   tx.state.jobs.remove(job)
@@ -70,27 +70,27 @@ export function deleteJob(tx: Tx, job: Job): void {
   if (job.state === 'IN_PROGRESS') markIdle(tx, job)
 }
 
-// JOB-9: a live job that is deleted by its ttl is spoken of once more, before its payloads go.
+// JOB-9: a live job that its ttl deletes is notified once more, before its payloads are removed.
 function tellOfExpiry(tx: Tx, expired: Job): void {
   notifyEnd(tx, expired)
   tx.effects.expiredJobs.set(expired.seq, expired)
 }
 
-/** While the input of a job that is now over is still there: writes its notification (HOOK-3). */
+/** Writes the notification of a finished job, while its input is still stored (HOOK-3). */
 function notifyEnd(tx: Tx, job: Job, output?: string): void {
   if (job.webhook === null) return
   const input = tx.state.payloads.get(job.seq, INPUT) ?? '{}'
   tx.state.outbox.add(job, job.webhook, notificationTexts(job, job.webhook, input, output))
 }
 
-/** Tells the holder to stop a job that is terminal or deleted already (WRK-26). */
+/** Orders the holder to stop a job that is terminal or deleted already (WRK-26). */
 export function orderStop(tx: Tx, job: Job): void {
   if (!job.holder) return
   tx.state.workers.orderStop(job.holder.workerId, job.id, tx.nowMs + STOP_GRACE_MS)
   tx.effects.stopPolls.add(job.holder.workerId)
 }
 
-/** CTL-1 and deletion of an endpoint: makes any live job terminal. */
+/** CTL-1, and deletion of an endpoint: cancels a live job; a terminal job stays as it is. */
 export function cancelJob(tx: Tx, job: Job): Job {
   if (isTerminal(job.state)) return job
   const cancelled = finishJob(job, 'CANCELLED', tx.nowMs)
@@ -99,7 +99,7 @@ export function cancelJob(tx: Tx, job: Job): Job {
   return cancelled
 }
 
-/** CTL-2: a job that may be retried goes back to the tail. */
+/** CTL-2: returns a job that may be retried to the end of the queue. */
 export function requeueJob(tx: Tx, job: Job): void {
   applyJob(tx, job, retryJob(job, tx.state.jobs.nextSequence()))
 }

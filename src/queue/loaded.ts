@@ -4,8 +4,8 @@ import type { Tx } from './tx.ts'
 import { tellWorker } from './worker-rows.ts'
 
 /**
- * LSE-24: the first commit of a queue that was loaded from its rows, which do not say what its workers have shown since. Each gets the time of one
- * more lease to ping; nothing is lost, and a worker that is gone is known as such that much later.
+ * LSE-24: first commit of a queue that was loaded from its rows, which lack the latest pings of its workers. Each worker gets the time of
+ * one more lease to ping; a worker that is gone is detected that much later.
  */
 export function excuseAfterLoad(tx: Tx): void {
   const { jobs, workers } = tx.state

@@ -4,17 +4,17 @@ import { currentJob, failWorker, killWorker, settleJob } from './transitions.ts'
 import type { Tx } from './tx.ts'
 import { tellWorker, workerOf } from './worker-rows.ts'
 
-/** What a worker says with a ping. */
+/** Content of a worker's ping. */
 export interface Ping {
-  /** Jobs that it says it holds. */
+  /** Jobs that the worker reports as held. */
   listed: ReadonlySet<string>
-  /** Of its SDK; null when it does not say. */
+  /** Version of its SDK; null when it reports none. */
   sdkVersion: string | null
-  /** Why it is unfit to work; null when it is well. */
+  /** Why it is unfit to work; null when it is healthy. */
   unhealthy: string | null
 }
 
-/** A ping: life of the worker and of each job that it lists (LSE-4, LSE-5, WRK-20). */
+/** Applies a ping: a sign of life of the worker and of each job that it lists (LSE-4, LSE-5, WRK-20). */
 export function takePing(tx: Tx, from: Holder, { listed, sdkVersion, unhealthy }: Ping): void {
   const worker = workerOf(tx.state, from)
   if (!worker) return
@@ -48,8 +48,8 @@ function renewLeases(tx: Tx, from: Holder, listed: ReadonlySet<string>, ignoreMi
 }
 
 /**
- * Stop orders against what the worker still pings (WRK-26, LSE-12). An order lives until its kill time: a worker that had not begun the job
- * yet drops the first order, so it is said again while the job is pinged; after the grace (TMO-7) the worker is killed.
+ * Compares stop orders with the jobs that the worker still pings (WRK-26, LSE-12). An order lasts until its kill time. A worker that had
+ * not begun the job drops the first order, so the order is repeated while the job is pinged; after the grace (TMO-7) the worker is killed.
  */
 function enforceStops(tx: Tx, worker: Worker, listed: ReadonlySet<string>): void {
   const { workers } = tx.state

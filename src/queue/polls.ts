@@ -2,18 +2,18 @@ import { doubtTake, type Holder, showIdle } from '../domain/job/job.ts'
 import type { Tx } from './tx.ts'
 import { forgetOvercomeFailures, tellWorker, workerOf } from './worker-rows.ts'
 
-/** What a request for work comes to: it waits for a job, ends soon because its worker does, or is turned away. */
+/** Outcome of a request for work: it waits for a job, it ends soon because its worker is draining, or it is refused. */
 export type TakeVerdict = 'waits' | 'draining' | 'refused'
 
-/** A request for work. */
+/** Parameters of a request for work. */
 export interface Ask {
-  /** The worker says that it holds no job (LSE-3). */
+  /** The worker reports that it holds no job (LSE-3). */
   idle: boolean
-  /** Its host says that it sends the request again, because no answer came (PP-175). */
+  /** The host reports a repeated request, because the first one was not answered (PP-175). */
   again: boolean
 }
 
-/** A worker asks for work (WRK-7, WRK-29). */
+/** Applies a worker's request for work (WRK-7, WRK-29). */
 export function askForWork(tx: Tx, from: Holder, { idle, again }: Ask): TakeVerdict {
   const worker = workerOf(tx.state, from)
   if (!worker || worker.phase === 'FAILED' || worker.phase === 'PLACING') return 'refused'
@@ -30,12 +30,12 @@ function showIdleLeases({ state, nowMs }: Tx, from: Holder, again: boolean): voi
   for (const job of state.jobs.heldBy(from.workerId)) state.jobs.save(job, showIdle(job, nowMs, again))
 }
 
-// It runs other jobs meanwhile, and which of those in doubt it has is known when it pings.
+// The worker runs other jobs meanwhile; its next ping shows which of the jobs in doubt it has.
 function doubtLeases({ state }: Tx, from: Holder): void {
   for (const job of state.jobs.heldBy(from.workerId)) state.jobs.save(job, doubtTake(job))
 }
 
-/** What a worker has to stop (WRK-25), handed out once; `active`: it may get such an order later. */
+/** Stop orders for a worker (WRK-25), each returned once; `active`: later orders are possible. */
 export function collectStops({ state }: Tx, from: Holder): { jobIds: string[]; active: boolean } {
   const worker = workerOf(state, from)
   const orders = state.workers.stops(from.workerId).filter((order) => !order.told)

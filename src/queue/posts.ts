@@ -9,20 +9,20 @@ import { currentJob, drainWorker } from './transitions.ts'
 import type { Tx } from './tx.ts'
 import { workerOf } from './worker-rows.ts'
 
-/** Who posts, and how its host numbered the post; null when no host did. */
+/** Sender of a post, with the host's number for the post; null when no host numbered it. */
 export interface Sender extends Holder {
   delivery: Delivery | null
 }
 
-/** A post that has been applied or ignored, or what its text needs: room, which the account has to be asked for (PP-231). */
+/** A post that was applied or ignored, or the room that it needs from the account's budget (PP-231). */
 export type PostOutcome = 'done' | { askRoomFor: number }
 
-/** One chunk of a stream, or why it cannot be kept. */
+/** One chunk of a stream, or why it cannot be stored. */
 export type ChunkPost = { json: string } | { refusal: string }
 
 /**
- * Whether a post can change anything, by the rows as they are: what cannot is not read (PP-230). `final`: it may be a result. What a worker
- * at work says with a result of a job that is over is whether it wants to be stopped.
+ * Whether a post can change anything, by the present rows; other posts are not read (PP-230). `final`: it may be a result. A result of a
+ * finished job matters when its worker is active, because it may ask for the worker's stop.
  */
 export function mayMatter(state: QueueState, jobId: string, from: Holder, final: boolean): boolean {
   const job = peekJob(state, jobId)
@@ -32,15 +32,15 @@ export function mayMatter(state: QueueState, jobId: string, from: Holder, final:
   return phase !== undefined && phase !== 'DRAINING' && phase !== 'FAILED'
 }
 
-/** A post that was not read: nothing changes but the count of what came too late. */
+/** Records an unread post: only the count of superseded posts changes. */
 export function noteUnread(tx: Tx, jobId: string, from: Holder, final: boolean): void {
   const job = currentJob(tx, jobId)
   if (job && judgePost(job, from, final) === 'superseded') tx.state.meta.add('superseded')
 }
 
 /**
- * A result or a progress update. What cannot be applied is ignored, because a worker drops what is refused (WRK-18). It is read when there is
- * anybody whom it may concern. `answer`: what the account's budget says, once it was asked.
+ * Applies a result or a progress update. A post that cannot be applied is ignored, because a worker drops a refused one (WRK-18). It is
+ * read only when its job or its worker exists. `answer`: answer of the account's budget, once it was asked.
  */
 export function takeResult(tx: Tx, jobId: string, from: Sender, read: () => WorkerPost, answer: RoomAnswer | null = null): PostOutcome {
   const job = currentJob(tx, jobId)
@@ -62,7 +62,7 @@ function applyPost(tx: Tx, job: Job, from: Sender, post: WorkerPost, answer: Roo
   const room = roomFor(tx.state, job, charsToKeep(post), post, answer)
   if ('askRoomFor' in room) return room
   if (post.kind === 'progress') {
-    // The next update, or the result, takes its place; an old one that stays says less than it could, and nothing wrong.
+    // The next update, or the result, replaces it; the older one that stays is outdated, but not wrong.
     if (room.refusal === null) payloads.setOutput(job.seq, post.output)
     jobs.save(job, noteDelivery(renewLease(job, tx.nowMs, { pingIntervalMs }), from.delivery))
     return 'done'
@@ -72,7 +72,7 @@ function applyPost(tx: Tx, job: Job, from: Sender, post: WorkerPost, answer: Roo
   return 'done'
 }
 
-/** One chunk of a job's stream (STR-8). */
+/** Applies one chunk of a job's stream (STR-8). */
 export function takeChunk(tx: Tx, jobId: string, from: Sender, read: () => ChunkPost, answer: RoomAnswer | null = null): PostOutcome {
   const { jobs, payloads, meta, pingIntervalMs } = tx.state
   const job = currentJob(tx, jobId)
@@ -91,7 +91,7 @@ export function takeChunk(tx: Tx, jobId: string, from: Sender, read: () => Chunk
     tx.effects.changedJobs.add(job.seq)
     return 'done'
   }
-  // Dropping a chunk silently would hand the client a stream with a hole in it.
+  // Dropping a chunk silently would give the client a stream with a gap.
   const reason = room.refusal ?? 'the stream holds too many undelivered chunks'
   applyJob(tx, job, finishJob(job, 'FAILED', tx.nowMs, reason))
   orderStop(tx, job)

@@ -6,7 +6,7 @@ import type { QueueState } from './state.ts'
 import { liveConfig } from './tx.ts'
 import { occupiedWorkers } from './worker-rows.ts'
 
-/** What an explanation of a job looks at (HLT-6). */
+/** Facts from which a job is explained (HLT-6). */
 export function jobFacts(
   state: QueueState,
   { state: jobState, lowPriority }: Pick<Job, 'state' | 'lowPriority'>,
@@ -17,7 +17,7 @@ export function jobFacts(
   return { state: jobState, lowPriority, ahead, workers: counts, trouble: findTrouble(workers), max: liveConfig(state)?.workers.max ?? 0 }
 }
 
-/** STA-2: why jobs of one priority wait, or nothing when a worker is about to take them. Derived once a commit, not once a call. */
+/** STA-2: why jobs of one priority wait, or undefined when a worker is about to take them. Derived once per commit, not once per call. */
 export class QueueNotes {
   private readonly state: QueueState
   private readonly byPriority = new Map<boolean, QueueNote | undefined>()
@@ -31,7 +31,7 @@ export class QueueNotes {
     return this.byPriority.get(lowPriority)
   }
 
-  /** A commit begins: what was derived from the rows has to be derived again. */
+  /** Called at the begin of a commit: notes derived from the rows have to be derived again. */
   forget(): void {
     this.byPriority.clear()
   }

@@ -3,7 +3,7 @@ import { activeWorkers, knownIdleSinceMs } from '../domain/worker/worker.ts'
 import type { QueueState } from './state.ts'
 import { occupiedWorkers } from './worker-rows.ts'
 
-/** What hangs on an endpoint at this moment, read from what `/health` counts. */
+/** Present jobs and workers of an endpoint, from the same sources as `/health`. */
 export function stakeOf(state: QueueState, nowMs: number): EndpointStake {
   const held = occupiedWorkers(state)
   const requests = [...state.requests.held().values()].reduce((sum, count) => sum + count, 0)

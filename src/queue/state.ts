@@ -7,8 +7,8 @@ import type { ScalingDecision, ScalingInputs } from '../domain/worker/scaling.ts
 import type { Worker } from '../domain/worker/worker.ts'
 
 /**
- * What a queue keeps, as the engine sees it. Two states stand behind it: the tables of an endpoint object, and plain maps for histories
- * that take milliseconds. One suite of tests holds both.
+ * State of a queue, as the engine uses it. It has two implementations: the tables of an endpoint object, and plain maps for simulations
+ * that take milliseconds. The same test suite checks both.
  */
 export interface QueueState {
   readonly jobs: JobRows
@@ -21,11 +21,11 @@ export interface QueueState {
   readonly outbox: OutboxRows
   readonly takes: OpenTakes
   readonly requests: OpenRequests
-  /** The ping interval `P` that workers are told, milliseconds. */
+  /** Ping interval `P` that workers are given, milliseconds. */
   readonly pingIntervalMs: number
-  /** Whether new inputs have to wait until old results are gone (PP-75). */
+  /** Whether new inputs have to wait until old results are removed (PP-75). */
   isFull(): boolean
-  /** Takes room for so many characters that a worker put out; false when there is none without asking the account's budget (PP-231). */
+  /** Reserves room for this many characters of a worker's output; false when the account's budget has to be asked first (PP-231). */
   takeRoom(chars: number): boolean
   randomBytes(count: number): Uint8Array
 }
@@ -34,17 +34,20 @@ export interface JobRows {
   /** Queued jobs by priority. */
   readonly queuedNormal: number
   readonly queuedLow: number
-  /** The next sequence number: used as row number and as place in the queue. */
+  /** Next sequence number, which is both row number and position in the queue. */
   nextSequence(): number
-  /** A new job with its input, the text of a JSON value. */
+  /** Inserts a new job with its input, a JSON text. */
   insert(job: Job, input?: string): void
-  /** Writes what a transition may change. `before` is what the caller read. */
+  /** Writes the fields that a transition may change. `before` is the job that the caller read. */
   save(before: Job, after: Job): void
-  /** Writes the end of a job with its output, a JSON text. What it had put out before goes, and what came with it unless it may run again (CTL-2). */
+  /**
+   * Writes the end of a job with its output, a JSON text. Its earlier output is removed, and so are its input and s3Config unless it may be
+   * retried (CTL-2).
+   */
   end(before: Job, after: Job, output?: string): void
   remove(job: Job): void
   bySeq(seq: number): Job | null
-  /** The first queued jobs in the order in which they are taken: normal priority before low, then by place (SCALE-4). */
+  /** First queued jobs in dispatch order: normal priority before low, then by position (SCALE-4). */
   queueHead(limit: number): Job[]
   /** Queued jobs in any order. */
   queued(limit: number): Job[]
@@ -54,7 +57,7 @@ export interface JobRows {
   heldCounts(): ReadonlyMap<string, number>
   /** Leases of jobs that are not low priority, by worker id. */
   heldNormalCounts(): ReadonlyMap<string, number>
-  /** When the first queued jobs that count for scaling were submitted. */
+  /** Submission times of the first queued jobs that count for scaling. */
   waitingSinceMs(limit: number): number[]
   /** Sequence numbers of jobs whose deadline has passed, earliest first. */
   due(nowMs: number, limit: number): number[]
@@ -67,7 +70,7 @@ export interface AttemptRows {
   clear(job: number): void
 }
 
-/** A job that a worker has been told to stop, or is still to be told. */
+/** Order to a worker to stop a job; `told`: the worker has received it. */
 export interface StopOrder {
   workerId: string
   jobId: string
@@ -76,39 +79,39 @@ export interface StopOrder {
 }
 
 export interface WorkerRows {
-  /** In the order in which they were made. */
+  /** In order of creation. */
   all(): Worker[]
   get(id: string): Worker | null
   save(worker: Worker): void
-  /** Also forgets what it had to stop. */
+  /** Removes its stop orders too. */
   remove(id: string): void
-  /** Orders a stop; the kill time of the first order stands. */
+  /** Orders a stop; the kill time of the first order stays. */
   orderStop(workerId: string, jobId: string, killAtMs: number): void
   stops(workerId: string): StopOrder[]
-  /** Workers that have something to stop. */
+  /** Workers with stop orders. */
   withStops(): string[]
   markTold(workerId: string): void
   sayAgain(workerId: string, jobId: string): void
   forgetStop(workerId: string, jobId: string): void
 }
 
-/** Texts of a job that can be large. The sealed s3Config is readable with the plane's secret only. */
+/** Large texts of a job. The sealed s3Config is readable only with the plane's secret. */
 export const INPUT = 0
 export const OUTPUT = 1
 export const S3_CONFIG = 2
 export type PayloadKind = typeof INPUT | typeof OUTPUT | typeof S3_CONFIG
 
 export interface PayloadRows {
-  /** What a running job says of its progress, in place of what it said before. */
+  /** Stores the latest progress of a running job, replacing the previous one. */
   setOutput(job: number, text: string): void
-  /** Of a new job. */
+  /** Called for a new job. */
   setS3Config(job: number, sealed: string): void
   get(job: number, kind: PayloadKind): string | undefined
-  /** LSE-12: what an attempt left behind. */
+  /** LSE-12: removes the output of an attempt. */
   clearAttempt(job: number): void
-  /** Of a job whose row is gone. */
+  /** Called for a job whose row is removed. */
   clearJob(job: number): void
-  /** Appends the chunk with this number to a job's stream; false when the job already keeps as much as it may. */
+  /** Appends the chunk with this number to a job's stream; false when the stream has reached its maximum size. */
   appendChunk(job: number, number: number, json: string): boolean
 }
 
@@ -122,33 +125,33 @@ export interface Totals {
 
 /** State of the scaler between decisions. */
 export interface LaunchState {
-  /** Workers that failed one after another without taking a job. */
+  /** Number of workers that failed in a row without taking a job. */
   failures: number
   notBeforeMs: number
 }
 
 export interface MetaValues {
-  /** Also of a deleted endpoint. */
+  /** Returned for a deleted endpoint too. */
   config(): EndpointConfig | null
   setConfig(config: EndpointConfig): void
   deleted(): boolean
   setDeleted(): void
-  /** The operator has suspended the account (PP-214). */
+  /** Whether the operator has suspended the account (PP-214). */
   suspended(): boolean
   setSuspended(isSuspended: boolean): void
-  /** 48 random bits as two halves: hides how many jobs an endpoint has had (see job-id.ts). */
+  /** 48 random bits as two halves, which hide the number of jobs that an endpoint has had (see job-id.ts). */
   idMask(): readonly [number, number]
   totals(): Totals
   add(name: keyof Totals, by?: number): void
   launch(): LaunchState
   setLaunch(state: LaunchState): void
-  /** Whether the endpoint may stand in the list of those that wait for capacity. */
+  /** Whether the endpoint may be in the list of endpoints that wait for capacity. */
   waitsForCapacity(): boolean
   setWaitsForCapacity(waits: boolean): void
-  /** Endpoints that looked for room here in vain (PP-182). */
+  /** Endpoints that searched for capacity here without success (PP-182). */
   roomSeekers(): readonly RoomSeeker[]
   setRoomSeekers(seekers: readonly RoomSeeker[]): void
-  /** When the alarm was last set for, so that an outage of the plane itself can be told from silent workers. */
+  /** Instant for which the alarm was last set, to distinguish an outage of the plane itself from silent workers. */
   alarmAtMs(): number | null
   setAlarmAtMs(atMs: number | null): void
 }
@@ -156,9 +159,9 @@ export interface MetaValues {
 /** Idempotency keys of submits, per user (PP-72). */
 export interface KeyRows {
   find(userId: string, key: string): KeyRecord | null
-  /** Remembers a key; an expired record under it is replaced. */
+  /** Stores a key, replacing an expired record under it. */
   put(userId: string, key: string, record: KeyRecord): void
-  /** Forgets what has expired, a few at a time. */
+  /** Removes expired keys, a few at a time. */
   sweep(nowMs: number): void
   clear(): void
 }
@@ -167,18 +170,18 @@ export interface DecisionRows {
   note(decision: ScalingDecision, inputs: ScalingInputs): void
 }
 
-/** Notifications of jobs that are over, until the team's webhook sender has them. */
+/** Notifications of finished jobs, until the team's webhook sender has them. */
 export interface OutboxRows {
   add(job: Job, url: string, texts: readonly string[]): void
-  /** For an operation that ends many jobs: tells, when asked later, whether enough has been written for one commit. */
+  /** Starts a meter for an operation that ends many jobs; it returns whether enough has been written since for one commit. */
   meter(): () => boolean
 }
 
-/** A worker's request for work that waits. */
+/** An open request of a worker for work. */
 export interface OpenTake {
   workerId: string
   boot: string
-  /** Most jobs it takes (WRK-11). */
+  /** Maximum number of jobs that it takes (WRK-11). */
   capacity: number
   parkedAtMs: number
 }
@@ -187,13 +190,13 @@ export interface OpenTakes {
   open(): readonly OpenTake[]
 }
 
-/** Requests of a load-balancing endpoint, which are under way or wait, and never rows. */
+/** Requests of a load-balancing endpoint, in progress or waiting. They are not stored in rows. */
 export interface OpenRequests {
-  /** Under way, by worker id. */
+  /** Requests in progress, by worker id. */
   held(): ReadonlyMap<string, number>
-  /** For a worker with a place. */
+  /** Number of requests that wait for a worker with a free place. */
   waiting(): number
 }
 
-/** Of an endpoint with a queue. */
+/** Requests of an endpoint with a queue: none. */
 export const NO_REQUESTS: OpenRequests = { held: () => new Map(), waiting: () => 0 }

@@ -7,11 +7,11 @@ import type { Tx } from './tx.ts'
 import { tellWorker } from './worker-rows.ts'
 
 /**
- * What ends jobs and workers, in one place because each brings the other: a lease that time has ended costs its worker, and a worker that
- * ends takes its leases with it.
+ * Ends of jobs and workers, in one module because each can cause the other: an expired lease may end its worker, and the end of a worker
+ * ends its leases.
  */
 
-/** Applies what time has done to a job, if anything. */
+/** Applies the deadlines of a job that have passed. */
 export function settleJob(tx: Tx, seq: number): void {
   const job = tx.state.jobs.bySeq(seq)
   if (!job) return
@@ -38,7 +38,7 @@ export function settleJob(tx: Tx, seq: number): void {
   }
 }
 
-/** The job as it is now, after time. */
+/** A job by its id, after its deadlines are applied. */
 export function currentJob(tx: Tx, jobId: string): Job | null {
   const job = peekJob(tx.state, jobId)
   if (!job) return null
@@ -46,8 +46,8 @@ export function currentJob(tx: Tx, jobId: string): Job | null {
   return peekJob(tx.state, jobId)
 }
 
-// LSE-9: this boot may not hold the job again, so a worker that lost one is replaced rather than starved of it. One that never had it is
-// well: it makes room when nobody else is there for the job (PP-15).
+// LSE-9: this boot may not hold the job again, so a worker that lost a job is replaced rather than barred from it. A worker that never
+// received the job is healthy and stays; it is replaced only when no other worker can take the job (PP-15).
 function replaceLoser(tx: Tx, job: Job, reason: string): void {
   const worker = job.holder ? tx.state.workers.get(job.holder.workerId) : null
   if (worker?.phase !== 'READY') return
@@ -55,7 +55,7 @@ function replaceLoser(tx: Tx, job: Job, reason: string): void {
   else drainWorker(tx, worker, `lost job ${job.id}: ${reason}`)
 }
 
-/** LSE-7: silence for that long loses a worker. */
+/** LSE-7: duration of silence after which a worker counts as lost, milliseconds. */
 export function silenceLimitMs({ pingIntervalMs }: Pick<QueueState, 'pingIntervalMs'>): number {
   return LEASE_INTERVALS * pingIntervalMs
 }
@@ -68,21 +68,21 @@ export function silenceReason(state: QueueState): string {
   return `no ping for ${silenceLimitMs(state) / 1000} s`
 }
 
-/** What the end of a worker costs its jobs: by whether each has been confirmed. */
+/** Effects of a worker's end on its jobs, by whether each was confirmed. */
 interface Losses {
   confirmed: Loss
   unconfirmed: Loss
 }
 
-/** It ended by itself, and perhaps because of what it was given, before any ping could tell (WRK-24). */
+/** The worker ended by itself, perhaps because of a job that it had not pinged yet (WRK-24). */
 const CRASHED: Losses = { confirmed: 'retry', unconfirmed: 'retry' }
-/** It went with its host or agent, or they ended it (LSE-20). */
+/** The worker ended with its host or agent, or they ended it (LSE-20). */
 export const HOST_LOST: Losses = { confirmed: 'host', unconfirmed: 'host' }
-/** The same of one that was being stopped by the platform. */
+/** The same for a worker that the platform was stopping. */
 export const HOST_LOST_DRAINING: Losses = { confirmed: 'host', unconfirmed: 'free' }
-/** Nothing is known but that it is gone. */
+/** The worker is gone for an unknown reason. */
 export const LOST: Losses = { confirmed: 'retry', unconfirmed: 'unconfirmed' }
-/** Stopped by the platform: an assignment that crossed the stop was never begun (WRK-29). */
+/** The platform stopped the worker: an assignment sent at the same time was never begun (WRK-29). */
 export const STOPPED: Losses = { confirmed: 'retry', unconfirmed: 'free' }
 /** The platform itself took the jobs back. */
 const TAKEN_BACK: Losses = { confirmed: 'free', unconfirmed: 'free' }
@@ -90,7 +90,7 @@ const TAKEN_BACK: Losses = { confirmed: 'free', unconfirmed: 'free' }
 /** Ends every lease of a worker (LSE-8, WRK-29). */
 export function endLeases(tx: Tx, workerId: string, reason: string, losses: Losses): void {
   for (const { seq } of tx.state.jobs.heldBy(workerId)) {
-    // What time has done to a job comes first: one whose own time is over does not run again because its worker ended too.
+    // Deadlines of the job come first: an expired job does not run again because its worker ended too.
     settleJob(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
     if (job?.state !== 'IN_PROGRESS') continue
@@ -100,7 +100,7 @@ export function endLeases(tx: Tx, workerId: string, reason: string, losses: Loss
   }
 }
 
-/** No more work for this worker; its container is stopped with a grace once it holds nothing (WRK-29). */
+/** Gives a worker no more work; its container is stopped with a grace once it holds none (WRK-29). */
 export function drainWorker(tx: Tx, { id }: Worker, reason: string): void {
   const before = tx.state.workers.get(id)
   if (!before || before.phase === 'DRAINING' || before.phase === 'FAILED') return
@@ -108,12 +108,12 @@ export function drainWorker(tx: Tx, { id }: Worker, reason: string): void {
   sendAway(tx, id)
 }
 
-/** A worker that was lost, with its host (`losses`) or alone, or reports itself unhealthy: its leases end and it is removed. */
+/** Ends a worker that was lost, with its host (`losses`) or alone, or that reports itself unhealthy: its leases end and it is removed. */
 export function failWorker(tx: Tx, worker: Worker, reason: string, losses: Losses = LOST): void {
   giveUpWorker(tx, worker, reason, losses)
 }
 
-/** A worker whose container ended by itself: what it held is the first suspect (PP-176). */
+/** Ends a worker whose container ended by itself: its jobs are the likely cause (PP-176). */
 export function crashWorker(tx: Tx, worker: Worker, reason: string): void {
   giveUpWorker(tx, worker, reason, CRASHED)
 }
@@ -126,13 +126,16 @@ function giveUpWorker(tx: Tx, { id, worked }: Worker, reason: string, losses: Lo
   sendAway(tx, id)
 }
 
-// PP-176: only of starts that never took a job. One that did shows that the image starts; another is started at once.
+// PP-176: only starts that never took a job count. A worker that took one shows that the image starts, so its replacement starts at once.
 function backOff({ state, nowMs }: Tx): void {
   const failures = state.meta.launch().failures + 1
   state.meta.setLaunch({ failures, notBeforeMs: nowMs + launchBackoffMs(failures) })
 }
 
-/** WRK-26: a worker that did not stop a job in time. Not a failure of its image, so no back-off, and its other jobs lose nothing. */
+/**
+ * WRK-26: ends a worker that did not stop a job in time. Its image has not failed, so there is no backoff, and its other jobs lose no
+ * attempt.
+ */
 export function killWorker(tx: Tx, { id }: Worker, jobId: string): void {
   endLeases(tx, id, 'its worker was killed because it did not stop another job', TAKEN_BACK)
   tellWorker(tx, id, { kind: 'kill', reason: `did not stop job ${jobId} within the grace` })
@@ -140,7 +143,7 @@ export function killWorker(tx: Tx, { id }: Worker, jobId: string): void {
   tx.effects.scale = true
 }
 
-/** The platform ends a worker at once for a reason of its own: what it holds waits for another, and loses nothing. */
+/** The platform ends a worker at once for a reason of its own: its jobs wait for another worker and lose no attempt. */
 export function takeBackWorker(tx: Tx, { id, phase }: Worker, reason: string): void {
   endLeases(tx, id, reason, TAKEN_BACK)
   if (phase === 'FAILED') return
@@ -148,7 +151,7 @@ export function takeBackWorker(tx: Tx, { id, phase }: Worker, reason: string): v
   sendAway(tx, id)
 }
 
-/** Nothing of this worker is left on any host, so nothing holds its jobs either. A failed one stays readable for a while. */
+/** Records that a worker is removed from all hosts, which ends its leases too. A failed worker stays readable for a while. */
 export function forgetWorker(tx: Tx, { id }: Worker): void {
   endLeases(tx, id, 'its worker is gone', TAKEN_BACK)
   tellWorker(tx, id, { kind: 'released' })
@@ -160,7 +163,7 @@ function sendAway({ effects }: Tx, workerId: string): void {
   effects.scale = true
 }
 
-// A crash loop must not fill the table: only the latest failure stays readable once its container is gone.
+// A crash loop must not fill the table: of the failed workers that are removed, only the latest stays readable.
 function forgetOldFailures({ state }: Tx, latestId: string): void {
   for (const worker of state.workers.all()) {
     if (worker.phase === 'FAILED' && worker.released && worker.id !== latestId) state.workers.remove(worker.id)

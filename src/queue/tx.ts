@@ -3,8 +3,8 @@ import type { Job } from '../domain/job/job.ts'
 import type { QueueState } from './state.ts'
 
 /**
- * What an operation works with: the rows, one instant, and a list of what is to be done once all of it is durable. Whoever has a `Tx` is
- * inside a transaction.
+ * Context of an operation: the rows, one instant, and the effects to perform once the commit is durable. Code that has a `Tx` runs inside a
+ * transaction.
  */
 export interface Tx {
   readonly state: QueueState
@@ -12,17 +12,17 @@ export interface Tx {
   readonly effects: Effects
 }
 
-/** What a transition wants done once it is durable. Collected during the transaction, performed after it. */
+/** Effects of a transition, collected during the transaction and performed once it is durable. */
 export class Effects {
-  /** Jobs whose waiting clients look again. */
+  /** Jobs whose waiting clients are notified. */
   readonly changedJobs = new Set<number>()
-  /** Those of them that their ttl has deleted, as their clients are to hear of them (JOB-9). */
+  /** Jobs among them that their ttl has deleted, in the state that their clients receive (JOB-9). */
   readonly expiredJobs = new Map<number, Job>()
-  /** Workers whose stop poll has something to say. */
+  /** Workers whose stop poll is answered. */
   readonly stopPolls = new Set<string>()
-  /** Workers that get no more work: their open take ends with "nothing". */
+  /** Workers that get no more work: their open take ends without a job. */
   readonly releasedTakes = new Set<string>()
-  /** Endpoints that look for room, to be told that there may be some here. */
+  /** Endpoints that search for capacity, to be notified that some may be available here. */
   readonly roomSeekers = new Set<string>()
   /** Workers may have to be started, placed or removed. */
   scale = false
@@ -37,7 +37,7 @@ export class Effects {
   }
 }
 
-/** The configuration of an endpoint that is not deleted. */
+/** Configuration of an endpoint; null when it is deleted. */
 export function liveConfig(state: QueueState): EndpointConfig | null {
   return state.meta.deleted() ? null : state.meta.config()
 }

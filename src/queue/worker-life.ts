@@ -10,52 +10,53 @@ import {
 } from '../domain/worker/worker.ts'
 
 /**
- * The life of a worker as one table: what each phase becomes by each event. PLACING → STARTING → READY → DRAINING → gone, with FAILED
- * reachable from every phase but itself. An event that a phase has no entry for changes nothing.
+ * State machine of a worker as one table: its next state by phase and event. PLACING → STARTING → READY → DRAINING → removed; FAILED is
+ * reachable from every phase but itself. An event without an entry for the phase changes nothing. In the descriptions of the events, *it*
+ * is the worker.
  */
 export type WorkerEvent =
-  /** A host has taken it. */
+  /** It was placed on a host. */
   | { kind: 'placed'; hostId: string; gpuTypeId: string | null; dataCenterId: string }
-  /** No host has room. */
+  /** No host has free capacity. */
   | { kind: 'no room'; reason: string; retryAtMs: number }
-  /** Room may have appeared, or be made. */
+  /** Capacity may have become free, or can be freed. */
   | { kind: 'look again'; atMs: number }
-  /** Its host says how far the start is. */
+  /** Its host reports the progress of the start. */
   | { kind: 'progress'; reason: string }
   /** Its container runs. */
   | { kind: 'running' }
-  /** It serves requests, and says that it is well (LB-7). */
+  /** It serves requests, and its health check succeeds (LB-7). */
   | { kind: 'healthy' }
-  /** It says that it is not, or nothing. */
+  /** Its health check fails or is not answered. */
   | { kind: 'unwell'; reason: string }
   /** It asked for work. */
   | { kind: 'take' }
   | { kind: 'ping' }
-  /** Its queue was loaded anew: pings that came after its row was written are not known (LSE-24). */
+  /** Its queue was loaded from rows, which lack its latest pings (LSE-24). */
   | { kind: 'loaded'; holdsJobs: boolean }
   /** It was given a job. */
   | { kind: 'busy' }
-  /** It holds no job any more. */
+  /** It holds no job or request. */
   | { kind: 'idle' }
   /** Its host is silent: until then its own silence proves nothing (HOST-36). */
   | { kind: 'excused'; untilMs: number }
-  /** Its host is there again, so its own silence proves something from then on. */
+  /** Its host is back, so its own silence counts again after `untilMs`. */
   | { kind: 'host heard'; untilMs: number }
-  /** No more work; it ends when it holds nothing (WRK-29). */
+  /** It gets no more work, and ends when it holds none (WRK-29). */
   | { kind: 'drain'; reason: string }
-  /** It crashed, was lost or says that it is unhealthy. */
+  /** It crashed, was lost or reports itself unhealthy. */
   | { kind: 'fail'; reason: string }
-  /** It disobeyed: it ends without a grace and is not shown. */
+  /** The platform ends it without a grace, and it is not shown as failed. */
   | { kind: 'kill'; reason: string }
   /** Its host was asked to remove it and has not done so yet. */
   | { kind: 'removal asked' }
-  /** Nothing of it is left on any host. */
+  /** It has been removed from all hosts. */
   | { kind: 'released' }
-  /** Past the time in which a failure is shown. */
+  /** The time during which its failure is shown is over. */
   | { kind: 'hide' }
 
 type EventOf<K extends WorkerEvent['kind']> = Extract<WorkerEvent, { kind: K }>
-/** What becomes of a worker; `null` when its row goes. */
+/** Next state of a worker; `null` when its row is removed. */
 type Next = Worker | null
 type Step<P extends WorkerPhase, K extends WorkerEvent['kind']> = (worker: WorkerIn<P>, event: EventOf<K>, nowMs: number) => Next
 type Life = { readonly [P in WorkerPhase]: { readonly [K in WorkerEvent['kind']]?: Step<P, K> } }
@@ -74,7 +75,7 @@ const LIFE: Life = {
     }),
     'no room': (worker, { reason, retryAtMs }) => ({ ...worker, attempts: worker.attempts + 1, reason, nextAttemptAtMs: retryAtMs }),
     'look again': (worker, { atMs }) => ({ ...worker, nextAttemptAtMs: atMs }),
-    // The host may be faster than the answer to the placement.
+    // The host's report may arrive before the answer to the placement.
     running: (worker, _, nowMs) => ({ ...worker, startedAtMs: nowMs, reason: 'waiting for its first take' }),
     drain,
     fail,
@@ -110,12 +111,12 @@ const LIFE: Life = {
   },
   READY: {
     take: (worker, _, nowMs) => ({ ...worker, lastTakeAtMs: nowMs }),
-    // It gets no request until it is well again, and as much time for that as for its start.
+    // It gets no request until it is healthy again, and has as much time for that as for its start.
     unwell: (worker, { reason }, nowMs) => ({ ...factsOf(worker), phase: 'STARTING', startedAtMs: nowMs, reason }),
     ping: seen,
     loaded: (worker, event, nowMs) => {
       const next = loaded(worker, event, nowMs)
-      // A row without an idle time does not say whether it has had one: it is idle from now on.
+      // A row without an idle time does not say whether the worker was idle; its idle time starts here.
       const isUnknown = worker.idleSinceMs === null && worker.lastSeenAtMs !== null && !event.holdsJobs
       return isUnknown ? { ...next, idleSinceMs: nowMs } : next
     },
@@ -140,14 +141,14 @@ const LIFE: Life = {
   FAILED: {
     'removal asked': askAgain,
     released: (worker) => ({ ...worker, released: true }),
-    // One whose host has not confirmed the removal goes on asking for it, unseen.
+    // A worker whose removal its host has not confirmed is hidden, and its removal is still requested.
     hide: (worker) => (worker.released ? null : unseen(worker)),
   },
 }
 
-/** What becomes of a worker by an event; `null` when its row goes, the same object when nothing changes. */
+/** Next state of a worker after an event; `null` when its row is removed, the same object when nothing changes. */
 export function nextWorker(worker: Worker, event: WorkerEvent, nowMs: number): Worker | null {
-  // The table pairs each phase with its own steps; that pairing cannot be told to the compiler for a union of phases.
+  // The table pairs each phase with its own steps; TypeScript cannot express that pairing for a union of phases.
   const step = LIFE[worker.phase][event.kind] as ((worker: Worker, event: WorkerEvent, nowMs: number) => Next) | undefined
   return step ? step(worker, event, nowMs) : worker
 }
@@ -156,7 +157,7 @@ function seen<W extends ReadyWorker | DrainingWorker>(worker: W, _: EventOf<'pin
   return { ...worker, lastSeenAtMs: nowMs, loadedAtMs: null }
 }
 
-// Once only until it pings again, or a queue that is loaded often would wait for ever for a worker that is gone.
+// Set only once until the worker pings again; otherwise a queue that is loaded often would wait forever for a worker that is gone.
 function loaded<W extends ReadyWorker | DrainingWorker>(worker: W, _: EventOf<'loaded'>, nowMs: number): W {
   return worker.lastSeenAtMs === null || worker.loadedAtMs !== null ? worker : { ...worker, loadedAtMs: nowMs }
 }
@@ -167,7 +168,7 @@ function excused<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }:
 
 function hostHeard<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'host heard'>): W {
   if (worker.excusedUntilMs === null) return worker
-  // One that does not ping has nothing to show.
+  // A worker that does not ping needs no further time.
   return { ...worker, excusedUntilMs: worker.lastSeenAtMs === null ? null : untilMs }
 }
 

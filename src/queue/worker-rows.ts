@@ -4,7 +4,7 @@ import type { QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
 import { nextWorker, type WorkerEvent } from './worker-life.ts'
 
-/** Writes what an event makes of a worker. Returns the worker as it is now; null when there is none, or none any more. */
+/** Applies an event to a worker and writes the result. Returns the worker after the event; null when it does not exist or was removed. */
 export function tellWorker({ state, nowMs }: Tx, workerId: string, event: WorkerEvent): Worker | null {
   const worker = state.workers.get(workerId)
   if (!worker) return null
@@ -14,28 +14,28 @@ export function tellWorker({ state, nowMs }: Tx, workerId: string, event: Worker
   return next
 }
 
-/** A worker that is ready has overcome earlier failures; what is left of them would only mislead. */
+/** Removes failed workers that are gone from their hosts once another worker is ready: the earlier failures would only mislead. */
 export function forgetOvercomeFailures({ state }: Tx): void {
   for (const other of state.workers.all()) {
     if (other.phase === 'FAILED' && other.released) state.workers.remove(other.id)
   }
 }
 
-/** What each worker holds: leases of jobs, or requests of a load-balancing endpoint. */
+/** Work of each worker: number of leases, or of requests of a load-balancing endpoint. */
 export function heldCounts({ jobs, requests }: Pick<QueueState, 'jobs' | 'requests'>): ReadonlyMap<string, number> {
   const open = requests.held()
   return open.size > 0 ? open : jobs.heldCounts()
 }
 
-/** The worker row of this boot, if it is one that may still work. A worker starts once, so what it holds is this boot's. */
+/** Worker row of this boot, or null. A worker starts once, so all its leases belong to this boot. */
 export function workerOf(state: QueueState, from: Holder): Worker | null {
   const worker = state.workers.get(from.workerId)
   return worker?.boot === from.boot ? worker : null
 }
 
 /**
- * Jobs that occupy each worker: its leases, or the stopped job that it has not let go of yet. A worker with an open take is free of any
- * stopped job, whatever the orders say (PP-29).
+ * Number of jobs that occupy each worker: its leases, or 1 for a stopped job that it has not released. A worker with an open take has
+ * released every stopped job, even if an order still exists (PP-29).
  */
 export function occupiedWorkers(state: QueueState): Map<string, number> {
   const { workers, takes } = state

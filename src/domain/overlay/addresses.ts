@@ -1,18 +1,18 @@
-/** Ranges and addresses of private networks across hosts. Pure. */
+/** Address ranges and member addresses of private networks that span hosts. Pure. */
 
-/** A cluster has up to 250 members, an account up to 1000 pods with global networking. */
+/** Pool of networks of one kind. A cluster has up to 250 members, an account up to 1000 pods with global networking. */
 export interface OverlayPool {
-  /** Number on the wire of the network in slot 0. */
+  /** VNI of the network in slot 0. */
   firstVni: number
-  /** First address of the pool, as a number of 32 bits. */
+  /** First address of the pool, as an unsigned 32-bit number. */
   first: number
-  /** Bits of a network's range. */
+  /** Prefix length of one network's range. */
   prefix: number
-  /** Networks of the pool. */
+  /** Number of networks in the pool. */
   slots: number
 }
 
-/** Apart from each other, and from the ranges that hosts cut the networks of accounts from (10.192.0.0/11). */
+/** The pools overlap neither each other nor 10.192.0.0/11, the range in which hosts allocate account networks. */
 export const OVERLAY_POOLS: Record<'cluster' | 'account', OverlayPool> = {
   // 10.64.0.0/11
   cluster: { firstVni: 0x10_0000, first: 0x0a_40_00_00, prefix: 24, slots: 2 ** 13 },
@@ -20,24 +20,27 @@ export const OVERLAY_POOLS: Record<'cluster' | 'account', OverlayPool> = {
   account: { firstVni: 0x20_0000, first: 0x0a_60_00_00, prefix: 22, slots: 2 ** 11 },
 }
 
-/** A network by its slot: its number on the wire, and its range. */
+/** VNI and CIDR range of the network in a slot. */
 export function overlayOf(kind: 'cluster' | 'account', slot: number): { vni: number; cidr: string } {
   const { firstVni, first, prefix } = OVERLAY_POOLS[kind]
   return { vni: firstVni + slot, cidr: `${formatAddress(first + slot * 2 ** (32 - prefix))}/${prefix}` }
 }
 
-/** The address of the member with this number; the first two of a range are the network's own and nobody's. */
+/**
+ * Address of the member with this number. The first two addresses of a range belong to the network itself and are never assigned to a
+ * member.
+ */
 export function memberAddress(kind: 'cluster' | 'account', slot: number, number: number): string {
   const { first, prefix } = OVERLAY_POOLS[kind]
   return formatAddress(first + slot * 2 ** (32 - prefix) + 2 + number)
 }
 
-/** How many members a network of this kind has room for: its range without the first two addresses and the last. */
+/** Maximum number of members of a network of this kind: the size of its range without its first two addresses and its last one. */
 export function overlayRoom(kind: 'cluster' | 'account'): number {
   return 2 ** (32 - OVERLAY_POOLS[kind].prefix) - 3
 }
 
-/** The first address of a network that nobody has; null: it is full. */
+/** Lowest free member address of a network; null when the network is full. */
 export function freeAddress(kind: 'cluster' | 'account', slot: number, taken: readonly string[]): string | null {
   const held = new Set(taken)
   for (let number = 0; number < overlayRoom(kind); number += 1) {

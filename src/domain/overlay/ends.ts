@@ -1,17 +1,18 @@
 import type { NetworkMember, NetworkOnHost } from './host-overlays.ts'
 
-/** Where tunnels of a host end, as it says: nobody else can tell whether that is so. Pure. */
+/** Tunnel endpoints of hosts. Each host reports its own, and the plane has no other source to verify them. Pure. */
 
-/** A host that is not believed, because another one says the same. */
+/** A host whose reported tunnel endpoint is ignored, because another host (`holderId`) already holds the same address or key. */
 export interface Doubt {
   hostId: string
   holderId: string
 }
 
 /**
- * The networks of a host (`self`) with one host at most for each address and for each key (NET-61). Tunnels of all networks go by the address, so
- * a host that says another's would be sent what is the other's, of networks too that it is not in. Who had it, as `before` says, keeps it. Who
- * comes later is on no host that is reached.
+ * Networks of a host (`self`) in which each tunnel address and each key belongs to at most one host (NET-61). Tunnels of all networks are
+ * routed by the address, so a host that claims the address of another one would receive its traffic, even of networks that it is not a
+ * member of. The host that held an address or key in `before` keeps it. A later claimant loses its address and key in the result, so it is
+ * not reached by tunnels.
  */
 export function settleEnds(self: string, before: readonly NetworkOnHost[], after: readonly NetworkOnHost[]): Settled {
   const holders = holdersOf(self, before, after)
@@ -36,7 +37,7 @@ export interface Settled {
   doubts: Doubt[]
 }
 
-/** Whose each address and key is: the host's own, then those of who had them, then by the id. */
+/** Host id by address and by key. Priority: `self`, then hosts that held the value in `before`, then the lowest host id. */
 function holdersOf(self: string, before: readonly NetworkOnHost[], after: readonly NetworkOnHost[]): Map<string, string> {
   const had = new Set(membersOf(before).flatMap((member) => endsOf(member).map((end) => `${member.hostId} ${end}`)))
   const rank = (hostId: string, end: string) => (hostId === self ? 0 : had.has(`${hostId} ${end}`) ? 1 : 2)
@@ -59,7 +60,10 @@ function endsOf({ hostAddress, hostKey }: NetworkMember): string[] {
   return [hostAddress, hostKey].flatMap((end) => end ?? [])
 }
 
-/** Whether a tunnel can lead there: an IPv4 address of one machine. Some other word would keep a host from setting up what it has beside it. */
+/**
+ * Whether a tunnel can lead to this address: IPv4 unicast, neither loopback nor link-local. An invalid value would keep a host from setting
+ * up its other members too.
+ */
 function isEnd(address: string): boolean {
   const [first = 0, second = 0, ...rest] = address.split('.').map(Number)
   if (rest.length !== 2) return false

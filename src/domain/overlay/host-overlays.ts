@@ -2,17 +2,17 @@ import type { Overlay } from '../../host-protocol/overlays.ts'
 import { nodeName } from '../cluster/environment.ts'
 import { overlayOf } from './addresses.ts'
 
-/** A private network with its members, as the rows say. */
+/** A private network with its members, as stored. */
 export interface NetworkOnHost {
   id: string
   kind: 'cluster' | 'account'
   slot: number
-  /** 0: nobody asks whether members reach one another. */
+  /** Number of the current connectivity check; 0: no check is requested. */
   checkNumber: number
   members: NetworkMember[]
 }
 
-/** With what its host says of itself. */
+/** Member of a network, with the tunnel settings that its host has reported. */
 export interface NetworkMember {
   podId: string
   rank: number | null
@@ -23,7 +23,7 @@ export interface NetworkMember {
   hostMtu: number | null
 }
 
-/** What a host is told of its private networks. Pure. */
+/** Private networks of a host in the form in which its agent receives them. Pure. */
 export function describeOverlays(networks: readonly NetworkOnHost[], internalDomain: string): Overlay[] {
   return networks.map(({ id, kind, slot, checkNumber, members }) => ({
     id,
@@ -37,7 +37,7 @@ export function describeOverlays(networks: readonly NetworkOnHost[], internalDom
   }))
 }
 
-/** The keys that hosts encrypt for (HOST-161), and the largest packet that all of them carry (HOST-162). */
+/** Public keys of the hosts that members encrypt for (HOST-161), and the largest MTU that all of them support (HOST-162). */
 function describeHosts(members: readonly NetworkMember[]): Pick<Overlay, 'hosts' | 'mtu'> {
   const keys = new Map(members.flatMap((one) => (one.hostAddress === null || one.hostKey === null ? [] : [[one.hostAddress, one.hostKey]])))
   const hosts = [...keys].map(([address, publicKey]) => ({ address, publicKey }))
@@ -45,12 +45,12 @@ function describeHosts(members: readonly NetworkMember[]): Pick<Overlay, 'hosts'
   return { ...(hosts.length > 0 && { hosts }), ...(mtus.length > 0 && { mtu: Math.min(...mtus) }) }
 }
 
-/** Name of a pod for others of its account (NET-3). */
+/** DNS name of a pod for other pods of its account (NET-3). */
 export function internalName(podId: string, internalDomain: string): string {
   return `${podId.toLowerCase()}.${internalDomain}`
 }
 
-/** Hosts beside `self` that have members of networks which were there before, or are now, and are not the same. */
+/** Hosts other than `self` that have members in networks which were added, removed or changed, sorted by id. */
 export function othersConcerned(self: string, before: readonly NetworkOnHost[], after: readonly NetworkOnHost[]): string[] {
   const isSame = (network: NetworkOnHost, among: readonly NetworkOnHost[]) =>
     among.some((other) => other.id === network.id && JSON.stringify(other) === JSON.stringify(network))

@@ -2,12 +2,12 @@ import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.t
 import { boundsOf, isMonthSpent, isPastHour, type SpendBound, type SpendLimits, type SpendUse, usd } from '../billing/spend.ts'
 import { eachOf, effect, type Named, noEffect, rateEffect } from './effect.ts'
 
-// What the operator's changes mean for an account, and its own limits. Pure.
+// Plans for an operator's changes to an account, and for the account's changes to its own limits. Pure.
 
 const NANOS_PER_USD = 1_000_000_000
 const MICROS_PER_USD = 1_000_000
 
-/** A bound before and after, and what is held of it; null where nobody counts that. */
+/** A quota before and after a change, and the amount in use; null where usage is not counted. */
 export interface BoundChange {
   name: string
   before: number
@@ -15,7 +15,7 @@ export interface BoundChange {
   used: number | null
 }
 
-/** New bounds of an account (DRY-11): what it holds stays, and beyond a bound it gets nothing more. */
+/** Changes of an account's quotas (DRY-11): resources above a new quota stay, and further ones are refused. */
 export function planBounds(account: ChangedResource, bounds: readonly BoundChange[]): ChangeEffect[] {
   const changed = bounds.filter(({ before, after }) => before !== after)
   if (changed.length === 0) return noEffect(account)
@@ -32,17 +32,19 @@ export function planBounds(account: ChangedResource, bounds: readonly BoundChang
   ])
 }
 
-/** What an account spends, and may before and after. */
+/** Spend limits of an account before and after a change, with its current spending. */
 export interface SpendLimitChange {
   before: SpendLimits
   after: SpendLimits
   use: SpendUse
-  /** A month's limit that is reached stops pods. */
+  /** Whether a reached monthly limit stops pods. */
   stopsPods: boolean
   running: Named<{ id: string; name: string }>
 }
 
-/** New limits of spending (DRY-11): who is over them gets nothing more, and what runs goes on unless the limit of the month stops pods. */
+/**
+ * Changes of spend limits (DRY-11): nothing more starts above a limit. Running workloads go on unless the reached monthly limit stops pods.
+ */
 export function planSpendLimits(account: ChangedResource, { before, after, use, stopsPods, running }: SpendLimitChange): ChangeEffect[] {
   const ofHour = before.hour.limitMicros !== after.hour.limitMicros
   const ofMonth = before.month.limitMicros !== after.month.limitMicros
@@ -77,7 +79,7 @@ function usdOf(micros: number | null): string {
   return micros === null ? 'no limit' : `${usd(micros / MICROS_PER_USD)} USD`
 }
 
-/** What must run the containers of an account from now on (DRY-11). */
+/** Changes of the runtime class that an account's containers require (DRY-11). */
 export function planIsolation(
   account: ChangedResource,
   { before, after, hosts, running }: { before: string | null; after: string | null; hosts: readonly string[]; running: number },
@@ -95,7 +97,7 @@ export function planIsolation(
 type Thing = { id: string; name: string }
 type Things = Named<Thing>
 
-/** What an account has, as far as its end or its pause reaches it. */
+/** Resources of an account that its deletion or suspension affects. */
 export interface PlannedHoldings {
   running: Things
   suspended: Things
@@ -109,7 +111,7 @@ export interface PlannedHoldings {
   keys: number
 }
 
-/** Suspending an account (DRY-12): its keys, its pods and its workers. */
+/** Suspending an account (DRY-12): effects on its keys, pods and workers. */
 export function planSuspension(
   account: ChangedResource,
   { running, endpoints, keys }: PlannedHoldings,

@@ -5,29 +5,29 @@ import type { PlacedConfig } from '../worker/shape.ts'
 import { effect, noEffect } from './effect.ts'
 import { rangeText, workerPriceRange } from './worker-price.ts'
 
-// What a change of the catalog and its prices does (DRY-23). Pure.
+// Plans for changes of the catalog and its prices (DRY-23). Pure.
 
-/** An endpoint, as far as its workers cost something. */
+/** Fields of an endpoint that determine the price of its workers. */
 export interface PricedEndpoint extends PlacedConfig {
   id: string
   name: string
 }
 
-/** What is in force of an entry, by the names of the catalog; null: nobody knows it. */
+/** Fields of a catalog entry that are in force, by the names of the catalog; null: there is no such entry. */
 type InForce = Readonly<Record<string, unknown>> | null
 
-/** A change of one entry, and who is reached by it. */
+/** A change of one catalog entry, with the resources that it affects. */
 export interface CatalogChange {
   entry: { before: InForce; after: InForce }
   catalog: { before: Catalog; after: Catalog }
   endpoints: readonly PricedEndpoint[]
-  /** Endpoints that are older than those. */
+  /** Number of older endpoints that the plan does not list. */
   leftOut: number
-  /** Pods that were made with it, or volumes. */
+  /** Pods or volumes that were made with the entry and retain their price. */
   keepers: { count: number; words: string }
 }
 
-/** What the operator's word on an entry does: what there is goes on at its price, and the next worker of an endpoint costs the new one. */
+/** Changing a catalog entry: existing pods and volumes retain their price, and the next worker of an endpoint costs the new one. */
 export function planCatalogChange(resource: ChangedResource, change: CatalogChange): ChangeEffect[] {
   const own = entryEffects(resource, change.entry)
   if (own.length === 0) return noEffect(resource)

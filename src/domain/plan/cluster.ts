@@ -3,7 +3,7 @@ import { isToRun } from '../pod/pod.ts'
 import { effect, rateEffect } from './effect.ts'
 import { nanosOf, type PlannedPod, podResource } from './pod.ts'
 
-/** What deleting a cluster takes with it: its members, their disks, and what they cost (DRY-8). Pure. */
+/** Deleting a cluster: effects on its members, their disks and their cost (DRY-8). Pure. */
 export function planClusterDeletion(resource: ChangedResource, members: readonly PlannedPod[]): ChangeEffect[] {
   const stopped = members.filter(isToRun).map((member) => effect(podResource(member), 'STOPS', 'WARNING', 'the member is stopped'))
   const disks = members.length === 1 ? 'the container disk of its member' : `the container disks of its ${members.length} members`

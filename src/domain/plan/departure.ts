@@ -5,30 +5,30 @@ import { podDiskGb, rankHostsForPod } from '../pod/place/placement.ts'
 import type { PodSpec } from '../pod/record.ts'
 import { effect, jobsEffect } from './effect.ts'
 
-// What becomes of what is on a machine that is to be emptied, or takes nothing new. Pure: placed by the functions that place.
+// Plans for the workloads of a host that is drained, cordoned or removed. Pure: uses the same functions as placement.
 
-/** A pod on the machine, as far as it decides where it goes. */
+/** Fields of a pod on the host that determine where it can move. */
 export interface LeavingPod {
   id: string
   name: string
   teamId: string
   spec: PodSpec
-  /** The cluster that it is a member of; null: none. */
+  /** Id of the cluster that the pod is a member of; null: none. */
   clusterId: string | null
-  /** It may go on elsewhere with an empty container disk. */
+  /** Whether the pod may move to another host with an empty container disk. */
   isReplaceable: boolean
 }
 
-/** A pod of which only the disks are on the machine. */
+/** A stopped pod: only its disks are on the host. */
 export type StoppedPod = Pick<LeavingPod, 'id' | 'name' | 'teamId'>
 
-/** An endpoint with workers on the machine. */
+/** An endpoint with workers on the host. */
 export interface LeavingEndpoint {
   id: string
   name: string
   teamId: string
   request: PlacementRequest
-  /** Those of its workers that are there, with the jobs or requests that each holds. */
+  /** The endpoint's workers on the host; `held`: number of jobs or requests that each one has. */
   workers: readonly { id: string; held: number }[]
 }
 
@@ -36,12 +36,12 @@ export interface Departure {
   pods: readonly LeavingPod[]
   stopped: readonly StoppedPod[]
   endpoints: readonly LeavingEndpoint[]
-  /** The other machines. */
+  /** All hosts but the one that is drained, cordoned or removed. */
   others: readonly PlacementHost[]
   strategy: PlacementStrategy
 }
 
-/** What a drain does (DRY-4): workers finish and go, pods move one after another as far as there is room. */
+/** Draining a host (DRY-4): workers finish their jobs and stop, and pods move one after another as far as other hosts have room. */
 export function planDrain(resource: ChangedResource, { pods, stopped, endpoints, others, strategy }: Departure): ChangeEffect[] {
   const workers = endpoints.flatMap(leavingWorkers)
   const moves = movePods(pods, others, strategy)
@@ -50,13 +50,13 @@ export function planDrain(resource: ChangedResource, { pods, stopped, endpoints,
   return effects.length > 0 ? effects : [effect(resource, 'CHANGES', 'INFO', 'nothing is on it; it takes no new work')]
 }
 
-/** What a cordon does: what runs stays, and where the next worker of each endpoint would go. */
+/** Cordoning a host: running workloads stay, and the next worker of each endpoint is placed on another host. */
 export function planCordon(resource: ChangedResource, { endpoints, others }: Departure): ChangeEffect[] {
   const stays = effect(resource, 'STAYS', 'INFO', 'what runs there goes on; nothing new is placed there')
   return [stays, ...endpoints.flatMap((endpoint) => roomElsewhere(endpoint, others))]
 }
 
-/** What removing a machine does that nobody hears of: whatever it held is given up. */
+/** Removing an unreachable host: all its workloads and disks are given up. */
 export function planGivingUp({ pods, stopped, endpoints }: Departure): ChangeEffect[] {
   return [
     ...endpoints.flatMap(({ teamId, workers }) =>
@@ -106,12 +106,12 @@ function staysBecause({ clusterId }: LeavingPod): string {
     : `it is a member of cluster ${clusterId}, which waits for its hosts: it runs on until the cluster is deleted`
 }
 
-/** Members of clusters need a host that others reach (CLU-15). */
+/** Members of clusters need a host whose overlay is routed, so that other hosts reach it (CLU-15). */
 function takes({ clusterId }: LeavingPod): (host: PlacementHost) => boolean {
   return ({ overlay }) => clusterId === null || overlay === 'routed'
 }
 
-/** Whether the next worker of an endpoint would find a place on other machines. */
+/** Effects on an endpoint of having to place its next worker on other hosts. */
 function roomElsewhere({ id, name, teamId, request }: LeavingEndpoint, others: readonly PlacementHost[]): ChangeEffect[] {
   const resource = { kind: 'endpoint' as const, id, name, teamId }
   const { candidates } = rankHosts(request, others)
@@ -126,7 +126,7 @@ function roomElsewhere({ id, name, teamId, request }: LeavingEndpoint, others: r
   return [effect(resource, 'WAITS', isAnywhere ? 'WARNING' : 'LOSS', what)]
 }
 
-/** A machine as if nothing were placed on it. */
+/** Copy of a host with all its capacity free. */
 function emptied(host: PlacementHost): PlacementHost {
   const { vcpuTotal, memoryMbTotal, gpus } = host
   return {

@@ -1,9 +1,9 @@
-/** Ways to say that nothing is to be planned. */
+/** Values that turn a dry run off. */
 const NO = ['false', '0']
 
 /**
- * Whether somebody asks for a plan, however he spells it and however often he says it: what is not clearly a no is taken for one, because it was
- * written to be safe.
+ * Whether a request asks for a dry run. Every value other than an explicit no, in any letter case, counts as a yes, because a client that
+ * sends the parameter at all must not change anything by a misspelling.
  */
 export function isDryRunAsked(said: readonly string[] = []): boolean {
   return said.some((word) => !NO.includes(word.toLowerCase()))

@@ -2,14 +2,14 @@ import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.t
 
 type Said = Pick<ChangeEffect, 'kind' | 'what' | 'severity'>
 
-/** An effect without a figure. */
+/** An effect without an amount. */
 export function effect(resource: ChangedResource, kind: Said['kind'], severity: Said['severity'], what: string): ChangeEffect {
   return { kind, resource, what, severity, amount: null }
 }
 
 const NANOS_PER_USD = 1_000_000_000
 
-/** What a change of the rate saves or costs; nothing where it stays. */
+/** Effect of a changed rate, in USD per hour; empty when the rate stays. */
 export function rateEffect(resource: ChangedResource, beforeNanos: number, afterNanos: number, more = ''): ChangeEffect[] {
   const amount = Math.abs(afterNanos - beforeNanos) / NANOS_PER_USD
   if (amount === 0) return []
@@ -18,12 +18,12 @@ export function rateEffect(resource: ChangedResource, beforeNanos: number, after
   return [{ kind: isLess ? 'SAVES' : 'COSTS', resource, what: rate, severity: 'INFO', amount }]
 }
 
-/** USD of billionths of one, as plans write them. */
+/** USD of an amount in nano-USD, with four decimals, as plans write it. */
 export function usdText(nanos: number): string {
   return (nanos / NANOS_PER_USD).toFixed(4)
 }
 
-/** Jobs of an endpoint to which something happens, told of one and of several; nothing where there are none. */
+/** Effect on a number of jobs, with a singular and a plural text; empty when the number is 0. */
 export function jobsEffect(
   resource: ChangedResource,
   kind: 'CANCELS' | 'FINISHES' | 'STAYS' | 'WAITS',
@@ -35,17 +35,20 @@ export function jobsEffect(
   return count === 0 ? [] : [{ kind, resource, what, severity, amount: count }]
 }
 
-/** What a change that asks for what holds already does. */
+/** Effect of a change that asks for the present state. */
 export function noEffect(resource: ChangedResource): ChangeEffect[] {
   return [effect(resource, 'STAYS', 'INFO', 'it is so already, and nothing is changed')]
 }
 
-/** Named things of a plan (DRY-5): beyond them it says how many more there are. */
+/** Maximum number of other resources that a plan names (DRY-5); it states the number of the remaining ones. */
 export const MAX_NAMED = 100
 
 const SEVERITIES = ['INFO', 'WARNING', 'LOSS'] as const
 
-/** A plan that stays readable however much hangs on the resource (DRY-5): what is about itself, the first others, and the rest counted. */
+/**
+ * Effects of a plan, limited so that it stays readable (DRY-5): all effects on the resource itself, the first `MAX_NAMED` on others, and
+ * the number of the remaining ones by kind.
+ */
 export function bounded(resource: ChangedResource, effects: readonly ChangeEffect[]): ChangeEffect[] {
   const others = effects.filter((one) => !isAbout(one, resource))
   const rest = new Set(others.slice(MAX_NAMED))
@@ -63,13 +66,13 @@ function restEffect(resource: ChangedResource, kind: ChangeEffect['kind'], of: r
   return { kind, resource, what: `the same of ${of.length} more`, severity, amount: of.length }
 }
 
-/** Things of which the first are named and all are counted, as a query tells them. */
+/** The first rows of a query, and the number of all its rows. */
 export interface Named<Row> {
   first: readonly Row[]
   total: number
 }
 
-/** The same effect on each of some things: a line for each that is named, and one for the others together. */
+/** The same effect on several resources: one line for each named row, and one line for all others together. */
 export function eachOf<Row>(resource: ChangedResource, { first, total }: Named<Row>, tell: (row: Row) => ChangeEffect): ChangeEffect[] {
   const effects = first.map(tell)
   const [like] = effects

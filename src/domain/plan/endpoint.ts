@@ -6,9 +6,9 @@ import type { EndpointStake } from '../endpoint/stake.ts'
 import { effect, jobsEffect, noEffect, rateEffect } from './effect.ts'
 import { type PriceRange, rangeText, workerPriceRange } from './worker-price.ts'
 
-// What becomes of an endpoint's jobs and workers. Pure.
+// Plans for changes of an endpoint: effects on its jobs and workers. Pure.
 
-/** What deleting an endpoint does to what hangs on it (DRY-3). */
+/** Deleting an endpoint: effects on its jobs, workers and cost (DRY-3). */
 export function planEndpointDelete(
   resource: ChangedResource,
   { queued, running, workers }: EndpointStake,
@@ -23,17 +23,17 @@ export function planEndpointDelete(
   ]
 }
 
-/** An endpoint before a PATCH and after, and what hangs on it. */
+/** An endpoint before and after a PATCH, with its current jobs and workers. */
 export interface PlannedUpdate {
   before: EndpointConfig
   after: EndpointConfig
   stake: EndpointStake
-  /** What its workers cost an hour now. */
+  /** Current cost of its workers per hour, in nano-USD. */
   nanosPerHour: number
   catalog: Catalog
 }
 
-/** What a PATCH does to an endpoint, its workers and jobs (DRY-7). */
+/** Effects of a PATCH on an endpoint, its workers and jobs (DRY-7). */
 export function planEndpointUpdate(resource: ChangedResource, update: PlannedUpdate): ChangeEffect[] {
   const { before, after } = update
   if (after.revision === before.revision) return noEffect(resource)
@@ -51,7 +51,7 @@ export function planEndpointUpdate(resource: ChangedResource, update: PlannedUpd
   ]
 }
 
-/** Each worker of a former release finishes what it holds; one of the new release comes for it as far as the bounds let it. */
+/** Each worker of the previous release finishes its jobs. A worker of the new release replaces it as far as workers.max allows. */
 function replacements({ after, stake }: PlannedUpdate): ChangeEffect[] {
   return stake.workers.map(({ id, held }, index) => {
     const first = held > 0 ? `once it has finished ${held} ${held === 1 ? 'job' : 'jobs'}, ` : ''
@@ -61,7 +61,7 @@ function replacements({ after, stake }: PlannedUpdate): ChangeEffect[] {
   })
 }
 
-/** Those beyond a lower bound go, the free ones before those at work. */
+/** Workers above a lower workers.max stop, idle ones before busy ones. */
 function stays(resource: ChangedResource, { after, stake }: PlannedUpdate): ChangeEffect[] {
   const kept = Math.min(stake.workers.length, after.workers.max)
   const gone = stake.workers.toSorted((one, other) => one.held - other.held).slice(0, stake.workers.length - kept)
@@ -88,14 +88,17 @@ function jobsOf(resource: ChangedResource, { after, stake }: PlannedUpdate): Cha
   return [...jobsEffect(resource, 'FINISHES', 'INFO', running, ['that runs is finished', 'that run are finished']), ...waits]
 }
 
-/** What a worker costs an hour on the compute that it may run on, where that is another than before. */
+/** Change of a worker's price per hour on the compute that it may run on; empty when the price stays. */
 function workerPrice(resource: ChangedResource, { before, after, catalog }: PlannedUpdate): ChangeEffect[] {
   const [former, next] = [priceRange(catalog, before), priceRange(catalog, after)]
   if (former.low === next.low && former.high === next.high) return []
   return [effect(resource, 'CHANGES', 'INFO', `a worker costs ${rangeText(next)} USD per hour; before: ${rangeText(former)}`)]
 }
 
-/** As many workers as now, within the new bounds; new ones at the dearest compute that they may get. */
+/**
+ * Change of the endpoint's rate. The number of workers stays within the new bounds; new workers are counted at the dearest compute that
+ * they may get.
+ */
 function rateAfter(resource: ChangedResource, { after, stake, nanosPerHour, catalog }: PlannedUpdate, isRelease: boolean): ChangeEffect[] {
   const now = stake.workers.length
   const then = Math.max(after.workers.min, Math.min(now, after.workers.max))
@@ -106,7 +109,7 @@ function rateAfter(resource: ChangedResource, { after, stake, nanosPerHour, cata
   return rateEffect(resource, nanosPerHour, keptNanos + (then - kept) * high, isEstimate ? ' at most' : '')
 }
 
-// With nothing on offer no worker starts, and none costs anything.
+// Without any offered compute, no worker starts and none costs anything.
 function priceRange(catalog: Catalog, config: EndpointConfig): PriceRange {
   return workerPriceRange(catalog, config) ?? { low: 0, high: 0 }
 }

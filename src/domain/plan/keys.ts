@@ -2,19 +2,19 @@ import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.t
 import { formatTime } from '../../contract/timestamps.ts'
 import { effect, noEffect } from './effect.ts'
 
-// What can no longer sign in. Pure.
+// Plans for API keys and SSH keys that lose access. Pure.
 
-/** How long ago the last use of a key tells of somebody who will miss it. */
+/** Age of the last use, in milliseconds, below which a key counts as in use. */
 const RECENT_MS = 7 * 86_400_000
 
-/** What of a key a plan looks at. */
+/** Fields of a key that a plan reads. */
 export interface PlannedKey {
   id: string
   name: string
   lastUsedAt: number | null
 }
 
-/** Revoking a key: whoever still calls with it (DRY-10). */
+/** Revoking a key (DRY-10): calls with it are refused. The severity depends on its last use. */
 export function planKeyRevocation({ id, name, lastUsedAt }: PlannedKey, nowMs: number): ChangeEffect {
   const resource = { kind: 'api-key' as const, id, name }
   if (lastUsedAt === null) return effect(resource, 'REFUSES', 'INFO', 'no call with it is let in any more; it was never used')
@@ -23,7 +23,7 @@ export function planKeyRevocation({ id, name, lastUsedAt }: PlannedKey, nowMs: n
   return effect(resource, 'REFUSES', isRecent ? 'LOSS' : 'WARNING', what)
 }
 
-/** Rotating a key: until when the former is let in, and whether somebody will miss it (DRY-24). */
+/** Rotating a key (DRY-24): the instant from which the previous key is refused. The severity depends on its last use. */
 export function planKeyRotation({ id, name, lastUsedAt }: PlannedKey, untilMs: number, nowMs: number): ChangeEffect[] {
   const resource = { kind: 'api-key' as const, id, name }
   const last = lastUsedAt === null ? 'it was never used' : `it was last used at ${formatTime(lastUsedAt)}`
@@ -34,7 +34,7 @@ export function planKeyRotation({ id, name, lastUsedAt }: PlannedKey, untilMs: n
   ]
 }
 
-/** Replacing the SSH keys of an account: which come and go, and who keeps those of before (DRY-10). */
+/** Replacing the SSH keys of an account (DRY-10): keys added and removed, and the number of running pods that retain their present ones. */
 export function planSshKeys(
   account: ChangedResource,
   before: readonly string[],
@@ -52,7 +52,7 @@ export function planSshKeys(
   ]
 }
 
-/** A key by its end, which tells it from others, and by its comment. */
+/** Identifies an SSH key by the last 16 characters of its data and by its comment. */
 function sshKey(key: string): ChangedResource {
   const [type = '', data = '', ...comment] = key.split(' ')
   return { kind: 'ssh-key', id: `${type} …${data.slice(-16)}`, name: comment.join(' ') || null }

@@ -5,15 +5,15 @@ import { scopesOfHandedKey } from '../team/members.ts'
 import { eachOf, effect, type Named, noEffect } from './effect.ts'
 import { type PlannedKey, planKeyRevocation } from './keys.ts'
 
-// What a change among the members of an organization takes from whom. Pure.
+// Plans for changes of an organization's members. Pure.
 
-/** A key of a member, with what it grants. */
+/** A key of a member, with its permission and scopes. */
 export interface MemberKey extends PlannedKey {
   permission: Permission
   scopes: readonly string[]
 }
 
-/** A member who goes, whose keys end or go to another member (DRY-14). */
+/** Removing a member, whose keys are revoked or handed to another member (DRY-14). */
 export function planRemoval(
   member: ChangedResource,
   role: Role,
@@ -40,7 +40,7 @@ function handedOn(key: MemberKey, role: Role, heir: { email: string; role: Role 
   return effect(resource, 'MOVES', lost.length > 0 ? 'WARNING' : 'INFO', `it is a key of ${heir.email} from then on${less}`)
 }
 
-/** A member who gets another role: what is no longer allowed, what is allowed from then on, and which keys grant less (DRY-14). */
+/** Changing a member's role: permissions lost and gained, and keys that grant less (DRY-14). */
 export function planRole(member: ChangedResource, from: Role, to: Role, keys: Named<MemberKey>): ChangeEffect[] {
   if (from === to) return noEffect(member)
   const [before, after] = [scopesOfRole(from), scopesOfRole(to)]
@@ -71,7 +71,7 @@ function lostBy({ permission, scopes }: MemberKey, from: Role, to: Role): string
   return [...scopesWithin(held, from)].filter((scope) => !after.has(scope))
 }
 
-/** Deleting an organization that has nothing left: its members, invitations and the caller's keys (DRY-15). */
+/** Deleting an organization without resources: effects on its members, invitations and the caller's keys (DRY-15). */
 export function planOrganizationDeletion(
   organization: ChangedResource,
   { members, invitations, keys }: { members: number; invitations: number; keys: Named<MemberKey> },

@@ -5,9 +5,9 @@ import type { PodSpec } from '../pod/record.ts'
 import { sameValue } from '../same-value.ts'
 import { effect, rateEffect } from './effect.ts'
 
-// What a transition of a pod means to whoever asks for it. Pure: told from the row as it is and as the verb would write it.
+// Plans for transitions of a pod. Pure: computed from the stored row and the row that the transition would write.
 
-/** What of a pod's row a plan looks at. */
+/** Fields of a pod's row that a plan reads. */
 export interface PlannedPod extends PodState {
   id: string
   name: string
@@ -21,7 +21,7 @@ export function podResource({ id, name }: Pick<PlannedPod, 'id' | 'name'>): Chan
   return { kind: 'pod', id, name }
 }
 
-/** What changes for a pod when its row becomes `after` (DRY-2). */
+/** Effects on a pod when its row becomes `after` (DRY-2). */
 export function planPodChange(before: PlannedPod, after: PlannedPod): ChangeEffect[] {
   const resource = podResource(before)
   return [
@@ -32,7 +32,7 @@ export function planPodChange(before: PlannedPod, after: PlannedPod): ChangeEffe
   ]
 }
 
-/** What of a pod a PATCH may change, under the names of the API. Values of variables are not told, only that they differ. */
+/** Fields of a pod that a PATCH may change, by their names in the API. A plan names a changed variable set but does not show its values. */
 function fieldsOf({ name, locked, spec, stopAfterMs, terminateAfterMs }: PlannedPod): Record<string, unknown> {
   const { container, mounts, globalNetworking, onHostLoss } = spec
   const { image, args, env, ports, diskGb, registry } = container
@@ -43,7 +43,7 @@ function fieldsOf({ name, locked, spec, stopAfterMs, terminateAfterMs }: Planned
 }
 
 function settingsEffects(resource: ChangedResource, before: PlannedPod, after: PlannedPod): ChangeEffect[] {
-  // What ends is told by its end.
+  // The end of a pod is described by the effects on its container and disks.
   if (after.status === 'TERMINATED') return []
   const former = fieldsOf(before)
   const changed = Object.entries(fieldsOf(after)).flatMap(([field, value]) => (sameValue(former[field], value) ? [] : [field]))
@@ -84,7 +84,7 @@ function rateOf(resource: ChangedResource, before: PlannedPod, after: PlannedPod
   return rateEffect(resource, nanosOf(before), nanosOf(after))
 }
 
-/** What a pod costs an hour as it is, in billionths of a USD. */
+/** Current cost of a pod per hour, in nano-USD. */
 export function nanosOf(pod: PlannedPod): number {
   if (pod.status === 'TERMINATED') return 0
   return isToRun(pod) ? runningNanos(pod) : pod.stoppedDiskNanosPerHour

@@ -5,11 +5,11 @@ import { sameValue } from '../same-value.ts'
 import { eachOf, effect, type Named, noEffect, rateEffect } from './effect.ts'
 import type { Reader } from './resource.ts'
 
-// What a change of something that pods and endpoints are made with does. Pure.
+// Plans for changes of volumes, templates and secrets that pods and endpoints use. Pure.
 
 type NamedThing = Pick<Reader, 'id' | 'name'>
 
-/** Renaming a volume or letting it grow: what it costs then (DRY-20). */
+/** Renaming or growing a volume: its new name, size and cost (DRY-20). */
 export function planVolumeChange(
   resource: ChangedResource,
   before: NetworkVolumeRecord,
@@ -25,13 +25,13 @@ export function planVolumeChange(
   return effects.length > 0 ? effects : noEffect(resource)
 }
 
-/** Who was made from a template: the first of them, and how many there are. */
+/** Pods and endpoints that were made from a template: the first ones, and the number of all. */
 export interface MadeFrom {
   pods: Named<NamedThing>
   endpoints: Named<NamedThing>
 }
 
-/** Changing a template: what was made from it keeps what it got, and only what is made later differs (DRY-21). */
+/** Changing a template (DRY-21): existing pods and endpoints retain their settings, and only later ones differ. */
 export function planTemplateChange(
   resource: ChangedResource,
   before: TemplateConfig,
@@ -54,19 +54,19 @@ export function planTemplateChange(
   ]
 }
 
-// As the API names its members.
+// Fields of a template by their names in the API.
 function templateFields({ id: _id, teamId: _teamId, container, persistent, isPublic, ...same }: TemplateConfig): Record<string, unknown> {
   const { diskGb, ...rest } = container
   return { ...same, ...rest, disk: diskGb, mounts: persistent, public: isPublic }
 }
 
-/** Whose variables name a secret. */
+/** A pod, endpoint or template whose variables name a secret. */
 export interface SecretReader extends Reader {
-  /** Of a pod: its container runs, with the value that it was started with. */
+  /** For a pod: its container runs, with the value that it was started with. */
   isRunning: boolean
 }
 
-/** Changing a secret: who goes on with the former value until it starts anew (DRY-22). */
+/** Changing a secret (DRY-22): running pods and workers retain the previous value until they start again. */
 export function planSecretChange(
   resource: ChangedResource,
   { describes, hasNewValue }: { describes: boolean; hasNewValue: boolean },

@@ -2,14 +2,14 @@ import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.t
 import { formatTime } from '../../contract/timestamps.ts'
 import { eachOf, effect, type Named, rateEffect } from './effect.ts'
 
-// What the deletion of something that pods and endpoints are made with takes along. Pure.
+// Plans for deletions of volumes, templates, credentials, secrets and delegations that pods and endpoints use. Pure.
 
 interface NamedThing {
   id: string
   name: string
 }
 
-/** Deleting a volume: its data, and what it costs (DRY-9). */
+/** Deleting a volume: its data and its cost (DRY-9). */
 export function planVolumeDeletion(
   resource: ChangedResource,
   { usedBytes, usedAtMs, sizeGb }: { usedBytes: number | null; usedAtMs: number | null; sizeGb: number | null },
@@ -23,7 +23,7 @@ function dataOf(usedBytes: number | null, usedAtMs: number | null, sizeGb: numbe
   return sizeGb === null ? 'all that is in it' : `all that is in it (up to ${sizeGb} GB)`
 }
 
-/** Deleting a template that nothing was made from (DRY-9). */
+/** Deleting a template that no pod and no endpoint was made from (DRY-9). */
 export function planTemplateDeletion(resource: ChangedResource, isPublic: boolean): ChangeEffect[] {
   return [
     effect(resource, 'DELETES', 'LOSS', 'its settings are gone'),
@@ -31,7 +31,7 @@ export function planTemplateDeletion(resource: ChangedResource, isPublic: boolea
   ]
 }
 
-/** Deleting a credential that nothing pulls with: templates that name it forget it (DRY-9). */
+/** Deleting a registry credential that no pod and no endpoint uses: templates that name it lose the reference (DRY-9). */
 export function planRegistryDeletion(resource: ChangedResource, templates: Named<NamedThing>): ChangeEffect[] {
   return [
     effect(resource, 'DELETES', 'LOSS', 'its user name and password are gone'),
@@ -46,14 +46,14 @@ export function planRegistryDeletion(resource: ChangedResource, templates: Named
   ]
 }
 
-/** Who takes part in what is deleted, and whom it reaches when it starts the next time. */
+/** A pod, endpoint or template that uses the resource; a change of the resource affects it at its next start. */
 export interface Reader {
   kind: 'pod' | 'endpoint' | 'template'
   id: string
   name: string
 }
 
-/** Deleting a secret: what names it gets an empty text from its next start on (DRY-9). */
+/** Deleting a secret (DRY-9): variables that name it are empty from the next start on. */
 export function planSecretDeletion(resource: ChangedResource, readers: readonly Reader[], leftOut: number): ChangeEffect[] {
   const tell = ({ kind, id, name }: Reader) => {
     const when = kind === 'template' ? 'what is made from it' : kind === 'pod' ? 'its next container' : 'its next worker'
@@ -63,7 +63,10 @@ export function planSecretDeletion(resource: ChangedResource, readers: readonly 
   return [effect(resource, 'DELETES', 'LOSS', 'its value is gone'), ...readers.map(tell), ...(leftOut > 0 ? [unseen] : [])]
 }
 
-/** Revoking a delegation: who pulls from its repository, and whether another one still lets them (DRY-9). */
+/**
+ * Revoking a delegation (DRY-9): pods, endpoints and templates that pull from its repository. `isCovered`: another delegation still allows
+ * that.
+ */
 export function planDelegationRevocation(resource: ChangedResource, users: readonly Reader[], isCovered: boolean): ChangeEffect[] {
   const tell = ({ kind, id, name }: Reader) =>
     isCovered

@@ -4,20 +4,20 @@ import { totalNanos } from '../money.ts'
 import { type PlacedConfig, placementRequestOf } from '../worker/shape.ts'
 import { usdText } from './effect.ts'
 
-/** What a worker costs an hour, in billionths of a USD, on the cheapest and on the dearest compute that it may run on. */
+/** Price range of a worker per hour, in nano-USD, on the cheapest and on the dearest compute that it may run on. */
 export interface PriceRange {
   low: number
   high: number
 }
 
-/** What a worker of an endpoint costs; null where nothing of what it names is offered. */
+/** Price range of an endpoint's workers; null where none of its compute is offered. */
 export function workerPriceRange(catalog: Catalog, config: PlacedConfig): PriceRange | null {
   const { shapes, diskGb } = placementRequestOf(catalog, config)
   const nanos = shapes.map((shape) => totalNanos(workerRates(catalog, shape, diskGb)))
   return nanos.length === 0 ? null : { low: Math.min(...nanos), high: Math.max(...nanos) }
 }
 
-/** As plans write it. */
+/** Price range in USD, as plans write it. */
 export function rangeText({ low, high }: PriceRange): string {
   return low === high ? usdText(low) : `${usdText(low)} to ${usdText(high)}`
 }

@@ -1,20 +1,20 @@
-/** What an operator should know of the plane itself: each fact becomes a verdict with what to do. Pure. */
+/** Facts about the plane itself, from which its checks derive verdicts with a fix. Pure. */
 
 import type { PlaneCheck } from '../../contract/plane/plane.ts'
 import { type StorageFacts, storageRoom } from './storage-room.ts'
 
 export interface PlaneFacts {
-  /** Milliseconds that one statement took. */
+  /** Duration of one statement, milliseconds. */
   databaseMs: number
   applied: readonly string[]
-  /** Why an object could not be opened or write a row; null when it could. */
+  /** Error of opening an object and writing a row in it; null when both succeeded. */
   objectFault: string | null
-  /** Of the disk of a plane on one machine; null elsewhere. */
+  /** Disk of a plane that runs on one machine; null elsewhere. */
   storage: StorageFacts | null
-  /** Of this release, oldest first. */
+  /** Migrations of this release, oldest first. */
   known: readonly string[]
   hosts: readonly { isOnline: boolean; isHealthy: boolean; isCordoned: boolean }[]
-  /** Since when each endpoint waits for capacity, milliseconds. */
+  /** Instants from which endpoints have been waiting for capacity, milliseconds since the epoch. */
   waitingSinceMs: readonly number[]
   hasPreviousSecret: boolean
   hasSignIn: boolean
@@ -26,7 +26,7 @@ const LONG_WAIT_MS = 15 * 60_000
 const MINUTE_MS = 60_000
 const MIB = 2 ** 20
 
-/** Migrations of this release that the database does not have. */
+/** Migrations of this release that are not applied to the database. */
 export function pendingMigrations({ applied, known }: Pick<PlaneFacts, 'applied' | 'known'>): string[] {
   return known.filter((name) => !applied.includes(name))
 }
@@ -45,7 +45,10 @@ export function checkPlane(facts: PlaneFacts): PlaneCheck[] {
   ]
 }
 
-/** The checks that decide whether the plane can serve at all (PLN-2); the others need a look of the operator, and no traffic goes elsewhere. */
+/**
+ * Failed checks that keep the plane from serving, and a disk that is low (PLN-2). The other checks need the operator's attention, but no
+ * traffic has to go elsewhere because of them.
+ */
 export function checkReadiness(facts: Pick<PlaneFacts, 'applied' | 'known' | 'objectFault' | 'storage'>): PlaneCheck[] {
   return [migrations(facts), objects(facts), ...storage(facts)].filter(
     ({ id, verdict }) => verdict === 'FAIL' || (id === 'disk' && verdict === 'WARN'),

@@ -4,7 +4,7 @@ import type { PodSpec } from './record.ts'
 
 const SSH_PORT = 22
 
-/** What the ways into a pod are made of. */
+/** Fields of a pod from which its SSH and port addresses are derived. */
 export interface ReachablePod extends Pick<PodState, 'status' | 'ports'> {
   id: string
   spec: Pick<PodSpec, 'container'>
@@ -12,7 +12,7 @@ export interface ReachablePod extends Pick<PodState, 'status' | 'ports'> {
   sshSuffix: string
 }
 
-/** How a pod is reached over SSH (NET-2): through the proxy if there is one, and directly while its `22/tcp` is published. */
+/** SSH access to a pod (NET-2): through the proxy if there is one, and directly while its `22/tcp` is published. */
 export function sshOf(pod: ReachablePod, proxy: { host: string; port: number } | null): PodSsh {
   const direct = directPort(pod)
   return {
@@ -21,7 +21,7 @@ export function sshOf(pod: ReachablePod, proxy: { host: string; port: number } |
   }
 }
 
-/** Live port mappings as clients read them (POD-21): they take the address to tell which ones are public. */
+/** Live port mappings as clients read them (POD-21). Clients take a port for public by its address. */
 export function portsView({ id, ports, publicIp }: Pick<ReachablePod, 'id' | 'ports' | 'publicIp'>) {
   return ports.map((port: PortMapping) => ({
     private: port.private,
@@ -31,13 +31,13 @@ export function portsView({ id, ports, publicIp }: Pick<ReachablePod, 'id' | 'po
   }))
 }
 
-/** USD an hour that a pod costs now (POD-19). */
+/** Current cost of a pod, USD per hour (POD-19). */
 export function costOf({ status, pricePerHour }: { status: PodState['status']; pricePerHour: number }): number {
   const isCharged = status === 'PROVISIONING' || status === 'STARTING' || status === 'RUNNING'
   return isCharged ? shownPrice(pricePerHour) : 0
 }
 
-/** Prices are shown to a millionth of a dollar: 3 times 0.1 is 0.3 (PP-99). */
+/** Price rounded to a millionth of a dollar, so that 3 times 0.1 is 0.3 (PP-99). */
 export function shownPrice(usd: number): number {
   return Math.round(usd * PRICE_STEPS) / PRICE_STEPS
 }
@@ -53,7 +53,7 @@ function sshEndpoint(host: string, port: number, username: string, namesPort: bo
   return { host, port, username, command: `ssh ${username}@${host}${namesPort ? ` -p ${port}` : ''}` }
 }
 
-/** An address in 100.64.0.0/10, the same for a pod at all times: nobody can connect to it. */
+/** Address in 100.64.0.0/10 that is always the same for a pod. It is a placeholder that does not accept connections. */
 function sharedAddressOf(podId: string): string {
   let hash = 0x811c9dc5
   for (let index = 0; index < podId.length; index += 1) hash = Math.imul(hash ^ podId.charCodeAt(index), 0x01000193) >>> 0

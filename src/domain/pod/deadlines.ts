@@ -2,17 +2,17 @@ import { badRequest, type Refusal } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { decideStop, decideTermination, isToRun, type PodChange, type PodState } from './pod.ts'
 
-// Times at which the platform stops or terminates a pod by itself. Pure.
+// Deadlines at which the platform stops or terminates a pod. Pure.
 
 const SECOND_MS = 1000
 
-/** The times of a pod, milliseconds since the epoch; null: never by itself. */
+/** Deadlines of a pod, milliseconds since the epoch; null: none. */
 export interface Deadlines {
   stopAfterMs: number | null
   terminateAfterMs: number | null
 }
 
-/** The times as a request names them, RFC 3339: null clears, what is left out stays. */
+/** Deadlines in a request, RFC 3339: null clears a deadline, an absent field leaves it unchanged. */
 export interface DeadlinesRequest {
   stopAfter?: string | null | undefined
   terminateAfter?: string | null | undefined
@@ -20,7 +20,7 @@ export interface DeadlinesRequest {
 
 export const NO_DEADLINES: Deadlines = { stopAfterMs: null, terminateAfterMs: null }
 
-/** What a request makes of a pod's times, or why it cannot (PP-250, PP-251). */
+/** Deadlines of a pod after a request, or why the request is refused (PP-250, PP-251). */
 export function planDeadlines(
   present: Deadlines,
   { stopAfter, terminateAfter }: DeadlinesRequest,
@@ -34,7 +34,7 @@ export function planDeadlines(
   return problem ? { ok: false, problem } : { ok: true, deadlines: next }
 }
 
-// Whole seconds: what is shown is what is kept (GEN-2).
+// Deadlines are rounded down to whole seconds, so that the stored value is the one that is shown (GEN-2).
 function timeOr(text: string | null | undefined, present: number | null): number | null {
   if (text === undefined) return present
   return text === null ? null : Math.floor(Date.parse(text) / SECOND_MS) * SECOND_MS
@@ -50,10 +50,13 @@ function refuseOrder({ stopAfterMs, terminateAfterMs }: Deadlines): Refusal | nu
   return badRequest('terminateAfter must be later than stopAfter; leave stopAfter out, or send null, to terminate the pod at once')
 }
 
-/** What the platform looks at when the time of a pod has come. */
+/** Fields of a pod that decide what happens at its deadlines. */
 export type TimedPod = PodState & Deadlines
 
-/** When the platform has to look at a pod next; null: never by itself. A locked pod waits for its unlocking, or for its end (PP-253). */
+/**
+ * Next deadline of a pod, milliseconds since the epoch; null: none. The stop of a locked pod waits until it is unlocked or terminated
+ * (PP-253).
+ */
 export function nextDeadlineMs({ status, locked, stopAfterMs, terminateAfterMs }: TimedPod): number | null {
   if (status === 'TERMINATED') return null
   const times = [locked ? null : stopAfterMs, terminateAfterMs].filter((time) => time !== null)
@@ -61,8 +64,8 @@ export function nextDeadlineMs({ status, locked, stopAfterMs, terminateAfterMs }
 }
 
 /**
- * What a pod's own times make of it now (PP-252 to PP-254); null: none has come. A stop that finds nothing to stop is over with that: a later
- * start is not undone by it.
+ * Change that a pod's deadlines cause at `nowMs` (PP-252 to PP-254); null: none is due. A stop deadline of a pod that does not run is
+ * cleared, so that it does not stop the pod after a later start.
  */
 export function decideDeadline<Pod extends TimedPod>(pod: Pod, nowMs: number): PodChange<Pod> | null {
   const dueMs = nextDeadlineMs(pod)

@@ -3,8 +3,8 @@ import { isDiskCharged, type PodChange, type PodState } from './pod.ts'
 type DiskRates = Pick<PodState, 'diskNanosPerHour' | 'stoppedDiskNanosPerHour'>
 
 /**
- * A change that also changes what the disks of a pod cost: the interval that is being charged ends, and another begins at the new rate (BIL-8),
- * unless the change has ended it already.
+ * Applies new disk rates to a pod change (BIL-8). When the rates differ, the open charged interval ends and another begins at the new rate,
+ * unless the change itself has ended it.
  */
 export function withDiskRates<Pod extends PodState>(
   before: PodState,

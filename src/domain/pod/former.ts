@@ -1,6 +1,6 @@
 import type { PodSpec } from './record.ts'
 
-/** What a specification says of a pod that is terminated (PP-234): what it used, and nothing of what it ran. Pure. */
+/** Specification of a terminated pod (PP-234): the resources that it used, without its container's settings. Pure. */
 export function formerSpec({ container, compute, cloud, onHostLoss, formerHosts }: PodSpec): PodSpec {
   return {
     container: { image: '', args: '', diskGb: container.diskGb, env: {}, ports: [], registry: null },
@@ -14,10 +14,10 @@ export function formerSpec({ container, compute, cloud, onHostLoss, formerHosts 
   }
 }
 
-/** Of how many hosts a pod knows that it was there. */
+/** Maximum number of previous hosts that a pod records. */
 const MAX_FORMER_HOSTS = 8
 
-/** The specification of a pod that leaves its host. */
+/** Specification of a pod that leaves its host, with the host added to its previous hosts. */
 export function specLeaving<Spec extends Pick<PodSpec, 'formerHosts'>>(spec: Spec, hostId: string): Spec {
   return { ...spec, formerHosts: [hostId, ...(spec.formerHosts ?? [])].slice(0, MAX_FORMER_HOSTS) }
 }

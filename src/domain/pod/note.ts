@@ -1,11 +1,11 @@
 import type { PodState } from './pod.ts'
 
-/** What a note is made from. */
+/** Fields of a pod from which a log note is made. */
 export type NotedPod = Pick<PodState, 'status' | 'generation' | 'hostLost' | 'statusReason'> & { hostId: string; spec: unknown }
 
 /**
- * What a transition that the plane decided adds to the pod's log (LOG-5, PP-110): only what the plane alone knows, because the agent tells
- * itself what it does with containers. Null: nothing. Machines are not named: they are the operator's.
+ * Line that a transition decided by the plane adds to the pod's log (LOG-5, PP-110); null: none. It covers only facts that the plane alone
+ * has, because the agent logs its own actions on containers. It names no host, because hosts belong to the operator.
  */
 export function noteOfTransition(before: NotedPod, after: NotedPod): string | null {
   if (after.status === 'TERMINATED') return 'terminate: asked for'
@@ -14,7 +14,7 @@ export function noteOfTransition(before: NotedPod, after: NotedPod): string | nu
   return after.status === 'EXITED' && before.status !== 'EXITED' ? 'stop: asked for' : null
 }
 
-/** What a host's report adds beside what the agent writes itself. Null: nothing. */
+/** Line that a host's report adds to the pod's log beside the agent's own lines; null: none. */
 export function noteOfReport(before: NotedPod, after: NotedPod): string | null {
   return before.hostLost && after.status === 'RUNNING' ? 'host is back: the container goes on' : null
 }

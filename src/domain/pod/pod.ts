@@ -1,4 +1,4 @@
-/** The life of a pod: which action is valid when, and what actions, reports of hosts and lost hosts make of it. Pure. */
+/** State machine of a pod: which action is valid in which status, and the effects of actions, host reports and lost hosts. Pure. */
 
 import type { PodAction, PodStatus } from '../../contract/enums.ts'
 
@@ -8,35 +8,37 @@ export interface PortMapping {
   type: string
 }
 
-/** What transitions read and write of a pod. Times in milliseconds. */
+/** Fields of a pod that transitions read and write. Times in milliseconds since the epoch. */
 export interface PodState {
   status: PodStatus
   version: number
-  /** Number of the present container; reports of former ones say nothing about the pod. */
+  /** Number of the present container; reports on previous containers do not change the pod. */
   generation: number
-  /** The present container goes on with what the former one wrote. */
+  /** The present container continues with the disk of the previous one. */
   keepsDisk: boolean
-  /** The next container must not go on with what a former one wrote: it was to be wiped, its configuration has changed, or it is gone. */
+  /**
+   * The next container must not reuse the disk of a previous one: a wipe was requested, the configuration has changed, or the disk is gone.
+   */
   diskStale: boolean
-  /** ERROR because nobody hears of its host: the container may well run, and the pod recovers when the host returns. */
+  /** The status is ERROR because the host is silent: the container may still run, and the pod recovers when the host returns. */
   hostLost: boolean
   locked: boolean
-  /** Why the pod is where it is, when it did not get there by the user's wish. */
+  /** Reason for the status when no action of a user caused it. */
   statusReason: string | null
   ports: readonly PortMapping[]
-  /** When the present container started, as far as it is known to have run; a host that is lost does not change that. */
+  /** Start of the present container, if it has run; losing the host does not change it. */
   startedAtMs: number | null
-  /** Start of the RUNNING interval that is still open; null when nothing is charged. */
+  /** Start of the open charged RUNNING interval; null when none is open. */
   chargedFromMs: number | null
-  /** From when on the disks of a pod that does not run are charged; null while it runs, and where they cost nothing. */
+  /** Start of the open interval in which only the disks are charged; null while the pod runs, and where its disks cost nothing. */
   diskChargedFromMs: number | null
-  /** What they cost while it runs and while it is stopped, in billionths of a USD an hour. */
+  /** Cost of the disks while the pod runs and while it is stopped, nano-USD per hour. */
   diskNanosPerHour: number
   stoppedDiskNanosPerHour: number
   changedAtMs: number
 }
 
-/** A closed interval of what was charged, half-open: the pod ran (POD-19, P8), or only its disks were kept (BIL-8). */
+/** A closed, half-open charged interval: the pod ran (POD-19, P8), or only its disks were stored (BIL-8). */
 export interface UsageInterval {
   startedAtMs: number
   endedAtMs: number
@@ -50,7 +52,7 @@ export interface PodChange<Pod extends PodState> {
 
 export type ActionOutcome<Pod extends PodState> = { ok: true; change: PodChange<Pod> } | { ok: false; detail: string; locked: boolean }
 
-/** What a host says of a pod's container. `atMs`: when it happened, by the plane's clock as the host knows it. */
+/** A host's report on a pod's container. `atMs`: time of the event, by the host's estimate of the plane's clock. */
 export interface ContainerReport {
   generation: number
   state: 'pulling' | 'starting' | 'running' | 'exited' | 'error' | 'gone'
@@ -60,7 +62,7 @@ export interface ContainerReport {
 }
 
 const MAX_PORT = 65_535
-/** As many as a pod may ask for (PP-91). */
+/** Maximum number of ports that a pod may request (PP-91). */
 const MAX_MAPPINGS = 64
 
 const ACTIONS: Readonly<Record<PodStatus, readonly PodAction[]>> = {
@@ -72,23 +74,23 @@ const ACTIONS: Readonly<Record<PodStatus, readonly PodAction[]>> = {
   TERMINATED: [],
 }
 
-/** A restart wipes the container disk: it is a reset. */
+/** A restart wipes the container disk, so the lock bars it too. */
 const BARRED_BY_LOCK: readonly PodAction[] = ['stop', 'restart']
 
-/** Where a pod is whose container is to run, besides one whose host is lost. */
+/** Statuses of a pod whose container should run. A pod whose host is lost should run too, with status ERROR. */
 export const TO_RUN: readonly PodStatus[] = ['PROVISIONING', 'STARTING', 'RUNNING']
 
-/** Whether a pod's container is to run: then it holds its GPUs, vCPUs and memory. */
+/** Whether a pod's container should run; if so, the pod holds its GPUs, vCPUs and memory. */
 export function isToRun({ status, hostLost }: Pick<PodState, 'status' | 'hostLost'>): boolean {
   return TO_RUN.includes(status) || hostLost
 }
 
-/** The one transition table (POD-14); a locked pod can be neither stopped nor reset (POD-15). */
+/** Valid actions by status, the one transition table (POD-14). A locked pod can be neither stopped nor reset (POD-15). */
 export function actionsOf({ status, locked }: Pick<PodState, 'status' | 'locked'>): PodAction[] {
   return ACTIONS[status].filter((action) => !(locked && BARRED_BY_LOCK.includes(action)))
 }
 
-/** What a user's action makes of a pod (POD-14, POD-15, POD-19), or why it is not valid now. */
+/** Change that a user's action makes (POD-14, POD-15, POD-19), or why the action is not valid. */
 export function decideAction<Pod extends PodState>(pod: Pod, action: PodAction, nowMs: number): ActionOutcome<Pod> {
   if (!actionsOf(pod).includes(action)) {
     const locked = pod.locked && BARRED_BY_LOCK.includes(action)
@@ -97,14 +99,17 @@ export function decideAction<Pod extends PodState>(pod: Pod, action: PodAction, 
   return { ok: true, change: leaveRunning(pod, nowMs, { ...AFTER_ACTION[action](pod), hostLost: false }) }
 }
 
-/** `reset` of API v1 (LEG-6): the pod stops, its container disk is wiped, it starts. */
+/** `reset` of API v1 (LEG-6): stops the pod, wipes its container disk and starts it. */
 export function decideReset<Pod extends PodState>(pod: Pod, nowMs: number): ActionOutcome<Pod> {
   if (pod.locked) return { ok: false, locked: true, detail: 'pod is locked' }
   const isDown = actionsOf(pod).includes('start')
   return decideAction({ ...pod, diskStale: true }, isDown ? 'start' : 'restart', nowMs)
 }
 
-/** The operator suspends or resumes the account: stops what is to run, locked or not, and starts what was stopped so. Null when neither is needed. */
+/**
+ * Change of a pod when the operator suspends or resumes its account: a suspension stops a pod that should run, locked or not; a resumption
+ * starts a pod that the suspension stopped. Null when neither applies.
+ */
 export function decideSuspension<Pod extends PodState>(pod: Pod, isSuspended: boolean, nowMs: number): PodChange<Pod> | null {
   if (!isSuspended) {
     if (pod.status !== 'EXITED' || pod.statusReason !== ACCOUNT_SUSPENDED) return null
@@ -113,22 +118,22 @@ export function decideSuspension<Pod extends PodState>(pod: Pod, isSuspended: bo
   return isToRun(pod) ? decideStop(pod, ACCOUNT_SUSPENDED, nowMs) : null
 }
 
-/** The platform stops a pod that is to run, wherever it is on its way, and says why. */
+/** The platform stops a pod in any status, and records the reason. */
 export function decideStop<Pod extends PodState>(pod: Pod, statusReason: string, nowMs: number): PodChange<Pod> {
   return leaveRunning(pod, nowMs, { status: 'EXITED', statusReason, hostLost: false })
 }
 
-/** The platform terminates a pod, locked or not, and says why. */
+/** The platform terminates a pod, locked or not, and records the reason. */
 export function decideTermination<Pod extends PodState>(pod: Pod, statusReason: string, nowMs: number): PodChange<Pod> {
   return leaveRunning(pod, nowMs, { status: 'TERMINATED', statusReason, hostLost: false })
 }
 
-/** Why a pod of a suspended account is stopped (PP-214). */
+/** Status reason of a pod that is stopped because its account is suspended (PP-214). */
 export const ACCOUNT_SUSPENDED = 'stopped: the account is suspended by the operator'
 
-/** A PATCH that changes the container: a running pod gets a new one, a stopped one with its next start (POD-13). */
+/** Applies a PATCH that changes the container: a running pod gets a new container, a stopped one with its next start (POD-13). */
 export function decideRecreate<Pod extends PodState>(pod: Pod, nowMs: number): PodChange<Pod> {
-  // A lost host makes it when it returns; until then the pod goes on saying so.
+  // A lost host makes the new container when it returns; until then the pod stays in ERROR.
   if (pod.hostLost) {
     const changedAtMs = Math.max(nowMs, pod.changedAtMs)
     return changed(pod, { generation: pod.generation + 1, keepsDisk: false, diskStale: true, startedAtMs: null, changedAtMs })
@@ -139,18 +144,18 @@ export function decideRecreate<Pod extends PodState>(pod: Pod, nowMs: number): P
 
 const AFTER_ACTION: Readonly<Record<PodAction, (pod: PodState) => Partial<PodState>>> = {
   start: (pod) => nextContainer(pod, !pod.diskStale),
-  // The contract: the container disk is wiped on restart.
+  // The API contract: a restart wipes the container disk.
   restart: (pod) => nextContainer(pod, false),
   stop: () => ({ status: 'EXITED', statusReason: null }),
   terminate: () => ({ status: 'TERMINATED', statusReason: null }),
 }
 
-// Until the new container runs, a wiped disk stays stale: a start that failed must not bring the old one back.
+// Until the new container runs, a wiped disk stays stale: after a failed start the old disk must not come back.
 function nextContainer(pod: PodState, keepsDisk: boolean): Partial<PodState> {
   return { status: 'STARTING', generation: pod.generation + 1, keepsDisk, diskStale: !keepsDisk, statusReason: null }
 }
 
-/** What a host's report makes of a pod; null when it changes nothing: old news, a repeat, or about a former container. */
+/** Change that a host's report makes; null when it makes none: an outdated or repeated report, or one on a previous container. */
 export function decideReport<Pod extends PodState>(pod: Pod, report: ContainerReport, nowMs: number): PodChange<Pod> | null {
   if (report.generation !== pod.generation || pod.status === 'TERMINATED') return null
   const atMs = possibleTime(pod, report.atMs, nowMs)
@@ -170,8 +175,8 @@ export function decideReport<Pod extends PodState>(pod: Pod, report: ContainerRe
 }
 
 /**
- * The pod goes on on another machine with an empty disk: its own is lost or is being emptied. Null when there is nothing to go on with.
- * `lastHeardMs`: when its own was last heard of.
+ * Moves a pod to another host with an empty disk, because its own host is lost or drained. Null when the pod should not run. `lastHeardMs`:
+ * last sign of life of its own host.
  */
 export function decideReplacement<Pod extends PodState>(pod: Pod, lastHeardMs: number, nowMs: number): PodChange<Pod> | null {
   if (!isToRun(pod)) return null
@@ -179,22 +184,25 @@ export function decideReplacement<Pod extends PodState>(pod: Pod, lastHeardMs: n
   return leaveRunning(pod, atMs, { ...nextContainer(pod, false), hostLost: false }, nowMs)
 }
 
-/** A member of a cluster goes on on another machine, also when it could not be started on its own (CLU-16). */
+/** Moves a member of a cluster to another host, even when it is not to run at present, for instance after a failed start (CLU-16). */
 export function decideElsewhere<Pod extends PodState>(pod: Pod, lastHeardMs: number, nowMs: number): PodChange<Pod> {
   return decideReplacement(pod, lastHeardMs, nowMs) ?? leaveRunning(pod, nowMs, { ...nextContainer(pod, false), hostLost: false })
 }
 
-/** It is to start nowhere any more (CLU-17). */
+/** Gives up starting a member of a cluster (CLU-17). */
 export function decideGivenUp<Pod extends PodState>(pod: Pod, statusReason: string, nowMs: number): PodChange<Pod> {
   return leaveRunning(pod, nowMs, { status: 'ERROR', statusReason, hostLost: false })
 }
 
-/** Its host is back before it was to start: it goes on waiting, which no report says (CLU-18). */
+/** The host of a cluster's member is back before the member was to start: the pod waits again, because no report says so (CLU-18). */
 export function decideWaitsAgain<Pod extends PodState>(pod: Pod): PodChange<Pod> | null {
   return pod.hostLost ? changed(pod, { status: 'STARTING', hostLost: false, statusReason: null }) : null
 }
 
-/** The machine is lost for good as far as anybody can tell: the pod keeps its record and says why (POD-23). */
+/**
+ * The host of a pod counts as lost for good: the pod retains its record and names the reason (POD-23). Null when the pod should not run, or
+ * its host is lost already.
+ */
 export function decideHostLost<Pod extends PodState>(pod: Pod, reason: string, lastHeardMs: number, nowMs: number): PodChange<Pod> | null {
   if (!isToRun(pod) || pod.hostLost) return null
   const atMs = possibleTime(pod, lastHeardMs, nowMs)
@@ -202,13 +210,13 @@ export function decideHostLost<Pod extends PodState>(pod: Pod, reason: string, l
   return { pod: { ...lost, startedAtMs: pod.startedAtMs }, usage }
 }
 
-/** Time in which nobody heard of a host. Milliseconds since the epoch. */
+/** Interval without a sign of life from a host. Milliseconds since the epoch. */
 export interface Silence {
   fromMs: number
   toMs: number
 }
 
-/** Its host is heard of again before it was lost: the pod ran on, and the time between is not charged (POD-23). */
+/** The host of a pod reports again before it counted as lost: the pod has run on, and the silence is not charged (POD-23). */
 export function decideHeardAgain<Pod extends PodState>(pod: Pod, { fromMs, toMs }: Silence): PodChange<Pod> | null {
   const { chargedFromMs } = pod
   if (pod.status !== 'RUNNING' || chargedFromMs === null || chargedFromMs >= toMs) return null
@@ -216,13 +224,13 @@ export function decideHeardAgain<Pod extends PodState>(pod: Pod, { fromMs, toMs 
   return { pod: changed(pod, { chargedFromMs: toMs, changedAtMs: Math.max(pod.changedAtMs, toMs) }).pod, usage }
 }
 
-/** An interval that ends while nobody hears of the host ends with its last sign of life (POD-23). Null since when: the host is heard of. */
+/** Ends an interval at the last sign of life of a silent host (POD-23). `silentSinceMs` is null when the host is not silent. */
 export function cutAtSilence(usage: UsageInterval | null, silentSinceMs: number | null): UsageInterval | null {
   if (usage === null || silentSinceMs === null) return usage
   return { ...usage, endedAtMs: Math.max(usage.startedAtMs, Math.min(usage.endedAtMs, silentSinceMs)) }
 }
 
-// A reason says what a start waits for on its host (HOST-172).
+// The reason names what a start waits for on its host (HOST-172).
 function decideStarting<Pod extends PodState>(pod: Pod, statusReason: string | null, atMs: number): PodChange<Pod> | null {
   if (pod.status === 'PROVISIONING') return changed(pod, { status: 'STARTING', statusReason, changedAtMs: atMs })
   return pod.status === 'STARTING' && pod.statusReason !== statusReason ? changed(pod, { statusReason }) : null
@@ -231,14 +239,14 @@ function decideStarting<Pod extends PodState>(pod: Pod, statusReason: string | n
 function decideRunning<Pod extends PodState>(pod: Pod, ports: readonly PortMapping[], atMs: number, nowMs: number): PodChange<Pod> | null {
   if (isOver(pod)) return null
   if (pod.status === 'RUNNING') return samePorts(pod.ports, ports) ? null : changed(pod, { ports })
-  // What passed while the host was lost is not charged.
+  // Time during which the host was lost is not charged.
   const chargedFromMs = pod.hostLost ? possibleTime(pod, nowMs, nowMs) : atMs
   const startedAtMs = pod.startedAtMs ?? atMs
   const running = { status: 'RUNNING', statusReason: null, ports, startedAtMs, chargedFromMs, changedAtMs: chargedFromMs } as const
   return changed(pod, { ...running, diskStale: false, hostLost: false })
 }
 
-// Whatever the container wrote went with it.
+// Everything that the container wrote was removed with it.
 function decideGone<Pod extends PodState>(pod: Pod, reason: string | null, atMs: number): PodChange<Pod> | null {
   if (isOver(pod)) return pod.diskStale ? null : changed(pod, { diskStale: true })
   const statusReason = reason ?? 'its container was removed from its host'
@@ -246,8 +254,8 @@ function decideGone<Pod extends PodState>(pod: Pod, reason: string | null, atMs:
 }
 
 /**
- * A host's clock may be wrong: nothing happens after its report has arrived. And nothing happens before the last transition, which another
- * isolate may have decided by a clock that is ahead of this one (PP-112).
+ * Plausible time of a reported event, because a host's clock may be wrong: not after the arrival of the report, and not before the last
+ * transition, which another isolate may have decided by a clock that is ahead of this one (PP-112).
  */
 function possibleTime({ changedAtMs }: PodState, atMs: number, nowMs: number): number {
   return Math.max(changedAtMs, Math.floor(Math.min(atMs, nowMs)))
@@ -257,7 +265,7 @@ function isOver({ status, hostLost }: PodState): boolean {
   return status === 'EXITED' || (status === 'ERROR' && !hostLost)
 }
 
-/** A change that ends the interval that is charged, when there is one, and begins that of disks that stay. `atMs`: when the interval ends. */
+/** A change that ends the open charged interval, if any, and begins the one of disks that remain. `atMs`: end of the interval. */
 function leaveRunning<Pod extends PodState>(pod: Pod, atMs: number, change: Partial<PodState>, changedAtMs = atMs): PodChange<Pod> {
   if (change.status === undefined) return changed(pod, change)
   const fromMs = pod.chargedFromMs ?? pod.diskChargedFromMs
@@ -273,14 +281,14 @@ function changed<Pod extends PodState>(pod: Pod, change: Partial<PodState>): Pod
 }
 
 /**
- * Whether only the disks of a pod are charged: it does not run, they cost something then, and its host is not lost (BIL-8). While it is being
- * started nothing is.
+ * Whether only the disks of a pod are charged: it does not run, its stopped disks cost something, and its host is not lost (BIL-8). A pod
+ * that is being started is not charged.
  */
 export function isDiskCharged({ status, hostLost, stoppedDiskNanosPerHour }: PodState): boolean {
   return (status === 'EXITED' || status === 'ERROR') && !hostLost && stoppedDiskNanosPerHour > 0
 }
 
-// A host may say anything, and every answer about the pod repeats it.
+// A host may report any value, and every answer about the pod repeats it.
 function isPossiblePort({ private: inside, public: outside, type }: PortMapping): boolean {
   const isNumber = (port: number) => port >= 1 && port <= MAX_PORT
   return isNumber(inside) && isNumber(outside) && (type === 'http' || type === 'tcp')

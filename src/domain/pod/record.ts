@@ -2,12 +2,12 @@ import type { Cloud, ClusterType, HostLossPolicy } from '../../contract/enums.ts
 import type { ContainerSpec } from '../resources/container.ts'
 import type { IdleStop } from './idle-stop.ts'
 
-/** What a user asked for, as D1 keeps it (POD-3). What placement made of it stands in columns beside it. */
+/** Pod settings that a user asked for, as stored in D1 (POD-3). Results of placement are in separate columns. */
 export interface PodSpec {
   container: ContainerSpec
-  /** How its user gets in: variables that were made for it at create and stay whatever becomes of `env` (POD-20). Absent: none. */
+  /** Variables for access to the pod, generated at create and independent of later changes of `env` (POD-20). Absent: none. */
   accessEnv?: Record<string, string>
-  /** It was created with `startSsh`: without it no SSH leads in (NET-5). */
+  /** Whether the pod was created with `startSsh`; without it SSH is not available (NET-5). */
   startSsh?: true
   compute: PodGpu | PodCpu
   cloud: Cloud
@@ -15,15 +15,15 @@ export interface PodSpec {
   dataCenterIds: string[]
   mounts: PodMounts
   globalNetworking: boolean
-  /** Of a member: what it has to know of its cluster (ENV-3). Absent: it is no member. */
+  /** Of a member of a cluster: facts about the cluster that its container gets (ENV-3). Absent: the pod is no member. */
   cluster?: { type: ClusterType; podCount: number }
-  /** What becomes of the pod when its host is lost for good. */
+  /** Policy for the pod when its host is lost for good. */
   onHostLoss: HostLossPolicy
-  /** The platform stops it when it has done nothing for so long (SPD-5). Absent: never. */
+  /** The platform stops the pod after it has been idle for this long (SPD-5). Absent: never. */
   idleStop?: IdleStop
-  /** It was rented as one that may be taken away; nothing takes it away here, and older interfaces show the word. Absent: it was not. */
+  /** Whether the pod was rented as interruptible. The plane never interrupts it; older interfaces show the field. Absent: it was not. */
   interruptible?: true
-  /** Hosts that it was on before, newest first: what it used there stands in their history (HIS-6). Absent: none. */
+  /** Previous hosts of the pod, newest first; their histories hold its usage there (HIS-6). Absent: none. */
   formerHosts?: string[]
 }
 

@@ -1,7 +1,7 @@
 import type { PodStatus } from '../../contract/enums.ts'
 import type { PodState } from './pod.ts'
 
-/** Where a pod can get from a status without any action: by its host, or by its container's end (POD-2, POD-23). */
+/** Statuses that a pod can reach from a status without an action: by its host's reports, or by its container's end (POD-2, POD-23). */
 const LATER: Readonly<Record<PodStatus, readonly PodStatus[]>> = {
   PROVISIONING: ['STARTING', 'RUNNING', 'EXITED', 'ERROR'],
   STARTING: ['RUNNING', 'EXITED', 'ERROR'],
@@ -11,7 +11,7 @@ const LATER: Readonly<Record<PodStatus, readonly PodStatus[]>> = {
   TERMINATED: [],
 }
 
-/** Whether waiting for a status is over: it is reached, or it cannot be reached without an action (PP-90). A lost host may return. */
+/** Whether waiting for a status is over: the pod has it, or cannot reach it without an action (PP-90). A pod of a lost host may recover. */
 export function isWaitOver(pod: Pick<PodState, 'status' | 'hostLost'>, wanted: PodStatus): boolean {
   if (pod.status === wanted) return true
   const later = pod.hostLost ? LATER.PROVISIONING : LATER[pod.status]

@@ -1,16 +1,16 @@
 import { isToRun, type PodState } from './pod.ts'
 
-/** What a host is to do with one container of a pod. */
+/** Desired state of one container of a pod, as sent to its host. */
 export interface DesiredContainer {
   generation: number
   desired: 'running' | 'held' | 'stopped'
   /** Generations that must be down first, newest first. */
   replaces: number[]
-  /** Go on with the writable layer of the newest of `replaces` that has a container. */
+  /** Reuse the writable layer of the newest generation in `replaces` that has a container. */
   keepDisk: boolean
-  /** The persistent volume goes too. */
+  /** Delete the persistent volume too. */
   wipe: boolean
-  /** Make everything ready and wait: the others of its cluster are not ready yet (CLU-14). */
+  /** Make everything ready and wait, because other members of the cluster are not ready (CLU-14). */
   prepare: boolean
 }
 
@@ -20,15 +20,15 @@ export type PodOnHost = Pick<PodState, 'status' | 'generation' | 'keepsDisk' | '
 }
 
 /**
- * What a host is to do with the containers of a pod: its present one, and those of former generations that it still has (`known`).
- * `pod` is null when the pod is not, or no longer, this host's: then all of it goes.
+ * Desired containers of a pod on a host: the present one, and those of previous generations that the host still has (`known`). `pod` is
+ * null when the pod does not belong to the host: all its containers there are then stopped and wiped.
  */
 export function desiredContainers(pod: PodOnHost | null, known: readonly number[]): DesiredContainer[] {
   if (pod === null || pod.status === 'TERMINATED') return known.map((generation) => ({ ...former(generation, 'stopped'), wipe: true }))
   const formers = known.filter((generation) => generation < pod.generation).toSorted((a, b) => b - a)
-  // The layer that the present container goes on with is kept until it has been taken over; the agent removes it then.
+  // The layer that the present container reuses is held until the container has taken it over; the agent removes it then.
   const wanted = formers.map((generation) => former(generation, pod.keepsDisk ? 'held' : 'stopped'))
-  // One that was never told to run has nothing to hold.
+  // A container that never had to run has no disk to hold.
   if (!isToRun(pod) && !known.includes(pod.generation)) return wanted
   const present: DesiredContainer = {
     generation: pod.generation,
@@ -45,12 +45,12 @@ function former(generation: number, desired: 'held' | 'stopped'): DesiredContain
   return { generation, desired, replaces: [], keepDisk: false, wipe: false, prepare: false }
 }
 
-/** The workload of one generation of a pod. */
+/** Workload id of one generation of a pod. */
 export function workloadIdOf(podId: string, generation: number): string {
   return `${podId}-${generation}`
 }
 
-/** The generation that a workload id of this pod names; null for any other text. */
+/** Generation that a workload id of this pod names; null for any other text. */
 export function generationOf(podId: string, workloadId: string): number | null {
   const digits = workloadId.startsWith(`${podId}-`) ? workloadId.slice(podId.length + 1) : ''
   return /^[1-9]\d{0,8}$/.test(digits) ? Number(digits) : null

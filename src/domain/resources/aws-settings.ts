@@ -1,14 +1,14 @@
-/** Who asks AWS for tokens, and the role that they are for. */
+/** AWS credentials of the plane, and the role that it assumes for ECR tokens. */
 export interface AwsIdentity {
   accessKeyId: string
   secretAccessKey: string
   roleArn: string
 }
 
-/** A fault: why nobody does. */
+/** `fault`: why ECR delegations cannot be used. */
 export type AwsSettings = AwsIdentity | { fault: string }
 
-/** Secrets of the Worker, and the variable beside them. */
+/** Secrets of the Worker, and its variable for the role. */
 export interface AwsVariables {
   AWS_ACCESS_KEY_ID?: string
   AWS_SECRET_ACCESS_KEY?: string
@@ -18,8 +18,8 @@ export interface AwsVariables {
 const ROLE_ARN = /^arn:aws(?:-us-gov)?:iam::[0-9]{12}:role\/[\w+=,.@/-]{1,512}$/
 
 /**
- * Reads what delegations of ECR repositories are used with (REG-6). There is no way without a role: its sessions carry the id of who
- * delegated, by which the owner of a repository lets in one user of this plane and not the others.
+ * Reads the AWS settings for delegations of ECR repositories (REG-6). A role is required: its sessions carry the id of the delegating user,
+ * so the owner of a repository can admit one user of this plane and not the others.
  */
 export function parseAwsSettings(vars: AwsVariables): AwsSettings {
   const accessKeyId = (vars.AWS_ACCESS_KEY_ID ?? '').trim()

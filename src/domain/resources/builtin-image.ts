@@ -1,12 +1,14 @@
 import { badRequest, type Refusal } from '../../contract/problems.ts'
 import { BUILTIN_NAMES, BUILTIN_PREFIX } from '../../host-protocol/builtin-images.ts'
 
-/** Whether an image is a program of the host's agent itself (HOST-5); everything else needs a container engine. */
+/** Whether an image is a program of the host's agent itself (HOST-5); all other images need a container engine. */
 export function isBuiltin(image: string): boolean {
   return image.startsWith(BUILTIN_PREFIX)
 }
 
-/** Why no host could start a built-in image: there is none of that name, or it is to have mounts, which need a container (PP-126). */
+/**
+ * 400 for a built-in image that no host can start: its name is unknown, or it has mounts, which need a container (PP-126). Null otherwise.
+ */
 export function refuseBuiltin(image: string, hasMounts: boolean): Refusal | null {
   if (!isBuiltin(image)) return null
   const known = BUILTIN_NAMES.map((name) => BUILTIN_PREFIX + name)

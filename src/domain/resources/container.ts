@@ -1,7 +1,10 @@
-/** Secrets that variables may name, by name, and the user who granted each (CAP-10); empty: a release without grants did (CAP-12). */
+/**
+ * User ids by the names of the secrets that they granted to the variables (CAP-10). An empty user id: granted under a plane version without
+ * grants (CAP-12).
+ */
 export type SecretGrants = Readonly<Record<string, string>>
 
-/** What a container is started with, as D1 keeps it. */
+/** Settings of a container, as stored in D1. */
 export interface ContainerSpec {
   image: string
   /** Stored form (CON-1): a shell string, or compact JSON `{"entrypoint":[…],"cmd":[…]}`, or empty. */
@@ -20,7 +23,7 @@ export interface Command {
   cmd: string[]
 }
 
-/** The three members with which a request may describe the command. An absent one means "as it is". */
+/** Fields with which a request may describe the command. An absent field leaves its part unchanged. */
 export interface CommandPatch {
   args?: string | undefined
   cmd?: string[] | undefined
@@ -28,21 +31,22 @@ export interface CommandPatch {
 }
 
 /**
- * The exec forms of stored `args` (CON-1): a JSON object with only `entrypoint` and/or `cmd`, else a shell string that becomes `cmd`.
+ * Exec form of stored `args` (CON-1): parsed from a JSON object with only `entrypoint` and/or `cmd`; any other text is a shell string that
+ * becomes `cmd`.
  */
 export function decodeArgs(args: string): Command {
   return decodeJsonArgs(args) ?? { entrypoint: [], cmd: splitWords(args) }
 }
 
-/** The stored form of a command (CON-2): compact JSON, `entrypoint` before `cmd`, empty parts left out, nothing set is `""`. */
+/** Stored form of a command (CON-2): compact JSON, `entrypoint` before `cmd`, without empty parts; an empty command is `""`. */
 export function encodeArgs({ entrypoint, cmd }: Command): string {
   if (entrypoint.length === 0 && cmd.length === 0) return ''
   return JSON.stringify({ ...(entrypoint.length > 0 && { entrypoint }), ...(cmd.length > 0 && { cmd }) })
 }
 
 /**
- * The stored `args` after a request, or null when its members contradict each other (CON-3).
- * `cmd: []` and `entrypoint: []` clear their own part; a part that is not named keeps what `current` says (CON-4).
+ * Stored `args` after a request, or null when the request's fields contradict each other (CON-3). `cmd: []` and `entrypoint: []` clear
+ * their own part; an absent part stays as in `current` (CON-4).
  */
 export function mergeArgs(current: string, patch: CommandPatch): string | null {
   if (patch.cmd === undefined && patch.entrypoint === undefined) return patch.args ?? current
@@ -69,7 +73,7 @@ export function splitWords(text: string): string[] {
     } else if (char === quote) {
       quote = null
     } else if (char === '\\' && next !== '' && escapes(quote, next)) {
-      // A backslash before a line break joins the lines, so neither stays.
+      // A backslash before a line break joins the lines: both characters are removed.
       word = (word ?? '') + (next === '\n' ? '' : next)
       index += 1
     } else {
@@ -113,7 +117,7 @@ function sameWords(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((word, index) => word === b[index])
 }
 
-/** The environment that a user gave, without names that are the platform's (ENV-4). */
+/** A user's environment variables without the names reserved for the platform (ENV-4). */
 export function withoutPlatformNames(env: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('RUNPOD_')))
 }

@@ -1,15 +1,15 @@
 import { type Role, scopesOfRole } from '../access.ts'
 
-/** What is known, at this moment, of the user who made a delegation. Times are milliseconds since the epoch. */
+/** Present state of the user who made a delegation. Times are milliseconds since the epoch. */
 export interface Delegator {
-  /** The role in the account of the delegation; null: no member, or deleted. */
+  /** Role in the delegation's account; null: the user is no member, or is deleted. */
   role: Role | null
   joinedAtMs: number | null
-  /** The operator has suspended the user, or the account. */
+  /** The operator has suspended the user or the account. */
   isSuspended: boolean
 }
 
-/** Why a delegation that was made at `madeAtMs` counts no more (DER-24), in words for the account; null: it counts. */
+/** Why a delegation made at `madeAtMs` is not valid (DER-24), as a text for the account; null: it is valid. */
 export function endOfDelegation(madeAtMs: number, { role, joinedAtMs, isSuspended }: Delegator): string | null {
   if (role === null || joinedAtMs === null) return 'the user who delegated is no longer a member of the account'
   if (joinedAtMs > madeAtMs) return 'the user who delegated has left the account since, and is a member anew'

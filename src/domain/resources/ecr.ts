@@ -1,6 +1,6 @@
-/** A repository of Amazon's Elastic Container Registry (ECR), as its own name and the images in it say. */
+/** A repository of Amazon's Elastic Container Registry (ECR), as identified by its ARN and by image names. */
 export interface EcrRepository {
-  /** The twelve digits of the AWS account. */
+  /** AWS account number, twelve digits. */
   account: string
   region: string
   repository: string
@@ -12,14 +12,14 @@ const PART = '[a-z0-9]+(?:(?:\\.|__?|-+)[a-z0-9]+)*'
 const REPOSITORY = `${PART}(?:/${PART})*`
 const TAG = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}'
 
-// The partition of China has other hosts and other accounts: no credential of this one opens it.
+// The partition `aws-cn` is excluded: it has other hosts and accounts, and credentials of this partition are not valid there.
 const ARN = new RegExp(`^arn:aws(?:-us-gov)?:ecr:(${REGION}):(${ACCOUNT}):repository/(${REPOSITORY})(?::(${TAG}))?$`)
 const ECR_HOST = new RegExp(`^(${ACCOUNT})\\.dkr\\.ecr\\.(${REGION})\\.amazonaws\\.com$`)
 const MIN_REPOSITORY_LENGTH = 2
 const MAX_REPOSITORY_LENGTH = 256
 const DEFAULT_TAG = 'latest'
 
-/** What the ARN of a repository names, with its tag (`latest` without one); null for anything else (REG-3, REG-4). */
+/** Parses the ARN of a repository with its tag (`latest` by default); null for any other text (REG-3, REG-4). */
 export function parseEcrArn(arn: string): (EcrRepository & { tag: string }) | null {
   const [, region, account, repository, tag = DEFAULT_TAG] = ARN.exec(arn) ?? []
   if (region === undefined || account === undefined || repository === undefined) return null
@@ -27,7 +27,7 @@ export function parseEcrArn(arn: string): (EcrRepository & { tag: string }) | nu
   return { account, region, repository, tag }
 }
 
-/** The repository of an image that is on ECR; null for an image of another registry. Tag and digest do not matter. */
+/** ECR repository of an image, without tag and digest; null for an image of another registry. */
 export function ecrRepositoryOf(image: string): EcrRepository | null {
   const slash = image.indexOf('/')
   const [, account, region] = ECR_HOST.exec(image.slice(0, Math.max(slash, 0))) ?? []
@@ -39,17 +39,17 @@ export function ecrRepositoryOf(image: string): EcrRepository | null {
   return repository === '' ? null : { account, region, repository }
 }
 
-/** The registry that a repository is on, as images name it. */
+/** Registry host of a repository, as image names contain it. */
 export function ecrHost({ account, region }: Pick<EcrRepository, 'account' | 'region'>): string {
   return `${account}.dkr.ecr.${region}.amazonaws.com`
 }
 
-/** The name of a repository in policies. */
+/** ARN of a repository, for policies. */
 export function ecrArn({ account, region, repository }: EcrRepository): string {
   return `arn:${region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws'}:ecr:${region}:${account}:repository/${repository}`
 }
 
-/** Pulling from one repository and nothing else, as the policy of a session (REG-7). */
+/** Session policy that allows pulling from one repository only (REG-7). */
 export function pullPolicy(repository: EcrRepository): string {
   const pull = ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer']
   return JSON.stringify({

@@ -15,7 +15,7 @@ export interface NetworkVolumeRecord {
 
 export type VolumeResult = { ok: true; volume: NetworkVolumeRecord } | { ok: false; problem: Refusal }
 
-/** The volume that a create body asks for, or why it is refused (VOL-2). `dataCenter` is null when nobody knows the one that is named. */
+/** Volume that a create body requests, or why it is refused (VOL-2). `dataCenter` is null when the requested one does not exist. */
 export function createNetworkVolume(
   body: CreateNetworkVolumeRequest,
   ids: { id: string; teamId: string },
@@ -30,7 +30,7 @@ export function createNetworkVolume(
   return { ok: true, volume: { ...ids, name: body.name, sizeGb: body.size, dataCenterId: dataCenter.id, type } }
 }
 
-/** The volume after a PATCH (VOL-3): it can be renamed and can only grow. */
+/** Volume after a PATCH (VOL-3), which can rename and grow it, but not shrink it. */
 export function patchNetworkVolume(volume: NetworkVolumeRecord, patch: UpdateNetworkVolumeRequest): VolumeResult {
   const sizeGb = patch.size ?? volume.sizeGb
   if (sizeGb < volume.sizeGb) return refused(`size: a network volume cannot shrink; it has ${volume.sizeGb} GB`)

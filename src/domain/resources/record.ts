@@ -1,12 +1,12 @@
 import type { ContainerSpec } from './container.ts'
 
-/** The stored form of a template: what D1 owns, and what a pod or endpoint is filled from. */
+/** A template as stored in D1; pods and endpoints are filled from it. */
 export interface TemplateConfig {
   id: string
   teamId: string
   name: string
   container: ContainerSpec
-  /** The one kind of mount that a template knows (MNT-6). */
+  /** The only kind of mount that a template supports (MNT-6). */
   persistent: { sizeGb: number; path: string } | null
   serverless: boolean
   isPublic: boolean
@@ -15,17 +15,17 @@ export interface TemplateConfig {
   startSsh: boolean
   startJupyter: boolean
   allowedCudaVersions: string[]
-  /** What older interfaces keep with a template, for display only (GQL-42). Absent: nothing. */
+  /** Fields that older interfaces store with a template, for display only (GQL-42). Absent: none. */
   notes?: TemplateNotes
 }
 
-/** What a template tells whoever uses it; nothing here acts on it. */
+/** Notes of a template for its users; the plane does not act on them. */
 export interface TemplateNotes {
   readme?: string
-  /** Names of its ports, by the port as the template has it. */
+  /** Display names of ports, by the port as listed in the template. */
   portNames?: Record<string, string>
   advancedStart?: boolean
 }
 
-/** A change of them: what is left out stays. */
+/** Change of a template's notes: absent fields stay. */
 export type TemplateNotesPatch = { [Name in keyof TemplateNotes]?: TemplateNotes[Name] | undefined }

@@ -1,18 +1,19 @@
 import type { ContainerSpec, SecretGrants } from './container.ts'
 import { referencedSecrets } from './secret-references.ts'
 
-/** A principal as far as it grants (CAP-10). */
+/** Fields of a principal that decide about grants (CAP-10). */
 export interface Granter {
   userId: string
-  /** Whether it may read the account's secrets, and so let a workload have them. */
+  /** Whether the principal may read the account's secrets, and so may grant them to a workload. */
   mayGrant: boolean
 }
 
 export type GrantResult = { ok: true; container: ContainerSpec } | { ok: false; names: string[] }
 
 /**
- * A container as a principal may write it (CAP-10): what its variables name anew is granted by this principal, if it may; what `held` or the
- * container had been granted stays so, whoever writes. What is named no more is granted no more.
+ * Container as a principal may write it (CAP-10). The principal grants secrets that the variables newly name, if it may; earlier grants, of
+ * the container or in `held`, stay in force regardless of who writes. Grants of secrets that are not named are dropped. Without the right
+ * to grant, returns the names of the ungranted secrets.
  */
 export function grantSecrets(
   container: ContainerSpec,
@@ -29,13 +30,15 @@ export function grantSecrets(
   return { ok: true, container: { ...rest, secretGrants: Object.fromEntries(named.map((name) => [name, granterOf(name) ?? userId])) } }
 }
 
-/** What variables of a release without grants name: all of it counts as granted (CAP-12). Undefined where they name nothing. */
+/**
+ * Grants for variables written under a plane version without grants: all secrets that they name (CAP-12). Undefined where they name none.
+ */
 export function formerGrants(env: ContainerSpec['env']): SecretGrants | undefined {
   const named = referencedSecrets(env)
   return named.length > 0 ? Object.fromEntries(named.map((name) => [name, ''])) : undefined
 }
 
-/** Why a container is not started (CAP-11): its variables name secrets that it was not granted. Null when it was granted all. */
+/** Why a container is not started (CAP-11): its variables name secrets that were not granted to it. Null when all were granted. */
 export function refuseUngranted({ env, secretGrants = {} }: Pick<ContainerSpec, 'env' | 'secretGrants'>): string | null {
   const missing = referencedSecrets(env).filter((name) => !Object.hasOwn(secretGrants, name))
   if (missing.length === 0) return null

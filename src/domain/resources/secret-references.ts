@@ -1,19 +1,22 @@
 type Variables = Readonly<Record<string, string>>
 
-/** How an `env` value names a secret (ACC-6). What has no end, or a longer name than any, is text like any other. */
+/** Reference to a secret in an `env` value (ACC-6). An unclosed reference, or one with too long a name, is plain text. */
 const REFERENCE = /\{\{ *RUNPOD_SECRET_([^\s{}]{1,191}) *\}\}/g
 
-/** A variable with its name and the sign between: Linux starts no program with a longer one. */
+/** Limit of `NAME=value`, bytes: Linux starts no program with a longer variable. */
 const MAX_VARIABLE_BYTES = 131_071
-/** All variables of a workload as its host is told of them (SEC-6). */
+/** Limit of all variables of a workload as sent to its host, bytes (SEC-6). */
 const MAX_ENV_BYTES = 2 ** 20
 
-/** Names of the secrets that variables name, each once. */
+/** Names of the secrets that variables reference, each once. */
 export function referencedSecrets(env: Variables): string[] {
   return [...new Set(Object.values(env).flatMap((value) => Array.from(value.matchAll(REFERENCE), ([, name = '']) => name)))]
 }
 
-/** Variables with secrets filled in, once: what a value says is not looked at. A name that is not known stands for nothing (ACC-6). */
+/**
+ * Replaces references by secrets, once: references within an inserted value are not replaced. An unknown name becomes an empty text
+ * (ACC-6).
+ */
 export function fillReferences(env: Variables, values: ReadonlyMap<string, string>): { env: Record<string, string>; unknown: string[] } {
   const fill = (text: string) => text.replace(REFERENCE, (_, name: string) => values.get(name) ?? '')
   return {
@@ -22,7 +25,10 @@ export function fillReferences(env: Variables, values: ReadonlyMap<string, strin
   }
 }
 
-/** Why variables would be too large with secrets of these bytes filled in (SEC-6); null when they are not. Nothing is filled in for that. */
+/**
+ * Why variables would be too large with secrets of these sizes filled in (SEC-6); null when they would not. Computed from sizes alone,
+ * without the secrets.
+ */
 export function refuseFilling(env: Variables, bytesOf: ReadonlyMap<string, number>): string | null {
   let total = 0
   for (const [name, value] of Object.entries(env)) {
@@ -37,7 +43,7 @@ export function refuseFilling(env: Variables, bytesOf: ReadonlyMap<string, numbe
   return refuseTotal(total)
 }
 
-/** The same of variables that are filled in, as a host is told of them. */
+/** Checks the size of variables whose secrets are filled in, as JSON for the host; null when they are not too large. */
 export function refuseFilled(env: Variables): string | null {
   return refuseTotal(utf8Bytes(JSON.stringify(env)))
 }

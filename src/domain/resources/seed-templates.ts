@@ -1,6 +1,6 @@
 import type { TemplateConfig } from './record.ts'
 
-/** Templates that clients name without having made them (GQL-36): of no account, unlisted, and the same on every plane. */
+/** Templates that clients name without having made them (GQL-36): owned by no account, unlisted, and the same on every plane. */
 const SEED_TEMPLATES: readonly TemplateConfig[] = [
   {
     id: 'runpod-ubuntu',
@@ -17,7 +17,7 @@ const SEED_TEMPLATES: readonly TemplateConfig[] = [
   },
 ]
 
-/** The one with that id, or null. */
+/** Seed template with this id, or null. */
 export function findSeedTemplate(id: string): TemplateConfig | null {
   return SEED_TEMPLATES.find((template) => template.id === id) ?? null
 }

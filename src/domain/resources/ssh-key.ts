@@ -1,26 +1,26 @@
 import { type Role, scopesOfRole } from '../access.ts'
 
-/** Which user put a public key into the list of an account, and when. */
+/** User who added a public key to an account's list, and when. */
 export interface SshKeyMaker {
   userId: string
   addedAtMs: number
 }
 
-/** What a member of the account is at this moment. */
+/** Present state of a member of the account. */
 export interface SshKeyMember {
   role: Role
   joinedAtMs: number
   isSuspended: boolean
 }
 
-/** A line of the list with its maker; `endedBecause` null: it counts (DER-33). */
+/** A line of the list with the user who added it. `endedBecause`: why the key is refused; null: it is accepted (DER-33). */
 export interface JudgedSshKey {
   line: string
   maker: SshKeyMaker | null
   endedBecause: string | null
 }
 
-/** Why a key of an account is refused now; null: it is accepted (DER-33). A key without a recorded maker is accepted. */
+/** Why a key of an account is refused; null: it is accepted (DER-33). A key without a recorded maker is accepted. */
 export function endOfSshKey(maker: SshKeyMaker | null, member: SshKeyMember | undefined): string | null {
   if (maker === null) return null
   if (member === undefined) return 'the user who added it is no longer a member of the account'
@@ -31,7 +31,10 @@ export function endOfSshKey(maker: SshKeyMaker | null, member: SshKeyMember | un
   return null
 }
 
-/** Who added each line of a new list: the recorded user of a line that was there, this user of a new one. Repeating a line does not change its maker. */
+/**
+ * Maker of each line of a new list: the recorded one for an existing line, the caller for a new line. Repeating a line does not change its
+ * maker.
+ */
 export function makersOf(before: readonly JudgedSshKey[], lines: readonly string[], caller: SshKeyMaker): Map<string, SshKeyMaker | null> {
   const former = new Map(before.map(({ line, maker }) => [line, maker]))
   return new Map(lines.map((line) => [line, former.has(line) ? (former.get(line) ?? null) : caller]))

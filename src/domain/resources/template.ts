@@ -4,7 +4,7 @@ import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contrac
 import { mergeArgs } from './container.ts'
 import type { TemplateConfig, TemplateNotesPatch } from './record.ts'
 
-/** TPL-2: what a create body leaves out. */
+/** Defaults of a create body (TPL-2). */
 const DEFAULTS: Omit<TemplateConfig, 'id' | 'teamId'> = {
   name: '',
   container: { image: '', args: '', diskGb: TEMPLATE_DEFAULTS.disk, env: {}, ports: [], registry: null },
@@ -19,12 +19,12 @@ const DEFAULTS: Omit<TemplateConfig, 'id' | 'teamId'> = {
 
 export type TemplateResult = { ok: true; template: TemplateConfig } | { ok: false; problem: Refusal }
 
-/** The template that a create body asks for (TPL-2, CON-2, CON-3). */
+/** Template that a create body requests (TPL-2, CON-2, CON-3), or why it is refused. */
 export function createTemplate(body: CreateTemplateRequest & TemplateNotesPatch, ids: { id: string; teamId: string }): TemplateResult {
   return patchTemplate({ ...DEFAULTS, ...ids }, body)
 }
 
-/** The template after a PATCH (STRICT-3): what the body leaves out stays. Whether its registry exists is for the caller to see. */
+/** Template after a PATCH (STRICT-3): absent fields stay. The caller checks that the registry credential exists. */
 export function patchTemplate(template: TemplateConfig, patch: UpdateTemplateRequest & TemplateNotesPatch): TemplateResult {
   const { container } = template
   if (patch.image === '') return refused('image cannot be empty')
@@ -53,7 +53,7 @@ export function patchTemplate(template: TemplateConfig, patch: UpdateTemplateReq
   return { ok: true, template: withNotes(next, patch) }
 }
 
-/** GQL-42: what the patch leaves out stays, and a port that goes takes its name along. */
+/** GQL-42: absent notes stay, and the name of a removed port is removed too. */
 function withNotes({ notes: before = {}, ...template }: TemplateConfig, patch: TemplateNotesPatch): TemplateConfig {
   const readme = patch.readme ?? before.readme
   const advancedStart = patch.advancedStart ?? before.advancedStart
@@ -67,14 +67,16 @@ function withNotes({ notes: before = {}, ...template }: TemplateConfig, patch: T
   return Object.keys(notes).length > 0 ? { ...template, notes } : template
 }
 
-/** A template as another account sees and uses it: without the owner's credential (TPL-3), and granting none of that account's secrets (CAP-13). */
+/**
+ * A template as another account sees and uses it: without the owner's registry credential (TPL-3), and without grants of the owner's
+ * secrets (CAP-13).
+ */
 export function withoutCredential({ container, ...template }: TemplateConfig): TemplateConfig {
   const { secretGrants: _ofOthers, ...rest } = container
   return { ...template, container: { ...rest, registry: null } }
 }
 
-/** TPL-4: an id, the same in an object, or nothing. */
-/** The id that a request names a credential by, in either of its forms (TPL-4); null for none. */
+/** Id of the credential that a request names, as an id or as an object with an id (TPL-4); null for none. */
 export function registryIdOf(asked: NonNullable<UpdateTemplateRequest['registry']> | null): string | null {
   return (typeof asked === 'object' ? asked?.id : asked) || null
 }

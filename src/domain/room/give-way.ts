@@ -1,57 +1,57 @@
 import { neededWorkers, type ScalingInputs } from '../worker/scaling.ts'
 import type { ReadyWorker, Worker } from '../worker/worker.ts'
 
-/** Which idle workers of one endpoint may go, so that work that fits nowhere else has room (PP-180). Pure. */
+/** Idle workers of one endpoint that may be preempted, so that work which fits on no host has capacity (PP-180). Pure. */
 
-/** How long a worker is without a job before it gives way: a shorter pause is one between two jobs. */
+/** Idle time after which a worker may be preempted for work of its own account, milliseconds. A shorter pause is one between two jobs. */
 const OWN_PAUSE_MS = 1_000
-/** The same towards work of other accounts (PP-183). */
+/** Idle time after which a worker may be preempted for work of other accounts, milliseconds (PP-183). */
 const OTHERS_PAUSE_MS = 10_000
-/** How long a seeker is remembered: it asks again at least once a minute while it waits. */
+/** Retention of a seeker, milliseconds: it asks again at least once a minute while it waits. */
 const REMEMBERED_MS = 120_000
-/** Seekers that are remembered, of the own account and of others each. */
+/** Maximum number of retained seekers of the own account, and of other accounts. */
 const MAX_SEEKERS = 16
-/** Removals after which a worker is still expected to go: 90 s. */
+/** Number of removal requests up to which a worker is still expected to leave; the next one follows 90 s after the first. */
 const MAX_REMOVALS = 2
 
-/** Somebody who looks for room, as the endpoint that holds some is told. */
+/** An endpoint that searches for capacity, as shown to the endpoint that holds some. */
 export interface RoomAsker {
   endpointId: string
-  /** Of the same account. */
+  /** Whether both endpoints belong to the same account. */
   own: boolean
 }
 
-/** What a worker that holds room is doing. */
+/** A worker that holds capacity, with its activity. */
 export interface RoomHolder {
   workerId: string
   use: 'working' | 'starting' | 'idle' | 'leaving' | 'stuck'
-  /** For how long it has been without a job. */
+  /** Time that it has been without a job, milliseconds. */
   idleMs: number
 }
 
-/** What an endpoint answers to one that looks for room. */
+/** Answer of an endpoint to one that searches for capacity. */
 export interface RoomOffer {
   holders: RoomHolder[]
-  /** Idle workers that may go, at most. */
+  /** Maximum number of idle workers that may be preempted. */
   spare: number
-  /** What keeps the other idle ones. */
+  /** Reason why the other idle workers stay. */
   keptFor: 'its own jobs' | 'workers.min'
-  /** For how long a worker has to have been idle before it goes. */
+  /** Idle time before a worker may be preempted, milliseconds. */
   pauseMs: number
 }
 
-/** One that looked for room here and is to be told when more workers may go than it saw (PP-182). */
+/** An endpoint that searched for capacity here, to be notified when more workers than it saw may be preempted (PP-182). */
 export interface RoomSeeker extends RoomAsker {
   untilMs: number
   seen: number
 }
 
-/** What an endpoint holds, on whatever host. `lowQueued`: its queued low priority jobs, which need a worker as much as others do. */
+/** Capacity that an endpoint's workers hold, on any host. `lowQueued`: number of its queued low priority jobs, which need a worker too. */
 export function offerRoom(inputs: ScalingInputs, lowQueued: number, own: boolean): RoomOffer {
   const holders = inputs.workers.flatMap((worker) => holderOf(worker, inputs))
   const hasQueue = inputs.queued + lowQueued > 0
   const needed = neededWorkers(inputs)
-  // One that has no host yet fills no place of workers.min.
+  // A worker without a host does not count towards workers.min.
   const placed = inputs.workers.filter((w) => w.version === inputs.version && (w.phase === 'STARTING' || w.phase === 'READY')).length
   const idle = holders.filter(({ use }) => use === 'idle').length
   return {
@@ -62,17 +62,17 @@ export function offerRoom(inputs: ScalingInputs, lowQueued: number, own: boolean
   }
 }
 
-/** Whether a worker may go at this moment, as far as it alone is concerned. */
+/** Whether a worker may be preempted at present, apart from the limit `spare`. */
 export function mayGo({ use, idleMs }: RoomHolder, { pauseMs }: RoomOffer): boolean {
   return use === 'idle' && idleMs >= pauseMs
 }
 
-/** How many workers would go if they were asked now. */
+/** Number of workers that may be preempted at present. */
 export function countWilling(offer: RoomOffer): number {
   return Math.min(offer.spare, offer.holders.filter((holder) => mayGo(holder, offer)).length)
 }
 
-/** In how long another worker would go without anything happening; null when time alone changes nothing. */
+/** Time until another worker may be preempted, milliseconds; null when time alone does not change the number. */
 export function nextWillingInMs(offer: RoomOffer): number | null {
   const pauses = offer.holders
     .filter((holder) => holder.use === 'idle' && !mayGo(holder, offer))
@@ -80,7 +80,7 @@ export function nextWillingInMs(offer: RoomOffer): number | null {
   return countWilling(offer) >= offer.spare || pauses.length === 0 ? null : Math.min(...pauses)
 }
 
-/** The same answers once some workers have agreed to go. */
+/** The same answers after some workers have agreed to leave. */
 export function asLeaving(offers: ReadonlyMap<string, RoomOffer>, gone: ReadonlySet<string>): Map<string, RoomOffer> {
   const entries = [...offers].map(([id, offer]): [string, RoomOffer] => {
     const holders = offer.holders.map((holder) => (gone.has(holder.workerId) ? { ...holder, use: 'leaving' as const } : holder))
@@ -89,14 +89,14 @@ export function asLeaving(offers: ReadonlyMap<string, RoomOffer>, gone: Readonly
   return new Map(entries)
 }
 
-/** Remembers one that asked, in place of what was known of it. Those who have asked for longest stay. */
+/** Adds an endpoint that asked, replacing its earlier entry. When the list is full, the earlier seekers stay and the new one is dropped. */
 export function rememberSeeker(seekers: readonly RoomSeeker[], asker: RoomAsker, seen: number, nowMs: number): RoomSeeker[] {
   const known = seekers.filter(({ endpointId, untilMs }) => endpointId !== asker.endpointId && untilMs > nowMs)
   const isFull = known.filter(({ own }) => own === asker.own).length >= MAX_SEEKERS
   return isFull ? known : [...known, { ...asker, untilMs: nowMs + REMEMBERED_MS, seen }]
 }
 
-/** Who of those that asked is told now, and what is remembered of the others. */
+/** Splits the seekers into those to notify and those to retain. Expired ones are dropped. */
 export function tellSeekers(seekers: readonly RoomSeeker[], willing: (own: boolean) => number, nowMs: number) {
   const current = seekers.filter(({ untilMs }) => untilMs > nowMs)
   const isTold = ({ own, seen }: RoomSeeker) => willing(own) > seen
@@ -114,7 +114,7 @@ function holderOf(worker: Worker, { held, version, nowMs }: ScalingInputs): Room
       return holder('starting')
     case 'READY':
       if (!isFree) return holder('working')
-      // The scaler lets one of an older release go anyway.
+      // The scaler stops an idle worker of an older release anyway.
       return worker.version === version ? holder('idle', idleForMs(worker, nowMs)) : holder('leaving')
     case 'DRAINING':
       return holder(isFree ? leaving(worker) : 'working')
@@ -127,7 +127,7 @@ function holderOf(worker: Worker, { held, version, nowMs }: ScalingInputs): Room
   }
 }
 
-// Nobody counts on the room of one that its host was asked to remove again and again.
+// A worker whose host was asked to remove it again and again is not expected to leave.
 function leaving({ attempts }: { attempts: number }): RoomHolder['use'] {
   return attempts > MAX_REMOVALS ? 'stuck' : 'leaving'
 }

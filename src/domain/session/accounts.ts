@@ -1,18 +1,21 @@
 import type { Role } from '../access.ts'
 
-/** What a user is in an account. */
+/** Membership of a user in an account. */
 export interface Membership {
   role: Role
   isSuspended: boolean
 }
 
-/** The live accounts of a user, by their ids; their own is among them. */
+/** Accounts of a user that are not deleted, by id, including the user's own. */
 export interface Accounts {
   own: string
   all: ReadonlyMap<string, Membership>
 }
 
-/** The account that a session acts for: the team that it asks for if the user belongs to it, otherwise, in silence, the user's own (AUT-7). */
+/**
+ * Account that a session acts for: the requested team if the user is a member, otherwise, without an error, the user's own account (AUT-7).
+ * Null when the user's own account is gone.
+ */
 export function accountFor(accounts: Accounts, askedTeam: string | null): { teamId: string; membership: Membership } | null {
   const asked = askedTeam === null ? undefined : accounts.all.get(askedTeam)
   if (askedTeam !== null && asked) return { teamId: askedTeam, membership: asked }

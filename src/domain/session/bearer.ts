@@ -1,6 +1,6 @@
 /**
- * What a request shows of who sends it: an `Authorization` header, or, where there is none, the cookie of a console session. `fault` says why
- * that cookie counts for nothing here.
+ * Credential of a request: its `Authorization` header, or, without one, the cookie of a console session. `fault` is the reason why the
+ * cookie is not accepted for this request; null: it is accepted.
  */
 export type Shown = string | null | CookieShown
 export interface CookieShown {
@@ -8,19 +8,19 @@ export interface CookieShown {
   fault: string | null
 }
 
-/** What an `Authorization` header carries. */
+/** Content of an `Authorization` header. */
 export type Bearer = { kind: 'NONE' } | { kind: 'KEY' | 'TOKEN'; text: string } | { kind: 'TOO_LONG' }
 
-/** The longest header with a key: a key is far shorter, and a few spaces before it do no harm. */
+/** Maximum length of a header with a key. A key is far shorter; the rest allows for extra spaces before it. */
 const MAX_KEY_HEADER_CHARS = 512
-/** The longest token of a session (SES-2). */
+/** Maximum length of a session token (SES-2). */
 export const MAX_TOKEN_CHARS = 8192
-/** Three parts of base64url with dots between them; the last may be missing, and no key has a dot. */
+/** Three base64url parts separated by dots; the last may be empty. A key contains no dot. */
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
 /**
- * Reads `Bearer <text>`; the scheme's case does not matter (RFC 9110). Any other header carries nothing, and neither does an overlong one with
- * a key. A token that is too long is seen by its beginning and not read.
+ * Reads `Bearer <text>`; the scheme is case-insensitive (RFC 9110). Any other header, and an overlong one with a key, is `NONE`. An
+ * overlong token is recognized by its beginning and not read further.
  */
 export function readBearer(authorization: string | null): Bearer {
   if (authorization === null) return { kind: 'NONE' }

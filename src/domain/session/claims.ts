@@ -1,29 +1,32 @@
 import { oneCase } from '../text/letter-case.ts'
 
-/** What a verified token says of whoever signed in. Every claim is as unknown as it came. */
+/** Claims of a verified token. Their types are unchecked. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Who a token is about, at the provider that signed it, and until when. */
+/** User that a token is about, as identified by the provider that signed it, and the token's expiry. */
 export interface Subject {
   subject: string
   expiresAtMs: number
 }
 
-/** How far clocks of provider and plane may differ; an end is an end, to the second. */
+/** Tolerated difference between the clocks of provider and plane. It does not extend a token's expiry. */
 export const CLOCK_TOLERANCE_SECONDS = 30
 const MAX_SUBJECT_CHARS = 255
 const MAX_EMAIL_CHARS = 254
 const EMAIL_FORM = /^[^\s@\p{C}]+@([^\s@\p{C}]+)$/u
-/** Tokens for a caller: RFC 7519, and RFC 9068 for access tokens. What is for other uses, such as a logout token, has a type of its own. */
+/**
+ * Types of tokens that callers present: RFC 7519, and RFC 9068 for access tokens. Tokens for other uses, such as logout tokens, have other
+ * types.
+ */
 const TYPES = ['jwt', 'at+jwt']
 
-/** Whether the type that a token's header names is one that a caller shows (SES-2). */
+/** Whether `typ` in a token's header is a type that callers present (SES-2). */
 export function isCallersType(typ: unknown): boolean {
   if (typ === undefined) return true
   return typeof typ === 'string' && TYPES.includes(typ.toLowerCase().replace(/^application\//, ''))
 }
 
-/** Whom a token is about (SES-2); a text says what is wrong with it. Times, issuer and audience have been checked. */
+/** Subject of a token (SES-2), or a text that names the fault. Times, issuer and audience have been checked before. */
 export function subjectOf(claims: Claims): Subject | string {
   const { sub, exp, cnf } = claims
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_CHARS) return 'sub has to be a text of 1 to 255 characters'
@@ -33,22 +36,22 @@ export function subjectOf(claims: Claims): Subject | string {
 }
 
 /**
- * Whether the provider has issued a token after the operator has forgotten the identities of a user (DER-31). A clock that is ahead as far as
- * it may makes no earlier token later, and a token without a time proves nothing.
+ * Whether a token was issued after the operator removed the identities of a user (DER-31). The clock tolerance is subtracted, so that a
+ * fast clock does not make an earlier token count as later. A token without `iat` is refused.
  */
 export function isIssuedAfter({ iat }: Claims, forgottenAtMs: number | null): boolean {
   return forgottenAtMs === null || (typeof iat === 'number' && (iat - CLOCK_TOLERANCE_SECONDS) * 1000 > forgottenAtMs)
 }
 
 /**
- * The address with which somebody signs in for the first time, and why nobody new may; null: anybody may. Or why nobody may with this token
- * (SES-6, SES-7).
+ * Judgement of the first sign-in of an identity: its e-mail address, and why a new user with it is refused (null: admitted); or why no user
+ * is admitted with this token (SES-6, SES-7).
  */
 export type FirstSight = { email: string; newcomerRefusal: string | null } | { refusal: string }
 
 /**
- * Judges the address of a token. A provider that says nothing of having verified it is believed for domains that the operator lists; one that
- * says it has not never is. With a list, newcomers are of its domains.
+ * Judges the e-mail address of a token. An address without `email_verified` is trusted only in the domains that the operator lists; one
+ * with `email_verified: false` never is. With a list, new users must have an address in its domains.
  */
 export function judgeFirstSight(claims: Claims, emailDomains: readonly string[] | null): FirstSight {
   const email = typeof claims.email === 'string' ? oneCase(claims.email) : ''

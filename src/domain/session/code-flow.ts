@@ -1,16 +1,16 @@
 import type { Claims } from './claims.ts'
 
-/** Signing in at the provider by its code flow with PKCE (RFC 7636), as far as it needs no clock and no network. */
+/** Sign-in at the provider by the authorization code flow with PKCE (RFC 7636), without clock and network. */
 
-/** Somebody has to be back from the provider within this time. */
+/** Time that a user has to return from the provider. */
 export const SIGN_IN_TTL_MS = 10 * 60_000
-/** Longest text of a code or state that is looked at. */
+/** Maximum length of a code that is accepted. */
 const MAX_PARAMETER_CHARS = 4096
 
-/** Why somebody is not signed in, in words that the page of the console knows (CS-25). */
+/** Why a sign-in failed; the console page has a text for each (CS-25). */
 export type SignInFailure = 'denied' | 'expired' | 'email' | 'account' | 'suspended' | 'provider' | 'often' | 'failed'
 
-/** What a browser keeps, sealed, until it is back (CS-22). */
+/** State of a sign-in attempt, which the browser holds in sealed form until the user returns (CS-22). */
 export interface Attempt {
   state: string
   nonce: string
@@ -19,7 +19,7 @@ export interface Attempt {
   expiresAtMs: number
 }
 
-/** What the provider is asked for. */
+/** Query of the authorization request. */
 export function authorizationQuery(
   { state, nonce }: Attempt,
   { clientId, redirectUri, challenge }: { clientId: string; redirectUri: string; challenge: string },
@@ -36,7 +36,7 @@ export function authorizationQuery(
   })
 }
 
-/** Judges what the provider has led a browser back with: the code, or why there is none. */
+/** Reads the provider's redirect back to the plane: the code, or why there is none. */
 export function readCallback(
   query: URLSearchParams,
   attempt: Attempt | null,
@@ -44,7 +44,7 @@ export function readCallback(
   nowMs: number,
 ): { code: string } | { failure: SignInFailure } {
   if (attempt === null || attempt.expiresAtMs <= nowMs || query.get('state') !== attempt.state) return { failure: 'expired' }
-  // RFC 9207: what another provider says is not this one's.
+  // RFC 9207: an answer of another issuer is refused.
   const said = query.get('iss')
   if (said !== null && said !== issuer) return { failure: 'provider' }
   const error = query.get('error')
@@ -53,14 +53,14 @@ export function readCallback(
   return code === null || code === '' || code.length > MAX_PARAMETER_CHARS ? { failure: 'provider' } : { code }
 }
 
-/** Whether a verified ID token is the answer to an attempt of this client (OpenID Connect Core, 3.1.3.7). */
+/** Whether a verified ID token belongs to an attempt of this client (OpenID Connect Core, 3.1.3.7). */
 export function answersAttempt(claims: Claims, attempt: Attempt, clientId: string): boolean {
   const isForClient = claims.azp === undefined || claims.azp === clientId
   const isAlone = !Array.isArray(claims.aud) || claims.aud.length === 1 || claims.azp === clientId
   return claims.nonce === attempt.nonce && isForClient && isAlone
 }
 
-/** The claims of an ID token with those that the provider tells apart from it, of the same subject. */
+/** Claims of an ID token, with the e-mail claims of the provider's UserInfo answer if it has the same subject. */
 export function withUserInfo(claims: Claims, told: unknown): Claims {
   if (typeof told !== 'object' || told === null) return claims
   const { sub, email, email_verified: verified } = told as Record<string, unknown>

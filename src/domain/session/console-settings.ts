@@ -1,21 +1,21 @@
 import { oneCase } from '../text/letter-case.ts'
 
-/** What the operator has set of signing in at the console (CS-22, CS-13). */
+/** Operator's settings for signing in at the console (CS-22, CS-13). */
 export interface ConsoleSettings {
-  /** The client as which the console is known at the identity provider; null: nobody signs in there. */
+  /** Client of the console at the identity provider; null: users cannot sign in there. */
   client: { id: string; secret: string | null } | null
-  /** Addresses, in lower case, of those whose sign-in at the provider makes them operators. */
+  /** Lower-case e-mail addresses of users whose sign-in at the provider makes them operators. */
   operators: readonly string[]
 }
 
-/** The operator's variables, as texts. */
+/** Variables of the operator, unparsed. */
 export interface ConsoleVariables {
   OIDC_CLIENT_ID?: string
   OIDC_CLIENT_SECRET?: string
   OIDC_OPERATORS?: string
 }
 
-/** Reads what is set of the console. */
+/** Parses the settings of the console. */
 export function parseConsoleSettings(vars: ConsoleVariables): ConsoleSettings {
   const id = (vars.OIDC_CLIENT_ID ?? '').trim()
   const operators = (vars.OIDC_OPERATORS ?? '').split(',').map((address) => oneCase(address.trim()))

@@ -1,20 +1,20 @@
-/** A key set that is younger is used without a question. */
+/** A key set of a lower age is used without a refresh. */
 export const KEYS_FRESH_MS = 10 * 60_000
-/** One that is older is used no more: while the provider is down, sessions are good for that long (SES-4). */
+/** A key set of a higher age is not used: while the provider is down, sessions stay valid for this long (SES-4). */
 export const KEYS_STALE_MS = 60 * 60_000
-/** The least time from one attempt to fetch keys to the next, whoever asks for an unknown one (SES-3). */
+/** Minimum interval between two attempts to fetch keys, even for a token with an unknown key id (SES-3). */
 export const KEYS_COOLDOWN_MS = 30_000
 
-/** When an isolate last got the keys of a provider, and when it last tried to; null: never. */
+/** Times at which an isolate last fetched the keys of a provider, and last tried to; null: never. */
 export interface KeySetAge {
   fetchedAtMs: number | null
   triedAtMs: number | null
 }
 
-/** What to do about the keys that an isolate holds. */
+/** Action on the keys that an isolate has cached. */
 export type KeysPlan = 'USE' | 'USE_AND_REFRESH' | 'FETCH' | 'UNAVAILABLE'
 
-/** Decides whether held keys are used, fetched anew meanwhile or waited for (SES-4). */
+/** Decides whether cached keys are used, refreshed in the background, or fetched first (SES-4). */
 export function planKeys({ fetchedAtMs, triedAtMs }: KeySetAge, nowMs: number): KeysPlan {
   const ageMs = fetchedAtMs === null ? Number.POSITIVE_INFINITY : nowMs - fetchedAtMs
   if (ageMs < KEYS_FRESH_MS) return 'USE'

@@ -1,12 +1,12 @@
 import type { SIGN_IN_WAYS } from './console.ts'
 
 /**
- * What a credential can be derived from (DER-1). `KEY` is an API key by its id, `OPERATOR_KEY` the operator's key by its digest,
- * `OPERATOR_ADDRESS` a user, by id, whose address `OIDC_OPERATORS` lists. `UNKNOWN` names nothing, and is never good.
+ * Kinds of parents from which a credential can be derived (DER-1). `KEY` is an API key by its id, `OPERATOR_KEY` the operator's key by its
+ * digest, `OPERATOR_ADDRESS` a user, by id, whose address `OIDC_OPERATORS` lists. `UNKNOWN` identifies no parent and is never valid.
  */
 export const PARENT_KINDS = ['KEY', 'OPERATOR_KEY', 'OPERATOR_ADDRESS', 'UNKNOWN'] as const
 
-/** The credential or standing that another one is derived from, and ends with. */
+/** The credential or operator address that another credential is derived from, and ends with. */
 export interface Parent {
   kind: (typeof PARENT_KINDS)[number]
   id: string
@@ -14,19 +14,19 @@ export interface Parent {
 
 const UNKNOWN: Parent = { kind: 'UNKNOWN', id: '' }
 
-/** A parent as a column holds it. */
+/** A parent in the form of its column. */
 export function writeParent({ kind, id }: Parent): string {
   return `${kind}:${id}`
 }
 
-/** A parent from its column. A text that names none makes the row unusable, because nobody can tell when it ends. */
+/** Parses a parent from its column. A text that names no parent makes the row unusable, because its end cannot be determined. */
 export function readParent(text: string | null): Parent {
   const [, name, id = ''] = /^([A-Z_]+):(.+)$/.exec(text ?? '') ?? []
   const kind = PARENT_KINDS.find((known) => known === name)
   return kind === undefined ? UNKNOWN : { kind, id }
 }
 
-/** What of a session says what it is derived from. */
+/** Fields of a session that determine its parent. */
 export interface SessionOrigin {
   made: (typeof SIGN_IN_WAYS)[number]
   userId: string | null
@@ -36,8 +36,8 @@ export interface SessionOrigin {
 }
 
 /**
- * What a session is derived from (DER-2); null: from nothing but its user. A session by link of the previous version names no parent: an
- * operator's has ended, a user's goes on until its time is over (DER-3).
+ * Parent of a session (DER-2); null: the session depends on its user alone. A session by link that names no parent comes from the previous
+ * plane version: an operator's is invalid, a user's stays valid until it expires (DER-3).
  */
 export function parentOfSession({ made, keyId, isOperator, parent }: SessionOrigin): Parent | null {
   if (made === 'OIDC') return null
@@ -45,7 +45,10 @@ export function parentOfSession({ made, keyId, isOperator, parent }: SessionOrig
   return keyId === null ? UNKNOWN : { kind: made, id: keyId }
 }
 
-/** What a link is derived from that an operator makes by this session: of one that signs in at the provider, its listed address (DER-3). */
+/**
+ * Parent of a link that an operator makes with this session: the listed address for a sign-in at the provider, otherwise the session's own
+ * parent (DER-3).
+ */
 export function parentOfLinkBy(session: SessionOrigin): Parent {
   if (session.made === 'OIDC') return session.userId === null ? UNKNOWN : { kind: 'OPERATOR_ADDRESS', id: session.userId }
   return parentOfSession(session) ?? UNKNOWN

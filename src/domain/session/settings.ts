@@ -1,21 +1,21 @@
 import { oneCase } from '../text/letter-case.ts'
 
-/** The identity provider whose sessions the plane takes, as the operator has named it (SES-1). */
+/** The identity provider whose sessions the plane accepts, as configured by the operator (SES-1). */
 export interface Provider {
   issuer: string
-  /** The token has to be meant for one of them. */
+  /** Accepted audiences; a token must name one of them. */
   audiences: readonly string[]
-  /** Where its keys are; null: its discovery document says so. */
+  /** URL of the provider's keys; null: taken from its discovery document. */
   jwksUrl: string | null
   algorithms: readonly string[]
-  /** Domains whose addresses may sign in for the first time; null: those of all domains. */
+  /** Domains whose addresses may sign in for the first time; null: all domains. */
   emailDomains: readonly string[] | null
 }
 
-/** Null: no provider. A fault: one is named, and cannot be used as it stands. */
+/** Null: no provider. A fault: a provider is configured, but the settings are invalid. */
 export type SessionSettings = Provider | { fault: string } | null
 
-/** The operator's variables, as texts. */
+/** Variables of the operator, unparsed. */
 export interface SessionVariables {
   OIDC_ISSUER?: string
   OIDC_AUDIENCE?: string
@@ -24,12 +24,12 @@ export interface SessionVariables {
   OIDC_EMAIL_DOMAINS?: string
 }
 
-/** Signatures by a private key alone: whoever may read the key that checks a shared secret could sign with it. */
+/** Asymmetric algorithms only: with a shared secret, every party that can verify a token could also sign one. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 const DEFAULT_ALGORITHMS = ['RS256', 'ES256']
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
-/** Reads what names the provider (SES-1). A mistake turns sessions off, with a text that names the variable, and leaves keys alone. */
+/** Parses the settings of the provider (SES-1). A fault disables sessions, with a text that names the variable; API keys still work. */
 export function parseSessionSettings(vars: SessionVariables): SessionSettings {
   const issuer = (vars.OIDC_ISSUER ?? '').trim()
   if (issuer === '') return null
@@ -51,7 +51,7 @@ export function parseSessionSettings(vars: SessionVariables): SessionSettings {
   }
 }
 
-/** Whether keys may be fetched from an address: plain http from this machine alone, for a provider that is tried out. */
+/** Whether keys may be fetched from a URL: https, or plain http on this machine, to try out a provider. */
 export function isSafeUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)

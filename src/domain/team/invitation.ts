@@ -2,16 +2,16 @@ import type { Refusal } from '../../contract/problems.ts'
 import type { Role } from '../access.ts'
 import { MAX_MEMBERS, refuseGift } from './members.ts'
 
-/** Most open invitations of an organization (TEAM-7). */
+/** Maximum number of open invitations of an organization (TEAM-7). */
 export const MAX_OPEN_INVITATIONS = 100
 
-/** What an invitation is decided by: who invites as what, and what is known of the address. */
+/** Facts that decide about an invitation: the roles of inviter and invitee, and the state of the address. */
 export interface InvitationRequest {
   actor: Role
   role: Role
   isMember: boolean
   isInvited: boolean
-  /** Open invitations and members of the organization. */
+  /** Number of open invitations of the organization; `members`: number of its members. */
   open: number
   members: number
 }

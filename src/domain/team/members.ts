@@ -2,13 +2,13 @@ import type { Permission } from '../../contract/enums.ts'
 import type { Refusal } from '../../contract/problems.ts'
 import { managesMembers, ROLES, type Role, scopesOf, scopesWithin } from '../access.ts'
 
-/** Most members of an organization: their list is answered whole. */
+/** Maximum number of members of an organization; their list is not paged. */
 export const MAX_MEMBERS = 1000
 
 const BUT_OWNER = ROLES.filter((role) => role !== 'OWNER')
-/** The roles that a member of a role may give and take away (TEAM-5). */
+/** Roles that a member of a role may assign and take away (TEAM-5). */
 const MANAGED: Readonly<Record<Role, readonly Role[]>> = { OWNER: ROLES, ADMIN: BUT_OWNER, DEV: [], BILLING: [], BASIC: [] }
-/** The roles that a role is not lower than. Nobody but owners and administrators stands above those who see the bills. */
+/** Roles whose rights are covered by a role. Only owners and administrators cover BILLING. */
 const NOT_ABOVE: Readonly<Record<Role, readonly Role[]>> = {
   OWNER: ROLES,
   ADMIN: BUT_OWNER,
@@ -17,45 +17,45 @@ const NOT_ABOVE: Readonly<Record<Role, readonly Role[]>> = {
   BASIC: ['BASIC'],
 }
 
-/** Whether a member of the role `actor` may make somebody a `role`, and take that away (TEAM-5). */
+/** Whether a member of the role `actor` may assign or take away `role` (TEAM-5). */
 export function mayManage(actor: Role, role: Role): boolean {
   return MANAGED[actor].includes(role)
 }
 
-/** Whether `role` grants all that `other` does. */
+/** Whether `role` grants everything that `other` grants. */
 export function isNotLower(role: Role, other: Role): boolean {
   return NOT_ABOVE[role].includes(other)
 }
 
-/** How many organizations a user owns, and may own (TEAM-3). */
+/** Number of organizations that a user owns, and the maximum for that user (TEAM-3). */
 export interface Ownership {
   owned: number
   bound: number
 }
 
-/** Two members of an organization, one of whom does something to the other, or one who does it to himself. */
+/** The acting member and the affected member of an organization; both are the same when `isSelf`. */
 export interface Standing {
-  /** The role of who acts. */
+  /** Role of the acting member. */
   actor: Role
-  /** The role of who is acted on. */
+  /** Role of the affected member. */
   member: Role
   isSelf: boolean
-  /** How many owners the organization has who are not suspended (DER-22); the one who is acted on counts in any case. */
+  /** Number of owners of the organization who are not suspended (DER-22); the affected member counts even if suspended. */
   owners: number
 }
 
-/** Who is to have the keys of a member that goes; undefined: that user is no member. */
+/** User who receives the keys of a removed member; `role` is undefined when that user is not a member. */
 export interface Heir {
   role: Role | undefined
   isSelf: boolean
 }
 
-/** Why a member may not invite, list invitations and the like (TEAM-5); null: he may. */
+/** Why a role may not manage members and invitations (TEAM-5); null: it may. */
 export function refuseManaging(actor: Role): Refusal | null {
   return managesMembers(actor) ? null : denied(`the role ${actor} manages neither members nor the organization`)
 }
 
-/** Why a member may not be given another role (TEAM-5, TEAM-6); null: he may. `ownership` is that of who becomes an owner. */
+/** Why a member may not be assigned another role (TEAM-5, TEAM-6); null: allowed. `ownership` is that of the affected member. */
 export function refuseRole(standing: Standing, to: Role, ownership: Ownership): Refusal | null {
   const refused = refuseGift(standing.actor, standing.member) ?? refuseGift(standing.actor, to)
   if (refused || to === standing.member) return refused
@@ -63,7 +63,7 @@ export function refuseRole(standing: Standing, to: Role, ownership: Ownership): 
   return isLastOwner(standing) ? LAST_OWNER : null
 }
 
-/** Why a member may not be removed, or leave (TEAM-5, TEAM-6), and why another may not have the keys (TEAM-11); null: so be it. */
+/** Why a member may not be removed or leave (TEAM-5, TEAM-6), or why the heir may not receive the keys (TEAM-11); null: allowed. */
 export function refuseRemoval(standing: Standing, heir: Heir | null): Refusal | null {
   const refused = standing.isSelf ? null : refuseGift(standing.actor, standing.member)
   if (refused) return refused
@@ -71,19 +71,19 @@ export function refuseRemoval(standing: Standing, heir: Heir | null): Refusal | 
   return heir && refuseHeir(standing, heir)
 }
 
-/** Why ownership may not be handed over to a member (TEAM-12); null: it may. `ownership` as with `refuseRole`. */
+/** Why ownership may not be transferred to a member (TEAM-12); null: allowed. `ownership` as with `refuseRole`. */
 export function refuseHandOver(standing: Standing, ownership: Ownership): Refusal | null {
   if (standing.actor !== 'OWNER') return denied(`the role ${standing.actor} does not own the organization`)
   if (standing.isSelf) return { key: 'badRequest', detail: 'userId is your own: name the member who becomes the owner', code: 'RULE' }
   return standing.member === 'OWNER' ? null : refuseOwning(ownership)
 }
 
-/** Why a role may not be given or taken away by a member (TEAM-5); null: it may. */
+/** Why a member of the role `actor` may not assign or take away a role (TEAM-5); null: allowed. */
 export function refuseGift(actor: Role, role: Role): Refusal | null {
   return refuseManaging(actor) ?? (mayManage(actor, role) ? null : denied(`the role ${actor} makes and removes no ${role}`))
 }
 
-/** Why a user may not own one more organization (TEAM-3); null: he may. */
+/** Why a user may not own one more organization (TEAM-3); null: allowed. */
 export function refuseOwning({ owned, bound }: Ownership): Refusal | null {
   if (owned < bound) return null
   const detail = `the user may own ${bound} organizations and owns ${owned}; delete one or hand one over first, or ask the operator for more`
@@ -91,8 +91,8 @@ export function refuseOwning({ owned, bound }: Ownership): Refusal | null {
 }
 
 /**
- * The scopes of a key of some permission that is handed to a member of another role (TEAM-11): what it granted, so that it grants nothing new
- * to whoever knows its text, and never `account:write`, with which the new role would do what the old one could not.
+ * Scopes of a key that is handed to a member of another role (TEAM-11): those that it granted before, so that it grants nothing new to a
+ * party that knows its text, without `account:write`, which with the new role would allow actions that the old role did not.
  */
 export function scopesOfHandedKey(from: Role, permission: Permission, listed: readonly string[]): string[] {
   return [...scopesWithin(scopesOf(permission, listed), from)].filter((scope) => scope !== 'account:write')

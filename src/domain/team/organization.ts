@@ -1,7 +1,7 @@
 import type { Refusal } from '../../contract/problems.ts'
 import type { Role } from '../access.ts'
 
-/** What keeps an organization from being deleted (TEAM-13), as it is called: one, and several. */
+/** Resources that prevent the deletion of an organization (TEAM-13), with their singular and plural names. */
 export const KEPT = {
   pods: ['pod', 'pods'],
   endpoints: ['endpoint', 'endpoints'],
@@ -16,7 +16,7 @@ export const KEPT = {
 export type Kept = keyof typeof KEPT
 export const KEPT_KINDS = Object.keys(KEPT) as Kept[]
 
-/** Why an organization may not be deleted (TEAM-13), with the names of all that is left; null: it may. */
+/** Why an organization may not be deleted (TEAM-13), naming all remaining resources; null: allowed. */
 export function refuseDeletion(actor: Role, left: Readonly<Record<Kept, number>>): Refusal | null {
   if (actor !== 'OWNER') return { key: 'accessDenied', errors: [`the role ${actor} does not own the organization`] }
   const names = KEPT_KINDS.filter((kind) => left[kind] > 0).map((kind) => `${left[kind]} ${KEPT[kind][left[kind] === 1 ? 0 : 1]}`)

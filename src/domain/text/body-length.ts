@@ -1,6 +1,6 @@
 /**
- * Bytes of a body as its sender announced them; null when it did not. Of a chunked body a `Content-Length` says nothing (RFC 9112, 6.3),
- * but the runtime hands the header on, so believing it would let a body of any size pass as a small one.
+ * Length of a body in bytes as its sender announced it; null when it did not. `Content-Length` does not apply to a chunked body (RFC 9112,
+ * 6.3), but the runtime passes the header on; trusting it would let a body of any size pass as a small one.
  */
 export function announcedBytes(headers: { get: (name: string) => string | null }): number | null {
   const length = headers.get('content-length')

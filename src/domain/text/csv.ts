@@ -1,19 +1,19 @@
-/** CSV as RFC 4180 has it, and as spreadsheets read it. Pure. */
+/** CSV according to RFC 4180, and safe to open in spreadsheets. Pure. */
 
-/** What a spreadsheet takes for the start of a formula. */
+/** Characters at the start of a cell that a spreadsheet takes for a formula. */
 const STARTS_FORMULA = /^[=+\-@\t\r]/
 const NEEDS_QUOTES = /[",\r\n]/
-/** Of what JavaScript would write with an exponent, which spreadsheets read as text. */
+/** Decimals of numbers that JavaScript would write with an exponent, which spreadsheets read as text. */
 const DECIMALS = 9
 
 export type Cell = string | number | null
 
-/** A head line with the names of the columns, and a line a row; nothing stands for null. */
+/** Header line with the column names, and one line for each row; null is an empty cell. */
 export function formatCsv<Column extends string>(columns: readonly Column[], rows: readonly Readonly<Record<Column, Cell>>[]): string {
   return `${columns.map(formatCell).join(',')}\r\n${formatCsvLines(columns, rows)}`
 }
 
-/** The lines alone. */
+/** Lines of the rows, without the header line. */
 export function formatCsvLines<Column extends string>(columns: readonly Column[], rows: readonly Readonly<Record<Column, Cell>>[]): string {
   return rows.map((row) => `${columns.map((column) => formatCell(row[column])).join(',')}\r\n`).join('')
 }

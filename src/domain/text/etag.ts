@@ -1,16 +1,16 @@
 /** Entity tags of resources (RFC 9110). */
 
-/** The strong tag of a version. */
+/** Strong tag of a version. */
 export function etagOf(version: number): string {
   return `"${version}"`
 }
 
-/** Whether a resource of that version satisfies an `If-Match` header; absent, it always does. Weak tags never match. */
+/** Whether a resource of this version satisfies an `If-Match` header. An absent header is always satisfied; weak tags never match. */
 export function matchesVersion(ifMatch: string | undefined, version: number): boolean {
   return matchesTag(ifMatch, etagOf(version))
 }
 
-/** The same of any strong tag. */
+/** Whether a resource with any strong tag satisfies an `If-Match` header, by the same rules. */
 export function matchesTag(ifMatch: string | undefined, tag: string): boolean {
   if (ifMatch === undefined || ifMatch.trim() === '*') return true
   return ifMatch.split(',').some((named) => named.trim() === tag)

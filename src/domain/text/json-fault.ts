@@ -1,11 +1,11 @@
-/** Where a text stops being JSON: line and column from 1, and the character there, null at the end of the text. */
+/** Place where a text stops being JSON: line and column from 1, and the character there; null at the end of the text. */
 export interface JsonFault {
   line: number
   column: number
   found: string | null
 }
 
-/** What may come next. `value-or-end` and `name-or-end` stand behind an opening bracket only. */
+/** Token that may come next. `value-or-end` and `name-or-end` occur only after an opening bracket. */
 type Wanted = 'value' | 'value-or-end' | 'name' | 'name-or-end' | 'colon' | 'comma-or-end' | 'nothing'
 type Token = '{' | '}' | '[' | ']' | ',' | ':' | 'string' | 'scalar'
 
@@ -14,8 +14,8 @@ const TOKEN =
   /([{}[\],:])|("(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/uy
 
 /**
- * The first place where a text breaks the grammar of JSON, or null when it is JSON. The runtime's own messages give a position for some
- * mistakes only, and quote the text for others.
+ * First place where a text violates the grammar of JSON, or null when it is valid. The runtime's own messages give a position for some
+ * faults only, and quote the text for others.
  */
 export function jsonFault(text: string): JsonFault | null {
   const open: ('{' | '[')[] = []
@@ -32,12 +32,12 @@ export function jsonFault(text: string): JsonFault | null {
   }
 }
 
-/** The fault as people read it. */
+/** The fault as a readable text. */
 export function describeJsonFault({ line, column, found }: JsonFault): string {
   return `line ${line}, column ${column}: unexpected ${found === null ? 'end' : JSON.stringify(found)}`
 }
 
-/** What may follow a token, or null where it may not stand. Brackets enter and leave `open`. */
+/** State after a token, or null where the token is not allowed. Brackets are pushed to and popped from `open`. */
 function step(wanted: Wanted, token: Token, open: ('{' | '[')[]): Wanted | null {
   switch (token) {
     case '{':

@@ -1,20 +1,20 @@
 /**
- * One pass over a text that says whether it is JSON, and where the members of its outermost object are. `JSON.parse` would build every value:
- * ten megabytes of small members cost it a second and a gigabyte, and the thread belongs to everybody.
+ * One pass over a text that checks whether it is JSON and finds the members of its outermost object. `JSON.parse` would build every value:
+ * ten megabytes of small members cost it a second and a gigabyte, on a thread that all requests share.
  */
 
-/** Deepest nesting that is read. What is deeper is an attack on whoever parses it by calling itself. */
+/** Maximum nesting depth. Deeper texts would overflow the stack of a recursive parser. */
 export const MAX_JSON_DEPTH = 5_000
-/** Most members of the outermost object of a request (PP-201). */
+/** Maximum number of members of the outermost object of a request (PP-201). */
 export const MAX_JSON_MEMBERS = 64
 
 export interface JsonShape {
   kind: 'object' | 'array' | 'scalar'
-  /** Members of the outermost object, repeated names counted again. */
+  /** Number of members of the outermost object; a repeated name counts each time. */
   count: number
 }
 
-/** Told of each member of the outermost object: where its name with the quotes is, and where its value is. */
+/** Called for each member of the outermost object with the positions of its name, including the quotes, and of its value. */
 export type OnMember = (nameStart: number, nameEnd: number, valueStart: number, valueEnd: number) => void
 
 const QUOTE = 34
@@ -23,7 +23,7 @@ const COLON = 58
 const OPEN_BRACKET = 91
 const BACKSLASH = 92
 const OPEN_BRACE = 123
-/** From an opening bracket or brace to the one that closes it. */
+/** Difference between the codes of an opening bracket or brace and its closing one. */
 const TO_CLOSING = 2
 const FIRST_PRINTABLE = 32
 const ESCAPES = '"\\/bfnrtu'
@@ -33,8 +33,8 @@ const LITERALS = ['true', 'false', 'null']
 const NO_MATCH = -1
 
 /**
- * The shape of a JSON text; null when it is no JSON or nests deeper than `MAX_JSON_DEPTH`. The scan of an object ends at the first member beyond
- * `mostMembers`, whatever follows.
+ * Shape of a JSON text; null when it is not JSON or nests deeper than `MAX_JSON_DEPTH`. The scan of an object ends at the first member
+ * beyond `mostMembers`; the rest is not checked.
  */
 export function scanJson(text: string, onMember?: OnMember, mostMembers = Number.POSITIVE_INFINITY): JsonShape | null {
   return new Scan(text, onMember).run(mostMembers)
@@ -43,7 +43,7 @@ export function scanJson(text: string, onMember?: OnMember, mostMembers = Number
 class Scan {
   private readonly text: string
   private readonly onMember: OnMember | undefined
-  /** The brackets and braces that are open. */
+  /** Brackets and braces that are open. */
   private readonly open: number[] = []
   private at: number
   private count = 0
@@ -85,7 +85,7 @@ class Scan {
     return true
   }
 
-  /** Passes a value without members, or the opening of one with. */
+  /** Skips a value without members, or the opening bracket of one with members. */
   private value(): 'whole' | 'opened' | 'fault' {
     const { text, at } = this
     const code = text.charCodeAt(at)
@@ -103,7 +103,7 @@ class Scan {
     return 'opened'
   }
 
-  /** Behind a value: passes whatever ends here, up to the comma before the next value. */
+  /** Called after a value: skips the closing brackets that follow, up to and including the comma before the next value. */
   private toNext(): boolean {
     for (let opening = this.open.at(-1); opening !== undefined; opening = this.open.at(-1)) {
       if (this.open.length === 1 && opening === OPEN_BRACE) this.onMember?.(this.nameStart, this.nameEnd, this.valueStart, this.at)
@@ -126,7 +126,7 @@ function kindOf(first: number): JsonShape['kind'] {
   return first === OPEN_BRACKET ? 'array' : 'scalar'
 }
 
-/** The first character from `from` on that is no space of JSON. */
+/** Position of the first character, from `from` on, that is not JSON whitespace. */
 export function skipSpace(text: string, from: number): number {
   let at = from
   for (;;) {
@@ -136,7 +136,7 @@ export function skipSpace(text: string, from: number): number {
   }
 }
 
-/** The end of the string that starts at `from`, or -1 where it is none. */
+/** End of the string that starts at `from`, or -1 when it is invalid. */
 function skipString(text: string, from: number): number {
   let at = from + 1
   while (at < text.length) {

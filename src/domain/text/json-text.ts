@@ -1,21 +1,21 @@
 import { type JsonShape, type OnMember, scanJson, skipSpace } from './json-scan.ts'
 
 /**
- * Reading JSON without re-writing it: a job's input and output are stored and forwarded as the text that came, because parsing and
- * printing again would change numbers (1.0, 12345678901234567890) and cost time on large payloads.
+ * Members of a JSON object by name, as raw text. A job's input and output are stored and forwarded as received, because parsing and
+ * serializing would change numbers (1.0, 12345678901234567890) and cost time on large payloads.
  */
 
 export type JsonObjectText = Map<string, string>
 
-/** The longest spelling of a name that is read: every character of it as an escape. */
+/** Maximum length of a quoted name that is decoded: every character written as an escape. */
 const MAX_ESCAPED_NAME_CHARS = 256
-/** Parts of a text that are joined at a time. */
+/** Number of parts that are joined at a time. */
 const MAX_PARTS = 8_192
 const PART_CHARS = 32_768
 
 /**
- * Those members of a top-level JSON object that are named, as raw text; null when the text is not a JSON object or nests deeper than anybody
- * reads. A repeated name keeps its last value, as JSON.parse does. Of other members nothing is kept (PP-201).
+ * Named members of a top-level JSON object, as raw text; null when the text is not a JSON object or nests deeper than `MAX_JSON_DEPTH`. A
+ * repeated name has its last value, as with JSON.parse. Other members are not stored (PP-201).
  */
 export function jsonMembers(text: string, names: readonly string[]): JsonObjectText | null {
   const members: JsonObjectText = new Map()
@@ -23,8 +23,8 @@ export function jsonMembers(text: string, names: readonly string[]): JsonObjectT
 }
 
 /**
- * What a text is, and the members that are named of an object, as raw text. Null when it is no JSON. An object of more than `mostMembers` is
- * read no further than that.
+ * Shape of a JSON text; named members of an object are added to `members` as raw text. Null when it is not JSON. An object with more than
+ * `mostMembers` members is not read further.
  */
 export function readJson(text: string, names: readonly string[], members: JsonObjectText, mostMembers?: number): JsonShape | null {
   const take: OnMember = (nameStart, nameEnd, valueStart, valueEnd) => {
@@ -34,14 +34,14 @@ export function readJson(text: string, names: readonly string[], members: JsonOb
   return scanJson(text, take, mostMembers)
 }
 
-/** Whether a text is JSON that nests no deeper than anybody reads. */
+/** Whether a text is JSON that nests no deeper than `MAX_JSON_DEPTH`. */
 export function isJson(text: string): boolean {
   return scanJson(text) !== null
 }
 
-/** The elements of a top-level JSON array as raw text, or null when the text is not a JSON array or has more than `most`. */
+/** Elements of a top-level JSON array as raw text, or null when the text is not a JSON array or has more than `most` elements. */
 export function jsonElements(text: string, most = Number.POSITIVE_INFINITY): string[] | null {
-  // The first character decides cheaply: most texts asked about are large objects.
+  // Checking the first character is cheap and decides most cases, because most texts are large objects.
   if (text[skipSpace(text, 0)] !== '[' || !isJson(text)) return null
   const elements: string[] = []
   let i = skipSpace(text, skipSpace(text, 0) + 1)
@@ -56,8 +56,8 @@ export function jsonElements(text: string, most = Number.POSITIVE_INFINITY): str
 }
 
 /**
- * WRK-5: Python writes NaN, Infinity and -Infinity; outside strings they are read as null. Valid JSON is returned unchanged, and so is, at
- * once, whatever has none of them: a text of millions of strings costs one search (PP-230).
+ * WRK-5: Python writes NaN, Infinity and -Infinity; outside strings they are replaced by null. Other text is returned unchanged after one
+ * search, even one of millions of strings (PP-230).
  */
 export function repairPythonJson(text: string): string {
   const word = /\b(?:NaN|Infinity)\b/g
@@ -71,7 +71,8 @@ export function repairPythonJson(text: string): string {
       quote = nextQuote(text, i)
     }
     if (i <= found.index) {
-      // Up to the next string at once, or so far that what is made of it is small: there a comma ends every word.
+      // Up to the next string at once, but in a long stretch only to a comma after `PART_CHARS` characters, so that intermediate results
+      // are small. A comma ends every word.
       const comma = quote - i > PART_CHARS ? text.indexOf(',', i + PART_CHARS) : -1
       const end = comma === -1 ? quote : Math.min(quote, comma)
       repaired.add(text.slice(copied, i), replaceWords(text.slice(i, end)))
@@ -82,7 +83,7 @@ export function repairPythonJson(text: string): string {
   return copied === 0 ? text : repaired.text() + text.slice(copied)
 }
 
-// `replace` would make a tree of a string out of it, with nodes that are larger than the words.
+// `replace` would build a tree of string parts, with nodes that are larger than the words.
 function replaceWords(part: string): string {
   return part.split(/-?\b(?:Infinity|NaN)\b/).join('null')
 }
@@ -92,7 +93,7 @@ function nextQuote(text: string, from: number): number {
   return at === -1 ? text.length : at
 }
 
-/** A text of very many parts, of which only so many are in memory at a time. */
+/** Builds a text from very many parts, of which at most `MAX_PARTS` are in memory at a time. */
 class TextInParts {
   private whole = ''
   private parts: string[] = []
@@ -109,7 +110,7 @@ class TextInParts {
   }
 }
 
-/** JSON.parse that answers undefined instead of throwing. */
+/** JSON.parse that returns undefined instead of throwing. */
 export function tryParse(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -118,7 +119,7 @@ export function tryParse(text: string): unknown {
   }
 }
 
-/** The name between two quotes, if it is one of `names`. Most are none of them, so nothing is cut out of the text to find that out. */
+/** Name between two quotes, if it is one of `names`. Most names are not, so the comparison copies no text. */
 function knownName(text: string, start: number, end: number, names: readonly string[]): string | undefined {
   const plain = names.find((name) => name.length === end - start - 2 && text.startsWith(name, start + 1))
   if (plain !== undefined || end - start > MAX_ESCAPED_NAME_CHARS) return plain
@@ -128,7 +129,7 @@ function knownName(text: string, start: number, end: number, names: readonly str
   return names.find((name) => name === written)
 }
 
-// Only called on text that is JSON, so it only has to find borders, not errors.
+// Called only on valid JSON, so it finds boundaries and does not check for errors.
 function skipString(text: string, from: number): number {
   let i = from + 1
   for (;;) {

@@ -1,10 +1,12 @@
-/** A capital that is the capital of its small letter: the Kelvin sign and a dotted I are none, and would become letters of others. */
+/**
+ * Lower case of a capital letter, if that is reversible. The Kelvin sign and the dotted I are not, and would become the letters of others.
+ */
 const smallOf = (capital: string): string => {
   const small = capital.toLowerCase()
   return small.toUpperCase() === capital ? small : capital
 }
 
-/** A text in one case, so that upper and lower case are one and no other letters are. */
+/** Text in lower case, so that texts that differ in case alone become equal, and no others do. */
 export function oneCase(text: string): string {
   return text.replaceAll(/\p{Lu}/gu, smallOf)
 }

@@ -2,25 +2,28 @@ import { LOG_TAIL_MAX, type LogQuery, type LogSourceParam } from '../../contract
 import { formatTime } from '../../contract/timestamps.ts'
 import { eventText } from './sse.ts'
 
-/** A line as the log keeps it. `n` counts the lines of this log from 1, without gaps. */
+/** A line as stored. `n` counts the lines of this log from 1, without gaps. */
 export interface StoredLine {
   n: number
-  /** Clock of the host, milliseconds since the epoch. */
+  /** By the clock of the host, milliseconds since the epoch. */
   atMs: number
   source: LogSourceParam
   line: string
 }
 
-/** Where a reader begins (LOG-2). */
+/** Position from which a reader starts (LOG-2). */
 export type LogStart =
-  /** Strictly after a line; its time decides when the log has no such line. */
+  /** Strictly after a line; its time decides when the log does not have that line. */
   | { kind: 'after-line'; n: number; atMs: number }
-  /** Strictly after a time, as ids show it: in whole seconds. */
+  /** Strictly after a time, in whole seconds as in line ids. */
   | { kind: 'after-time'; atMs: number }
   | { kind: 'since'; atMs: number }
   | { kind: 'tail'; lines: number }
 
-/** `Last-Event-ID` beats `since`, `since` beats `tail` (LOG-2). The texts have been checked against the contract. */
+/**
+ * Start of a reader: `Last-Event-ID` takes precedence over `since`, and `since` over `tail` (LOG-2). The texts have been checked against
+ * the contract.
+ */
 export function startOf(query: Pick<LogQuery, 'tail' | 'since'>, lastEventId: string | undefined): LogStart {
   if (lastEventId !== undefined) {
     const [time = '', counter] = lastEventId.split('/')
@@ -31,7 +34,7 @@ export function startOf(query: Pick<LogQuery, 'tail' | 'since'>, lastEventId: st
   return { kind: 'tail', lines: query.tail }
 }
 
-/** The first instant whose shown time is later than that of `atMs`. */
+/** Start of the second after that of `atMs`, milliseconds since the epoch. */
 export function nextShownSecond(atMs: number): number {
   return (Math.floor(atMs / 1000) + 1) * 1000
 }
@@ -44,38 +47,42 @@ export function logFrame(stored: StoredLine): string {
   return eventText(JSON.stringify({ ts: formatTime(atMs), source, line }), { id: lineId(stored) })
 }
 
-/** By what a line is known to readers. */
+/** Id of a line for readers: its time and its number. */
 export function lineId({ n, atMs }: Pick<StoredLine, 'n' | 'atMs'>): string {
   return `${formatTime(atMs)}/${String(n).padStart(COUNTER_DIGITS, '0')}`
 }
 
-/** Bounds of what one log keeps at hand (PP-60). */
+/** Limits of the lines that one log holds in its object (PP-60). */
 export const LOG_KEPT_LINES = LOG_TAIL_MAX
 export const LOG_KEPT_BYTES = 4 * 2 ** 20
-/** A segment of older lines is written when it has one of these (PP-117). */
+/** A segment of older lines is written when it reaches one of these limits (PP-117). */
 export const SEGMENT_LINES = 1_000
 export const SEGMENT_BYTES = 256 * 1024
-/** With a bucket that takes nothing, a log keeps this many times what it keeps at hand; then it drops its oldest lines all the same. */
+/** While the bucket rejects segments, a log holds this multiple of its limits; beyond it, it drops its oldest lines. */
 export const BACKLOG_FACTOR = 4
 
-/** A line and the bytes of the log up to its end, counted from the log's first line ever. */
+/** A line, and the bytes of the log up to its end, counted from the first line that the log ever had. */
 export interface LinePosition {
   n: number
   endByte: number
 }
 
-/** The last of the `oldest` lines that has to go, so that the log ending in `newest` keeps `factor` times its bounds; null: none. */
+/**
+ * Number of the last of the `oldest` lines to drop, so that the log ending in `newest` stays within `factor` times its limits; null: none.
+ */
 export function lastToDrop(oldest: readonly LinePosition[], newest: LinePosition, factor = 1): number | null {
   return oldest.findLast((line) => isBeyond(line, newest, factor))?.n ?? null
 }
 
-/** Whether the oldest lines, a whole segment of them, lie beyond what is kept at hand. */
+/** Whether the log exceeds its limits by a whole segment of its oldest lines. */
 export function isSegmentDue(oldest: LinePosition, newest: LinePosition): boolean {
   const isLong = newest.n - oldest.n >= LOG_KEPT_LINES + SEGMENT_LINES - 1
   return isLong || newest.endByte - oldest.endByte >= LOG_KEPT_BYTES + SEGMENT_BYTES
 }
 
-/** The last line of the segment that begins with the oldest of some lines: by these lines alone, so a repeat makes the same segment. */
+/**
+ * Last line of the segment that begins with the oldest of these lines. It depends on these lines alone, so a retry writes the same segment.
+ */
 export function segmentEnd(oldest: readonly LinePosition[]): number | null {
   const startByte = oldest[0]?.endByte ?? 0
   return oldest.slice(0, SEGMENT_LINES).findLast(({ endByte }) => endByte - startByte < SEGMENT_BYTES)?.n ?? null

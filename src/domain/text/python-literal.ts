@@ -7,8 +7,8 @@ const WORD = /[A-Za-z_]\w*/y
 const LAST_CODE_POINT = 0x10ffff
 
 /**
- * Reads the text that Python prints for a dict, a list or a scalar, such as `{'message': "can't", 'code': None}`: what a worker sends
- * that makes a string of its error (OAI-7). Undefined when the text is anything else.
+ * Reads the text that Python prints for a dict, a list or a scalar, such as `{'message': "can't", 'code': None}`, which a worker sends that
+ * converts its error to a string (OAI-7). Undefined when the text is anything else.
  */
 export function readPythonLiteral(text: string): unknown {
   const pieces: string[] = []
@@ -17,7 +17,7 @@ export function readPythonLiteral(text: string): unknown {
     const first = text[i] ?? ''
     const isQuote = first === "'" || first === '"'
     const token = matchAt(isQuote ? QUOTED : WORD, text, i)
-    // An open quote ends the reading here: looking for its end again and again would take quadratic time.
+    // An unclosed quote ends the parse here: searching for its end again and again would take quadratic time.
     if (isQuote && token === null) return undefined
     pieces.push(
       isQuote && token !== null ? JSON.stringify(unescapeText(token.slice(1, -1))) : token === null ? first : (WORDS[token] ?? token),

@@ -1,7 +1,7 @@
 const CONTINUATION_MASK = 0xc0
 const CONTINUATION = 0x80
 
-/** A text in pieces of at most `maxBytes` bytes of UTF-8, which no piece divides a character over; an empty text has none. */
+/** Splits a text into pieces of at most `maxBytes` bytes of UTF-8 without splitting a character; an empty text has no pieces. */
 export function splitText(text: string, maxBytes: number): string[] {
   const bytes = new TextEncoder().encode(text)
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -15,7 +15,7 @@ export function splitText(text: string, maxBytes: number): string[] {
   return pieces
 }
 
-/** The last place before `at` where a character begins. */
+/** Last position up to `at` where a character begins. */
 function endOfPiece(bytes: Uint8Array, at: number): number {
   if (at >= bytes.byteLength) return bytes.byteLength
   let end = at

@@ -1,4 +1,4 @@
-/** One interval of a record of v2, as far as a bill of v1 shows it. */
+/** Fields of one interval of a v2 record that a v1 bill uses. */
 interface Interval {
   workloadId: string
   startTime: string
@@ -8,14 +8,14 @@ interface Interval {
   totalAmount: number
 }
 
-/** What one resource was charged in one bucket. */
+/** Charges of one resource in one bucket. */
 export interface BillRecord {
   startTime: string
   endTime: string
   intervals?: readonly Interval[] | undefined
 }
 
-/** What rows of v1 are added up by; null: by bucket alone. */
+/** Field by which v1 rows are summed; null: by bucket alone. */
 export type Grouping = 'podId' | 'endpointId' | 'gpuTypeId' | null
 
 /** A row of v1 (LEG-10). */
@@ -30,8 +30,8 @@ export interface V1BillRow {
 const MICROS = 1_000_000
 
 /**
- * Records of v2 with their intervals as rows of v1, one for each bucket and group, oldest first. `ownerOf` names the resource of a record.
- * An interval that still lasts counts up to `nowMs`. With a `gpuTypeId` only what ran on that type counts.
+ * Rows of v1 from v2 records with their intervals, one for each bucket and group, oldest first. `ownerOf` names the resource of a record.
+ * An open interval counts up to `nowMs`. With a `gpuTypeId`, only intervals on that type count.
  */
 export function v1Bills<Shown extends BillRecord>(
   records: readonly Shown[],
@@ -63,7 +63,7 @@ function groupOf(grouping: Grouping, owner: string, { gpuTypeId, workloadId }: I
   return grouping === 'podId' ? workloadId : grouping === 'endpointId' ? owner : ''
 }
 
-/** How much of an interval lies in the bucket of its record, milliseconds. */
+/** Part of an interval within the bucket of its record, milliseconds. */
 function sharedMs(record: BillRecord, { startTime, endTime }: Interval, nowMs: number): number {
   const from = Math.max(Date.parse(startTime), Date.parse(record.startTime))
   const to = Math.min(endTime === null ? nowMs : Date.parse(endTime), Date.parse(record.endTime))

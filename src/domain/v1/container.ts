@@ -1,6 +1,6 @@
 import type { V1UpdatePod } from '../../contract/v1/bodies.ts'
 
-/** What v1 calls the members of a container that are the same thing in v2 (LEG-5). */
+/** Container fields with the same meaning in v1 and v2, by their v1 and v2 names (LEG-5). */
 const RENAMED = [
   ['imageName', 'image'],
   ['containerDiskInGb', 'disk'],
@@ -13,7 +13,7 @@ const RENAMED = [
 
 type V1Container = Pick<V1UpdatePod, (typeof RENAMED)[number][0]>
 
-/** A container of a request of v2. */
+/** Container fields of a v2 request. */
 export interface ContainerPart {
   image?: string
   disk?: number
@@ -24,7 +24,7 @@ export interface ContainerPart {
   ports?: string[]
 }
 
-/** A container of a response of v2. */
+/** Container fields of a v2 response. */
 export interface ShownContainer {
   image: string
   disk: number
@@ -35,17 +35,17 @@ export interface ShownContainer {
   ports: string[]
 }
 
-/** A mount at a path, as v2 takes one, and only where v1 named one. */
+/** Default path of a mount that v1 requests; v2 needs a path. */
 export const DEFAULT_MOUNT_PATH = '/workspace'
-/** v2 has none that is smaller, and v1 sells them from 1 GB on (LEG-6). */
+/** Minimum size of a persistent mount in v2; v1 allows them from 1 GB on (LEG-6). */
 const MIN_PERSISTENT_GB = 10
 
-/** The container of a body of v1, as v2 takes it; what is left out stays left out. */
+/** Container fields of a v1 body in v2's terms; absent fields stay absent. */
 export function containerOf(body: V1Container): ContainerPart {
   return Object.fromEntries(RENAMED.flatMap(([from, to]) => (body[from] === undefined ? [] : [[to, body[from]]])))
 }
 
-/** The container of a resource of v2, as v1 shows it. */
+/** Container fields of a v2 resource in v1's terms. */
 export function v1Container(shown: ShownContainer) {
   return {
     imageName: shown.image,
@@ -58,12 +58,12 @@ export function v1Container(shown: ShownContainer) {
   }
 }
 
-/** A persistent mount of so many GB; none for 0 (LEG-6). */
+/** A persistent mount of at least `MIN_PERSISTENT_GB`; undefined for a size of 0 (LEG-6). */
 export function persistentOf(sizeGb: number, path = DEFAULT_MOUNT_PATH): { size: number; path: string } | undefined {
   return sizeGb === 0 ? undefined : { size: Math.max(sizeGb, MIN_PERSISTENT_GB), path }
 }
 
-/** Members that v1 and v2 call differently, v2's name first: what is wrong with one is told by the name that was sent. */
+/** Fields with different names in v2 and v1, v2's name first, so that an error names the field that the client sent. */
 const NAMES: readonly (readonly [string, string])[] = [
   ...RENAMED.map(([v1, v2]) => [v2, v1] as const),
   ['mounts.persistent.size', 'volumeInGb'],
@@ -90,7 +90,7 @@ const NAMES: readonly (readonly [string, string])[] = [
   ['serverless', 'isServerless'],
 ]
 
-/** A failed check of v2 with its place as v1 calls it. */
+/** A validation error of v2 with its path in v1's terms. */
 export function inV1Words(error: string): string {
   const found = NAMES.find(([v2]) => error.startsWith(`$.${v2}`) && !/^\w/.test(error.slice(v2.length + 2)))
   return found ? `$.${found[1]}${error.slice(found[0].length + 2)}` : error

@@ -5,7 +5,7 @@ import { type Catalog, gpuTypesOfPools } from '../catalog/catalog.ts'
 import { v1Container } from './container.ts'
 import { poolsOf } from './gpu-pools.ts'
 
-/** Of a create that says nothing else (LEG-9). */
+/** Defaults of a v1 create (LEG-9). */
 const DEFAULTS = { scalerType: 'QUEUE_DELAY', scalerValue: 4, idleTimeout: 5, vcpuCount: 2, gpuCount: 1 } as const
 /** `<flavor>-<vCPUs>-<GB>` (SEED-3). */
 const INSTANCE = /^([a-z0-9]+)-(\d{1,3})-(\d{1,4})$/
@@ -13,7 +13,7 @@ const INSTANCE = /^([a-z0-9]+)-(\d{1,3})-(\d{1,4})$/
 type Scaling = Endpoint['scaling']
 export type Mapped<Body> = { ok: true; body: Body } | { ok: false; detail: string }
 
-/** A create of v1 in v2 (LEG-9). */
+/** v2 body for a v1 create (LEG-9). */
 export function endpointCreate(body: V1CreateEndpoint, catalog: Catalog): Mapped<CreateEndpointRequest> {
   const isCpu = body.computeType === 'CPU' || (body.computeType === undefined && (body.instanceIds ?? body.cpuFlavorIds) !== undefined)
   const compute = isCpu ? cpuOf(body) : gpuOf({ gpuCount: DEFAULTS.gpuCount, ...body }, catalog)
@@ -25,12 +25,12 @@ export function endpointCreate(body: V1CreateEndpoint, catalog: Catalog): Mapped
   return { ok: true, body: { ...sharedOf(body), ...compute.body, templateId: body.templateId, scaling } as CreateEndpointRequest }
 }
 
-/** Whether what an update of v1 asks for depends on how the endpoint scales now. */
+/** Whether a v1 update needs the endpoint's present scaling, because it names only one of type and value. */
 export function needsScaling({ scalerType, scalerValue }: V1UpdateEndpoint): boolean {
   return (scalerType === undefined) !== (scalerValue === undefined)
 }
 
-/** An update of v1 in v2. `scaling`: that of the endpoint now, if `needsScaling`. */
+/** v2 body for a v1 update. `scaling`: the endpoint's present scaling, if `needsScaling`. */
 export function endpointPatch(body: V1UpdateEndpoint, scaling: Scaling | null, catalog: Catalog): Mapped<UpdateEndpointRequest> {
   const namesCpu = (body.instanceIds ?? body.cpuFlavorIds) !== undefined
   const compute = namesCpu ? cpuOf(body) : gpuOf(body, catalog)
@@ -64,7 +64,7 @@ function sharedOf(body: V1UpdateEndpoint): UpdateEndpointRequest {
   }
 }
 
-/** With REQUEST_COUNT nothing reads an idle timeout, and v2 refuses one that v1 clients send always. */
+/** With REQUEST_COUNT, the idle timeout that v1 clients always send is dropped: it has no effect, and v2 refuses it. */
 function workersOf({ workersMin, workersMax, idleTimeout, scalerType }: V1UpdateEndpoint) {
   return {
     ...(workersMin !== undefined && { min: workersMin }),
@@ -141,12 +141,12 @@ export function v1Endpoint(endpoint: Endpoint, more: { templateId: string | null
   }
 }
 
-/** What `includeTemplate` adds: the container that the endpoint has, under the id that it was made from. */
+/** Part that `includeTemplate` adds: the endpoint's container, under the id of the template that it was made from. */
 export function v1EndpointTemplate(endpoint: Endpoint, templateId: string | null) {
   return { id: templateId, name: endpoint.name, isServerless: true, isPublic: false, ...v1Container(endpoint) }
 }
 
-/** What `includeWorkers` adds. */
+/** Part that `includeWorkers` adds for one worker. */
 export function v1Worker(worker: EndpointWorker) {
   return {
     id: worker.id,

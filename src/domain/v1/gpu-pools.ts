@@ -2,7 +2,10 @@ import { type Catalog, findGpuType, gpuTypesOfPools } from '../catalog/catalog.t
 
 export type PooledGpus = { ok: true; pools: string[]; excludedTypes: string[] } | { ok: false; detail: string }
 
-/** The pools that hold these types, in the order of the first of each, and what of them was not named (LEG-9): v1 names types, v2 pools. */
+/**
+ * Pools that hold these GPU types, in the order in which the types first name them, and the types of these pools that were not named
+ * (LEG-9). v1 names types, v2 pools.
+ */
 export function poolsOf(catalog: Catalog, typeIds: readonly string[]): PooledGpus {
   const pools: string[] = []
   for (const id of typeIds) {
@@ -18,7 +21,7 @@ export function poolsOf(catalog: Catalog, typeIds: readonly string[]): PooledGpu
   return { ok: true, pools, excludedTypes }
 }
 
-/** What people call a type. */
+/** Display name of a GPU type. */
 export function gpuName(catalog: Catalog, typeId: string): string {
   return findGpuType(catalog, typeId)?.name ?? typeId
 }

@@ -5,7 +5,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { type ContainerPart, containerOf, DEFAULT_MOUNT_PATH, persistentOf, v1Container } from './container.ts'
 import { gpuName } from './gpu-pools.ts'
 
-/** Of a create that says nothing else (LEG-6). */
+/** Defaults of a v1 create (LEG-6). */
 const DEFAULTS = {
   name: 'my pod',
   diskGb: 50,
@@ -16,15 +16,15 @@ const DEFAULTS = {
   minRam: 8,
   minVcpus: 2,
 }
-/** In the order of their price. */
+/** Cheapest first. */
 const CPU_FLAVORS = ['cpu3c', 'cpu3g', 'cpu5c', 'cpu5g', 'cpu3m', 'cpu5m']
-/** What a CPU machine carries for each of its vCPUs. */
+/** Container disk of a CPU machine for each of its vCPUs, GB. */
 const CPU_DISK_GB_PER_VCPU = 10
 
-/** A pod of v1 in v2, once for each machine that would do, best first. */
+/** v2 bodies for one v1 create, one for each acceptable GPU type or CPU flavor, best first. */
 export type PodCandidates = { ok: true; bodies: CreatePodRequest[] } | { ok: false; detail: string }
 
-/** What a create of v1 asks for (LEG-6). */
+/** v2 bodies for a v1 create (LEG-6), or why it is refused. */
 export function podCandidates(body: V1CreatePod, catalog: Catalog): PodCandidates {
   const isCpu = (body.computeType ?? (body.cpuFlavorIds ? 'CPU' : 'GPU')) === 'CPU'
   if (!isCpu && !body.gpuTypeIds?.length) {
@@ -53,7 +53,7 @@ function placesOf(body: V1CreatePod, catalog: Catalog): readonly string[] | unde
   return dataCenterIds.length === 0 ? there : dataCenterIds.filter((id) => there.includes(id))
 }
 
-/** A template fills what the body leaves out, so the defaults of v1 must not. */
+/** With a template, v1's defaults are not applied, because the template fills absent fields. */
 function containerWithDefaults(body: V1CreatePod, isCpu: boolean): ContainerPart {
   const given = containerOf(body)
   if (body.templateId) return given
@@ -84,12 +84,12 @@ function cpusOf({ cpuFlavorIds, vcpuCount = DEFAULTS.vcpuCount }: V1CreatePod): 
   return flavors.map((id) => ({ cpu: { id, vcpuCount } }))
 }
 
-/** Whether what an update of v1 asks for depends on what the pod has now. */
+/** Whether a v1 update needs the pod's present mounts. */
 export function needsMounts(body: V1UpdatePod): boolean {
   return body.volumeInGb !== undefined || body.volumeMountPath !== undefined
 }
 
-/** An update of v1 in v2. `mounts`: those of the pod now, if `needsMounts`. */
+/** v2 body for a v1 update. `mounts`: the pod's present mounts, if `needsMounts`. */
 export function podPatch(body: V1UpdatePod, mounts: Pod['mounts']): UpdatePodRequest {
   const { name, locked, globalNetworking, volumeInGb, volumeMountPath } = body
   const { persistent, network } = mounts
@@ -107,7 +107,7 @@ export function podPatch(body: V1UpdatePod, mounts: Pod['mounts']): UpdatePodReq
   }
 }
 
-/** LEG-7: v1 knows three. */
+/** LEG-7: v1 has three statuses. */
 const DESIRED: Readonly<Record<PodStatus, 'RUNNING' | 'EXITED' | 'TERMINATED'>> = {
   PROVISIONING: 'RUNNING',
   STARTING: 'RUNNING',
@@ -117,7 +117,7 @@ const DESIRED: Readonly<Record<PodStatus, 'RUNNING' | 'EXITED' | 'TERMINATED'>> 
   TERMINATED: 'TERMINATED',
 }
 
-/** A pod as v1 shows it (LEG-7): whole numbers whole, maps and lists never null, what is not known null. */
+/** A pod as v1 shows it (LEG-7): whole numbers without decimals, maps and lists never null, unknown values null. */
 export function v1Pod(pod: Pod, catalog: Catalog) {
   const { persistent, network } = pod.mounts
   const { gpu, cpu } = pod
@@ -157,7 +157,7 @@ export function v1Pod(pod: Pod, catalog: Catalog) {
 }
 export type V1Pod = ReturnType<typeof v1Pod>
 
-/** What `includeMachine` adds. */
+/** Part that `includeMachine` adds. */
 export function v1Machine(pod: Pod, catalog: Catalog) {
   const { gpu, cpu, dataCenterId, cloud } = pod
   return {
@@ -173,7 +173,7 @@ export function v1Machine(pod: Pod, catalog: Catalog) {
   }
 }
 
-/** Filters of the list (LEG-6), and the member that each is about. A filter that is named more than once takes any of its values. */
+/** Filters of the list (LEG-6), with the value that each compares. A filter that is given several times accepts any of its values. */
 const FILTERS: Readonly<Record<string, (pod: Pod, shown: V1Pod) => unknown>> = {
   computeType: (pod) => (pod.gpu ? 'GPU' : 'CPU'),
   cpuFlavorId: (_, shown) => shown.cpuFlavorId,
@@ -188,7 +188,7 @@ const FILTERS: Readonly<Record<string, (pod: Pod, shown: V1Pod) => unknown>> = {
   templateId: (pod) => pod.template,
 }
 
-/** Whether a list with that query shows a pod. */
+/** Whether a list with this query includes a pod. */
 export function isWanted(query: URLSearchParams, pod: Pod, shown: V1Pod): boolean {
   return Object.entries(FILTERS).every(([name, member]) => {
     const wanted = query.getAll(name)

@@ -5,7 +5,7 @@ import { containerOf, persistentOf, v1Container } from './container.ts'
 
 const DEFAULT_DISK_GB = 50
 
-/** A template of v1 in v2 (LEG-8). */
+/** v2 body for a v1 template create (LEG-8). */
 export function templateCreate(body: V1CreateTemplate): CreateTemplateRequest & { readme?: string } {
   const { name, imageName, volumeInGb = 0, volumeMountPath, readme } = body
   const persistent = persistentOf(volumeInGb, volumeMountPath)
@@ -20,12 +20,12 @@ export function templateCreate(body: V1CreateTemplate): CreateTemplateRequest & 
   }
 }
 
-/** Whether what an update of v1 asks for depends on what the template has now. */
+/** Whether a v1 update needs the template's present mount, because it names only one of size and path. */
 export function needsMount({ volumeInGb, volumeMountPath }: V1UpdateTemplate): boolean {
   return (volumeInGb === undefined) !== (volumeMountPath === undefined)
 }
 
-/** An update of v1 in v2. `mounts`: those of the template now, if `needsMount`. */
+/** v2 body for a v1 update. `mounts`: the template's present mounts, if `needsMount`. */
 export function templatePatch(body: V1UpdateTemplate, mounts: Template['mounts']): UpdateTemplateRequest & { readme?: string } {
   const { name, volumeInGb, volumeMountPath, readme } = body
   const isNamed = (volumeInGb ?? volumeMountPath) !== undefined
@@ -47,7 +47,7 @@ function flagsOf({ category, isPublic, isServerless }: V1UpdateTemplate) {
   }
 }
 
-/** A template as v1 shows it (LEG-7), with the text that is kept beside it. */
+/** A template as v1 shows it (LEG-7), with its readme, which is stored separately. */
 export function v1Template(template: Template, readme = '') {
   const { persistent } = template.mounts
   return {

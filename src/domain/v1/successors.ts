@@ -1,8 +1,11 @@
-/** When API v1 was retired, seconds since 1970: 15 November 2026, 0:00 UTC. */
+/** Retirement of API v1, seconds since 1970: 15 November 2026, 0:00 UTC. */
 const RETIRED_AT_SECONDS = 1_794_700_800
 const DOCUMENT = '/v2/openapi.json'
 
-/** Paths of v1 below `/v1`, and what has taken their place; `*` is one part, which stands in the other's `*` (LEG-1). The first that fits counts. */
+/**
+ * Paths of v1 below `/v1`, and their successors in v2. `*` stands for one path part, copied into the successor (LEG-1). The first match
+ * counts.
+ */
 const SUCCESSORS: readonly (readonly [string, string])[] = [
   ['/pods/*/update', '/v2/pods/*'],
   ['/pods/*/start', '/v2/pods/*/action'],
@@ -27,11 +30,11 @@ const SUCCESSORS: readonly (readonly [string, string])[] = [
   ['/billing/networkvolumes', '/v2/billing/network-volumes'],
 ]
 
-/** What an id may look like to stand in a header. */
+/** Form of an id that is safe in a header. */
 const PART = '([A-Za-z0-9_-]{1,64})'
 const PATTERNS = SUCCESSORS.map(([path, successor]) => ({ pattern: new RegExp(`^/v1${path.replace('*', PART)}/?$`), successor }))
 
-/** The path of v2 in place of one of v1; the document of v2 for paths that v1 never had. */
+/** v2 successor of a v1 path; the v2 API description for paths that v1 never had. */
 export function successorOf(path: string): string {
   for (const { pattern, successor } of PATTERNS) {
     const match = pattern.exec(path)
@@ -40,7 +43,7 @@ export function successorOf(path: string): string {
   return DOCUMENT
 }
 
-/** Headers of every answer below `/v1` (LEG-3): since when it is deprecated (RFC 9745), when it ended (RFC 8594), and what is there now. */
+/** Headers of every answer below `/v1` (LEG-3): deprecation (RFC 9745), sunset (RFC 8594) and successor. */
 export function retirementHeaders(path: string): Record<'Deprecation' | 'Sunset' | 'Link', string> {
   return {
     Deprecation: `@${RETIRED_AT_SECONDS}`,

@@ -1,13 +1,12 @@
 /**
- * Which webhook attempts may start beside those under way (PP-31, PP-140…PP-142). Pure.
- * A receiver is a scheme, host and port; a target is one of its paths.
+ * Concurrency limits of webhook attempts (PP-31, PP-140…PP-142). Pure. A receiver is a scheme, host and port; a target is one of its paths.
  */
 
-/** First attempts and those after a failure have places of their own: neither waits for the other. */
+/** First attempts and retries have places of their own, so that neither waits for the other. */
 export const LANES = ['first', 'retry'] as const
 export type Lane = (typeof LANES)[number]
 
-/** An attempt that has started and not ended. */
+/** An attempt in progress. */
 export interface UnderWay {
   lane: Lane
   receiver: string
@@ -16,25 +15,25 @@ export interface UnderWay {
   bytes: number
 }
 
-/** What may start now in a lane that is not full: anything but these. */
+/** Restrictions on the next attempt of a lane that is not full. */
 export interface Openings {
   closedReceivers: readonly string[]
   closedTargets: readonly string[]
-  /** The longest body there is memory for. */
+  /** Longest body for which there is memory. */
   maxBytes: number
 }
 
-/** Attempts of an account under way in one lane. The last quarter is for receivers that hold no place in the lane. */
+/** Maximum number of concurrent attempts of an account in one lane. The last quarter is for receivers without an attempt in the lane. */
 export const LANE_PLACES = 128
 const SHARED_PLACES = (LANE_PLACES * 3) / 4
-/** Bodies are sent piece by piece; this is the most that one attempt holds in memory, and all attempts of a lane together. */
+/** Maximum memory of one attempt, whose body is sent piece by piece, and of all attempts of a lane together. */
 const MAX_HELD_BYTES = 2 ** 20
 export const LANE_BYTES = 32 * MAX_HELD_BYTES
 const SHARED_BYTES = (LANE_BYTES * 3) / 4
 
 /**
- * What may start in a lane; null when it is full. `failing` holds the targets whose last attempt failed, `perReceiver` is the
- * operator's bound on what is under way to one receiver, in both lanes together.
+ * Restrictions on the next attempt of a lane; null when the lane is full. `failing` holds the targets whose last attempt failed,
+ * `perReceiver` is the operator's limit of concurrent attempts to one receiver, in both lanes together.
  */
 export function openings(lane: Lane, underWay: readonly UnderWay[], failing: ReadonlySet<string>, perReceiver: number): Openings | null {
   const here = underWay.filter((attempt) => attempt.lane === lane)
@@ -55,8 +54,8 @@ function placesOfReceiver(lane: Lane, perReceiver: number): number {
 }
 
 /**
- * Half and a quarter make three quarters: the retries of a path that begins to hang, those of its first attempts before that was
- * known and those of the few after it, find their places in time.
+ * When a target begins to hang, up to half of the places hold first attempts started before its first failure, and up to a quarter hold
+ * those started after it. Together they make the three quarters that its retries may take, so all these retries find places in time.
  */
 function placesOfTarget(lane: Lane, places: number, isFailing: boolean): number {
   if (lane === 'retry') return share(places, 3 / 4)

@@ -10,18 +10,18 @@ import { podLadders } from './pod-changes.ts'
 import type { PodWorld } from './pod-options.ts'
 import { type Found, type Ladder, searchOptions, type Trial } from './search.ts'
 
-/** Changed requests for a cluster whose members all fit now (WHY-12). Pure. */
+/** Changed requests for a cluster whose members all fit at present (WHY-12). Pure. */
 
 type Body = CreateClusterRequest
 
 /** A gang is placed member by member, so fewer requests are tried than for a pod. */
 const MAX_CLUSTER_TRIALS = 60
-/** What of a member a cluster may ask otherwise. */
+/** Kinds of changes to a member that a cluster request supports. */
 const KINDS: readonly WhyOptionKind[] = ['GPU_TYPE', 'GPU_COUNT', 'DATA_CENTER', 'DISK', 'VOLUME']
-/** As a request may ask for it. */
+/** Minimum number of members in a request. */
 const MIN_MEMBERS = 2
 
-/** The smallest changes of a create whose members find no place together. */
+/** Smallest changes of a create whose members do not fit together. */
 export function clusterOptions(given: PodWorld, body: Body, gang: Extract<Gang, { ok: false }>): Found<Body>[] {
   const world = { ...given, hosts: openHosts(given.teamId, given.hosts) }
   const planned = plan(world, body)
@@ -30,7 +30,7 @@ export function clusterOptions(given: PodWorld, body: Body, gang: Extract<Gang, 
   return searchOptions(body, [...members(gang), ...ofMembers.map(lifted)], clusterTrial(world), MAX_CLUSTER_TRIALS)
 }
 
-/** Whether a create would be accepted and find places for all, by the rules that plan and place one. */
+/** Trial of a create: whether it would be accepted and all its members placed, by the rules that plan and place clusters. */
 export function clusterTrial(world: PodWorld): Trial<Body> {
   return (body) => {
     const planned = plan(world, body)
@@ -44,7 +44,7 @@ export function clusterTrial(world: PodWorld): Trial<Body> {
   }
 }
 
-/** As many members as the nearest data center has room for. */
+/** Change to as many members as the nearest data center has room for. */
 function members({ nearest }: Extract<Gang, { ok: false }>): Ladder<Body>[] {
   const podCount = nearest?.members ?? 0
   if (podCount < MIN_MEMBERS) return []
@@ -52,7 +52,7 @@ function members({ nearest }: Extract<Gang, { ok: false }>): Ladder<Body>[] {
   return [{ kind: 'POD_COUNT', rungs: [{ summary, apply: (body) => ({ ...body, compute: { ...body.compute, podCount } }) }] }]
 }
 
-/** A change of one member, made to all. */
+/** Applies the changes of one member's request to all members of a cluster. */
 function lifted({ kind, rungs }: Ladder<CreatePodRequest>): Ladder<Body> {
   return {
     kind,

@@ -3,25 +3,25 @@ import type { WhyCode } from '../../contract/why/why.ts'
 import { type Fact, fact, type Verdict } from './evidence.ts'
 import type { ExplainedPod } from './pod.ts'
 
-/** Why a cluster is where it is (WHY-16). Pure. */
+/** Explains the state of a cluster (WHY-16). Pure. */
 
-/** A member, by its row, and since when nobody has heard of its machine. */
+/** A member by its row, and since when its host has been silent. */
 export interface ExplainedMember extends Pick<ExplainedPod, 'status' | 'statusReason' | 'hostLost' | 'changedAtMs' | 'startedAtMs'> {
   rank: number
   silentSinceMs: number | null
 }
 
-/** Members whose reasons one answer names. */
+/** Maximum number of members whose reasons one answer names. */
 const MAX_REASONS = 8
 
 interface Cause {
   code: WhyCode
-  /** Of these it is. */
+  /** Whether the cause applies to a member. */
   is(member: ExplainedMember): boolean
   words(many: string, total: number, onHostLoss: HostLossPolicy): string
 }
 
-// The first that any member shows: what went wrong before what is on its way.
+// The first cause that applies to any member counts: failures come before starts in progress.
 const CAUSES: readonly Cause[] = [
   {
     code: 'HOST_LOST',
@@ -47,7 +47,7 @@ const CAUSES: readonly Cause[] = [
   },
 ]
 
-/** The first cause that any of its members shows. */
+/** Verdict by the first cause that applies to any member; without a cause, all members run. */
 export function explainCluster(members: readonly ExplainedMember[], onHostLoss: HostLossPolicy, createdAtMs: number): Verdict {
   const total = members.length
   const facts = factsOf(members)
@@ -64,7 +64,7 @@ export function explainCluster(members: readonly ExplainedMember[], onHostLoss: 
   return { code: 'RUNNING', verdict, sinceMs: starts.length === 0 ? createdAtMs : Math.max(...starts), facts }
 }
 
-// How many are in which state, and what those say that went wrong.
+// Number of members in each status, and the reasons of members that have one.
 function factsOf(members: readonly ExplainedMember[]): Fact[] {
   const byStatus = Map.groupBy(members, ({ status }) => status)
   const counts = [...byStatus].map(([status, of]) => fact('STATE', status, { count: of.length, total: members.length }))

@@ -5,13 +5,13 @@ import type { PlacementHost } from '../host/placement.ts'
 import { distinct, fewer, lowerSizes } from './rungs.ts'
 import type { Ladder, Rung } from './search.ts'
 
-/** What may be changed of an endpoint, so that a worker of it fits (WHY-10). Pure. */
+/** Changes of an endpoint that may make a worker fit (WHY-10). Pure. */
 
 type Patch = UpdateEndpointRequest
 type PatchLadder = Ladder<Patch>
 type GpuPatch = NonNullable<Patch['gpu']>
 
-/** Every kind of change, each with its smallest step first. Pools and places that no host has are left out. */
+/** Ladders for every kind of change, each with its smallest step first. Pools and data centers that no host has are left out. */
 export function endpointLadders(config: EndpointConfig, catalog: Catalog, hosts: readonly PlacementHost[]): PatchLadder[] {
   const { compute } = config
   const ofCompute =
@@ -24,7 +24,7 @@ function pools({ pools: asked, excludedTypes }: GpuCompute, catalog: Catalog, ho
   const known = distinct(catalog.gpuTypes.flatMap(({ pool }) => pool ?? []))
   const isThere = (pool: string) => gpuTypesOfPools(catalog, [pool], []).some((typeId) => free.has(typeId))
   const others = known.filter((pool) => !asked.includes(pool) && isThere(pool))
-  // Pools alone would clear the exclusions (END-11).
+  // A patch of the pools alone would clear the exclusions (END-11).
   const added = others.map((pool): PatchLadder => {
     return { kind: 'GPU_TYPE', rungs: [gpuRung(`allow GPUs of ${pool} too`, { pools: [...asked, pool], excludedTypes })] }
   })
@@ -68,7 +68,7 @@ function cpuOptions({ options }: CpuCompute, { cpuFlavors }: Catalog): PatchLadd
 }
 
 function dataCenters({ dataCenterIds: asked, networkVolumes }: EndpointConfig, hosts: readonly PlacementHost[]): PatchLadder {
-  // Network volumes say where workers are (END-20).
+  // Network volumes determine the data centers of workers (END-20).
   if (asked.length === 0 || networkVolumes.length > 0) return { kind: 'DATA_CENTER', rungs: [] }
   const others = distinct(hosts.map(({ dataCenterId }) => dataCenterId)).filter((id) => !asked.includes(id))
   const rungs = others.map((id): Rung<Patch> => {

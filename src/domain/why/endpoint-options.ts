@@ -12,7 +12,7 @@ import { endpointLadders } from './endpoint-changes.ts'
 import { searchedHosts } from './hosts.ts'
 import { type Found, searchOptions, type Trial } from './search.ts'
 
-/** Changes of an endpoint with which a worker of it fits somewhere now (WHY-10). Pure. */
+/** Changes of an endpoint with which a worker fits at present (WHY-10). Pure. */
 
 type Patch = UpdateEndpointRequest
 
@@ -22,7 +22,7 @@ export interface EndpointWorld {
   hosts: readonly PlacementHost[]
 }
 
-/** Whether a change would be accepted and a worker find a place after it, by the rules that change and place them. */
+/** Trial of a change: whether it would be accepted and a worker placed after it, by the rules that patch endpoints and place workers. */
 export function endpointTrial({ config, catalog, hosts }: EndpointWorld): Trial<Patch> {
   return (patch) => {
     if (!UpdateEndpointRequest.safeParse(patch).success) return null
@@ -34,13 +34,13 @@ export function endpointTrial({ config, catalog, hosts }: EndpointWorld): Trial<
   }
 }
 
-/** The smallest changes with which a worker fits that fits nowhere. */
+/** Smallest changes with which a worker fits that fits on no host. */
 export function endpointOptions(given: EndpointWorld): Found<Patch>[] {
   const world = { ...given, hosts: searchedHosts(given.config.teamId, given.hosts) }
   return searchOptions({}, endpointLadders(world.config, world.catalog, world.hosts), endpointTrial(world))
 }
 
-/** What workers.max and workers.min have to be for another worker to start, as far as one fits; null: they are not the cause. */
+/** Change of workers.max or workers.min with which another worker starts, if one fits; null: they are not the cause, or no worker fits. */
 export function limitOption(world: EndpointWorld, code: WhyCode): Found<Patch> | null {
   const { min, max } = world.config.workers
   const change = LIMITS[code]?.({ min, max })
@@ -61,7 +61,7 @@ const LIMITS: Partial<Record<WhyCode, Raise>> = {
   LOW_PRIORITY: () => ({ kind: 'WORKERS_MIN', summary: 'keep one worker: workers.min 1', asked: { workers: { min: 1 } } }),
 }
 
-/** What the cheapest worker of an endpoint costs an hour; null where none is offered. */
+/** Cost of the cheapest worker of an endpoint, nano-USD per hour; null where no compute is offered. */
 export function cheapestWorker({ config, catalog }: Pick<EndpointWorld, 'config' | 'catalog'>): number | null {
   const { shapes, diskGb } = placementRequestOf(catalog, config)
   const nanos = shapes.map((shape) => totalNanos(workerRates(catalog, shape, diskGb)))

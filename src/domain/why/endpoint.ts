@@ -3,30 +3,30 @@ import type { DecisionRecord } from '../worker/scaling-record.ts'
 import type { WorkerCounts } from '../worker/worker.ts'
 import { type Fact, fact, type Verdict } from './evidence.ts'
 
-/** Why an endpoint has the workers that it has (WHY-10). Pure. */
+/** Explains the number of an endpoint's workers (WHY-10). Pure. */
 
-/** What its queue knows. */
+/** Facts from the endpoint's queue. */
 export interface QueueFacts {
   counts: WorkerCounts
-  /** Jobs that wait, or requests of a load-balancing endpoint. */
+  /** Queued jobs, or waiting requests of a load-balancing endpoint. */
   queued: { normal: number; low: number }
   trouble: Trouble | null
-  /** The last decision; null before there has been one. */
+  /** The last scaling decision; null before the first one. */
   decision: DecisionRecord | null
-  /** When a worker without a host looks for one again. */
+  /** Next search of a worker without a host, milliseconds since the epoch. */
   retryAtMs: number | null
 }
 
 export interface EndpointFacts extends QueueFacts {
   workers: { min: number; max: number }
-  /** What the account lacks for a worker; null: nothing, or nobody has looked. */
+  /** Why the account's limits refuse a worker; null: they allow it, or were not checked. */
   means: { code: 'SPEND_LIMIT' | 'QUOTA'; text: string } | null
   nowMs: number
 }
 
 type Cause = Pick<Verdict, 'code' | 'verdict'>
 
-/** The first cause that applies. */
+/** Verdict by the first cause that applies. */
 export function explainEndpoint(facts: EndpointFacts): Verdict {
   const { decision, nowMs } = facts
   const waitedMs = decision?.inputs.longestWaitMs ?? null
@@ -34,7 +34,7 @@ export function explainEndpoint(facts: EndpointFacts): Verdict {
   return { ...causeOf(facts), sinceMs: sinceMs === null ? null : Math.min(nowMs, sinceMs), facts: factsOf(facts) }
 }
 
-/** Whether anything waits for a worker. */
+/** Whether a job or request is waiting for a worker. */
 function isWaiting({ queued }: QueueFacts): boolean {
   return queued.normal + queued.low > 0
 }
@@ -92,13 +92,13 @@ function factsOf({ counts, queued, decision, retryAtMs }: EndpointFacts): Fact[]
   ]
 }
 
-/** Workers by what they do, as far as there are any. */
+/** Number of workers by state, without empty states. */
 export function workerFacts(counts: WorkerCounts): Fact[] {
   const kinds = ['running', 'idle', 'initializing', 'throttled', 'unhealthy'] as const
   return kinds.filter((kind) => counts[kind] > 0).map((kind) => fact('WORKERS', kind, { count: counts[kind] }))
 }
 
-/** The last decision of the scaler, in words. */
+/** Fact that describes the last decision of the scaler. */
 export function scalerFact({ desired, current, max, reason, atMs }: DecisionRecord): Fact {
   return fact('SCALER', `wants ${desired} of at most ${max}, had ${current}: ${reason}`, { count: desired, total: max, atMs })
 }

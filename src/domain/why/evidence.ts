@@ -2,7 +2,7 @@ import type { WhyCode } from '../../contract/why/why.ts'
 import { describeConstraint } from '../host/constraint-text.ts'
 import type { UnfitHost } from '../host/placement.ts'
 
-/** A fact that a verdict rests on. Pure. */
+/** A fact that a verdict is based on. Pure. */
 export interface Fact {
   kind: 'STATE' | 'QUEUE' | 'WORKERS' | 'SCALER' | 'CONSTRAINT' | 'LIMIT' | 'RETRY'
   text: string
@@ -11,7 +11,7 @@ export interface Fact {
   atMs: number | null
 }
 
-/** What an explanation says before it is known what would help (WHY-1). */
+/** An explanation without its options (WHY-1). */
 export interface Verdict {
   code: WhyCode
   verdict: string
@@ -19,15 +19,18 @@ export interface Verdict {
   facts: Fact[]
 }
 
-/** Constraints that one explanation names. */
+/** Maximum number of constraints that one explanation names. */
 const MAX_CONSTRAINTS = 8
 
-/** One fact, with what is known of it. */
+/** A fact with its known numbers; the others are null. */
 export function fact(kind: Fact['kind'], text: string, known: Partial<Pick<Fact, 'count' | 'total' | 'atMs'>> = {}): Fact {
   return { kind, text, count: null, total: null, atMs: null, ...known }
 }
 
-/** What hosts lack, each with the number of those that do, the most frequent first (WHY-2). Which host it is, is nobody's business. */
+/**
+ * Failed constraints with the number of hosts on which each failed, the most frequent first (WHY-2). Hosts are not named, because they are
+ * the operator's concern.
+ */
 export function constraintFacts(unfit: readonly UnfitHost[], total = unfit.length): Fact[] {
   const counts = new Map<string, number>()
   for (const { failed } of unfit) {

@@ -2,47 +2,47 @@ import type { PlacementHost } from '../host/placement.ts'
 import { type Advice, ownOption, priced } from './option.ts'
 import type { Fit } from './search.ts'
 
-/** What an account itself holds, and what fits once one of it is gone (WHY-14, WHY-15). Pure. */
+/** Resources that an account itself holds, and requests that fit once one of them is released (WHY-14, WHY-15). Pure. */
 
-/** A pod of the account that may be stopped, or a worker of it that leaves by itself. */
+/** A pod of the account that may be stopped, or a worker of the account that leaves by itself. */
 export interface Holder {
   kind: 'POD' | 'WORKER'
   id: string
-  /** Of the pod, or of the endpoint. */
+  /** Name of the pod, or of the worker's endpoint. */
   name: string
   hostId: string
   gpu: { typeId: string; count: number } | null
   vcpus: number
   memoryMb: number
-  /** What is given back of it: the disks of a stopped pod are kept. */
+  /** Released disk space, GB; the disks of a stopped pod stay allocated. */
   diskGb: number
-  /** What the account no longer pays. */
+  /** Saved cost, nano-USD per hour. */
   savesNanosPerHour: number
-  /** Of a worker: in how long. */
+  /** Of a worker: time until it leaves. */
   leavesInMs: number | null
 }
 
-/** Something that fits once a holder is gone. */
+/** A holder whose release makes the request fit. */
 interface Room {
   holder: Holder
   fit: Fit
 }
 
-/** What is asked for, against which an option is priced. */
+/** The request against which options are compared. */
 interface Asked {
   nanosPerHour: number
   gpus: number
   pods: number
 }
 
-/** Holders that are tried: the first of these, so that a search is bounded (WHY-9). */
+/** Maximum number of holders that are tried, the first ones, so that a search is bounded (WHY-9). */
 const MAX_TRIED = 100
-/** Stops of one answer: those that end the least. */
+/** Maximum number of stops in one answer; those that save the least come first. */
 const MAX_STOPS = 2
 
 /**
- * The pods to stop, and the worker to wait for, each of which alone makes room. `trial`: whether what is asked for fits on this host, by the rules
- * that place it; it fits on none as they are.
+ * Pods to stop, and the worker to wait for; each alone makes the request fit. `trial`: whether the request fits on a host, by the rules
+ * that place it; it fits on no host in its present state.
  */
 export function holderAdvice(
   holders: readonly Holder[],
@@ -61,7 +61,7 @@ export function holderAdvice(
   return [...waits.slice(0, 1).map((room) => toWait(room, asked)), ...stops.slice(0, MAX_STOPS).map((room) => toStop(room, asked))]
 }
 
-/** A host once something on it is gone. */
+/** A host after the release of a holder's resources. */
 export function without(host: PlacementHost, { gpu, vcpus, memoryMb, diskGb }: Holder): PlacementHost {
   return {
     ...host,

@@ -1,10 +1,10 @@
 import type { PlacementHost } from '../host/placement.ts'
 
-/** The hosts that a search looks at. Pure. */
+/** Hosts that a search considers. Pure. */
 
 /**
- * Those that can take new work of an account at all, each once where several are alike: for whether something fits they are the same, so a
- * large fleet of one kind costs as much as one machine of it (WHY-9).
+ * Hosts that accept new workloads of an account, one of each group of equal hosts. For the question of fit such hosts are the same, so a
+ * large fleet of one kind costs as much as one host (WHY-9).
  */
 export function searchedHosts(teamId: string, hosts: readonly PlacementHost[]): PlacementHost[] {
   const seen = new Set<string>()
@@ -16,7 +16,7 @@ export function searchedHosts(teamId: string, hosts: readonly PlacementHost[]): 
   })
 }
 
-/** Those that can take new work of an account at all. */
+/** Hosts that accept new workloads of an account. */
 export function openHosts(teamId: string, hosts: readonly PlacementHost[]): PlacementHost[] {
   return hosts.filter((host) => host.online && !host.cordoned && !host.heldBy?.some((account) => account !== teamId))
 }

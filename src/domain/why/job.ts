@@ -5,9 +5,9 @@ import type { WorkerCounts } from '../worker/worker.ts'
 import { scalerFact, workerFacts } from './endpoint.ts'
 import { fact, type Verdict } from './evidence.ts'
 
-/** The explanation of a job in the members that every explanation has (WHY-11). Pure. */
+/** Explains a job, in the fields that all explanations share (WHY-11). Pure. */
 
-/** What is known of the job. */
+/** Facts about the job. */
 export interface ExplainedJob {
   state: JobState
   reason: WaitReason
@@ -21,7 +21,7 @@ export interface ExplainedJob {
   retryAtMs: number | null
 }
 
-/** Its reason is its cause; the first sentence of what is told is the verdict. */
+/** Verdict on a job: its wait reason is the code, and the first sentence of `detail` is the text. */
 export function verdictOfJob(job: ExplainedJob): Verdict {
   const { state, reason, detail, position, createdAtMs, startedAtMs, finishedAtMs, counts, decision, retryAtMs } = job
   const sinceMs = state === 'IN_QUEUE' ? createdAtMs : state === 'IN_PROGRESS' ? startedAtMs : finishedAtMs

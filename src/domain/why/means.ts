@@ -2,7 +2,7 @@ import type { WhyOption } from '../../contract/why-options.ts'
 import { boundsOf, isMonthSpent, isPastHour, refuseSpend, type SpendLimits, type SpendUse } from '../billing/spend.ts'
 import { operatorOption, ownOption } from './option.ts'
 
-/** What an account may still take: its spend limit and its budgets (WHY-6). Pure. */
+/** Remaining spend limits and quotas of an account (WHY-6). Pure. */
 export interface Means {
   limits: SpendLimits
   use: SpendUse
@@ -10,7 +10,7 @@ export interface Means {
   pods: { used: number; bound: number }
 }
 
-/** What something takes of them. */
+/** Amounts that a request adds to spending and quotas. */
 export interface Needs {
   nanosPerHour: number
   gpus: number
@@ -26,7 +26,7 @@ const NANOS_PER_MICRO = 1_000
 const MICROS_PER_CENT = 10_000
 const MICROS_PER_USD = 1_000_000
 
-/** Why an account may not have it; null: it may. */
+/** Why the account's limits refuse a request; null: they allow it. */
 export function refuseMeans(means: Means, { nanosPerHour, gpus, pods }: Needs): MeansBlock | null {
   const quota = pastBound('GPU', means.gpus, gpus) ?? pastBound('pod', means.pods, pods)
   if (quota !== null) return { code: 'QUOTA', text: quota }
@@ -35,8 +35,8 @@ export function refuseMeans(means: Means, { nanosPerHour, gpus, pods }: Needs): 
 }
 
 /**
- * What would lift the refusal: the smallest limit under which it is none, by the account itself as far as the operator lets it. Null where
- * nothing is refused. `askedNanosPerHour`: what runs then.
+ * Option that lifts the refusal: the smallest sufficient spend limit, if the account may set it, otherwise a question to the operator. Null
+ * when nothing is refused. `askedNanosPerHour`: cost of the request, for the option's price.
  */
 export function meansOption(means: Means, needs: Needs, askedNanosPerHour: number): WhyOption | null {
   const block = refuseMeans(means, needs)
@@ -58,14 +58,14 @@ function pastBound(noun: string, { used, bound }: Means['gpus'], more: number): 
     : null
 }
 
-/** Limits in cents under which it fits; null: the operator does not let the account go so far. */
+/** Limits, rounded up to cents, under which the request fits; null: they are above the ceiling of the operator. */
 function raised({ limits, use }: Means, nanosPerHour: number): Record<string, number> | null {
-  // More for this account alone would be refused all the same.
+  // A higher limit for this account alone would not help.
   const isSharedSpent = boundsOf(limits, use).some((bound) => bound.isShared && (isPastHour(bound, nanosPerHour) || isMonthSpent(bound)))
   if (isSharedSpent) return null
   const perHour = upToCent((use.nanosPerHour + nanosPerHour) / NANOS_PER_MICRO)
   const needsHour = perHour > limits.hour.limitMicros
-  // An hour of it, so that the limit is not reached at once.
+  // With the cost of one hour added, so that the limit is not reached at once.
   const perMonth = upToCent((use.monthMicros ?? 0) + nanosPerHour / NANOS_PER_MICRO + 1)
   const needsMonth = limits.month.limitMicros !== null && (use.monthMicros ?? 0) >= limits.month.limitMicros
   if (needsHour && perHour > limits.hour.ceilingMicros) return null

@@ -2,22 +2,22 @@ import { MAX_OPTIONS, type WhyOption } from '../../contract/why-options.ts'
 import { usdOfNanos } from '../money.ts'
 import type { Found } from './search.ts'
 
-/** Options as they are shown. Pure. */
+/** Options in the form in which they are shown. Pure. */
 
-/** An option with the hosts that it rests on. */
+/** An option with the hosts that it is based on. */
 export interface Advice {
   option: WhyOption
   hostIds: readonly string[]
-  /** What it adds to what the account spends, and holds. */
+  /** Amounts that the option adds to the account's spending and quotas. */
   needs: { nanosPerHour: number; gpus: number; pods: number }
 }
 
-/** What an option costs an hour, against what was asked for. */
+/** Price of an option in USD per hour, and its difference from the price of the original request. */
 export function priced(nanosPerHour: number, askedNanosPerHour: number): Pick<WhyOption, 'pricePerHour' | 'priceDifference'> {
   return { pricePerHour: usdOfNanos(nanosPerHour), priceDifference: usdOfNanos(nanosPerHour - askedNanosPerHour) }
 }
 
-/** Something that the caller does with one call. */
+/** Option that the caller carries out with one call. */
 export function ownOption(
   { kind, summary, nanosPerHour }: Pick<Found<unknown>, 'kind' | 'summary' | 'nanosPerHour'>,
   askedNanosPerHour: number,
@@ -26,15 +26,15 @@ export function ownOption(
   return { kind, summary, who: 'YOU', call, ...priced(nanosPerHour, askedNanosPerHour), waitSeconds: null }
 }
 
-/** Something that only the operator does. */
+/** Option that only the operator can carry out. */
 export function operatorOption(kind: WhyOption['kind'], summary: string, nanosPerHour: number): WhyOption {
   return { kind, summary, who: 'OPERATOR', call: null, ...priced(nanosPerHour, nanosPerHour), waitSeconds: null }
 }
 
-/** What ends something of the account comes last, and is not crowded out. */
+/** Number of places reserved for options that stop a pod of the account; they come last. */
 const KEPT_STOPS = 2
 
-/** The cheapest first, at most as many as an answer has; of equal price as they were found. */
+/** The cheapest options, at most `MAX_OPTIONS`, in a stable order for equal prices. */
 export function cheapestAdvice(advice: readonly Advice[]): Advice[] {
   const sorted = advice.toSorted((a, b) => a.option.priceDifference - b.option.priceDifference)
   const stops = sorted.filter(({ option }) => option.kind === 'STOP').slice(0, KEPT_STOPS)

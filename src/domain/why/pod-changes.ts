@@ -5,18 +5,18 @@ import type { PodGpu, PodSpec } from '../pod/record.ts'
 import { distinct, fewer, lowerSizes } from './rungs.ts'
 import type { Ladder, Rung } from './search.ts'
 
-/** What may be changed of a pod that is asked for, so that it fits (WHY-3). Pure. */
+/** Changes of a requested pod that may make it fit (WHY-3). Pure. */
 
 type Body = CreatePodRequest
 type PodLadder = Ladder<Body>
 
 const MB_PER_GB = 1024
-/** As a request may ask for it. */
+/** Minimum size of a persistent volume in a request, GB. */
 const MIN_PERSISTENT_GB = 10
 
 /**
- * Every kind of change, each with its smallest step first. `spec`: what the request comes to with its template. Types and places that no host
- * has are left out.
+ * Ladders for every kind of change, each with its smallest step first. `spec`: the request merged with its template. GPU types and data
+ * centers that no host has are left out.
  */
 export function podLadders(spec: PodSpec, catalog: Catalog, hosts: readonly PlacementHost[]): PodLadder[] {
   const gpu = spec.compute.kind === 'gpu' ? spec.compute : null
@@ -65,7 +65,7 @@ function cpuSizes({ compute }: PodSpec, { cpuFlavors }: Catalog): PodLadder[] {
 }
 
 function dataCenters({ dataCenterIds: asked, mounts }: PodSpec, hosts: readonly PlacementHost[]): PodLadder {
-  // A network volume says where the pod is.
+  // A network volume determines the pod's data center.
   if (asked.length === 0 || mounts.network) return { kind: 'DATA_CENTER', rungs: [] }
   const others = distinct(hosts.map(({ dataCenterId }) => dataCenterId)).filter((id) => !asked.includes(id))
   const rungs = others.map((id): Rung<Body> => {
@@ -125,7 +125,7 @@ function vcpu({ minVcpuPerGpu: asked }: PodGpu, hosts: readonly PlacementHost[])
 
 function cuda({ minCudaVersion, allowedCudaVersions }: PodGpu): PodLadder {
   const isAsked = minCudaVersion !== null || allowedCudaVersions.length > 0
-  // An empty list also overrides what a template says.
+  // An empty list also overrides the template's.
   const rung = atLeast('take any CUDA version', { minCudaVersion: undefined, allowedCudaVersions: [] })
   return { kind: 'CUDA', rungs: isAsked ? [rung] : [] }
 }

@@ -10,9 +10,9 @@ import { searchedHosts } from './hosts.ts'
 import { podLadders } from './pod-changes.ts'
 import { type Found, searchOptions, type Trial } from './search.ts'
 
-/** Changed requests for a pod that fit somewhere now (WHY-3). Pure. */
+/** Changed requests for a pod that fit at present (WHY-3). Pure. */
 
-/** What decides about a create. */
+/** Inputs that decide about a create. */
 export interface PodWorld {
   teamId: string
   catalog: Catalog
@@ -22,7 +22,7 @@ export interface PodWorld {
   nowMs: number
 }
 
-/** Whether a create would be accepted and find a place, by the rules that plan and place one. */
+/** Trial of a create: whether it would be accepted and placed, by the rules that plan and place pods. */
 export function podTrial(world: PodWorld): Trial<CreatePodRequest> {
   return (body) => {
     const planned = plan(world, body)
@@ -33,7 +33,7 @@ export function podTrial(world: PodWorld): Trial<CreatePodRequest> {
   }
 }
 
-/** The smallest changes of a create that finds no place. */
+/** Smallest changes of a create that fits on no host. */
 export function podOptions(given: PodWorld, body: CreatePodRequest): Found<CreatePodRequest>[] {
   const world = { ...given, hosts: searchedHosts(given.teamId, given.hosts) }
   const planned = plan(world, body)
@@ -45,7 +45,7 @@ function plan({ catalog, references, nowMs }: PodWorld, body: CreatePodRequest):
   return planPod(catalog, body, references, 'jupyter', nowMs)
 }
 
-/** What a pod that is there refers to, for a create of its like: all of it is known, because the pod has it. */
+/** References of an existing pod, for the create of an equal one. All exist, because the pod uses them. */
 export function referencesOf({ container, mounts }: PodSpec, dataCenterId: string | null): PodReferences {
   return {
     template: null,
@@ -57,7 +57,7 @@ export function referencesOf({ container, mounts }: PodSpec, dataCenterId: strin
   }
 }
 
-/** The create of a pod like one that is there. */
+/** Create body of a pod equal to an existing one. */
 export function bodyOf(name: string, spec: PodSpec): CreatePodRequest {
   const { container, mounts, startSsh, accessEnv = {} } = spec
   return {

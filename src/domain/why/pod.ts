@@ -5,9 +5,9 @@ import type { PodSpec } from '../pod/record.ts'
 import { runtimeOfImage } from '../worker/shape.ts'
 import { constraintFacts, type Fact, fact, type Verdict } from './evidence.ts'
 
-/** Why a pod is where it is (WHY-4). Pure. */
+/** Explains the state of a pod (WHY-4). Pure. */
 
-/** What an explanation reads of a pod. */
+/** Fields of a pod that an explanation reads. */
 export type ExplainedPod = Pick<PodState, 'status' | 'statusReason' | 'hostLost' | 'changedAtMs' | 'startedAtMs'> & {
   teamId: string
   clusterId: string | null
@@ -17,22 +17,22 @@ export type ExplainedPod = Pick<PodState, 'status' | 'statusReason' | 'hostLost'
   spec: Pick<PodSpec, 'compute' | 'container' | 'onHostLoss'>
 }
 
-/** What stands in the way of a start on the pod's own host. */
+/** Obstacle to a start on the pod's own host. */
 export interface StartBlock {
   code: 'HOST_UNAVAILABLE' | 'NO_CAPACITY' | 'SPEND_LIMIT' | 'QUOTA'
   text: string
   facts: Fact[]
 }
 
-/** What is known beside the row. */
+/** Facts beside the pod's row. */
 export interface PodSurroundings {
-  /** Last sign of life of its host, when that is silent. */
+  /** Last sign of life of the pod's host, if the host is silent. */
   silentSinceMs: number | null
-  /** Of a pod that does not run: what keeps it from starting; null: nothing does. */
+  /** Of a pod that does not run: the obstacle to its start; null: none. */
   block: StartBlock | null
 }
 
-/** Why it is where it is: the first cause that applies. */
+/** Verdict by the first cause that applies. */
 export function explainPod(pod: ExplainedPod, { silentSinceMs, block }: PodSurroundings): Verdict {
   if (pod.hostLost) return lost(pod)
   if (isToRun(pod) && silentSinceMs !== null) return silent(pod, silentSinceMs)
@@ -42,8 +42,8 @@ export function explainPod(pod: ExplainedPod, { silentSinceMs, block }: PodSurro
 }
 
 /**
- * What a stopped pod lacks on its own host, by the rules of placement, so that it can be started there; its disks it has. `host`: undefined
- * where it is offline or gone.
+ * Resources that a stopped pod lacks to start on its own host, by the rules of placement; its disks are there already. Null when it can
+ * start. `host`: undefined where it is gone.
  */
 export function missedStart(pod: ExplainedPod, host: PlacementHost | undefined): StartBlock | null {
   if (!host?.online) return unavailable('is offline', ['status: ONLINE > OFFLINE'])
@@ -55,7 +55,7 @@ export function missedStart(pod: ExplainedPod, host: PlacementHost | undefined):
   return { code: 'NO_CAPACITY', text: `its machine has no room to start it: ${texts.join(', ')}`, facts: factsOf(failed) }
 }
 
-/** Constraints that the start of a pod fails on its own host. */
+/** Constraints that the start of a pod violates on its own host. */
 export function startMisses({ teamId, vcpus, memoryMb, spec }: ExplainedPod, host: PlacementHost): string[] {
   const { compute, container } = spec
   const gpu = compute.kind === 'gpu' ? { typeId: compute.typeId, count: compute.count } : null

@@ -1,8 +1,8 @@
 import { MAX_OPTIONS, type WhyOptionKind } from '../../contract/why-options.ts'
 
 /**
- * The smallest changes of a request that make it fit (WHY-3). Pure: what fits is said by the caller's own rules, so an option is nothing that
- * those rules have not accepted.
+ * Smallest changes of a request that make it fit (WHY-3). Pure: the caller's own rules decide what fits, so every option has been accepted
+ * by them.
  */
 
 /** One step of a change. */
@@ -12,19 +12,19 @@ export interface Rung<Asked> {
   apply(asked: Asked): Asked
 }
 
-/** Changes of one kind, the smallest first: the first that fits is offered. */
+/** Changes of one kind, the smallest first; the first that fits is offered. */
 export interface Ladder<Asked> {
   kind: WhyOptionKind
   rungs: readonly Rung<Asked>[]
 }
 
-/** Where a request fits, and what it costs there. */
+/** Hosts on which a request fits, and its cost there. */
 export interface Fit {
   nanosPerHour: number
   hostIds: readonly string[]
 }
 
-/** Whether a request fits, by the very rules that place it; null: it does not. */
+/** Checks whether a request fits, by the rules that place it; null: it does not. */
 export type Trial<Asked> = (asked: Asked) => Fit | null
 
 export interface Found<Asked> extends Fit {
@@ -33,10 +33,10 @@ export interface Found<Asked> extends Fit {
   asked: Asked
 }
 
-/** Requests that one search tries: it bounds what an explanation costs (WHY-9). */
+/** Maximum number of requests that one search tries; it bounds the cost of an explanation (WHY-9). */
 export const MAX_TRIALS = 300
 
-/** Single changes that fit, else pairs of them; the cheapest first. Nothing when the request fits as it is. */
+/** Single changes that fit, otherwise pairs of changes; the cheapest first. Empty when the request fits unchanged. */
 export function searchOptions<Asked>(
   asked: Asked,
   ladders: readonly Ladder<Asked>[],
@@ -90,7 +90,7 @@ function ladderPairs<Asked>(ladders: readonly Ladder<Asked>[]): [Ladder<Asked>, 
   })
 }
 
-/** Of two ladders every pair of rungs, the lowest together first. */
+/** All pairs of rungs of two ladders, the lowest sum of steps first. */
 function pairsOf<Asked>(asked: Asked, [one, other]: readonly [Ladder<Asked>, Ladder<Asked>]): Attempt<Asked>[] {
   const pairs = one.rungs.flatMap((a, low) => other.rungs.map((b, high) => ({ height: low + high, rungs: [a, b] })))
   return pairs.toSorted((a, b) => a.height - b.height).map(({ rungs }) => ({ kind: 'TWO_CHANGES' as const, ...applied(asked, rungs) }))

@@ -3,8 +3,8 @@ import type { EndpointStake } from '../endpoint/stake.ts'
 import { idlePeriodMs } from './scaling.ts'
 
 /**
- * When workers leave for want of work, by their id, as far as time alone decides it (WHY-15): nothing waits, more are there than are kept, and the
- * longest idle go first. Pure.
+ * Times at which idle workers leave, by their id, as far as time alone decides it (WHY-15): no job is queued, there are more workers than
+ * workers.min, and the longest idle leave first. Pure.
  */
 export function leavingTimes({ type, scaling, workers }: EndpointConfig, stake: EndpointStake): [string, number][] {
   if (stake.queued > 0) return []

@@ -11,12 +11,15 @@ const MOVED = [
   'forgetAtMs',
 ]
 
-/** The same worker after the clock was set by `byMs`: all that it waits for is as far away as before (CLK-3, CLK-4). */
+/**
+ * The same worker after the clock was set by `byMs`: its times are moved, so the time left until each deadline stays the same (CLK-3,
+ * CLK-4).
+ */
 export function movedWorker<W extends Worker>(worker: W, byMs: number): W {
   const moved = Object.entries(worker).map(([name, value]) => [
     name,
     MOVED.includes(name) && typeof value === 'number' ? value + byMs : value,
   ])
-  // The members are those of the worker, each with a value of its kind.
+  // The properties are those of the worker, each with a value of the same type.
   return Object.fromEntries(moved) as W
 }

@@ -1,4 +1,4 @@
-/** How far a release has come among the workers of an endpoint (END-14); percent is 0 without workers, and never 100 too early. */
+/** Progress of a rollout among the workers of an endpoint (END-14). Percent is rounded down, and 0 without workers. */
 export function rolloutOf(versions: readonly number[], endpointVersion: number) {
   const workersTotal = versions.length
   const workersOnLatest = versions.filter((version) => version === endpointVersion).length

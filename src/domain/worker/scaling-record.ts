@@ -1,7 +1,7 @@
 import type { ScalingDecision, ScalingInputs } from './scaling.ts'
 import { isThrottled } from './worker.ts'
 
-/** A scaling decision with what it looked at, as it is kept and shown. */
+/** A scaling decision with its inputs, as stored and shown. */
 export interface DecisionRecord {
   atMs: number
   desired: number
@@ -13,29 +13,29 @@ export interface DecisionRecord {
   inputs: DecisionInputs
 }
 
-/** All integers and texts, so that a person can redo the decision. */
+/** All inputs are integers and texts, so that a user can retrace the decision. */
 export interface DecisionInputs {
   scaler: 'QUEUE_DELAY' | 'REQUEST_COUNT'
-  /** Seconds, or requests a worker. */
+  /** Seconds, or requests per worker. */
   scalerValue: number
   /** Queued jobs that are not low priority. */
   queued: number
-  /** Running jobs that are not low priority; known when the decision needed it. */
+  /** Running jobs that are not low priority; 0 when the decision did not need the number. */
   running: number
-  /** Milliseconds that the first queued job has waited; null when its age did not matter. */
+  /** Waiting time of the first queued job, milliseconds; null when the decision did not need it. */
   longestWaitMs: number | null
-  /** Of the current release. */
+  /** Counts of workers of the current release. */
   workersBusy: number
   workersStarting: number
   workersThrottled: number
   workersMin: number
   workersMax: number
   release: number
-  /** Starts are held back until then after failures; 0 when they are not. */
+  /** Time until workers may start again after failures, milliseconds; 0 when they may. */
   backoffMs: number
 }
 
-/** The record of a decision. */
+/** Makes the record of a decision. */
 export function recordDecision(decision: ScalingDecision, inputs: ScalingInputs): DecisionRecord {
   const { policy, workers, held, nowMs } = inputs
   const current = workers.filter((w) => w.version === inputs.version)
@@ -65,7 +65,7 @@ export function recordDecision(decision: ScalingDecision, inputs: ScalingInputs)
   }
 }
 
-/** Whether a decision is worth a row: something starts or stops, or the endpoint is to have another number of workers than before. */
+/** Whether a decision is stored: it starts or stops workers, or its desired number differs from that of the previous one. */
 export function isNewDecision(decision: DecisionRecord, before: DecisionRecord | null): boolean {
   return decision.started > 0 || decision.stopped > 0 || decision.desired !== (before?.desired ?? 0)
 }

@@ -1,63 +1,63 @@
 import type { EndpointConfig } from '../endpoint/record.ts'
 import { isLive, type Worker } from './worker.ts'
 
-/** All that a scaling decision looks at. Pure: same inputs, same decision. */
+/** Inputs of a scaling decision. Pure: the same inputs lead to the same decision. */
 export interface ScalingInputs {
   policy: EndpointConfig['scaling']
-  /** Of a load-balancing endpoint: requests stand for jobs, and its idle timeout holds with any policy (LB-5). */
+  /** A load-balancing endpoint: requests take the place of jobs, and its idle timeout applies with any policy (LB-5). */
   isBalanced?: boolean
-  /** Queued jobs that may start workers: low priority ones are left out (SCALE-4). */
+  /** Number of queued jobs that may start workers; low priority jobs do not (SCALE-4). */
   queued: number
-  /** When the first of them were submitted; as many as `waitingSampleSize` asks for. */
+  /** Submission times of the first of them, as many as `waitingSampleSize` returns. */
   waitingSinceMs: readonly number[]
   workers: readonly Worker[]
-  /** What occupies each worker, by id: its leases, or a stopped job that it has not let go of (PP-29). */
+  /** Number of jobs that occupy each worker, by id: its leases, or a stopped job that it has not released (PP-29). */
   held: ReadonlyMap<string, number>
   /** Leases of jobs that are not low priority, by worker id. */
   heldNormal: ReadonlyMap<string, number>
   min: number
   max: number
   idleTimeoutMs: number
-  /** Current release: workers of another version are stale (SCALE-6). */
+  /** Current release; workers of another version are stale (SCALE-6). */
   version: number
-  /** After failures, no worker is started before this. */
+  /** After failures, no worker is started before this instant. */
   launchNotBeforeMs: number
   nowMs: number
 }
 
 export interface ScalingDecision {
-  /** Workers of the current release that the endpoint is to have. */
+  /** Desired number of workers of the current release. */
   desired: number
-  /** Those that it has: placing, starting or ready. */
+  /** Present number of these workers: placing, starting or ready. */
   current: number
   start: number
   stop: string[]
-  /** For a person: what led to this. */
+  /** Reason of the decision, for users. */
   reason: string
-  /** When to decide again although nothing happened. */
+  /** Time of the next decision if no event causes an earlier one. */
   nextAtMs: number | null
 }
 
-/** What a policy asks for, before bounds: 0 when nothing waits and nothing runs. */
+/** Number of workers that a policy requests, before bounds: 0 when no job is queued or running. */
 export interface Demand {
   workers: number
   reason: string
   nextAtMs: number | null
 }
 
-/** Workers of one endpoint that look for a host at the same time. */
+/** Maximum number of workers of one endpoint that search for a host at the same time. */
 const MAX_PLACING = 10
-/** SCALE-1: REQUEST_COUNT has no idle timeout of its own, so its workers are kept for the default one (PP-51). */
+/** SCALE-1: REQUEST_COUNT has no idle timeout of its own, so its workers stay for the default one (PP-51). */
 export const REQUEST_COUNT_IDLE_MS = 5_000
 const BACKOFF_BASE_MS = 1_000
 const BACKOFF_MAX_MS = 5 * 60_000
 
-/** Delay before the next start after that many failures in a row: 1 s, 2 s, 4 s … 5 min. */
+/** Delay before the next start after this many failures in a row: 1 s, 2 s, 4 s … 5 min. */
 export function launchBackoffMs(failures: number): number {
   return failures <= 0 ? 0 : Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** Math.min(failures - 1, 20))
 }
 
-/** SCALE-2 to SCALE-6: what to start and what to stop now. */
+/** SCALE-2 to SCALE-6: decides which workers to start and to stop. */
 export function decideScaling(inputs: ScalingInputs): ScalingDecision {
   const groups = groupWorkers(inputs)
   const demand = demandOf(inputs, groups)
@@ -68,7 +68,7 @@ export function decideScaling(inputs: ScalingInputs): ScalingDecision {
   const missing = Math.max(0, needed - current)
   const mayLaunch = inputs.nowMs >= inputs.launchNotBeforeMs
   const start = mayLaunch ? Math.min(missing, roomToPlace(groups.current)) : 0
-  // One that finishes holds back starts; it is no reason to stop a worker that is there.
+  // A finishing worker of an older release delays starts, but does not cause the stop of a current one.
   const surplus = surplusWorkers(inputs, groups.current, Math.min(wanted, inputs.max))
   const reasons = [
     ...(groups.staleIdle.length > 0 ? [`${groups.staleIdle.length} idle of an older release replaced`] : []),
@@ -86,12 +86,12 @@ export function decideScaling(inputs: ScalingInputs): ScalingDecision {
   }
 }
 
-/** Workers of the current release that an endpoint wants at this moment, however long the others have been idle. */
+/** Number of workers of the current release that an endpoint needs at present, regardless of how long idle ones have been idle. */
 export function neededWorkers(inputs: ScalingInputs): number {
   return Math.min(Math.max(inputs.min, demandOf(inputs, groupWorkers(inputs)).workers), inputs.max)
 }
 
-/** SCALE-2: one worker for each job that has waited as long as the delay, less the free ones; the first worker does not wait (PP-50). */
+/** SCALE-2: one worker for each job that has waited for the delay, minus the free workers; the first worker does not wait (PP-50). */
 export function desiredByQueueDelay(
   load: { queued: number; waitingSinceMs: readonly number[]; current: number; free: number; available: number },
   queueDelayMs: number,
@@ -109,7 +109,7 @@ export function desiredByQueueDelay(
   return { workers: load.current + added, reason, nextAtMs }
 }
 
-/** SCALE-3: `ceil(requests / requestCount)`. Workers that only hold what does not count are no capacity, so they come on top (PP-52). */
+/** SCALE-3: `ceil(requests / requestCount)`. Workers that hold only uncounted jobs are no capacity, so they are added (PP-52). */
 export function desiredByRequestCount(
   load: { requests: number; unavailable: number },
   requestCount: number,
@@ -119,7 +119,7 @@ export function desiredByRequestCount(
   return { workers, reason: `${count(load.requests, noun)} at ${requestCount} a worker`, nextAtMs: null }
 }
 
-/** How many of the first queued jobs a decision has to know the age of: no more than could start workers now. */
+/** Number of first queued jobs whose age a decision needs: no more than could start workers at present. */
 export function waitingSampleSize(inputs: Omit<ScalingInputs, 'waitingSinceMs'>): number {
   if (inputs.policy.type !== 'QUEUE_DELAY' || inputs.queued === 0) return 0
   const groups = groupWorkers(inputs)
@@ -130,10 +130,10 @@ export function waitingSampleSize(inputs: Omit<ScalingInputs, 'waitingSinceMs'>)
 interface WorkerGroups {
   current: Worker[]
   staleIdle: string[]
-  /** Of an older release or draining, and still at work: they take part in what may run at the same time, and take no new job. */
+  /** Busy workers that are draining or of an older release: they count towards workers.max, and take no new job. */
   finishing: number
   free: number
-  /** Occupied by nothing but low priority or stopped jobs. */
+  /** Workers occupied only by low priority or stopped jobs. */
   unavailable: number
 }
 
@@ -168,20 +168,20 @@ function missingReason(inputs: ScalingInputs, demand: Demand, mayLaunch: boolean
   return mayLaunch ? why : `${why}; starts wait because workers failed`
 }
 
-// At the limit the ages of waiting jobs are not read, so what they would ask for is not known.
+// At the limit the ages of queued jobs are not read, so the demand by age is unknown.
 function isAtLimit({ policy, queued }: ScalingInputs, groups: WorkerGroups, demand: Demand, ceiling: number): boolean {
   const full = policy.type === 'QUEUE_DELAY' && queued > 0 && groups.free === 0 && groups.current.length >= ceiling
   return full || demand.workers > ceiling
 }
 
-// A long queue and no capacity must not become thousands of workers that all look for a host: a few at a time, and while one of them
-// has found no room, no more.
+// A long queue without capacity must not become thousands of workers that all search for a host: a few search at a time, and no more are
+// added while one of them has found no capacity.
 function roomToPlace(current: readonly Worker[]): number {
   const placing = current.filter((w) => w.phase === 'PLACING')
   return placing.some((w) => w.attempts > 0) ? 0 : Math.max(0, MAX_PLACING - placing.length)
 }
 
-/** After how long without work a worker goes (SCALE-5, END-6). */
+/** Idle time after which a worker stops, milliseconds (SCALE-5, END-6). */
 export function idlePeriodMs({
   policy,
   isBalanced,
@@ -190,7 +190,10 @@ export function idlePeriodMs({
   return policy.type === 'QUEUE_DELAY' || isBalanced === true ? idleTimeoutMs : REQUEST_COUNT_IDLE_MS
 }
 
-/** SCALE-5. A worker goes for want of work only after the idle period, however the load moves: a change of need alone stops nothing. */
+/**
+ * SCALE-5. A surplus worker stops only after the idle period, however the load changes; lower demand alone stops none. Workers above
+ * workers.max stop at once if idle.
+ */
 function surplusWorkers(inputs: ScalingInputs, current: readonly Worker[], kept: number) {
   const idleMs = idlePeriodMs(inputs)
   const stop: string[] = []
@@ -211,7 +214,7 @@ function surplusWorkers(inputs: ScalingInputs, current: readonly Worker[], kept:
   return { stop, reasons: [...reasons], nextAtMs }
 }
 
-// One that still looks for a host has been without work since it was made. One that starts is let be: its image is being pulled.
+// A worker that searches for a host counts as idle since its creation. A starting worker is never idle: its image is being pulled.
 function idleSinceMs(worker: Worker): number {
   if (worker.phase === 'PLACING') return worker.createdAtMs
   return worker.phase === 'READY' ? (worker.idleSinceMs ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY

@@ -5,16 +5,16 @@ import { workerDataCenters } from '../endpoint/volumes.ts'
 import type { ComputeShape, PlacementRequest } from '../host/placement.ts'
 import { isBuiltin } from '../resources/builtin-image.ts'
 
-/** What one GPU of a worker brings along; small, so that a single-GPU workstation fits its own workers. */
+/** vCPUs and memory per GPU of a worker; small, so that a single-GPU workstation fits its own workers. */
 const VCPUS_PER_GPU = 2
 const MEMORY_MB_PER_GPU = 8 * 1024
 
-/** What placement reads of an endpoint: nothing that is secret. */
+/** Fields of an endpoint's configuration that placement reads; none is secret. */
 export type PlacedConfig = Pick<EndpointConfig, 'teamId' | 'compute' | 'dataCenterIds' | 'volumeAt' | 'cloud'> & {
   container: Pick<EndpointConfig['container'], 'image' | 'diskGb'>
 }
 
-/** What a worker of this endpoint asks of a host. */
+/** Placement request for a worker of an endpoint. */
 export function placementRequestOf(catalog: Catalog, config: PlacedConfig): PlacementRequest {
   const gpu = config.compute.kind === 'gpu' ? config.compute : null
   return {
@@ -30,7 +30,7 @@ export function placementRequestOf(catalog: Catalog, config: PlacedConfig): Plac
   }
 }
 
-/** The compute that a worker of this endpoint may run on, best first. */
+/** Compute that a worker of the endpoint may run on, best first. */
 function workerShapes(catalog: Catalog, config: Pick<EndpointConfig, 'compute'>): ComputeShape[] {
   const { compute } = config
   if (compute.kind === 'gpu') {
@@ -46,7 +46,7 @@ function workerShapes(catalog: Catalog, config: Pick<EndpointConfig, 'compute'>)
   })
 }
 
-/** What on a host runs an image. */
+/** Runtime of a host that runs an image. */
 export function runtimeOfImage(image: string): 'docker' | 'process' {
   return isBuiltin(image) ? 'process' : 'docker'
 }

@@ -1,78 +1,78 @@
 import type { WorkerStatus } from '../../contract/enums.ts'
 import { UNSEEN_MS } from '../history/idle.ts'
 
-/** What is known of a worker in every phase. */
+/** Fields of a worker in every phase. */
 interface WorkerFacts {
   id: string
   boot: string
   /** Release that it runs (END-12). */
   version: number
-  /** Of that release. */
+  /** Image of that release. */
   image: string
   gpuCount: number
   hostId: string | null
   gpuTypeId: string | null
   dataCenterId: string | null
   createdAtMs: number
-  /** When its container was reported running. */
+  /** Time at which its container was reported running. */
   startedAtMs: number | null
-  /** It has been given a job. */
+  /** Whether it has ever had a job. */
   worked: boolean
-  /** Why it is not simply working: no capacity, image pull failed, crashed, … */
+  /** Reason for its state when it is not simply working: no capacity, image pull failed, crashed, … */
   reason: string | null
 }
 
-/** An outside call that is repeated until it is answered. */
+/** An outside call that is repeated until it succeeds. */
 interface Retried {
-  /** When to call again: for a host while PLACING, for the removal afterwards. */
+  /** Time of the next call: the search for a host while PLACING, the removal in later phases. */
   nextAttemptAtMs: number
   attempts: number
 }
 
-/** What its pings have shown. */
+/** Signs of life of a worker. */
 interface Watched<Seen> {
-  /** Its last ping, or when it became ready. Takes and results prove no life (LSE-7). */
+  /** Time of its last ping, or at which it became ready. Takes and results are no signs of life (LSE-7). */
   lastSeenAtMs: Seen
-  /** Its silence is that of its host: until then it proves nothing (HOST-36). */
+  /** Until this instant its silence proves nothing, because its host is silent (HOST-36). */
   excusedUntilMs: number | null
-  /** When its queue was loaded anew, which does not know of later pings than its row has (LSE-24); null: it has pinged since. */
+  /** Time at which its queue was loaded from rows, which lack its latest pings (LSE-24); null: it has pinged since. */
   loadedAtMs: number | null
 }
 
-/** No host yet. */
+/** A worker without a host. */
 export interface PlacingWorker extends WorkerFacts, Retried {
   phase: 'PLACING'
 }
 
-/** On a host, no take seen. */
+/** A worker on a host that has not taken a job yet. */
 export interface StartingWorker extends WorkerFacts {
   phase: 'STARTING'
 }
 
-/** Asks for work or does it. One that serves requests neither pings nor takes: its host asks it how it is. */
+/** A worker that takes or runs jobs. A worker that serves requests neither pings nor takes; its host checks its health. */
 export interface ReadyWorker extends WorkerFacts, Watched<number | null> {
   phase: 'READY'
-  /** Its last take; pings alone do not prove that a worker still asks for work. */
+  /** Time of its last take. Pings alone do not prove that a worker still takes jobs. */
   lastTakeAtMs: number | null
-  /** Since when it holds no job or request; null while it holds one. */
+  /** Start of its idle time; null while it holds a job or request. */
   idleSinceMs: number | null
 }
 
-/** Finishes what it holds, then ends. */
+/** A worker that finishes its jobs, then ends. */
 export interface DrainingWorker extends WorkerFacts, Retried, Watched<number | null> {
   phase: 'DRAINING'
 }
 
-/** Crashed, unhealthy or lost; kept for a while so that the reason is readable. */
+/** A crashed, unhealthy or lost worker; retained for a while so that the reason is readable. */
 export interface FailedWorker extends WorkerFacts, Retried {
   phase: 'FAILED'
-  /** Until when it is shown. */
+  /** End of the time during which it is shown. */
   forgetAtMs: number
-  /** Nothing of it is left on any host. */
+  /** Whether it has been removed from all hosts. */
   released: boolean
 }
 
-/** A worker of an endpoint: one container, started once. What it may become is in src/queue/worker-life.ts. */
+/** A worker of an endpoint: one container, started once. Its transitions are in src/queue/worker-life.ts. */
 export type Worker = PlacingWorker | StartingWorker | ReadyWorker | DrainingWorker | FailedWorker
 export type WorkerPhase = Worker['phase']
 /** A worker in one phase. */
@@ -81,24 +81,24 @@ export type WorkerIn<P extends WorkerPhase> = Extract<Worker, { phase: P }>
 /** Counters of `/health`. */
 export type WorkerCounts = Record<'idle' | 'initializing' | 'ready' | 'running' | 'throttled' | 'unhealthy', number>
 
-/** A worker as the world sees it: one that takes part in something. */
+/** A worker that the endpoint's views show, with its status. */
 export interface ActiveWorker {
   worker: Worker
   status: WorkerStatus
 }
 
-/** TMO-8, from the start of the container: a large image may take longer than this to pull. */
+/** TMO-8, from the start of the container, because pulling a large image may take longer than this. */
 export const INIT_TIMEOUT_MS = 7 * 60_000
-/** A take is held 25 s and given up by worker SDKs after 90 s at most. */
+/** A take is held open for 25 s, and worker SDKs give it up after 90 s at most. */
 const NO_TAKE_LIMIT_MS = 120_000
 const REMOVAL_REPEAT_MIN_MS = 30_000
 const REMOVAL_REPEAT_MAX_MS = 10 * 60_000
 const PLACEMENT_RETRY_MIN_MS = 5_000
 const PLACEMENT_RETRY_MAX_MS = 60_000
-/** How long a failed worker stays visible. */
+/** Time during which a failed worker is shown. */
 export const FAILED_VISIBLE_MS = 10 * 60_000
 
-/** SCALE-6's table. A draining worker without jobs takes part in nothing any more: null. */
+/** Status of a worker by the table of SCALE-6; null for a draining worker without jobs, which is not shown. */
 function workerStatus(worker: Worker, held: number): WorkerStatus | null {
   switch (worker.phase) {
     case 'PLACING':
@@ -116,17 +116,17 @@ function workerStatus(worker: Worker, held: number): WorkerStatus | null {
   }
 }
 
-/** It looks for a host and has found none with room. */
+/** Whether the worker searches for a host and has found none with free capacity. */
 export function isThrottled(worker: Worker): worker is PlacingWorker {
   return worker.phase === 'PLACING' && worker.attempts > 0
 }
 
-/** It has work or may get some. */
+/** Whether the worker may have or get work. */
 export function isLive(worker: Worker): boolean {
   return worker.phase === 'PLACING' || worker.phase === 'STARTING' || worker.phase === 'READY'
 }
 
-/** The workers that take part in something, with their statuses. Every view of an endpoint's workers comes from here (HLT-3). */
+/** Workers of an endpoint with their statuses, without those that are not shown. Every view of the workers uses this function (HLT-3). */
 export function activeWorkers(workers: readonly Worker[], held: ReadonlyMap<string, number>): ActiveWorker[] {
   return workers.flatMap((worker) => {
     const status = workerStatus(worker, held.get(worker.id) ?? 0)
@@ -144,33 +144,36 @@ export function countWorkers(workers: readonly Worker[], held: ReadonlyMap<strin
   return counts
 }
 
-/** An idle worker asks again at least as often as a take is held; one that only pings has lost its loop (PP-28). */
+/**
+ * Instant at which an idle worker counts as stuck. It takes at least as often as a take is held open; a worker that only pings has lost its
+ * loop (PP-28).
+ */
 export function noTakeDueAtMs({ lastTakeAtMs, idleSinceMs }: Pick<ReadyWorker, 'lastTakeAtMs' | 'idleSinceMs'>): number {
   return lastTakeAtMs === null ? Number.POSITIVE_INFINITY : Math.max(lastTakeAtMs, idleSinceMs ?? 0) + NO_TAKE_LIMIT_MS
 }
 
-/** When a host is asked again to remove a worker: rarely, in the end, for one that may never return. */
+/** Delay before a host is asked again to remove a worker: it doubles up to 10 min, because the host may never return. */
 export function removalRepeatMs(attempts: number): number {
   return Math.min(REMOVAL_REPEAT_MAX_MS, REMOVAL_REPEAT_MIN_MS * 2 ** Math.min(attempts, 16))
 }
 
-/** When a worker that found no capacity tries again: doubling, bounded, so that a full fleet is not polled to death. */
+/** Delay before a worker without capacity searches again: it doubles up to 60 s, which limits the searches on a full fleet. */
 export function placementRetryMs(attempts: number): number {
   return Math.min(PLACEMENT_RETRY_MAX_MS, PLACEMENT_RETRY_MIN_MS * 2 ** Math.max(0, attempts - 1))
 }
 
-/** Its host is silent, and it is waited for (HOST-36). */
+/** Whether the silence of a worker is excused, because its host is silent too (HOST-36). */
 export function isExcused(worker: Worker, nowMs: number): boolean {
   return 'excusedUntilMs' in worker && nowMs < (worker.excusedUntilMs ?? 0)
 }
 
-/** LSE-7: when a worker that does not ping any more counts as lost, `lostAfterMs` (4 × P) after its last ping, not before HOST-36 allows it. */
+/** LSE-7: instant at which a silent worker counts as lost: `lostAfterMs` (4 × P) after its last ping, but not before HOST-36 allows it. */
 export function silentAtMs(worker: Watched<number | null>, lostAfterMs: number): number {
   const heardAtMs = Math.max(worker.lastSeenAtMs ?? Number.POSITIVE_INFINITY, worker.loadedAtMs ?? 0)
   return Math.max(heardAtMs + lostAfterMs, worker.excusedUntilMs ?? 0)
 }
 
-/** The next instant at which time alone changes this worker, or null. `lostAfterMs` is 4 × P (LSE-7). */
+/** Next instant at which time alone changes this worker, or null. `lostAfterMs` is 4 × P (LSE-7). */
 export function workerDueAtMs(worker: Worker, lostAfterMs: number): number | null {
   switch (worker.phase) {
     case 'PLACING':
@@ -195,8 +198,8 @@ function finite(atMs: number): number | null {
 }
 
 /**
- * Since when a worker that asks for work has none (SPD-7); null: it has, it is not ready, or it has not pinged for so long that nobody knows.
- * One that serves requests does not ping: what it holds is known here alone.
+ * Start of the idle time of a ready worker (SPD-7); null: it is busy or not ready, or it has not pinged for so long that its state is
+ * unknown. A worker that serves requests does not ping, and its idle time is always known.
  */
 export function knownIdleSinceMs(worker: Worker, nowMs: number): number | null {
   if (worker.phase !== 'READY' || worker.excusedUntilMs !== null) return null

@@ -13,31 +13,31 @@ import { drainWorker } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
 import { scalingInputs } from './scale.ts'
 
-/** Idle workers that go so that work which fits nowhere else has room (PP-180 to PP-184). */
+/** Preempts idle workers so that work which fits on no host has capacity (PP-180 to PP-184). */
 
-/** Workers that are to make room. */
+/** Workers to preempt, and the endpoint that searches for capacity. */
 export interface GiveWayOrder {
   asker: RoomAsker
   workerIds: string[]
 }
 
-/** Somebody looks for room: says what is held here, and remembers who asked. */
+/** Returns the capacity that this endpoint holds, and remembers the endpoint that searches for it. */
 export function askRoom(tx: Tx, asker: RoomAsker): RoomOffer {
   const { meta } = tx.state
   const offer = offerOf(tx, asker.own)
   meta.setRoomSeekers(rememberSeeker(meta.roomSeekers(), asker, countWilling(offer), tx.nowMs))
-  // So that the instant at which another worker may go is known.
+  // The next plan then includes the instant at which another worker may be preempted.
   tx.effects.scale = true
   return offer
 }
 
-/** Sends idle workers away, all of them or none: fewer would go for nothing. Returns whether they go. */
+/** Drains idle workers, all of them or none, because fewer would not free enough. Returns whether they are drained. */
 export function giveWay(tx: Tx, { asker, workerIds }: GiveWayOrder): boolean {
   const { meta, workers, decisions } = tx.state
   const offer = offerOf(tx, asker.own)
   const willing = new Set(offer.holders.filter((holder) => mayGo(holder, offer)).map(({ workerId }) => workerId))
   if (workerIds.length > offer.spare || !workerIds.every((id) => willing.has(id))) return false
-  // An account learns nothing of another one.
+  // The reason does not identify another account.
   const reason = asker.own ? `gave way to endpoint ${asker.endpointId}` : 'gave way to another account'
   const inputs = scalingInputs(tx)
   const current = inputs.workers.filter((w) => w.version === inputs.version && isLive(w)).length
@@ -50,7 +50,10 @@ export function giveWay(tx: Tx, { asker, workerIds }: GiveWayOrder): boolean {
   return true
 }
 
-/** Whoever looked for room is told once more workers may go than it saw. Returns when to look again although nothing happens. */
+/**
+ * Notifies endpoints that searched for capacity once more workers than they saw may be preempted. Returns the time of the next check if no
+ * event causes an earlier one.
+ */
 export function tellRoomSeekers(tx: Tx): number | null {
   const { meta } = tx.state
   const seekers = meta.roomSeekers()

@@ -6,7 +6,7 @@ import { drainWorker, failWorker, HOST_LOST, settleJob, silenceLimitMs } from '.
 import type { Tx } from '../tx.ts'
 import { tellWorker } from '../worker-rows.ts'
 
-/** Applies what has become of the machine of some workers. Repeats are harmless. */
+/** Applies a change of a host to its workers. Idempotent. */
 export function applyHostEvent(tx: Tx, workerIds: readonly string[], event: HostEvent): void {
   tx.effects.scale = true
   for (const id of workerIds) {
@@ -22,7 +22,7 @@ function applyToWorker(tx: Tx, worker: Worker, event: HostEvent): void {
       return
     case 'offline':
       holdWork(tx, worker, event)
-      // It would be waited for until its host returned; another may start elsewhere.
+      // It would otherwise wait until its host returned; a replacement may start elsewhere.
       if (hasNotStarted(worker)) failWorker(tx, worker, 'its host went offline before it started')
       return
     case 'heard':
@@ -39,12 +39,12 @@ function applyToWorker(tx: Tx, worker: Worker, event: HostEvent): void {
   }
 }
 
-// HOST-36: a host that cannot reach the plane stops its workers by deadlines of its own. Before that their silence proves nothing.
+// HOST-36: a host that cannot reach the plane stops its workers by deadlines of its own. Until then, their silence proves nothing.
 function holdWork(tx: Tx, worker: Worker, { sinceMs, waitMaxMs }: Extract<HostEvent, { kind: 'silent' | 'offline' }>): void {
   if (worker.phase !== 'READY' && worker.phase !== 'DRAINING') return
   const untilMs = (startedAtMs: number | null) => requeueNotBeforeMs(sinceMs, startedAtMs, waitMaxMs)
   const held = tx.state.jobs.heldBy(worker.id)
-  // The worker is waited for as long as any of its jobs is: one that ends sooner must not take the others with it.
+  // The worker is excused as long as any of its jobs: one with an earlier deadline must not end the others.
   const waits = held.map(({ startedAtMs }) => untilMs(startedAtMs))
   tellWorker(tx, worker.id, { kind: 'excused', untilMs: Math.max(untilMs(null), ...waits) })
   for (const { seq } of held) {
@@ -54,7 +54,7 @@ function holdWork(tx: Tx, worker: Worker, { sinceMs, waitMaxMs }: Extract<HostEv
   }
 }
 
-// Its host is there again: what the worker does not show from now on is its own silence. It gets the time of one more lease to ping.
+// The host is back: from here on, a silent worker is itself at fault. It gets the time of one more lease to ping.
 function releaseWork(tx: Tx, worker: Worker): void {
   if (!isExcused(worker, tx.nowMs)) return
   const untilMs = tx.nowMs + silenceLimitMs(tx.state)

@@ -4,7 +4,7 @@ import { crashWorker, endLeases, failWorker, forgetWorker, HOST_LOST, HOST_LOST_
 import type { Tx } from '../tx.ts'
 import { forgetOvercomeFailures, tellWorker } from '../worker-rows.ts'
 
-/** Applies what a host reports about a worker's container. Repeats and late reports are harmless. */
+/** Applies a host's report on a worker's container. Repeated and late reports are harmless. */
 export function applyWorkloadReport(tx: Tx, report: WorkloadReport): void {
   const worker = tx.state.workers.get(report.workloadId)
   if (!worker) return
@@ -31,7 +31,7 @@ export function applyWorkloadReport(tx: Tx, report: WorkloadReport): void {
   }
 }
 
-// A word about its health is not about its start: of that the first report has told.
+// A report with a health status does not announce a start, unless no report of the start has arrived.
 function applyRunning(tx: Tx, worker: Worker, { health, reason }: WorkloadReport): void {
   if (health === undefined || worker.startedAtMs === null) tellWorker(tx, worker.id, { kind: 'running' })
   if (health === 'healthy') {
@@ -47,7 +47,7 @@ function endReason(report: WorkloadReport): string {
   return report.exitCode === null ? 'the container ended' : `the container exited with code ${report.exitCode}`
 }
 
-// WRK-24: the container's end is the worker's end, whatever pings still arrive.
+// WRK-24: the end of the container is the end of the worker, even if pings still arrive.
 function containerEnded(tx: Tx, worker: Worker, report: WorkloadReport): void {
   if (worker.phase === 'FAILED') return
   const isHosts = report.endedByHost === true
@@ -59,7 +59,7 @@ function containerEnded(tx: Tx, worker: Worker, report: WorkloadReport): void {
   else crashWorker(tx, worker, reason)
 }
 
-// One of whose end the host knows nothing was lost by the host.
+// When the host does not know how a container ended, the host has lost it.
 function containerGone(tx: Tx, worker: Worker, report: WorkloadReport): void {
   const isKnown = report.exitCode !== null || report.reason !== null
   const lost = { ...report, endedByHost: true, reason: 'its container disappeared from the host' }

@@ -4,18 +4,18 @@ import { drainWorker, forgetWorker } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
 import { heldCounts, tellWorker } from '../worker-rows.ts'
 
-/** Grace between the stop signal and the kill of a worker that ends in good order. */
+/** Grace between the stop signal and the kill of a drained worker. */
 export const DRAIN_GRACE_MS = 30_000
 
-/** A call to the world outside that a worker needs now. */
+/** A call outside the queue that a worker needs. */
 export type OutsideCall = { kind: 'place'; worker: Worker } | { kind: 'remove'; worker: Worker; graceMs: number }
 
-/** What a search for a host came to. `abandon`: this worker must not be placed again, only removed. */
+/** Result of a search for a host. `abandon`: this worker must not be placed again, only removed. */
 export type Placement =
   | { ok: true; hostId: string; gpuTypeId: string | null; dataCenterId: string }
   | { ok: false; reason: string; abandon?: boolean }
 
-/** Placements and removals that are due, but for workers with a call under way. */
+/** Placements and removals that are due, without workers that have a call in progress. */
 export function dueCalls(state: QueueState, nowMs: number, inFlight: ReadonlySet<string>): OutsideCall[] {
   const held = heldCounts(state)
   return state.workers.all().flatMap((worker) => {
@@ -42,8 +42,8 @@ function callOf(worker: Worker, nowMs: number, isFinishing: (worker: DrainingWor
 }
 
 /**
- * Until when a draining worker may finish what it holds. Jobs have deadlines of their own. Requests may stay open for days, so a worker that drains
- * waits for them no longer than their endpoint's `timeout`, and not at all when the endpoint is deleted (LB-18).
+ * Instant until which a draining worker may finish its work. Jobs have deadlines of their own. Requests may stay open for days, so a
+ * draining worker waits for them at most for the `timeout` of its endpoint, and not at all when the endpoint is deleted (LB-18).
  */
 export function finishesByMs({ meta }: Pick<QueueState, 'meta'>, { attempts, nextAttemptAtMs }: DrainingWorker): number {
   const config = meta.config()
@@ -51,7 +51,7 @@ export function finishesByMs({ meta }: Pick<QueueState, 'meta'>, { attempts, nex
   return attempts > 0 || meta.deleted() ? nextAttemptAtMs : nextAttemptAtMs + config.timeoutMs
 }
 
-/** Whether a job waits that no worker on its way will take: only that displaces workers of others (PP-181). */
+/** Whether a job or request waits that no starting or free worker will take; only then may workers of others be preempted (PP-181). */
 export function isJobWaiting(state: QueueState): boolean {
   const { jobs, workers, requests, meta } = state
   const held = heldCounts(state)
@@ -61,19 +61,19 @@ export function isJobWaiting(state: QueueState): boolean {
   return jobs.queuedNormal > free.length || requests.waiting() > free.length * atOnce
 }
 
-/** Workers whose room will soon be free. */
+/** Workers whose capacity will soon be free. */
 export function leavingWorkers(state: QueueState): string[] {
   const held = heldCounts(state)
   return state.workers.all().flatMap(({ id, phase }) => (phase === 'DRAINING' && !held.has(id) ? [id] : []))
 }
 
-/** Applies what became of a search for a host. `hasNews`: word of new capacity came meanwhile, so it looks again at once. */
+/** Applies the result of a search for a host. `hasNews`: new capacity was reported during the search, so the next one is at once. */
 export function applyPlacement(tx: Tx, workerId: string, placed: Placement, hasNews: boolean): void {
   const { workers, meta } = tx.state
   const worker = workers.get(workerId)
-  // Whatever became of the worker meanwhile, the search has left a row in the list of those that wait.
+  // The search has added the endpoint to the list of those that wait for capacity, even if the worker has changed meanwhile.
   if (!placed.ok && !placed.abandon) meta.setWaitsForCapacity(true)
-  // Drained or failed meanwhile: its row goes on asking for removal, which finds what was placed.
+  // The worker was drained or failed meanwhile: its row still requests the removal, which finds the placed workload.
   if (worker?.phase !== 'PLACING') return
   tx.effects.scale = true
   if (placed.ok) {
@@ -88,13 +88,16 @@ export function applyPlacement(tx: Tx, workerId: string, placed: Placement, hasN
   }
 }
 
-// Where one found room there may be more: the next one looks at once, and so on until one finds none.
+// After one successful search there may be more capacity: the next worker searches at once, and so on until a search fails.
 function wakeNextThrottled(tx: Tx): void {
   const next = tx.state.workers.all().find(isThrottled)
   if (next) tellWorker(tx, next.id, { kind: 'look again', atMs: tx.nowMs })
 }
 
-/** A job has come where none waited: now there is one for which others give way, so the next search is 5 s after the last one. */
+/**
+ * A job has arrived in an empty queue, so workers of others can be preempted for it: the next search comes 5 s after the last one, or at
+ * once if that is past.
+ */
 export function hurrySearch(tx: Tx): void {
   const worker = tx.state.workers.all().find(isThrottled)
   if (!worker) return
@@ -103,7 +106,7 @@ export function hurrySearch(tx: Tx): void {
   if (atMs < worker.nextAttemptAtMs) tellWorker(tx, worker.id, { kind: 'look again', atMs })
 }
 
-/** Applies what became of a removal: `none` when nothing of the worker is left anywhere. */
+/** Applies the result of a removal: `none` when no part of the worker is left anywhere. */
 export function applyRemoval(tx: Tx, workerId: string, outcome: 'none' | 'requested'): void {
   const worker = tx.state.workers.get(workerId)
   if (worker?.phase !== 'DRAINING' && worker?.phase !== 'FAILED') return

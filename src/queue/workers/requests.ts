@@ -2,18 +2,18 @@ import { liveConfig, type Tx } from '../tx.ts'
 import { tellWorker } from '../worker-rows.ts'
 import { hurrySearch } from './outside-calls.ts'
 
-/** What requests of a load-balancing endpoint do to its workers. The requests themselves are no rows. */
+/** Effects of requests of a load-balancing endpoint on its workers. The requests themselves are not stored in rows. */
 
-/** A request waits for a worker: more may be wanted. */
+/** A request waits for a worker, so more workers may be needed. */
 export function waitingRequest(tx: Tx): void {
   if (tx.state.requests.waiting() === 1) hurrySearch(tx)
   tx.effects.scale = true
 }
 
-/** A worker without a request has one. */
+/** An idle worker has got a request. */
 export function startedRequest(tx: Tx, workerId: string): void {
   const { meta } = tx.state
-  // PP-176: a start that took work is no failed one.
+  // PP-176: a start that took work is no failed start.
   if (meta.launch().failures > 0) meta.setLaunch({ failures: 0, notBeforeMs: 0 })
   tellWorker(tx, workerId, { kind: 'busy' })
   tx.effects.scale = true
@@ -26,8 +26,8 @@ export function workerIdle(tx: Tx, workerId: string): void {
 }
 
 /**
- * An object that starts anew does not know which requests are under way: workers that had some keep them until whoever carries them must have
- * said so, and are idle from then on if nobody has.
+ * A restarted object does not know which requests are in progress. Workers that were busy stay so for `leaseMs`, within which the carriers
+ * of requests must report them, and count as idle from then on otherwise.
  */
 export function doubtRequests(tx: Tx, leaseMs: number): void {
   if (liveConfig(tx.state)?.type !== 'LOAD_BALANCER') return

@@ -5,13 +5,16 @@ import { drainWorker } from '../transitions.ts'
 import { liveConfig, type Tx } from '../tx.ts'
 import { occupiedWorkers } from '../worker-rows.ts'
 
-/** Of an endpoint that is deleted or suspended: its `max` is 0. */
+/** Policy of a deleted or suspended endpoint, whose `max` is 0. */
 const NO_POLICY = { type: 'REQUEST_COUNT', requestCount: 1 } as const
 const ALPHABET = '0123456789abcdefghijklmnopqrstuv'
 const WORKER_ID_CHARS = 14
 const BOOT_CHARS = 22
 
-/** Compares workers with what the queue wants and writes the difference as rows. Returns when to decide again although nothing happens. */
+/**
+ * Compares the workers with the demand of the queue and writes the difference as rows. Returns the time of the next decision if no event
+ * causes an earlier one.
+ */
 export function planWorkers(tx: Tx): number | null {
   const { workers, decisions } = tx.state
   const config = liveConfig(tx.state)
@@ -26,10 +29,10 @@ export function planWorkers(tx: Tx): number | null {
   return decision.nextAtMs
 }
 
-/** What a decision about workers looks at. */
+/** Inputs of a decision about workers. */
 export function scalingInputs({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): ScalingInputs {
   const config = liveConfig(state)
-  // A suspended account has no workers, whatever waits (PP-214).
+  // A suspended account has no workers, even if jobs wait (PP-214).
   const isServed = config !== null && !state.meta.suspended()
   const policy = (isServed ? config.scaling : null) ?? NO_POLICY
   const isBalanced = config?.type === 'LOAD_BALANCER'
@@ -40,7 +43,7 @@ export function scalingInputs({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): Sc
     queued,
     workers: state.workers.all(),
     held: occupiedWorkers(state),
-    // Read only where it is looked at: with nothing waiting, a queue delay asks for nothing.
+    // Read only where it is needed: with an empty queue, a queue delay demands no worker.
     heldNormal: heldNormal(state, isBalanced, queued > 0 || policy.type === 'REQUEST_COUNT'),
     min: isServed ? config.workers.min : 0,
     max: isServed ? config.workers.max : 0,

@@ -7,7 +7,7 @@ import { gpuCompute } from '../request/compute.ts'
 import { rankHostsForPod } from './placement.ts'
 import { refuseCount } from './refusal.ts'
 
-/** What of a pod another number of GPUs changes. */
+/** Fields of a pod that a changed number of GPUs affects. */
 export interface CountedPod {
   teamId: string
   spec: PodSpec
@@ -19,8 +19,8 @@ export interface CountedPod {
 export type CountResult<Pod> = { ok: true; pod: Pod } | { ok: false; problem: Refusal }
 
 /**
- * A stopped pod with another number of GPUs on its own host, at the catalog's price (GQL-37): what its host has beside what the pod still holds,
- * `held`. Who resumes a pod of CPUs says nothing by a number.
+ * A stopped pod with another number of GPUs on its own host, at the catalog's price (GQL-37). Capacity that the pod still holds there
+ * (`held`) counts as free. The number is ignored for a CPU pod.
  */
 export function withGpuCount<Pod extends CountedPod>(
   pod: Pod,

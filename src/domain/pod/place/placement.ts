@@ -12,7 +12,7 @@ import {
 import { runtimeOfImage } from '../../worker/shape.ts'
 import type { PodGpu, PodSpec } from '../record.ts'
 
-/** A host that a pod fits on, and what it would be given there. */
+/** A host that a pod fits on, with the shape that it would be allocated there. */
 export interface PodCandidate {
   hostId: string
   dataCenterId: string
@@ -21,14 +21,14 @@ export interface PodCandidate {
   publicIp: string | null
 }
 
-/** A GPU comes with its share of the host; a host that has less than this part of it left does not fit (PP-80). */
+/** A GPU comes with its share of the host's CPU and memory. A host with less than this part of the share left does not fit (PP-80). */
 const LEAST_SHARE = 0.5
 const MB_PER_GB = 1024
 const SHARED_KINDS = ['network', 'global'] as const
 
 /**
- * Every host that a pod fits on, best first: data centers in the order asked for, then by the strategy (POD-3). For every other host what it
- * lacks. A pod is never spread over hosts, and no other GPU type is tried (POD-10).
+ * Hosts that a pod fits on, best first: by the requested order of data centers, then by the strategy (POD-3). For each other host, the
+ * constraints that failed. A pod is never spread over hosts, and no other GPU type is tried (POD-10).
  */
 export function rankHostsForPod(
   teamId: string,
@@ -55,7 +55,7 @@ export function rankHostsForPod(
   }
 }
 
-/** GB of disk that a pod takes from its host: its container's and its persistent volume's. */
+/** Disk space that a pod takes on its host, GB: container disk and persistent volume. */
 export function podDiskGb({ container, mounts }: PodSpec): number {
   return container.diskGb + (mounts.persistent?.sizeGb ?? 0)
 }
@@ -73,7 +73,7 @@ function judge(teamId: string, spec: PodSpec, host: PlacementHost): { shape: Com
     minCudaVersion: compute.kind === 'gpu' ? compute.minCudaVersion : null,
   }
   const failed = failedConstraints(request, shape, host)
-  // NET-48
+  // NET-48: global networking needs a routed overlay.
   const apart = spec.globalNetworking && host.overlay !== 'routed' ? ['overlay: yes > none'] : []
   return { shape, failed: [...failed, ...missing, ...missingVolumes(sharedKinds(spec), host), ...apart] }
 }
@@ -82,14 +82,17 @@ function sharedKinds({ mounts }: PodSpec): SharedVolumeKind[] {
   return SHARED_KINDS.filter((kind) => mounts[kind])
 }
 
-/** A kind of volume that none of the hosts in question has; null when each that is asked for is on one of them. */
+/** A kind of volume that none of the considered hosts has. */
 export interface MissingVolumes {
   kind: SharedVolumeKind
-  /** Where it was looked for; empty: anywhere. */
+  /** Data centers that were searched; empty: all. */
   dataCenterIds: readonly string[]
 }
 
-/** Which volumes of a pod no host of its data centers offers, whatever room there is (PP-134). Where there is no host, that is the reason. */
+/**
+ * Kind of volume that the pod requests and that no host of its data centers offers, whatever their free capacity (PP-134). Null when all
+ * kinds are offered, or when there is no host at all, because that is then the reason.
+ */
 export function findMissingVolumes({ mounts, dataCenterIds }: PodSpec, hosts: readonly PlacementHost[]): MissingVolumes | null {
   const near = hosts.filter((host) => dataCenterIds.length === 0 || dataCenterIds.includes(host.dataCenterId))
   if (near.length === 0) return null
@@ -101,7 +104,7 @@ function cpuShape(vcpus: number, memoryGb: number): { shape: ComputeShape; missi
   return { shape: { gpu: null, vcpus, memoryMb: memoryGb * MB_PER_GB }, missing: [] }
 }
 
-/** What a pod is granted: the share of its GPUs, as far as that is still free, and at least what it asked for (POD-7, PP-80). */
+/** Resources that a GPU pod is allocated: the share of its GPUs as far as it is free, and at least the requested minimum (POD-7, PP-80). */
 function gpuShape(compute: PodGpu, host: PlacementHost): { shape: ComputeShape; missing: string[] } {
   const { typeId, count } = compute
   const gpus = Math.max(
@@ -118,7 +121,7 @@ function gpuShape(compute: PodGpu, host: PlacementHost): { shape: ComputeShape; 
   return { shape: { gpu: { typeId, count }, vcpus: vcpus.granted, memoryMb: memory.granted }, missing }
 }
 
-// With too little free, what is needed at least is asked for, so that the refusal names it.
+// With too little free, the minimum is requested, so that the refusal names it.
 function grant(share: number, asked: number | null, count: number, free: number): { granted: number; perGpu: number } {
   const whole = Math.max(1, Math.floor(share * count))
   const least = Math.max(1, Math.ceil((asked ?? share * LEAST_SHARE) * count))

@@ -3,7 +3,7 @@ import { countConstraints } from '../../host/constraint-text.ts'
 import type { UnfitHost } from '../../host/placement.ts'
 import type { MissingVolumes } from './placement.ts'
 
-/** Constraints that one refusal names. */
+/** Maximum number of constraints that one refusal names. */
 const MAX_REASONS = 16
 
 /** POD-9. Clients match the text. */
@@ -12,8 +12,8 @@ const NO_CAPACITY = 'There are no longer any instances available with the reques
 const NO_FREE_GPU = 'There are not enough free GPUs on the host machine to start this pod.'
 
 /**
- * Nothing fits, and for each constraint on how many of the hosts it failed (PP-82, PP-128). Which hosts is the operator's business. `missing`: volumes
- * that no host in question has; another type of GPU, or another try, would not help (PP-134).
+ * 400 when no host fits, with the number of hosts on which each constraint failed (PP-82, PP-128). It names no host, because hosts are the
+ * operator's concern. `missing`: kind of volume that no considered host offers; another GPU type or a retry would not help (PP-134).
  */
 export function refuseCapacity(unfit: readonly UnfitHost[], missing: MissingVolumes | null = null): Refusal {
   const detail = missing ? describeMissing(missing) : NO_CAPACITY
@@ -25,13 +25,13 @@ function describeMissing({ kind, dataCenterIds }: MissingVolumes): string {
   return `${place} offers ${kind} volumes. Ask the operator to set them up there, or create the pod without that mount.`
 }
 
-/** The host of a stopped pod has no room for it any more (POD-17). */
+/** 400 when the host of a stopped pod has too little free capacity to start it (POD-17). */
 export function refuseStart(isGpuPod: boolean): Refusal {
   if (isGpuPod) return { key: 'badRequest', detail: NO_FREE_GPU, code: 'NO_FREE_GPU' }
   return { key: 'badRequest', detail: 'There is not enough free CPU or memory on the host machine to start this pod.', code: 'NO_CAPACITY' }
 }
 
-/** The host of a stopped pod has no room for it with another number of GPUs (GQL-37). */
+/** 400 when the host of a stopped pod has too little free capacity for the requested number of GPUs (GQL-37). */
 export function refuseCount(has: number, asked: number): Refusal {
   const detail = `${NO_FREE_GPU} It has ${has} and was to start with ${asked}; start it with the number that it has, or create another pod.`
   return { key: 'badRequest', detail, code: 'NO_FREE_GPU' }

@@ -15,7 +15,10 @@ import type { PodCpu, PodGpu } from '../record.ts'
 
 export type ComputeResult = { ok: true; compute: PodGpu | PodCpu; pricePerHour: number } | { ok: false; problem: Refusal }
 
-/** The GPUs that a create asks for and what they cost together (POD-7, POD-9, POD-19). `templateCuda` holds unless the body names CUDA. */
+/**
+ * GPUs that a create requests, with their total price per hour (POD-7, POD-9, POD-19). `templateCuda` applies unless the body names CUDA
+ * versions.
+ */
 export function gpuCompute(catalog: Catalog, asked: PodGpuRequest, cloud: Cloud, templateCuda: readonly string[]): ComputeResult {
   const type = findGpuType(catalog, asked.id)
   if (!type) return { ok: false, problem: unknownGpuType(catalog, asked.id, '$.gpu.id') }
@@ -37,7 +40,7 @@ export function gpuCompute(catalog: Catalog, asked: PodGpuRequest, cloud: Cloud,
   return { ok: true, compute, pricePerHour: price * count }
 }
 
-/** The CPU machine that a create asks for and what it costs (POD-8, POD-9, POD-19). */
+/** CPU shape that a create requests, with its price per hour (POD-8, POD-9, POD-19). */
 export function cpuCompute(catalog: Catalog, asked: PodCpuRequest, cloud: Cloud): ComputeResult {
   const { id, vcpuCount, memory } = asked
   const flavor = findCpuFlavor(catalog, id)
@@ -51,7 +54,7 @@ export function cpuCompute(catalog: Catalog, asked: PodCpuRequest, cloud: Cloud)
   return { ok: true, compute: { kind: 'cpu', flavorId: id, vcpuCount, memoryGb }, pricePerHour: price * vcpuCount }
 }
 
-/** Why a pod cannot have that much container disk: CPU machines carry a share for each vCPU (POD-8). */
+/** Refusal of too large a container disk; null when it is allowed. The limit of a CPU pod grows with its vCPUs (POD-8). */
 export function refuseDisk(compute: PodGpu | PodCpu, diskGb: number): Refusal | null {
   if (compute.kind === 'gpu') return null
   const mostGb = compute.vcpuCount * CPU_DISK_GB_PER_VCPU

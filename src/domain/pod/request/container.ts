@@ -5,44 +5,49 @@ import type { ContainerSpec } from '../../resources/container.ts'
 import { decodeArgs, mergeArgs } from '../../resources/container.ts'
 import type { PodSpec } from '../record.ts'
 
-/** Container disk when nobody says, GB (POD-6). */
+/** Default size of a container disk, GB (POD-6). */
 export const DEFAULT_POD_DISK_GB = 10
-/** Ports of one pod: each takes one of its host's. */
+/** Maximum number of ports of one pod: each takes one port of its host. */
 const MAX_PORTS = 64
 const MAX_PORT = 65_535
-/** From here on a number asks for the same port inside and outside (NET-4). */
+/** Lowest of the numbers that request the same port inside and outside (NET-4). */
 const MIN_SYMMETRIC_PORT = 70_000
 const MAX_SYMMETRIC_PORT = 99_999
 
-/** The members of a request that describe its container. */
+/** Fields of a request that describe its container. */
 export type ContainerRequest = Pick<CreatePodRequest, 'args' | 'cmd' | 'entrypoint' | 'disk' | 'env' | 'image' | 'ports' | 'registry'>
 export type ContainerResult = { ok: true; container: ContainerSpec } | { ok: false; problem: Refusal }
 
 const NOTHING: ContainerSpec = { image: '', args: '', diskGb: DEFAULT_POD_DISK_GB, env: {}, ports: [], registry: null }
 
-/** The container of a create (POD-6, POD-11): the template's, or none, with what the body names put over it; `env` merges name by name. */
+/** Container of a create (POD-6, POD-11): the template's, if any, overridden by the body's fields; `env` is merged name by name. */
 export function createContainer(body: ContainerRequest, template: ContainerSpec | null): ContainerResult {
   const base = template ?? NOTHING
   return merge({ ...base, env: { ...base.env, ...body.env } }, { ...body, image: body.image || undefined, env: undefined })
 }
 
-/** The container after a PATCH (POD-13, STRICT-3). With a template its fields come first, and its `env` and the body's replace the pod's. */
+/**
+ * Container after a PATCH (POD-13, STRICT-3). A template's fields are applied before the body's; its `env`, merged with the body's,
+ * replaces the pod's.
+ */
 export function patchContainer(current: ContainerSpec, body: ContainerRequest, template: ContainerSpec | null): ContainerResult {
   if (body.image === '') return { ok: false, problem: badRequest('image cannot be empty') }
   return template ? createContainer(body, template) : merge(current, body)
 }
 
-/** Whether the containers of two pods run alike, however their command is spelt and in whatever order the rest stands (POD-13). */
+/**
+ * Whether the containers of two pods run alike, regardless of the form of their command and of the order of variables and ports (POD-13).
+ */
 export function runsAlike(a: PodSpec, b: PodSpec): boolean {
   return JSON.stringify(normalized(a)) === JSON.stringify(normalized(b))
 }
 
-/** The variables of a pod: its user's own over those by which he gets in (POD-20, ENV-4). */
+/** Variables of a pod: its access variables, overridden by the user's own (POD-20, ENV-4). */
 export function envOf({ container, accessEnv }: Pick<PodSpec, 'container' | 'accessEnv'>): Record<string, string> {
   return { ...accessEnv, ...container.env }
 }
 
-/** Why a request that was filled from a template cannot be: it has become too large by it (RATE-6). */
+/** 413 when filling a request from a template has made it too large (RATE-6); null otherwise. */
 export function refuseSize(body: ContainerRequest, { args, env, ports }: ContainerSpec): Refusal | null {
   const bytes = new TextEncoder().encode(JSON.stringify({ ...body, args, env, ports })).byteLength
   return bytes > MAX_REST_BODY_BYTES ? { key: 'payloadTooLarge' } : null

@@ -2,12 +2,12 @@ import type { PodMountsRequest, PodMountsView } from '../../../contract/pods/mou
 import { badRequest, type Refusal } from '../../../contract/problems.ts'
 import type { PodMounts } from '../record.ts'
 
-/** Where a global volume is mounted when nobody says (MNT-3). */
+/** Default mount path of a global volume (MNT-3). */
 const DEFAULT_GLOBAL_PATH = '/workspace-global'
 
 export type MountsResult = { ok: true; mounts: PodMounts } | { ok: false; problem: Refusal }
 
-/** The mounts that a create asks for (MNT-1, MNT-3, MNT-5), or why they cannot be. An empty list asks for none. */
+/** Mounts that a create requests (MNT-1, MNT-3, MNT-5), or why they are refused. An empty list requests none. */
 export function createMounts(asked: PodMountsRequest, isCpuPod: boolean): MountsResult {
   const problem = refuseCombination(asked) ?? (isCpuPod && asked.persistent ? CPU_REFUSAL : null)
   if (problem) return { ok: false, problem }
@@ -20,7 +20,7 @@ export function createMounts(asked: PodMountsRequest, isCpuPod: boolean): Mounts
   })
 }
 
-/** The mounts after a PATCH (MNT-4, MNT-5): what is left out stays, kinds and volumes are fixed. */
+/** Mounts after a PATCH (MNT-4, MNT-5): absent kinds stay; kinds and volumes are fixed. */
 export function patchMounts(current: PodMounts, asked: PodMountsRequest): MountsResult {
   const problem = refuseCombination(asked) ?? refuseClearing(asked) ?? refuseNewKind(current, asked) ?? refuseOther(current, asked)
   if (problem) return { ok: false, problem }
@@ -33,7 +33,7 @@ export function patchMounts(current: PodMounts, asked: PodMountsRequest): Mounts
   })
 }
 
-/** Whether a container has to be made anew for other mounts: a volume that grows is no reason. */
+/** Whether two sets of mounts have the same paths. Other paths require a new container; a grown volume does not. */
 export function sameMountPaths(a: PodMounts, b: PodMounts): boolean {
   return KINDS.every((kind) => a[kind]?.path === b[kind]?.path)
 }
@@ -92,7 +92,7 @@ function withPathsChecked(mounts: PodMounts): MountsResult {
   return { ok: true, mounts }
 }
 
-/** One spelling of every place: `/a`, `/a/` and `/b/../a` are the same. */
+/** Normalizes a path: `/a`, `/a/` and `/b/../a` are the same. */
 function resolvePath(path: string): string {
   const parts: string[] = []
   for (const part of path.split('/')) {

@@ -7,7 +7,7 @@ import { patchContainer, refuseSize, runsAlike } from './container.ts'
 import { patchMounts, sameMountPaths } from './mounts.ts'
 import { type PodReferences, refuseRegistry, refuseSpec } from './request.ts'
 
-/** What a PATCH reads and writes of a pod. */
+/** Fields of a pod that a PATCH reads and writes. */
 export interface PatchedPod {
   name: string
   locked: boolean
@@ -19,7 +19,7 @@ export interface PatchedPod {
 
 export type PatchPlan = { ok: true; pod: PatchedPod; isChanged: boolean; needsNewContainer: boolean } | { ok: false; problem: Refusal }
 
-/** What a PATCH makes of a pod (POD-13, POD-15, POD-16, MNT-4), or why it cannot be. */
+/** A pod after a PATCH (POD-13, POD-15, POD-16, MNT-4), or why the PATCH is refused. */
 export function planPatch(pod: PatchedPod, body: UpdatePodRequest, references: PodReferences, nowMs: number): PatchPlan {
   const next = patched(pod, body, references, nowMs)
   if (!next.ok) return next
@@ -58,11 +58,11 @@ function patched(
   return { ok: true, pod: { ...pod, name: body.name ?? pod.name, locked: body.locked ?? pod.locked, spec, ...times.deadlines } }
 }
 
-/** A locked pod keeps its container, unless the same request unlocks it (PP-88). */
+/** A locked pod retains its container, unless the same request unlocks it (PP-88). */
 function refuseState(before: PatchedPod, after: PatchedPod, needsNewContainer: boolean): Refusal | null {
   if (before.clusterId !== null) return CLUSTER_MEMBER
   return needsNewContainer && before.locked && after.locked ? { key: 'conflict', detail: 'pod is locked', code: 'LOCKED' } : null
 }
 
-/** POD-16. */
+/** 409 for a change of a cluster's member (POD-16). */
 export const CLUSTER_MEMBER: Refusal = { key: 'conflict', detail: 'the pod is a member of a cluster; change the cluster instead' }

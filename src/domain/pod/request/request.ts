@@ -13,22 +13,22 @@ import { type ComputeResult, cpuCompute, gpuCompute, refuseDisk } from './comput
 import { createContainer, refuseSize } from './container.ts'
 import { createMounts } from './mounts.ts'
 
-/** What the ids in a request stand for, as far as the account may use it; null: it may not, or there is none. */
+/** Resources that the ids of a request refer to, if they exist and the account may use them; null or false otherwise. */
 export interface PodReferences {
   template: TemplateConfig | null
   networkVolume: { id: string; dataCenterId: string } | null
   hasGlobalVolume: boolean
   hasRegistry: boolean
-  /** The first of the named data centers that nobody knows. */
+  /** First of the named data centers that does not exist. */
   unknownDataCenter: string | null
   sshKeys: readonly string[]
 }
 
-/** What a create comes to before it is placed. */
+/** A planned create, before placement. */
 export interface PodPlan {
   spec: PodSpec
   templateId: string | null
-  /** USD for the whole pod. */
+  /** Price of the whole pod, USD per hour. */
   pricePerHour: number
   diskRates: ReturnType<typeof podDiskRates>
   deadlines: Deadlines
@@ -36,7 +36,7 @@ export interface PodPlan {
 
 export type PlanResult = { ok: true; plan: PodPlan } | { ok: false; problem: Refusal }
 
-/** What is wrong with a create body whatever its ids stand for (POD-4, POD-5, POD-7). */
+/** Validates a create body independently of the resources that it names (POD-4, POD-5, POD-7). */
 export function refuseCreate({ gpu, cpu, image, templateId }: CreatePodRequest): Refusal | null {
   if ((gpu === undefined) === (cpu === undefined)) return badRequest('exactly one of gpu or cpu must be set')
   if (!image && templateId === undefined) return badRequest('image is required unless templateId is set')
@@ -46,7 +46,10 @@ export function refuseCreate({ gpu, cpu, image, templateId }: CreatePodRequest):
   return null
 }
 
-/** The pod that a body asks for (POD-3 to POD-11, POD-20), or why it cannot be. `jupyterPassword` is used when one is wanted. */
+/**
+ * Plan for the pod that a body requests (POD-3 to POD-11, POD-20), or why it is refused. `jupyterPassword` is used when the body or the
+ * template starts Jupyter.
+ */
 export function planPod(
   catalog: Catalog,
   body: CreatePodRequest,
@@ -90,7 +93,7 @@ export function planPod(
   }
 }
 
-/** Rules over a whole pod, the same for create and PATCH. */
+/** Validates a whole pod, for create and PATCH alike. */
 export function refuseSpec({ compute, container, mounts, onHostLoss }: PodSpec): Refusal | null {
   if (mounts.persistent && onHostLoss === 'REPLACE') {
     return badRequest('onHostLoss REPLACE and mounts.persistent exclude each other: a persistent mount cannot leave its host')
@@ -98,7 +101,7 @@ export function refuseSpec({ compute, container, mounts, onHostLoss }: PodSpec):
   return refuseBuiltin(container.image, Object.keys(mounts).length > 0) ?? refuseDisk(compute, container.diskGb)
 }
 
-/** Why a named registry credential cannot be used (CON-7). */
+/** 400 when a named registry credential cannot be used (CON-7); null otherwise. */
 export function refuseRegistry(registry: string | null | undefined, hasRegistry: boolean): Refusal | null {
   return registry && !hasRegistry ? badRequest(`container registry auth ${registry} not found`) : null
 }
@@ -113,7 +116,7 @@ function computeOf(
   return cpu ? cpuCompute(catalog, cpu, cloud) : { ok: false, problem: badRequest('exactly one of gpu or cpu must be set') }
 }
 
-/** POD-11: the template's mount, unless the body names mounts of its own (PP-84); a CPU pod ignores it. */
+/** POD-11: the template's mount, unless the body names mounts of its own (PP-84). A CPU pod ignores the template's mount. */
 function mountsOf({ mounts = {}, cpu }: CreatePodRequest, template: TemplateConfig | null): PodMountsRequest {
   const isNamed = mounts.persistent !== undefined || (mounts.network ?? []).length > 0 || (mounts.global ?? []).length > 0
   const persistent = template?.persistent
@@ -137,7 +140,7 @@ function placedByVolume(spec: PodSpec, { networkVolume }: PodReferences): PodSpe
   return networkVolume ? { ...spec, dataCenterIds: [networkVolume.dataCenterId] } : spec
 }
 
-/** POD-20. */
+/** Adds the access variables of SSH and Jupyter (POD-20). */
 function withAccess(spec: PodSpec, body: CreatePodRequest, { template, sshKeys }: PodReferences, jupyterPassword: string): PodSpec {
   const wantsSsh = body.startSsh ?? template?.startSsh ?? false
   const wantsJupyter = body.startJupyter ?? template?.startJupyter ?? false
