@@ -18,7 +18,7 @@ export const ENDPOINT_DEFAULTS = {
   flashboot: 'OFF',
 } as const
 
-/** LIM-4: shortest retention of results, milliseconds. */
+/** LIM-4: default and shortest retention of results, milliseconds. */
 export const RETENTION_DEFAULTS = { run: 1_800_000, runSync: 60_000 } as const
 
 /** Defaults of templates (TPL-2). */

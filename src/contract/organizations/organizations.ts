@@ -6,7 +6,7 @@ import { Name, ResourceId, Timestamp } from '../fields.ts'
 /** Days for which an invitation is valid (TEAM-7). */
 export const INVITATION_DAYS = 7
 const MAX_INVITATION_DAYS = 30
-/** Far longer than any token. */
+/** Longest accepted token, characters; tokens are far shorter. */
 const MAX_TOKEN_LENGTH = 128
 
 const ID = '4h8k2m9x7q1w3e'

@@ -35,7 +35,7 @@ const RETRY_SECONDS = '10'
 
 /**
  * Handles a request to a load-balancing endpoint. Key, endpoint and size are checked here, the endpoint's object reserves a slot at a
- * worker, and the request goes through the tunnel of that worker's host without a queue.
+ * worker, and the request goes through the tunnel of that worker's host; it never becomes a job of a queue.
  */
 export async function handleServedCall(incoming: Incoming, call: ServedCall): Promise<Response> {
   if (isPreflight(incoming.request)) return preflightAnswer(incoming.request)
