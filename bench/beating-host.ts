@@ -7,9 +7,9 @@ import { enrol } from '../src/host-agent/plane/enrolment.ts'
 import { HostKey } from '../src/host-agent/plane/host-key.ts'
 import { type AgentMessage, BEAT_INTERVAL_MS, type Inventory, PlaneMessage, PROTOCOL_VERSION } from '../src/host-protocol/messages.ts'
 
-/** A machine that is linked and does nothing but beat. */
+/** A linked host that only sends heartbeats. */
 export interface BeatingHost {
-  /** Sends one beat after the other, each as soon as the last one was acknowledged; returns how long each took, milliseconds. */
+  /** Sends heartbeats until `untilMs`, each as soon as the previous one is acknowledged; returns the time of each, milliseconds. */
   beat(untilMs: number): Promise<number[]>
   close(): void
 }
@@ -26,7 +26,7 @@ const INVENTORY: Inventory = {
   simulated: true,
 }
 
-/** Joins a plane as an agent does and links. `directory` holds its key for as long as joining takes. */
+/** Enrols with a plane as an agent does, and links. `directory` holds its key during the enrolment. */
 export async function joinBeatingHost(planeUrl: string, joinToken: string, name: string, directory: string): Promise<BeatingHost> {
   const stateDir = mkdtempSync(join(directory, 'host-'))
   const key = await HostKey.load(stateDir)
@@ -50,7 +50,7 @@ class LinkedHost implements BeatingHost {
   constructor(socket: WebSocket) {
     this.socket = socket
     socket.on('message', (data) => this.receive(String(data)))
-    // As often as an agent does, while others join or nothing is measured.
+    // The heartbeat interval of an agent, while other hosts join or nothing is measured.
     this.idle = setInterval(() => this.sendBeat(), BEAT_INTERVAL_MS)
   }
 

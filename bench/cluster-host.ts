@@ -12,12 +12,12 @@ export const MEMBERS_A_HOST = 8
 const MAX_TRIES = 20
 const RETRY_MS = 50
 
-/** A machine that makes members ready, reaches all others and starts containers in no time: what is left is the plane. */
+/** A host that makes members ready, reaches all others and starts containers at once, so that only the plane's own time is measured. */
 export interface ClusterHost {
   close(): void
 }
 
-/** Joins a plane and links. `number` gives it an address of its own, `directory` holds its key for as long as joining takes. */
+/** Enrols with a plane and links. `number` determines its address; `directory` holds its key during the enrolment. */
 export async function joinClusterHost(planeUrl: string, joinToken: string, number: number, directory: string): Promise<ClusterHost> {
   const inventory: Inventory = {
     ...{ agentVersion: 'bench', protocolVersion: PROTOCOL_VERSION, os: 'bench', vcpus: 64, memoryMb: 262_144, diskGb: 10_000 },
@@ -98,7 +98,7 @@ class QuickHost implements ClusterHost {
     await this.post(path, body)
   }
 
-  // As an agent, until it is taken.
+  // Like an agent, it repeats a request until it succeeds.
   private async post(path: string, body: object): Promise<void> {
     const headers = { authorization: this.authorization, 'content-type': 'application/json', connection: 'close' }
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -107,7 +107,7 @@ class QuickHost implements ClusterHost {
         await reply.arrayBuffer()
         if (reply.ok) return
       } catch {
-        // The connection was closed while it was idle.
+        // The idle connection was closed.
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }

@@ -1,32 +1,32 @@
 import type { Workload } from '../src/host-protocol/messages.ts'
 import { startIdleHost, workerUrl } from '../test/conformance/support/idle-host.ts'
 
-/** How the worker protocol is reached by one worker. */
+/** One worker's access to the worker protocol. */
 export interface WorkerAccess {
   workerId: string
   key: string
   takePath: string
-  /** Of a job's result; `$ID` stands for the job. */
+  /** Path of a job's result; `$ID` stands for the job. */
   donePath: string
 }
 
-/** A worker of ours, which pings too. */
+/** A worker of this plane, which also pings. */
 export interface PingingWorker extends WorkerAccess {
   pingPath: string
 }
 
 export interface FakeHost {
-  /** The workers that the plane wants here, once there are as many as fit. */
+  /** Resolves with the workers that the plane starts here, once there are as many as fit. */
   workers: Promise<PingingWorker[]>
   close(): void
 }
 
-/** Workers that fit on the host. A worker has one take at a time, so this is how many the queue serves at once. */
+/** Workers that fit on the host. A worker has one take at a time, so this is the concurrency of the queue. */
 export const WORKERS = 32
-/** Of one worker of the bench's endpoint. */
+/** vCPUs of one worker of the bench's endpoint. */
 export const WORKER_VCPUS = 2
 
-/** The one host of the bench's plane: the bench is its workers. */
+/** The only host of the bench's plane; the bench plays its workers. */
 export async function startFakeHost(options: { planeUrl: string; joinToken: string; stateDir: string }): Promise<FakeHost> {
   const found: PingingWorker[] = []
   let complete: (workers: PingingWorker[]) => void = () => undefined

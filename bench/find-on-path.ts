@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Path of a program that a shell would find by this name, or undefined. */
+/** Returns the path of a program as a shell would find it; undefined if there is none. */
 export function findOnPath(program: string): string | undefined {
   const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program))
   return candidates.find(isExecutable)

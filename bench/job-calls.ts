@@ -3,7 +3,7 @@ import { DOOR_HEADER, type Door } from './inside/doors.ts'
 import type { Target } from './load/target.ts'
 import type { BenchPlane, Queue } from './setup.ts'
 
-/** What every measured job brings along. */
+/** The body of every measured job. */
 export const JOB_BODY = '{"input":{"prompt":"Hello","steps":30}}'
 export const JOB_INPUT = '{"prompt":"Hello","steps":30}'
 
@@ -11,12 +11,12 @@ export function headersOf({ apiKey }: Pick<Queue, 'apiKey'>): Record<string, str
   return { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
 }
 
-/** A submit through the whole plane: key, scopes, limits, validation, durable. */
+/** A submit through the whole plane: key, scopes, limits, validation, durable storage. */
 export function submitTarget(queue: Queue): Target {
   return { url: `${queue.url}/v2/${queue.endpointId}/run`, method: 'POST', headers: headersOf(queue), body: JOB_BODY }
 }
 
-/** The same submit handed to the endpoint's object as it came: nobody checks a key or counts a limit, as for a caller who is exempt. */
+/** The same submit passed directly to the endpoint's object, without key check and limits, as for an exempt caller. */
 export function directSubmitTarget(queue: Queue): Target {
   const headers = { 'content-type': 'application/json', [DOOR_HEADER]: 'direct', 'x-podplane-exempt': '1' }
   return { ...submitTarget(queue), headers }
@@ -27,7 +27,7 @@ export async function statusTarget(queue: Queue): Promise<Target> {
   return { url: `${queue.url}/v2/${queue.endpointId}/status/${(job as { id: string }).id}`, method: 'GET', headers: headersOf(queue) }
 }
 
-/** Brings the queue to at least `length` jobs. */
+/** Fills the queue up to at least `length` jobs. */
 export async function fillQueue(queue: Queue, length: number): Promise<void> {
   const missing = length - (await queueLength(queue))
   if (missing > 0) await callInside(queue, queue.endpointId, 'fill', missing)
@@ -42,7 +42,7 @@ export async function purge(queue: Queue): Promise<void> {
   await createApiClient(queue.url, queue.apiKey).request('POST', `/v2/${queue.endpointId}/purge-queue`, {})
 }
 
-/** Goes through a door into an endpoint's object; see bench/inside. */
+/** Calls an endpoint's object through a door; see bench/inside. */
 export async function callInside(
   plane: Pick<BenchPlane, 'url'>,
   endpointId: string,

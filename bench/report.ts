@@ -1,36 +1,36 @@
-/** One line of the report. */
+/** One row of the report. */
 export interface Row {
   what: string
   measured: string
-  /** What the project has set itself, and whether this run reached it. */
+  /** The project's target, and whether this run met it. */
   target?: { text: string; met: boolean }
 }
 
-/** Where a measured number should be. */
+/** Target of a measured number. */
 export type Goal = { atLeast: number } | { atMost: number }
 
-/** Milliseconds. */
+/** Latency percentiles, milliseconds. */
 export interface Latencies {
   p50: number
   p99: number
 }
 
-/** How often a second, one value a round; for reading only, because rates drift from one minute to the next. */
+/** A rate per second, one value per round; for information only, because rates drift from one minute to the next. */
 export function rateRow(what: string, perSecond: readonly number[]): Row {
   return { what, measured: `${Math.round(median(perSecond))}/s` }
 }
 
-/** A number in its unit. */
+/** A number with its unit. */
 export function amountRow(what: string, value: number, unit: string, goal?: Goal): Row {
   return compare(what, value, (number) => `${number < 100 ? Number(number.toPrecision(3)) : Math.round(number)} ${unit}`, goal)
 }
 
-/** How many times its base a value is, both of the same rounds. */
+/** The ratio of a value to its base, both of the same rounds. */
 export function ratioRow(what: string, values: readonly number[], bases: readonly number[], goal?: Goal): Row {
   return compare(what, medianRatio(values, bases), (number) => `${number.toFixed(2)} x`, goal)
 }
 
-/** By how much a value is above its base, both of the same rounds. */
+/** The relative increase of a value over its base, both of the same rounds. */
 export function changeRow(what: string, values: readonly number[], bases: readonly number[], goal?: Goal): Row {
   return compare(what, medianRatio(values, bases) - 1, (share) => `${(share * 100).toFixed(1)} %`, goal)
 }
@@ -49,7 +49,7 @@ function compare(what: string, value: number, format: (value: number) => string,
   return { ...row, target: { text: `<= ${format(goal.atMost)}`, met: value <= goal.atMost } }
 }
 
-/** The rows below each other, targets beside what was measured. */
+/** Formats rows as lines, with targets beside the measured values. */
 export function formatRows(rows: readonly Row[]): string {
   const nameWidth = Math.max(...rows.map(({ what }) => what.length))
   const valueWidth = Math.max(...rows.map(({ measured }) => measured.length))
@@ -66,7 +66,7 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0
 }
 
-// Round by round, because what was measured back to back met the same machine.
+// The ratio is taken per round, because values measured back to back met the same state of the machine.
 function medianRatio(values: readonly number[], bases: readonly number[]): number {
   return median(values.map((value, round) => value / (bases[round] ?? Number.NaN)))
 }

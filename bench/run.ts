@@ -17,8 +17,8 @@ import { measurePods } from './sections/pods.ts'
 import { measureReads } from './sections/reads.ts'
 import { measureThroughput } from './sections/throughput.ts'
 
-// `npm run bench`: what our own code costs. `npm run bench -- growth memory` measures only these sections. A measurement, never a
-// test: it fails when an answer is wrong, and never when it is slow.
+// `npm run bench` measures the cost of our own code. `npm run bench -- growth memory` runs only these sections. It is a measurement, not a
+// test: it fails if an answer is wrong, and never if it is slow.
 
 const SECTIONS: Record<string, () => Promise<Row[]>> = {
   throughput: measureThroughput,

@@ -18,19 +18,19 @@ export interface BenchPlane extends AsyncDisposable {
   url: string
   apiKey: string
   operatorKey: string
-  /** A token with which one more machine may join. */
+  /** Returns a token with which one more host may join. */
   createJoinToken(name: string): Promise<string>
-  /** Starts the machine that runs nothing, for as long as the plane lives. */
+  /** Starts the host that runs nothing, for the lifetime of the plane. */
   joinHost(): Promise<FakeHost>
-  /** Stops the plane and starts it on the same data; returns how many milliseconds the start took. */
+  /** Stops the plane and starts it on the same data; returns the duration of the start, milliseconds. */
   restart(): Promise<number>
-  /** Stops the plane, lets `write` change its database, and starts the plane on it. */
+  /** Stops the plane, lets `write` change its database, and starts the plane again. */
   rewrite(write: (database: DatabaseSync) => void): Promise<void>
-  /** Of the runtime that serves the plane now. */
+  /** Pid of the runtime that serves the plane. */
   pid(): number
 }
 
-/** An endpoint whose workers are played by the bench. */
+/** An endpoint whose workers the bench plays. */
 export interface Queue {
   url: string
   apiKey: string
@@ -38,19 +38,19 @@ export interface Queue {
   workers: PingingWorker[]
 }
 
-/** A job may wait in the queue for every worker that could exist, so this is what lets the queue grow. */
+/** The bound of a queue grows with the number of possible workers, so this value lets the queue grow. */
 const MAX_WORKERS = 200
 const OUT_OF_REACH = 100_000_000
 const VARS = {
   LOG_LEVEL: 'warn',
   JOB_LIMITS: JSON.stringify(Object.fromEntries(LIMIT_BUCKETS.map((bucket) => [bucket, { rate: OUT_OF_REACH, concurrent: OUT_OF_REACH }]))),
   SPEND_LIMIT_USD_PER_HOUR: '1000000',
-  // The bench's workers never ping; a plane that waits longer for it does not replace them meanwhile.
+  // The bench's workers do not ping; with this interval the plane does not replace them during a measurement.
   WORKER_PING_INTERVAL_MS: '600000',
 }
 const QUOTA = { minute: OUT_OF_REACH, hour: OUT_OF_REACH, day: OUT_OF_REACH, exempt: false }
 
-/** Serves the plane's Worker, with the doors of bench/inside, as `npm start` does. `vars` are in place of the bench's own. */
+/** Serves the plane's Worker with the doors of bench/inside, as `npm start` does. `vars` override those of the bench. */
 export async function startBenchPlane(vars: Partial<typeof VARS> = {}): Promise<BenchPlane> {
   const directory = mkdtempSync(join(tmpdir(), 'podplane-bench-'))
   const dataDir = openDataDir(join(directory, 'plane'))
@@ -99,14 +99,14 @@ export async function startBenchPlane(vars: Partial<typeof VARS> = {}): Promise<
   }
 }
 
-/** An endpoint on a plane, with all the workers that fit on the bench's host. */
+/** Creates an endpoint on a plane, with all the workers that fit on the bench's host. */
 export async function startQueue(plane: BenchPlane): Promise<Queue> {
   const host = await plane.joinHost()
   const endpointId = await createEndpoint(plane, { min: WORKERS, max: MAX_WORKERS })
   return { url: plane.url, apiKey: plane.apiKey, endpointId, workers: await host.workers }
 }
 
-/** A plain Worker, served the same way from a directory of its own. */
+/** Serves a plain Worker in the same way, from a directory of its own. */
 export async function startBaseline(): Promise<AsyncDisposable & { url: string; pid(): number }> {
   const storage = mkdtempSync(join(tmpdir(), 'podplane-baseline-'))
   const bundle = await loadBundle(join(PROJECT_ROOT, 'bench/baseline/wrangler.toml'), 'bench-baseline')
@@ -140,7 +140,7 @@ export async function createEndpoint(
   return (created as { id: string }).id
 }
 
-/** Makes an account whose limits are out of reach and returns its key. */
+/** Creates an account whose limits are out of reach and returns its key. */
 export async function createAccount({ url, operatorKey }: Pick<BenchPlane, 'url' | 'operatorKey'>, email: string): Promise<string> {
   const operator = createApiClient(url, operatorKey)
   const { id } = (await operator.request('POST', '/admin/v1/users', { email })) as { id: string }

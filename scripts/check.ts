@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { WRANGLER_ENV } from '../src/local/plane/wrangler.ts'
 
-// Everything about the sources that a machine can judge, one line a step. None of it needs a network, once the tools of the SDK are installed.
-// `--tested`, as CI runs it behind `npm cit`, leaves out the steps that are tests.
+// All automatic checks of the sources, one line per step. None needs a network once the tools of the SDK are installed. With `--tested`, as
+// in CI after `npm cit`, the steps that are also tests are left out.
 
 interface Step {
   name: string
-  /** The file of `npm test` that this step is. */
+  /** The test file of `npm test` that runs this step. */
   test?: string
   run(): Promise<StepResult>
 }
@@ -35,10 +35,10 @@ const TYPE_PROJECTS = [
   'test/console/tsconfig.json',
 ]
 
-/** It calls nobody, and does not look for a newer version of itself. */
+/** Switches off the telemetry and the update check of Redocly. */
 const REDOCLY_ENV = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
-/** A comparison that always says the same, and reads as if it looked for a row (adr/0017). */
+/** A comparison that is always true although it looks like a check for a row (adr/0017). */
 const USELESS_CONDITION = `declare function find(): Promise<{ id: string } | undefined>
 export const exists = (await find()) !== null
 `
@@ -79,8 +79,8 @@ function testStep(name: string, test: string): Step {
   return { name, test, run: () => bin('vitest', ['run', test]) }
 }
 
-// Tests are left out: `let plane!: Plane` makes every `plane?.stop()` of theirs look unnecessary. A linter that finds nothing because it
-// understands nothing would pass, so it has to find a planted one first.
+// Tests are left out, because `let plane!: Plane` makes all their `plane?.stop()` look unnecessary. A linter that cannot parse the sources
+// would find nothing and pass, so it must find a planted fault first.
 async function checkConditions(): Promise<StepResult> {
   const directory = mkdtempSync(join(tmpdir(), 'podplane-conditions-'))
   const lint = (path: string[]) => bin('oxlint', ['--type-aware', '--config', join(PROJECT_ROOT, '.oxlintrc.json'), ...path])
@@ -97,7 +97,7 @@ async function checkConditions(): Promise<StepResult> {
   }
 }
 
-// drizzle-kit has no dry run: it works on a copy, which must come out as it went in.
+// drizzle-kit has no dry run, so it works on a copy, which must stay unchanged.
 async function checkMigrations(): Promise<StepResult> {
   const directory = mkdtempSync(join(tmpdir(), 'podplane-migrations-'))
   try {
@@ -135,7 +135,7 @@ function command(file: string, args: string[]): Promise<StepResult> {
   const child = spawn(file, args, {
     cwd: PROJECT_ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // The tools in .bin find their Node on the path, and an older one there could not read our sources.
+    // The tools in .bin run the Node on the path, and an older one could not read these sources.
     env: {
       ...process.env,
       ...WRANGLER_ENV,

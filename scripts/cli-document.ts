@@ -3,6 +3,6 @@ import { join } from 'node:path'
 import { cliDocument } from '../src/cli/document.ts'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 
-// Writes docs/cli.md from the tree of commands.
+// Generates docs/cli.md from the command tree.
 
 writeFileSync(join(PROJECT_ROOT, 'docs/cli.md'), cliDocument())

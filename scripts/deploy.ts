@@ -1,6 +1,6 @@
 import { runWrangler } from '../src/local/plane/wrangler.ts'
 
-// Migrations first: the new Worker must never meet the old tables. Arguments, such as `--env staging`, go to both steps.
+// Migrations run first: the new Worker must never run with the old tables. Arguments, such as `--env staging`, go to both steps.
 
 const args = process.argv.slice(2)
 const environment = args.flatMap((arg, index) =>

@@ -1,6 +1,6 @@
 import { IDP_AUDIENCE, IDP_CLIENT, IDP_REDIRECT, IDP_RESOURCE, startIdentityProvider } from './identity-provider.ts'
 
-// `npm run dev:idp`: an identity provider on this machine, to try sessions out with. Ctrl-C ends it.
+// `npm run dev:idp`: a local identity provider for trying out sessions. Ctrl-C ends it.
 
 const { issuer } = await startIdentityProvider(Number(process.env.IDP_PORT || '9000'))
 console.log(`Identity provider: ${issuer}, any address and any password.

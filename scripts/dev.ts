@@ -4,7 +4,7 @@ import { loadSecrets, openDataDir } from '../src/local/data-dir.ts'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { runWrangler } from '../src/local/plane/wrangler.ts'
 
-// `wrangler dev`: the Worker alone, reloaded when a source changes. For the whole product use `npm start`.
+// `wrangler dev`: the Worker alone, reloaded when a source changes. `npm start` runs the whole product.
 
 const DATA = join(PROJECT_ROOT, '.podplane-dev')
 const VARS = join(PROJECT_ROOT, '.dev.vars')

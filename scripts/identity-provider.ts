@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider from 'oidc-provider'
 
-/** What a plane is told of it. */
+/** The values with which a plane is configured for this provider. */
 export const IDP_AUDIENCE = 'podplane'
 export const IDP_CLIENT = 'podplane-console'
 export const IDP_REDIRECT = 'http://127.0.0.1/signed-in'
-/** Where the console of a plane is led back to. */
+/** The redirect URI of a plane's console. */
 const IDP_CONSOLE = 'http://127.0.0.1/console/callback'
-/** What a client asks for access to (RFC 8707); the audience of its tokens follows from it. */
+/** The resource that a client requests (RFC 8707); the audience of its tokens follows from it. */
 export const IDP_RESOURCE = 'urn:podplane'
 const LOOPBACK = '127.0.0.1'
 const TOKEN_TTL_SECONDS = 3600
@@ -21,8 +21,8 @@ export interface IdentityProvider {
 }
 
 /**
- * A certified OpenID Connect provider on this machine, to try sessions out (SES-14). Whatever address is typed in is signed in as, with any
- * password, so it is never to be reached by others. It forgets everything when it stops, its key too.
+ * A certified OpenID Connect provider on loopback, for trying out sessions (SES-14). It signs in any address with any password, so it must
+ * not be reachable from other machines. It stores nothing: its key, too, is lost when it stops.
  */
 export async function startIdentityProvider(port: number): Promise<IdentityProvider> {
   const server = createServer()
@@ -50,12 +50,12 @@ function configuration(key: object) {
         token_endpoint_auth_method: 'none',
         grant_types: ['authorization_code'],
         response_types: ['code'],
-        // Whatever the port (RFC 8252, 7.3).
+        // The port of a redirect URI is not compared (RFC 8252 §7.3).
         redirect_uris: [IDP_REDIRECT, IDP_CONSOLE],
         id_token_signed_response_alg: 'ES256',
       },
     ],
-    // The console reads the address from the ID token.
+    // The console reads the e-mail address from the ID token.
     conformIdTokenClaims: false,
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
     findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId, ...emailOf(accountId) }) }),

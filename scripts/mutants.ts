@@ -24,9 +24,10 @@ import { STRANGER_MUTANTS } from '../test/mutants/strangers.ts'
 import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
 import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/table.ts'
 
-// Plants every bug of the tables, one at a time, in a copy of the sources and runs the tests that must notice. As many copies as the machine
-// has cores, each with one bug at a time. Exit code 1 when one survives. `npm run mutants` for all, `npm run mutants -- domain`,
-// `-- engine`, `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- clusters`, `-- gangs`, `-- agent`, `-- strangers`, `-- statements`, `-- findings` or `-- objects` for a part, and a second word for the bugs whose name holds it.
+// Mutation tests: plants each bug of the tables in a copy of the sources and runs the tests that must fail. There are as many copies as
+// cores, each with one bug at a time. Exit code 1 if a bug survives. `npm run mutants` runs all, `npm run mutants -- domain`, `-- engine`,
+// `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- clusters`, `-- gangs`, `-- agent`, `-- strangers`, `-- statements`, `--
+// findings` or `-- objects` runs a part, and a second word selects the bugs whose id contains it.
 
 const COPIED = [
   'src',
@@ -42,19 +43,19 @@ const COPIED = [
   'dist',
   'docs',
 ]
-/** Tests that take longer than this have been stopped by the bug. */
+/** Tests that run longer than this count as hanging because of the bug, milliseconds. */
 const TIME_LIMIT_MS = 10 * 60_000
 const MAX_COPIES = 8
-/** As much of an output as is shown of tests that fail without a bug. */
+/** Characters of output shown for tests that fail without a bug. */
 const SHOWN_CHARS = 4_000
 
 interface Suite {
   mutants: readonly Mutant[]
-  /** Tests that look for a bug, the quick ones first; a bug is caught by the first of them that fails. */
+  /** Tests that may find a bug, fast ones first; a bug is killed by the first test that fails. */
   stages: readonly (readonly string[])[]
 }
 
-/** Tests next to a file, tried before all others: most of its bugs show there. They belong to the suite's last stage too. */
+/** Tests close to a file, run before all others, because they find most of its bugs. The suite's last stage contains them too. */
 const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
   [/job-(store|row|lists)/, ['queue/state']],
   [/call-limits|submissions|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/limits', 'queue/submissions']],
@@ -83,7 +84,7 @@ const RESOURCE_TESTS = [
   'endpoint-templates',
   'foreign-endpoint',
 ].map((name) => `test/worker/rest/${name}`)
-/** Tests of what every route has in common. */
+/** Tests of the behaviour that all routes share. */
 const REST_TESTS = [
   'rest/idempotency',
   'rest/rate-limit',
@@ -94,9 +95,9 @@ const REST_TESTS = [
   'secrets/at-rest',
 ].map((name) => `test/worker/${name}`)
 const OTHER_REST_TESTS = ['endpoints', 'releases', 'suspension', 'budgets'].map((name) => `test/worker/rest/${name}`)
-/** Where most bugs of the objects show; what survives these meets every test of the queue. */
+/** Tests that find most bugs of the objects; bugs that survive these run against all tests of the queue. */
 const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
-/** Those of the agent that start no process. */
+/** Tests of the agent that start no process. */
 const AGENT_TESTS = [
   'workloads/reconcile',
   'workloads/supervisor',
@@ -110,9 +111,9 @@ const AGENT_TESTS = [
   'logs/shipper',
   'relay/door.test.ts',
 ].map((name) => `test/host-agent/${name}`)
-/** Those of the command line that read no document. */
+/** Tests of the CLI that read no document. */
 const CLI_TESTS = ['target', 'exit-codes', 'deploy.test', 'output'].map((name) => `test/local/cli/${name}`)
-/** Those of floods of plans, of what is read and kept, and of hosts that lie. */
+/** Tests of plan floods, of bounds on reads and stored data, and of lying hosts. */
 const STRANGER_TESTS = [
   'rest/in-flight',
   'plans/no-plan',
@@ -226,7 +227,7 @@ for (const [name, suite] of Object.entries(SUITES)) if (!part || part === name) 
 console.log(`\n${caught} caught, ${survived} survived`)
 process.exit(survived === 0 ? 0 : 1)
 
-/** Tries the bugs of one suite, one a copy at a time. */
+/** Tests all bugs of one suite, one per copy at a time. */
 async function tryAll(name: string, suite: Suite): Promise<void> {
   const left = suite.mutants.filter((mutant) => !words || mutant.id.includes(words))
   if (left.length === 0) return
@@ -284,7 +285,7 @@ function nearestTests({ file }: Mutant): string[][] {
 
 function tryTests(copy: string, args: readonly string[], more: readonly string[] = []): Promise<{ isGood: boolean; output: string }> {
   const vitest = join(PROJECT_ROOT, 'node_modules/.bin/vitest')
-  // Each core has a copy already.
+  // One worker per run, because each core already has a copy.
   const run = spawn(vitest, ['run', '--maxWorkers', '1', ...more, ...args], {
     cwd: copy,
     env: { ...process.env, NO_COLOR: '1' },

@@ -1,4 +1,4 @@
-/** As much of the package as is used here; its own declarations are a package that brings twenty others. */
+/** The part of the package that is used here; its own declarations need a package with twenty dependencies. */
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http'
 

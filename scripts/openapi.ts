@@ -6,7 +6,7 @@ import { consoleDocument } from '../src/http/console/console-api.ts'
 import { restDocument } from '../src/http/rest-api.ts'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 
-// Writes the documents that the plane serves, so that a change of the API shows in review. A test compares them with the code.
+// Writes the documents that the plane serves, so that API changes appear in review. A test compares them with the code.
 const SCHEMA = 'docs/schema.graphql'
 const DOCUMENTS = {
   'docs/openapi-v2.json': restDocument,

@@ -10,8 +10,9 @@ import { unreasoned } from '../test/support/plans/golden.ts'
 import { merged, replanned } from '../test/support/plans/merge.ts'
 import { sitesOf } from '../test/support/plans/sites.ts'
 
-// Writes test/plans anew (adr/0064): `npm run plans -- test/worker/pods` adds what those tests make, `npm run plans` tries all tests inside the
-// runtime and removes what none of them makes. A statement that scans or sorts is left out, unless `--bounded <reason>` says why that is bounded.
+// Updates test/plans (adr/0064): `npm run plans -- test/worker/pods` adds the statements that those tests run; `npm run plans` runs all
+// tests inside the runtime and removes statements that no test runs. A statement that scans or sorts is left out, unless `--bounded
+// <reason>` says why it is bounded.
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

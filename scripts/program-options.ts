@@ -1,14 +1,14 @@
 import type { BuildOptions } from 'esbuild'
 
-/** How a program for Node becomes one file. */
+/** Build options that turn a Node program into one file. */
 export const PROGRAM_OPTIONS = {
   bundle: true,
   platform: 'node',
   target: 'node22',
   format: 'esm',
-  // The SSH library would be faster with these compiled ones, and does without.
+  // Optional compiled modules, which would make the SSH library faster; it works without them.
   external: ['cpu-features', '*.node'],
-  // CommonJS packages inside an ES module still ask for these.
+  // CommonJS packages inside an ES module need these.
   banner: {
     js: [
       "import { createRequire } from 'node:module';",

@@ -4,34 +4,34 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 
-// The SDK is a package of its own, because its generator needs another TypeScript than the plane is checked with.
+// The SDK is a separate package, because its generator needs another TypeScript than the plane.
 
 export const SDK_FOLDER = join(PROJECT_ROOT, 'sdk')
-/** Its generated part, from the folder of the SDK. */
+/** The folder of its generated part, relative to the SDK. */
 export const GENERATED = 'src/generated'
 const OUTPUT_MAX_BYTES = 16 * 2 ** 20
 const runFile = promisify(execFile)
 
-/** Installs the generator and the compiler of the SDK, unless they are there in the versions that its manifest names. */
+/** Installs the generator and the compiler of the SDK, unless the versions in its manifest are already installed. */
 export async function installSdkTools(): Promise<void> {
   const { devDependencies } = readJson<{ devDependencies: Record<string, string> }>('package.json')
   const missing = Object.entries(devDependencies).filter(([name, version]) => installedVersion(name) !== version)
   if (missing.length > 0) await runInSdk('npm', ['ci', '--no-audit', '--no-fund'])
 }
 
-/** Writes the generated part of the SDK from the committed API document into a folder, which is made anew. */
+/** Generates the SDK's client from the committed API document into a folder, which is emptied first. */
 export async function generateSdk(folder = join(SDK_FOLDER, GENERATED)): Promise<void> {
   await installSdkTools()
   await runSdkTool('openapi-ts', ['--silent', '--no-log-file'], { SDK_OUTPUT: folder })
 }
 
-/** Runs a program that the SDK brings along, by default in its folder. */
+/** Runs a program from the SDK's dependencies, by default in the SDK's folder. */
 export function runSdkTool(name: string, args: readonly string[], env: Record<string, string> = {}, cwd = SDK_FOLDER): Promise<string> {
   return runInSdk(join(SDK_FOLDER, 'node_modules/.bin', name), args, env, cwd)
 }
 
 async function runInSdk(program: string, args: readonly string[], env: Record<string, string> = {}, cwd = SDK_FOLDER): Promise<string> {
-  // npm tells its programs where they are by variables that would point npm at the plane's own package.
+  // npm passes paths to its programs in variables that would point npm at the plane's own package.
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
   const options = { cwd, env: { ...clean, ...env }, maxBuffer: OUTPUT_MAX_BYTES }
   try {

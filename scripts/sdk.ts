@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GENERATED, generateSdk, runSdkTool, SDK_FOLDER } from './sdk-tools.ts'
 
-// Generates the typed client from docs/openapi-v2.json. With --check it changes nothing, and fails when the committed client is another.
+// Generates the typed client from docs/openapi-v2.json. With --check it changes nothing, and fails if the committed client differs.
 
 if (process.argv.includes('--check')) await checkSdk()
 else {

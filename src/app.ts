@@ -15,7 +15,7 @@ import { restApi } from './http/rest-api.ts'
 import { sshApi } from './http/ssh-api.ts'
 import { v1Api } from './http/v1/v1-api.ts'
 
-/** Every surface but the job API, which `worker.ts` serves before the router. */
+/** The router: every API but the job API, load-balanced endpoints and HTTP ports of pods, which `worker.ts` serves before it. */
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.use('*', requestContext)

@@ -19,7 +19,7 @@ import { masterSecrets, requireSecret } from './platform/seal.ts'
 export interface Env extends SessionVariables, ConsoleVariables, AwsVariables {
   DB: D1Database
   ASSETS: Fetcher
-  /** What a plane on one machine knows of its disk (PLC-3); a deployed plane has none. */
+  /** The disk facts of a plane on one machine (PLC-3); absent in a deployed plane. */
   MACHINE?: Fetcher
   ENDPOINT: DurableObjectNamespace<EndpointRpc>
   HOST: DurableObjectNamespace<HostRpc>
@@ -28,7 +28,7 @@ export interface Env extends SessionVariables, ConsoleVariables, AwsVariables {
   RATE_LIMITER: DurableObjectNamespace<RateLimiterRpc>
   WEBHOOK_SENDER: DurableObjectNamespace<WebhookSenderRpc>
   POD_LOG: DurableObjectNamespace<PodLogRpc>
-  /** Older lines of logs; without it they are dropped. */
+  /** Storage for older log lines; without it they are dropped. */
   LOGS?: R2Bucket
   BASE_URL: string
   SERVERLESS_URL: string
@@ -66,96 +66,96 @@ export interface Env extends SessionVariables, ConsoleVariables, AwsVariables {
 
 const DEFAULT_INTERNAL_DOMAIN = 'podplane.internal'
 
-/** What the operator has set. */
+/** The operator's settings, parsed. */
 export interface Settings {
   baseUrl: string | null
   serverlessUrl: string | null
-  /** The domain below which each load-balancing endpoint has a name of its own (CFG-1); null: they answer below `/lb/` (LB-2). */
+  /** The domain below which each load-balancing endpoint has its own host name (CFG-1); null: endpoints answer below `/lb/` (LB-2). */
   lbDomain: string | null
-  /** The domain below which each HTTP port of a pod has a name of its own (NET-1); null: they answer below `/proxy/` alone. */
+  /** The domain below which each HTTP port of a pod has its own host name (NET-1); null: ports answer only below `/proxy/`. */
   podProxyDomain: string | null
   logLevel: LogLevel
-  /** Interval of worker pings, milliseconds; a worker SDK divides it by 1000 and spins below that. */
+  /** Interval of worker pings, milliseconds. A worker SDK divides it by 1000 in integers, so less than 1000 makes it spin. */
   workerPingIntervalMs: number
-  /** Rate and concurrency of the job API (LIM-1). */
+  /** Rate and concurrency limits of the job API (LIM-1). */
   jobLimits: JobLimitSettings
-  /** Which of the hosts that fit is best for a pod. */
+  /** Which of the fitting hosts a pod is placed on. */
   placementStrategy: PlacementStrategy
   /** The domain of the names under which pods of an account reach one another (NET-3). */
   internalDomain: string
-  /** Where pods are reached over SSH without a port of their own (NET-2); null: nowhere. */
+  /** Address of the SSH proxy, for pods without an SSH port of their own (NET-2); null: no proxy. */
   sshProxy: { host: string; port: number } | null
-  /** The only host, with its port if that is not the scheme's own, that serves the operator API; null: every host (PP-222). */
+  /** The only host (with its port, if not the scheme's default) that serves the operator API; null: every host (PP-222). */
   adminHost: string | null
-  /** Addresses of the users whose webhooks may call private hosts; null: everybody's (PP-224). */
+  /** E-mail addresses of the users whose webhooks may call private hosts; null: all users (PP-224). */
   webhookAllowUsers: readonly string[] | null
   /** Private hosts that webhooks may call (HOOK-7). */
   webhookAllow: WebhookAllowList
-  /** Webhook attempts under way to one receiver at a time (PP-31). */
+  /** Concurrent webhook attempts to one receiver (PP-31). */
   webhooksPerReceiver: number
-  /** How long a host is offline before it counts as lost, milliseconds (HOST-37). */
+  /** Time offline after which a host counts as lost, milliseconds (HOST-37). */
   hostLostAfterMs: number
-  /** The most that a job waits for its silent host, milliseconds (HOST-36). */
+  /** Longest time that a job waits for its silent host, milliseconds (HOST-36). */
   hostSilenceMaxMs: number
-  /** How long the row of a terminated pod stays, milliseconds (PP-234). */
+  /** Time for which the row of a terminated pod is retained, milliseconds (PP-234). */
   terminatedPodsKeptMs: number
-  /** How long a row of the audit log stays, milliseconds (AUD-10). */
+  /** Time for which a row of the audit log is retained, milliseconds (AUD-10). */
   auditKeptMs: number
-  /** How long the intervals behind daily sums stay, milliseconds (BIL-42). */
+  /** Time for which the intervals behind daily sums are retained, milliseconds (BIL-42). */
   usageKeptMs: number
-  /** What all that runs of an account may cost an hour unless its operator says otherwise, millionths of a USD (BIL-20). */
+  /** Default limit on the hourly cost of all running resources of an account, millionths of a USD (BIL-20). */
   spendLimitMicrosPerHour: number
-  /** Whose sign-in is taken for that of a user (SES-1); null: nobody's. */
+  /** The identity provider whose tokens sign users in (SES-1). */
   sessions: SessionSettings
   console: ConsoleSettings
-  /** API v1 is mapped onto v2 instead of answering 410 (LEG-4). */
+  /** Whether API v1 is mapped onto v2 instead of answering 410 (LEG-4). */
   v1Adapter: boolean
   graphql: GraphqlSettings
-  /** Whose role pulls from delegated ECR repositories (REG-6); a text says why nobody's. */
+  /** The plane's AWS identity for pulls from delegated ECR repositories (REG-6), or a text that says why there is none. */
   aws: AwsSettings
 }
 
-/** Of GraphQL. */
+/** Settings of the GraphQL API. */
 export interface GraphqlSettings {
-  /** A pod that is created there needs a name that no other live pod of the account has (GQL-19). */
+  /** Whether a pod created through GraphQL needs a name that no other live pod of the account has (GQL-19). */
   hasOwnPodNames: boolean
-  /** Since when it is deprecated, and when it ends, milliseconds (GQL-29); null: nobody says. */
+  /** Dates of its deprecation and its end, milliseconds since 1970 (GQL-29); null: not set. */
   deprecatedAtMs: number | null
   sunsetAtMs: number | null
-  /** A browser is shown an editor for documents (GQL-31): for development only. */
+  /** Whether browsers get an editor for documents (GQL-31): for development only. */
   hasEditor: boolean
 }
 
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
 const MIN_PING_INTERVAL_MS = 1000
-/** A host may be offline 10 s after its last beat, and stops its work 29 s after it: what is given up earlier could still run. */
+/** A host may be offline 10 s after its last heartbeat, and stops its work 29 s after it. Work that is given up earlier could still run. */
 const MIN_HOST_LOST_AFTER_MS = 30_000
 const DEFAULT_SSH_PORT = 22
 const DEFAULT_PING_INTERVAL_MS = 10_000
 const DEFAULT_HOST_LOST_AFTER_MS = 5 * 60_000
 const DEFAULT_HOST_SILENCE_MAX_MS = 10 * 60_000
-/** A terminated pod is looked at by its host for a while. */
+/** The agent still reads a terminated pod for a while after it has ended. */
 const MIN_TERMINATED_PODS_KEPT_MS = 3_600_000
 const DAY_MS = 24 * 3_600_000
 const DEFAULT_AUDIT_KEEP_DAYS = 365
-/** The month that runs and the one before it can always be read in hours and intervals. */
+/** The current and the previous month stay readable by the hour and by interval. */
 const MIN_USAGE_KEEP_DAYS = 62
 const DEFAULT_USAGE_KEEP_DAYS = 365
 const DEFAULT_SPEND_LIMIT_USD = 80
 const MAX_SPEND_LIMIT_USD = 1_000_000_000
 const MICROS_PER_USD = 1_000_000
 const DEFAULT_TERMINATED_PODS_KEPT_MS = 30 * 24 * 3_600_000
-/** One for first attempts, one for later ones. */
+/** One for first attempts and one for retries. */
 const MIN_WEBHOOKS_PER_RECEIVER = 2
 const MAX_WEBHOOKS_PER_RECEIVER = 128
 const DEFAULT_WEBHOOKS_PER_RECEIVER = 64
 
-/** By the bindings that they were read from, which an isolate is given once. */
+/** Cache by bindings, which an isolate receives once. */
 const known = new WeakMap<Env, Settings>()
 
 /**
- * The operator's variables, read once an isolate; a value that cannot be used falls back to its documented default. Throws without the secrets
- * that keys and seals are made of: a plane without them would serve everybody who knows that (PP-210).
+ * Parses the operator's variables, once per isolate; an unusable value falls back to its documented default. Throws if the secrets for keys
+ * and seals are missing: anyone could forge the credentials of such a plane (PP-210).
  */
 export function readSettings(env: Env): Settings {
   const read = known.get(env)
@@ -224,7 +224,7 @@ function readDuration(text: string | undefined, minMs: number, defaultMs: number
   return Number.isFinite(given) && given >= minMs ? Math.floor(given) : defaultMs
 }
 
-// An empty text is no number of dollars, although it is one for `Number`.
+// An empty string is not an amount, although `Number` converts it to 0.
 function readUsd(text: string | undefined, defaultUsd: number): number {
   const given = Number(text)
   return text?.trim() && given >= 0 && given <= MAX_SPEND_LIMIT_USD ? Math.floor(given) : defaultUsd

@@ -38,7 +38,7 @@ export default {
   },
 } satisfies ExportedHandler<Env>
 
-/** What keeps the plane from serving anybody (PP-210); null when there is nothing. */
+/** Returns the configuration error that keeps the plane from serving requests (PP-210); null if there is none. */
 function setUp(env: Env): string | null {
   try {
     setLogLevel(readSettings(env).logLevel)

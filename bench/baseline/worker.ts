@@ -5,7 +5,7 @@ interface Env {
   ROWS: DurableObjectNamespace<Rows>
 }
 
-/** One row per request, inserted the naive way: one statement, one flush to disk. */
+/** Inserts one row per request in the naive way: one statement, one flush to disk. */
 export class Rows extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)

@@ -1,9 +1,10 @@
-/** Header of a request that goes past the plane's front; its value is the door. */
+/** Header that names a door, which bypasses the plane's front. */
 export const DOOR_HEADER = 'x-bench-door'
 
 /**
- * `direct`: the call goes to the endpoint's object without key check and limits; `rest`: so does one to REST. The others run inside the object, `count`
- * times; time stands still inside a Worker, so the caller has to measure, and `nothing` tells what the way costs. `hostStatements`: how
- * many statements the objects of hosts have sent to D1 so far.
+ * Entry points into the plane for measurements. `direct`: the call goes to the endpoint's object without key check and limits; `rest`: the
+ * same for a REST call. The others run inside the object, `count` times. A Worker's clock stands still while it computes, so the caller
+ * measures the time, and `nothing` measures the cost of the call itself. `hostStatements`: number of D1 statements that the host objects
+ * have sent.
  */
 export type Door = 'direct' | 'rest' | 'hostStatements' | 'nothing' | 'fill' | 'insert' | 'takeAndFinish' | 'trim' | 'size'

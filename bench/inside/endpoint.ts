@@ -11,32 +11,32 @@ const DAY_MS = 24 * 60 * 60_000
 const ID_RANDOM_BYTES = 10
 const RESULT = { kind: 'result', output: '{"ok":true}', error: null, stopWorker: false } as const
 
-/** The endpoint object with its steps callable one by one, as often as a measurement needs. */
+/** The endpoint object with steps that a measurement can call repeatedly. */
 export class OpenEndpointObject extends EndpointObject {
   /** A commit without any operation. */
   async nothing(): Promise<void> {
     await this.core.transact(() => undefined)
   }
 
-  /** Queues jobs the quick way, all in one operation. */
+  /** Inserts jobs fast, all in one operation. */
   async fill(count: number, input: string): Promise<void> {
     await this.core.transact(() => {
       for (let i = 0; i < count; i++) this.insertJob(input)
     })
   }
 
-  /** Inserts of requests that arrived together: one commit, a savepoint each. */
+  /** Inserts of concurrent requests: one commit, one savepoint each. */
   async insert(count: number, input: string): Promise<void> {
     await Promise.all(Array.from({ length: count }, () => this.core.transact(() => this.insertJob(input))))
   }
 
-  /** One worker takes a job and posts its result, again and again, in one commit. */
+  /** One worker takes a job and posts its result, `count` times, in one commit. */
   async takeAndFinish(count: number): Promise<void> {
     const worker = await this.core.transact(() => this.enlistWorker())
     await Promise.all(Array.from({ length: count }, () => this.core.transact((tx) => this.cycle(worker, tx))))
   }
 
-  /** Makes the queue shorter again. */
+  /** Removes jobs from the queue. */
   async trim(count: number): Promise<void> {
     await this.core.transact(() => {
       for (const job of this.core.state.jobs.queued(count)) {
@@ -72,7 +72,7 @@ export class OpenEndpointObject extends EndpointObject {
     takeResult(tx, jobId, { ...from, delivery: null }, () => RESULT)
   }
 
-  // The one worker that the plane wants here has no host to start on: it is said to run.
+  // The one worker that the plane wants has no host to start on, so it is marked as running.
   private enlistWorker(): ReadyWorker {
     const [planned] = this.core.state.workers.all()
     if (!planned) throw new Error('the endpoint wants no worker')

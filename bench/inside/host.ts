@@ -3,12 +3,15 @@ import type { Env } from '../../src/env.ts'
 
 let statements = 0
 
-/** Statements that the objects of hosts have prepared for D1 since this process started. Hosts share the isolate, and so the count. */
+/**
+ * Returns the number of D1 statements that host objects have prepared since this process started. Hosts share the isolate, and so the
+ * count.
+ */
 export function statementsOfHosts(): number {
   return statements
 }
 
-/** The host object, whose way to D1 is counted. */
+/** The host object, with its D1 statements counted. */
 export class CountingHostObject extends HostObject {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, { ...env, DB: countStatements(env.DB) })

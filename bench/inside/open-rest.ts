@@ -19,7 +19,7 @@ app.use('*', async (c, next) => {
 })
 app.route('/', registered())
 
-/** The routes of templates as they are, for one caller who is looked up once: no key check, no limits, no cap of bodies. */
+/** Calls the routes of templates for one caller who is authenticated once: without key check, limits and body cap. */
 export function callOpenly(request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response> {
   return app.fetch(request, env, ctx)
 }

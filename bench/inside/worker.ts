@@ -9,7 +9,7 @@ import { OpenEndpointObject } from './endpoint.ts'
 import { CountingHostObject, statementsOfHosts } from './host.ts'
 import { callOpenly } from './open-rest.ts'
 
-// The plane's own Worker; a request that names a door goes past its front. All others pay for the look at one header.
+// The plane's own Worker; a request that names a door bypasses its front. Other requests pay only for the check of one header.
 
 export default {
   fetch(request, env, ctx) {

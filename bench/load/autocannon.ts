@@ -1,7 +1,7 @@
 import autocannon from 'autocannon'
 import { CONNECTIONS, type LoadResult, type Target } from './target.ts'
 
-/** The load generator that comes with the packages. A request costs it about 40 us of processor time. */
+/** The load generator among the installed packages. One request takes about 40 us of its processor time. */
 export async function runAutocannon(target: Target, seconds: number): Promise<LoadResult> {
   const { url, method, headers = {}, body } = target
   const result = await autocannon({

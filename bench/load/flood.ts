@@ -3,34 +3,36 @@ import { formatApiKey } from '../../src/domain/key-text.ts'
 import { headersOf, JOB_BODY } from '../job-calls.ts'
 import { HttpConnection } from './http-connection.ts'
 
-// A program of its own, so that what it costs to make a flood is not measured as a delay of those beside it. It starts with `FloodTarget` as
-// its first message, pours until the second, and says then what it sent.
+// A separate program, so that the cost of generating the flood does not delay the measured calls. It starts with a `FloodTarget` as its
+// first message, floods until the second message, and then reports the number of requests.
 
-/** Whose flood it is: an account with default quotas, and an endpoint of its own. */
+/** The target of the flood: an account with default quotas, and its own endpoint. */
 export interface FloodTarget {
   url: string
   apiKey: string
   endpointId: string
 }
 
-/** What was sent, and how much of it the plane failed to serve. */
+/** Number of requests sent, and of those that the plane failed to serve. */
 export interface FloodResult {
   sent: number
   faults: number
 }
 
-/** One kind of request, on so many connections, each as soon as the one before is answered. */
+/** One kind of request, on a number of connections, each as soon as the previous one is answered. */
 interface Flood {
   connections: number
   send(connection: HttpConnection, n: number): Promise<{ status: number }>
 }
 
 const MEMBERS = 800_000
-/** As the proxy in front of a plane writes it: without it a plane knows no addresses, and bounds nothing by them (PP-200). */
+/**
+ * The header that a proxy in front of a plane sets: without it a plane knows no client addresses, and has no limits by address (PP-200).
+ */
 const FROM = { 'x-forwarded-for': '198.51.100.7' }
 const SERVER_FAULT = 500
 
-/** What a neighbour can think of, and somebody without an account. */
+/** The worst requests of another tenant, and of a client without an account. */
 function floodsOf({ apiKey, endpointId }: FloodTarget): Flood[] {
   const headers = headersOf({ apiKey })
   const wide = `{"input":{},${Array.from({ length: MEMBERS }, (_, i) => `"k${i}":1`).join(',')}}`
@@ -65,7 +67,7 @@ async function pour(url: string, flood: Flood): Promise<void> {
     try {
       if ((await flood.send(connection, n)).status >= SERVER_FAULT) result.faults += 1
     } catch {
-      // A body that was refused before its end: the connection is cut, and the flood goes on over another.
+      // The connection was closed because a body was refused before its end; the flood continues on another connection.
       connection.close()
       connection = await HttpConnection.open(url)
     }

@@ -5,10 +5,7 @@ export interface Answer {
   body: string
 }
 
-/**
- * One HTTP/1.1 connection that carries one request at a time. A general client would spend more of this machine's time
- * than the plane that is measured.
- */
+/** One HTTP/1.1 connection with one request at a time. A general client would use more processor time than the measured plane. */
 export class HttpConnection {
   private readonly socket: Socket
   private readonly host: string
@@ -71,7 +68,7 @@ export class HttpConnection {
 
 const HEAD_END = '\r\n\r\n'
 
-/** The answer in `bytes`, or undefined while it is not complete. */
+/** Parses an answer; undefined while it is not complete. */
 function parseAnswer(bytes: Buffer): Answer | undefined {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd === -1) return undefined

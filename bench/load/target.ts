@@ -1,4 +1,4 @@
-/** One request, made again and again. */
+/** One request, sent repeatedly. */
 export interface Target {
   url: string
   method: 'GET' | 'POST'
@@ -12,5 +12,5 @@ export interface LoadResult {
   failures: number
 }
 
-/** Requests that are under way at any time. */
+/** Concurrent requests. */
 export const CONNECTIONS = 32

@@ -7,18 +7,21 @@ interface Job {
   id: string
 }
 
-/** Cycles per second of taking a job and posting its result, all workers side by side. The queue must hold more than they can finish. */
+/**
+ * Returns the cycles per second of taking a job and posting its result, with all workers in parallel. The queue must hold more jobs than
+ * they can finish.
+ */
 export async function measureCycles(url: string, workers: readonly WorkerAccess[], seconds: number, batch: number): Promise<number> {
   const startedAt = performance.now()
   const until = startedAt + seconds * 1000
-  // Batches keep as many posts in flight with fewer workers.
+  // With batches, fewer workers keep the same number of posts in flight.
   const busy = workers.slice(0, Math.ceil(workers.length / batch))
   const counts = await Promise.all(busy.map((worker) => loop(url, worker, batch, () => performance.now() < until)))
   return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - startedAt) / 1000)
 }
 
 async function loop(url: string, worker: WorkerAccess, batch: number, goesOn: () => boolean): Promise<number> {
-  // A worker posts the results of a batch side by side, so each connection of the loop has as many for them.
+  // A worker posts the results of a batch in parallel, so it has one connection for each.
   const taker = await HttpConnection.open(url)
   const posters = await Promise.all(Array.from({ length: batch }, () => HttpConnection.open(url)))
   let done = 0
@@ -39,7 +42,7 @@ export async function takeJobs(connection: HttpConnection, worker: WorkerAccess,
   const answer = await connection.request('GET', `${path}&job_in_progress=1`, { authorization: worker.key })
   if (answer.status !== 200) throw new Error(`take answered ${answer.status}: ${answer.body || 'the queue is empty'}`)
   const body: unknown = JSON.parse(answer.body)
-  // The shape is the worker protocol's; a wrong one would fail at the next call.
+  // The shape is defined by the worker protocol; a wrong one would fail at the next call.
   return (Array.isArray(body) ? body : [body]) as Job[]
 }
 

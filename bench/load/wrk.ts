@@ -7,10 +7,10 @@ import { CONNECTIONS, type LoadResult, type Target } from './target.ts'
 
 const execute = promisify(execFile)
 
-/** Long enough that a slow machine is measured as slow, not as broken. */
+/** Long enough that a slow machine is measured as slow instead of failing. */
 const TIMEOUT = '30s'
 
-/** The load generator `wrk`: a request costs it half of what it costs one in JavaScript, so more is left for what is measured. */
+/** Runs the load generator `wrk`. It needs half the processor time of a JavaScript generator, so more is left for the measured plane. */
 export async function runWrk(program: string, target: Target, seconds: number): Promise<LoadResult> {
   const directory = mkdtempSync(join(tmpdir(), 'podplane-wrk-'))
   try {
@@ -24,7 +24,7 @@ export async function runWrk(program: string, target: Target, seconds: number): 
   }
 }
 
-// JSON strings are Lua strings as long as they are plain text, which ours are.
+// A JSON string of plain text, as used here, is also a Lua string.
 function scriptOf({ method, headers = {}, body }: Target): string {
   const lines = [`wrk.method = ${JSON.stringify(method)}`]
   for (const [name, value] of Object.entries(headers)) lines.push(`wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`)
@@ -32,7 +32,7 @@ function scriptOf({ method, headers = {}, body }: Target): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Reads what `wrk` prints. Throws when it is something else. */
+/** Parses the report of `wrk`. Throws if the format is unknown. */
 export function parseReport(report: string): LoadResult {
   const perSecond = Number(/^Requests\/sec: *([\d.]+)/m.exec(report)?.[1])
   const requests = Number(/^ *(\d+) requests in/m.exec(report)?.[1])

@@ -21,7 +21,7 @@ interface BullMqPackage {
 const QUEUE = 'bench'
 const TOKEN = 'bench'
 
-/** BullMQ on a Redis server, which flushes every write. */
+/** BullMQ on a Redis server that flushes every write. */
 export async function openBullMq(socketPath: string): Promise<PeerQueue> {
   const { Queue, Worker } = await loadPackage<BullMqPackage>('bullmq')
   const options: Connection = { connection: { path: socketPath, maxRetriesPerRequest: null } }

@@ -1,11 +1,11 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 
-/** A program that was started, and what it wrote when it was ready. */
+/** A started program, and the output that showed its readiness. */
 export interface Child extends AsyncDisposable {
   ready: RegExpExecArray
 }
 
-/** Starts a program and waits until its output matches `readyWhen`. Throws what it wrote when it ends before. */
+/** Starts a program and waits until its output matches `readyWhen`. Throws its output if it ends before. */
 export async function startChild(program: string, args: readonly string[], readyWhen: RegExp, options: SpawnOptions = {}): Promise<Child> {
   const child = spawn(program, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
   const ready = await waitForOutput(child, readyWhen)
@@ -13,7 +13,7 @@ export async function startChild(program: string, args: readonly string[], ready
     ready,
     async [Symbol.asyncDispose]() {
       const ended = new Promise((resolve) => child.once('close', resolve))
-      // PostgreSQL ends its connections on this signal instead of waiting for them; to the others it is as good as any.
+      // On this signal PostgreSQL closes its connections instead of waiting for them; the other programs do not distinguish it from others.
       child.kill('SIGINT')
       await ended
     },

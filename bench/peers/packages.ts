@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { PROJECT_ROOT } from '../../src/local/paths.ts'
 
-// The peers are no dependencies of the project: who wants the comparison installs them, here or in a directory that PEERS_DIR names.
+// The peers are not dependencies of the project: install them for the comparison, here or in the directory that PEERS_DIR names.
 const DIRECTORY = resolve(process.env.PEERS_DIR || PROJECT_ROOT)
 const { resolve: locate } = createRequire(join(DIRECTORY, 'package.json'))
 
@@ -16,7 +16,7 @@ export function hasPackage(name: string): boolean {
   }
 }
 
-/** A package as its own types describe it; `T` names the part that is used. */
+/** Imports a package; `T` declares the used part of its types. */
 export async function loadPackage<T>(name: string): Promise<T> {
   return (await import(pathToFileURL(locate(name)).href)) as T
 }

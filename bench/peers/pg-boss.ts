@@ -9,14 +9,14 @@ interface Boss {
   complete(name: string, id: string, data: object): Promise<unknown>
 }
 type BossClass = new (options: { connectionString: string; max: number; schedule: boolean }) => Boss
-/** Up to version 10 the package is the class, from 11 on it names it. */
+/** Up to version 10 the package's default export is the class; from 11 on the export is named. */
 type PgBossPackage = { PgBoss: BossClass } | { PgBoss?: undefined; default: BossClass }
 
 const QUEUE = 'bench'
-/** As many as there are requests at a time would only make the server switch between them. */
+/** One connection per request would only make the server switch between them. */
 const CONNECTIONS = 16
 
-/** pg-boss on a PostgreSQL server, which flushes every commit. */
+/** pg-boss on a PostgreSQL server that flushes every commit. */
 export async function openPgBoss(connectionString: string): Promise<PeerQueue> {
   const pgBoss = await loadPackage<PgBossPackage>('pg-boss')
   const PgBoss = pgBoss.PgBoss ?? pgBoss.default

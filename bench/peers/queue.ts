@@ -3,10 +3,13 @@ export interface TakenJob {
   input: unknown
 }
 
-/** What a queue has to do to be compared: the plane's main job, with nothing around it. Each promise resolves once its change is on disk. */
+/**
+ * The operations that every compared queue must have: the plane's main task, without anything around it. Each promise resolves once its
+ * change is on disk.
+ */
 export interface PeerQueue {
   submit(input: unknown): Promise<string>
-  /** At most so many jobs, which nobody else gets now. */
+  /** Takes at most `count` jobs; no other caller receives them. */
   take(count: number): Promise<TakenJob[]>
   finish(jobId: string, output: unknown): Promise<void>
 }

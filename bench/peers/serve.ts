@@ -5,8 +5,8 @@ import { openPgBoss } from './pg-boss.ts'
 import type { PeerQueue } from './queue.ts'
 import { openSqlite } from './sqlite.ts'
 
-// A process of its own, as the plane's runtime is: `node bench/peers/serve.ts <peer> <address of its storage>` serves the peer's queue
-// over HTTP, under the paths that the bench's workers use, and prints its URL. It ends when its standard input does.
+// A separate process, as the plane's runtime is: `node bench/peers/serve.ts <peer> <address of its storage>` serves the peer's queue over
+// HTTP, under the paths that the bench's workers use, and prints its URL. It ends when its standard input closes.
 
 interface FastifyRequest {
   params: Record<string, string>

@@ -3,7 +3,7 @@ import { chownSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Child, startChild } from './child.ts'
 
-/** A running database server and where to reach it. */
+/** A running database server and its address. */
 export interface DatabaseServer {
   process: Child
   address: string
@@ -14,9 +14,9 @@ interface Owner {
   gid: number
 }
 
-/** PostgreSQL as it comes, with its files and its socket in `directory`. */
+/** PostgreSQL with its default settings, with its files and its socket in `directory`. */
 export async function startPostgres(program: string, directory: string): Promise<DatabaseServer> {
-  // It refuses to run as root.
+  // PostgreSQL refuses to run as root.
   const owner = process.getuid?.() === 0 ? findOwner('postgres') : undefined
   if (owner !== undefined) chownSync(directory, owner.uid, owner.gid)
   const data = join(directory, 'data')
@@ -31,7 +31,7 @@ export async function startPostgres(program: string, directory: string): Promise
   return { process: process_, address: `postgres://bench@/postgres?host=${directory}` }
 }
 
-/** Redis with a flush of every write, with its files and its socket in `directory`. */
+/** Redis that flushes every write, with its files and its socket in `directory`. */
 export async function startRedis(program: string, directory: string): Promise<DatabaseServer> {
   const address = join(directory, 'redis.sock')
   const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']

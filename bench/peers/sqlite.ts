@@ -7,7 +7,7 @@ const SCHEMA = `
   CREATE TABLE jobs (id INTEGER PRIMARY KEY, state INTEGER NOT NULL DEFAULT 0, input TEXT NOT NULL, output TEXT);
   CREATE INDEX queued ON jobs (id) WHERE state = 0;`
 
-/** The least that a queue can be: one table in a file, written by one process, every commit flushed. */
+/** A minimal queue: one table in a file, written by one process, every commit flushed. */
 export function openSqlite(path: string): PeerQueue {
   const database = new DatabaseSync(path)
   database.exec(SCHEMA)

@@ -8,13 +8,13 @@ import { type DatabaseServer, startPostgres, startRedis } from './servers.ts'
 
 export type PeerName = 'pg-boss' | 'sqlite' | 'bullmq'
 
-/** A queue of somebody else, served over HTTP. */
+/** Another project's queue, served over HTTP. */
 export interface Peer extends AsyncDisposable {
   name: PeerName
   url: string
 }
 
-/** What a peer needs: packages, and a database server that is found on the path. */
+/** Requirements of a peer: packages, and a database server on the path. */
 interface Needs {
   packages: string[]
   program?: string
@@ -28,7 +28,7 @@ const NEEDS: Record<PeerName, Needs> = {
 }
 export const PEER_NAMES = Object.keys(NEEDS) as PeerName[]
 
-/** What this machine lacks to run a peer, in words; null when nothing is missing. */
+/** Describes the missing requirements of a peer on this machine; null if there are none. */
 export function describeMissing(name: PeerName): string | null {
   const { packages, program } = NEEDS[name]
   const missing = packages.filter((needed) => !hasPackage(needed))
@@ -36,7 +36,7 @@ export function describeMissing(name: PeerName): string | null {
   return program !== undefined && findOnPath(program) === undefined ? `${program} on the path` : null
 }
 
-/** Starts a peer that lacks nothing, with fresh storage. */
+/** Starts a peer with fresh storage. All its requirements must be met. */
 export async function startPeer(name: PeerName): Promise<Peer> {
   await using stack = new AsyncDisposableStack()
   const directory = mkdtempSync(join(tmpdir(), `podplane-${name}-`))

@@ -16,8 +16,8 @@ import { measureUpgrade } from './rows/upgrade.ts'
 import { Lab } from './support/lab.ts'
 import { formatTable, isBad, type Row, seconds } from './support/report.ts'
 
-// `npm run reliability`: kills, cuts and fills a plane of its own and counts what was lost. `npm run reliability -- restart clocks` for some
-// rows, `--short` for smaller counts. Needs root for mounts, loop devices and namespaces. README.md says how each row is done.
+// `npm run reliability`: kills, cuts and fills a plane of its own and counts losses. `npm run reliability -- restart clocks` runs only
+// these rows, `--short` uses smaller counts. It needs root for mounts, loop devices and namespaces. README.md describes each row.
 
 const ROWS: Record<string, (lab: Lab) => Promise<Row[]>> = {
   crash: measureCrashes,
@@ -74,5 +74,5 @@ for (const [name, measure] of Object.entries(ROWS)) {
   }
 }
 process.stdout.write(`${formatTable(measured)}\n`)
-// Calls that are still under way would hold it.
+// Calls that are still in progress would keep the process alive.
 process.exit(broken > 0 ? 2 : measured.some(isBad) ? 1 : 0)

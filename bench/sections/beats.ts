@@ -18,7 +18,7 @@ interface Measured {
   statementsPerBeat: number
 }
 
-/** Beats that one plane process acknowledges while so many hosts are linked, each sending the next as soon as it may. */
+/** Heartbeats per second that one plane process acknowledges from a number of linked hosts, each sending the next one at once. */
 export async function measureBeats(): Promise<Row[]> {
   await using plane = await startBenchPlane()
   const directory = mkdtempSync(join(tmpdir(), 'podplane-beats-'))

@@ -18,7 +18,7 @@ interface Biller {
   email: string
 }
 
-/** What the bill of the last 30 days costs whoever asks for it: with usage of one team and of many, of a year. */
+/** Latency of the bill of the last 30 days, with a year of usage of one account and of many. */
 export async function measureBilling(): Promise<Row[]> {
   await using plane = await startBenchPlane()
   const few = await newBiller(plane, 'few@podplane.local')
@@ -49,7 +49,7 @@ function teamOf(database: DatabaseSync, { email }: Biller): string {
   return String(row.id)
 }
 
-// Ten minutes each, evenly over a year and over some pods.
+// Intervals of ten minutes each, spread evenly over a year and over some pods.
 function fill(database: DatabaseSync, team: string, rows: number): void {
   const startMs = Date.now() - YEAR_MS
   database.exec(`INSERT INTO usage (workload_id, sequence, kind, resource_id, team_id, started_at, ended_at, gpu_nanos_per_hour, gpu_micros)
@@ -58,7 +58,7 @@ function fill(database: DatabaseSync, team: string, rows: number): void {
     FROM (SELECT i, ${startMs} + i * ${Math.floor((YEAR_MS - INTERVAL_MS) / rows)} AS at FROM n)`)
 }
 
-/** Milliseconds of each round. */
+/** Returns the latency of each round, milliseconds. */
 async function timeBills({ url }: BenchPlane, { apiKey }: Biller): Promise<number[]> {
   const times: number[] = []
   for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {

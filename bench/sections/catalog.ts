@@ -9,10 +9,10 @@ const DATA_CENTERS = ['EU-RO-1', 'US-KS-2', 'CA-MTL-1', 'AP-JP-1', 'OC-AU-1']
 const GPUS = 8
 const WARM_READS = 100
 const COLD_READS = 5
-/** An isolate remembers hosts for 5 s. */
+/** An isolate caches hosts for 5 s. */
 const UNTIL_COLD_MS = 5_100
 
-/** The catalog with the availability of every GPU type at a thousand hosts: with the hosts remembered, and with them read. */
+/** Latency of the catalog with the availability of every GPU type on a thousand hosts, with and without cached hosts. */
 export async function measureCatalog(): Promise<Row[]> {
   await using plane = await startBenchPlane()
   await plane.rewrite(fillFleet)
@@ -48,7 +48,7 @@ async function read(plane: BenchPlane, path: string): Promise<number> {
   return took
 }
 
-// Every second machine is full, so that what does not fit is looked at too.
+// Every second host is full, so that the query also processes hosts that do not fit.
 function fillFleet(database: DatabaseSync): void {
   const host = database.prepare(`INSERT INTO hosts (id, name, data_center_id, status, public_key_x, epoch, inventory, vcpu_total, vcpu_free,
     memory_mb_total, memory_mb_free, disk_gb_total, disk_gb_free, created_at) VALUES (?, ?, ?, 'ONLINE', ?, 1, ?, 128, 128, 1048576, 1048576, 4000, 4000, 0)`)

@@ -5,10 +5,13 @@ import { amountRow, type Row } from '../report.ts'
 
 const ROUNDS = 15
 const PROGRAM = join(PROJECT_ROOT, 'dist/podplane.mjs')
-/** Of a shell that feels as if nothing had to be loaded. */
+/** Target of the start time, milliseconds: at this speed the start is not noticeable. */
 const START_MS = 120
 
-/** How long `podplane` takes until it says something, beside a Node that does nothing: the fastest of some rounds, which others of this machine have left alone. */
+/**
+ * Time until `podplane` prints something, compared with an empty Node program: the minimum of several rounds, which other processes disturb
+ * least.
+ */
 export async function measureCli(): Promise<Row[]> {
   execFileSync(process.execPath, [join(PROJECT_ROOT, 'scripts/build.ts')])
   const [bare, help, action] = [timed('-e', '0'), timed(PROGRAM, '--help'), timed(PROGRAM, 'completion', 'bash')]

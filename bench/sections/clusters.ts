@@ -18,7 +18,10 @@ interface Provisioned {
   gone: number
 }
 
-/** Clusters on machines that need no time themselves: from the request to the answer, to all members running, and from DELETE to nothing left. */
+/**
+ * Times of clusters on hosts that answer at once: from the request to the answer, to all members running, and from DELETE until everything
+ * is removed.
+ */
 export async function measureClusters(): Promise<Row[]> {
   await using plane = await startBenchPlane()
   const directory = mkdtempSync(join(tmpdir(), 'podplane-clusters-'))

@@ -5,10 +5,10 @@ import { type BenchPlane, startBenchPlane } from '../setup.ts'
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const LOOKS = 7
 const GOAL_MS = 1_500
-/** What a page shows once it has read something: the list of pods of an account that has none. */
+/** Text of a page that has loaded its data: the pod list of an account without pods. */
 const USEFUL = 'No pods yet'
 
-/** From the address to the first useful sight of the console: by a browser that has nothing yet, and by one that has looked before. */
+/** Time from opening the console until it is useful: in a fresh browser, and in one with a warm cache. */
 export async function measureConsole(): Promise<Row[]> {
   await using plane = await startBenchPlane()
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })

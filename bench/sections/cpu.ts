@@ -18,10 +18,12 @@ const TICK_US = 10_000
 const STEPS = ['bare', 'run', 'status', 'ping', 'cycles', 'cyclesBatch'] as const
 type Step = (typeof STEPS)[number]
 
-/** Processor time of the runtime for one operation, beside a bare handler measured back to back: steady where rates are not. */
+/**
+ * Processor time of the runtime for one operation, compared with a bare handler measured back to back. It is steady where rates are not.
+ */
 export async function measureCpu(): Promise<Row[]> {
   await using plane = await startBenchPlane()
-  // Of this runtime: a plane takes notice of each that this process starts.
+  // Read before the baseline starts, because the plane records every runtime that this process starts.
   const pid = plane.pid()
   await using baseline = await startBaseline()
   const queue = await startQueue(plane)
@@ -53,7 +55,10 @@ async function measureRound(queue: Queue, pid: number, baseline: { url: string; 
   return { bare, run, status, ping, cycles, cyclesBatch }
 }
 
-/** Pings of a worker that holds a job, and ends it afterwards: what it held and lists no more would be lost (LSE-5). */
+/**
+ * Cost of a ping by a worker that holds a job. The job is finished afterwards: a held job that the worker stops listing would be lost
+ * (LSE-5).
+ */
 async function pingCostUs({ url, workers: [worker] }: Queue, pid: number): Promise<number> {
   if (!worker) throw new Error('the endpoint has no worker')
   const connection = await HttpConnection.open(url)
@@ -66,7 +71,7 @@ async function pingCostUs({ url, workers: [worker] }: Queue, pid: number): Promi
   return cost
 }
 
-/** Microseconds of a process for each operation, of so many a second. */
+/** Returns the processor time of a process per operation, microseconds, given the measurement of its rate. */
 async function costUs(pid: number, perSecond: () => Promise<number>): Promise<number> {
   const before = usedUs(pid)
   const rate = await perSecond()
@@ -75,6 +80,6 @@ async function costUs(pid: number, perSecond: () => Promise<number>): Promise<nu
 
 function usedUs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  // utime and stime, counted from the field behind the name.
+  // utime and stime, counted from the field after the name.
   return (Number(fields[11]) + Number(fields[12])) * TICK_US
 }

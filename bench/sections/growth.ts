@@ -5,11 +5,11 @@ import { type BenchPlane, createEndpoint, startBenchPlane } from '../setup.ts'
 const LEVELS = [1_000, 100_000, 1_000_000]
 const FILL_BATCH = 20_000
 const ROUNDS = 20
-/** Operations of one call. */
+/** Operations per call. */
 const OPERATIONS = { nothing: 0, insert: 2_000, takeAndFinish: 300 }
 type Measured = keyof typeof OPERATIONS
 
-/** A queue of some length, and what operations on it cost: microseconds each, one value a round. */
+/** A queue of a given length, and the cost of operations on it: microseconds each, one value per round. */
 interface Grown {
   length: number
   endpointId: string
@@ -18,12 +18,12 @@ interface Grown {
   take: number[]
 }
 
-/** What inserts and takes cost inside the object when many jobs wait, and what each of them occupies. */
+/** Cost of inserts and takes inside the object while many jobs wait, and the storage of each job. */
 export async function measureGrowth(): Promise<Row[]> {
   await using plane = await startBenchPlane()
   const queues: Grown[] = []
   for (const length of LEVELS) queues.push(await growQueue(plane, length))
-  // Round by round over all lengths, so that the machine's drift meets each of them alike.
+  // The lengths alternate round by round, so that the drift of the machine affects all of them alike.
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const queue of queues) await measureRound(plane, queue)
   }
@@ -49,7 +49,7 @@ async function growQueue(plane: BenchPlane, length: number): Promise<Grown> {
   return { length, endpointId, bytesPerJob, insert: [], take: [] }
 }
 
-// The object counts its queue when it starts, so the first answer waits for it.
+// The object counts its queue when it starts, so the first answer waits for that.
 async function describeFirstAnswer(plane: BenchPlane, queue: Grown | undefined): Promise<Row> {
   if (!queue) throw new Error('no queue has grown')
   const startedAt = performance.now()

@@ -11,11 +11,11 @@ const WAKE_SAMPLES = 400
 const FLOOR_SAMPLES = 1_000
 const STEADY_PER_SECOND = 200
 const STEADY_SECONDS = 3
-/** Time for the workers' takes to reach the object before the first submit. */
+/** Time for the workers' takes to reach the object before the first submit, milliseconds. */
 const PARK_MS = 500
 const TARGET: Latencies = { p50: 1, p99: 3 }
 
-/** How long those who wait at the plane wait, beside what the client and the machine need for the simplest answers. */
+/** Latencies of waiting callers, compared with the time that client and machine need for the simplest answers. */
 export async function measureLatency(): Promise<Row[]> {
   await using plane = await startBenchPlane()
   await using baseline = await startBaseline()
@@ -31,7 +31,7 @@ export async function measureLatency(): Promise<Row[]> {
   ]
 }
 
-/** Milliseconds of requests that go one after the other. */
+/** Latencies of sequential requests. */
 async function measureFloor(url: string, path: string, body: string | undefined): Promise<Latencies> {
   const connection = await HttpConnection.open(url)
   const delays: number[] = []
@@ -44,7 +44,7 @@ async function measureFloor(url: string, path: string, body: string | undefined)
   return percentiles(delays)
 }
 
-/** When each job came back to somebody who waited, for those who ask before and for those who ask after. */
+/** Arrival time of each job at a waiting caller. A caller may ask for the time before or after the arrival. */
 class Arrivals {
   private readonly known = new Map<string, PromiseWithResolvers<number>>()
 
@@ -55,7 +55,7 @@ class Arrivals {
   }
 }
 
-/** Milliseconds from posting a result to the answer of the `/runsync` that waits for it. */
+/** Milliseconds from posting a result to the answer of the `/runsync` call that waits for it. */
 async function measureParkedReplies(queue: Queue): Promise<Latencies> {
   const [worker] = queue.workers
   const [connection, ...callers] = await openMany(queue.url, 1 + PARKED)
@@ -78,7 +78,7 @@ async function measureParkedReplies(queue: Queue): Promise<Latencies> {
   return percentiles(delays)
 }
 
-/** Milliseconds from a submit to the answer of the take that waited for it, all workers waiting. */
+/** Milliseconds from a submit to the answer of a take that waits for it, with all workers waiting. */
 async function measureWakeUps(queue: Queue): Promise<Latencies> {
   const connections = await openMany(queue.url, queue.workers.length)
   const arrivals = new Arrivals()
@@ -111,8 +111,8 @@ async function serve(connection: HttpConnection, worker: WorkerAccess, arrivals:
 }
 
 /**
- * Milliseconds from a submit to its answer, submits being sent at a fixed rate whether or not earlier ones were answered:
- * a closed loop would hide the time that requests wait for each other.
+ * Milliseconds from a submit to its answer, at a fixed rate of submits whether or not earlier ones were answered: a closed loop would hide
+ * the time that requests wait for each other.
  */
 async function measureAtRate(queue: Queue): Promise<Latencies> {
   const idle = await openMany(queue.url, STEADY_PER_SECOND)

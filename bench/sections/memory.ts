@@ -7,11 +7,11 @@ import { type BenchPlane, createEndpoint, startBenchPlane } from '../setup.ts'
 const COUNTS = [1, 100, 1_000]
 const SIDE_BY_SIDE = 8
 
-/** Memory of the runtime while objects of so many endpoints are active, and how fast it starts with their data present. */
+/** Memory of the runtime with a number of active endpoint objects, and the time of its start with their data present. */
 export async function measureMemory(): Promise<Row[]> {
   await using plane = await startBenchPlane()
   const endpointIds = await createEndpoints(plane, COUNTS.at(-1) ?? 0)
-  // A fresh process: what creating them took is not what they occupy.
+  // Measured in a fresh process, because creating the endpoints needs more memory than keeping them active.
   const restartMs = await plane.restart()
   const used: { count: number; kilobytes: number }[] = []
   for (const count of COUNTS) {
@@ -36,7 +36,7 @@ async function createEndpoints(plane: BenchPlane, count: number): Promise<string
   return ids
 }
 
-// An object leaves memory after some seconds without a call, so all of them are asked in quick succession.
+// An object leaves memory after some seconds without a call, so all of them are called in quick succession.
 async function askHealth(plane: BenchPlane, endpointIds: readonly string[]): Promise<void> {
   const connection = await HttpConnection.open(plane.url)
   for (const id of endpointIds) {

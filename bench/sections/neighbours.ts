@@ -12,23 +12,26 @@ import { type BenchPlane, createAccount, createEndpoint, startBaseline, startBen
 type Call = [method: string, path: string, body?: string]
 
 const PER_SECOND = 50
-/** Two of the windows in which limits count: each begins with what the flood may do in ten seconds, and is quieter then. */
+/** Length of two windows of the limits, in seconds: in each, the flood uses up its ten-second limits first and is quieter afterwards. */
 const SECONDS = 20
-/** Time for the flood to be at its full height. */
+/** Time until the flood has reached its full rate, milliseconds. */
 const RISE_MS = 2_000
 const FLOOD = join(import.meta.dirname, '../load/flood.ts')
 const WORST_RATIO = 3
-/** The flood takes what processor the plane and the measured calls leave: elsewhere it is made on machines of others. */
+/**
+ * Niceness of the flood: it gets the processor time that the plane and the measured calls leave, because in production it comes from other
+ * machines.
+ */
 const FLOOD_NICENESS = 10
 const MOST_MEGABYTES = 400
 
 /**
- * How long the calls of one account take while another, and nobody, send all that they can; and what that leaves in memory. A Worker that only
- * answers stands beside it under the same flood: what that one loses is the runtime's (adr/0023), what the plane loses more is the plane's.
+ * Latency of one account's calls while another account, and a client without an account, flood the plane, and the memory use afterwards. A
+ * trivial Worker is measured under the same flood: its slowdown is due to the runtime (adr/0023), any further slowdown to the plane.
  */
 export async function measureNeighbours(): Promise<Row[]> {
   const floor = await measureFloor()
-  // The limits of the job API are those of a deployed plane.
+  // An empty value selects the job API limits of a deployed plane.
   await using plane = await startBenchPlane({ JOB_LIMITS: '' })
   const endpointId = await createEndpoint(plane, { min: 0, max: 20 })
   const calls: Record<string, () => Call> = {
@@ -59,7 +62,7 @@ export async function measureNeighbours(): Promise<Row[]> {
   return rows
 }
 
-/** What the same requests do to a Worker that reads none of them. */
+/** Slowdown of a Worker that ignores the same requests. */
 async function measureFloor() {
   await using baseline = await startBaseline()
   const call = (): Call => ['GET', '/bare']
@@ -69,7 +72,7 @@ async function measureFloor() {
   return { quiet, loud, sent }
 }
 
-/** Runs `measure` beside the flood, once that is at its full height. */
+/** Runs `measure` during the flood, once the flood has reached its full rate. */
 async function during<T>(target: FloodTarget, measure: () => Promise<T>): Promise<{ measured: T; sent: number }> {
   const child = fork(FLOOD)
   try {
@@ -87,7 +90,7 @@ async function during<T>(target: FloodTarget, measure: () => Promise<T>): Promis
   }
 }
 
-/** Milliseconds of calls that are sent at a fixed rate, whether or not earlier ones were answered. */
+/** Latencies of calls at a fixed rate, whether or not earlier ones were answered. */
 async function measureCalls(plane: Pick<BenchPlane, 'url' | 'apiKey'>, call: () => Call): Promise<Latencies> {
   const idle: HttpConnection[] = []
   const delays: number[] = []
@@ -104,7 +107,7 @@ async function measureCalls(plane: Pick<BenchPlane, 'url' | 'apiKey'>, call: () 
       if (answer.status !== 200) failed.push(new Error(`${path} answered ${answer.status}: ${answer.body}`))
     }
     const known = idle.pop()
-    // One that was idle for seconds may have been closed meanwhile.
+    // A connection that was idle for seconds may have been closed meanwhile.
     const isAnswered =
       known !== undefined &&
       (await ask(known).then(

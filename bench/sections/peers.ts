@@ -15,7 +15,7 @@ const PREFILL_SECONDS = 1
 
 type Measured = 'submit' | 'cycles' | 'cyclesBatch'
 
-/** What our own numbers should be, measured in those of each peer. */
+/** Targets of the plane's numbers, relative to each peer. */
 const GOALS: Record<PeerName, Partial<Record<Measured, Goal>>> = {
   'pg-boss': { submit: { atLeast: 2 }, cycles: { atLeast: 2 }, cyclesBatch: { atLeast: 1.8 } },
   sqlite: { submit: { atLeast: 1.2 } },
@@ -32,7 +32,7 @@ interface Contender {
   prefill(): Promise<unknown>
 }
 
-/** Other job queues, each behind HTTP and flushing every commit, beside the plane; those that this machine has. */
+/** Compares the plane with other job queues, each behind HTTP and flushing every commit, as far as this machine has them. */
 export async function measurePeers(): Promise<Row[]> {
   const absent = PEER_NAMES.flatMap((name) => describeAbsence(name))
   const present = PEER_NAMES.filter((name) => describeMissing(name) === null)

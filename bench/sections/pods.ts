@@ -14,19 +14,19 @@ const FEW_PODS = 1_000
 const MANY_PODS = 10_000
 const HOSTS = 1_000
 const OTHER_TENANTS = 100
-/** Of all of them together. */
+/** Total of all other tenants. */
 const OTHER_PODS = 100_000
 const HOST_WAIT_MS = 10_000
 const LIST_ROUNDS = 60
 const PAGE = 100
 const START_ROUNDS = 12
 
-/** What a list of many pods costs, and what a pod costs beside the container that it is. */
+/** Cost of a list of many pods, and of a pod compared with its container alone. */
 export async function measurePods(): Promise<Row[]> {
   return [...(await measureLists()), ...(await measureStarts())]
 }
 
-/** Milliseconds of one page, one value a round. */
+/** Milliseconds of one page, one value per round. */
 interface Listed {
   few: number[]
   many: number[]
@@ -46,7 +46,7 @@ async function measureLists(): Promise<Row[]> {
   await Promise.all([warmUp(alone), warmUp(shared)])
   const listed: Listed = { few: [], many: [], manyAmongOthers: [], whole: [] }
   const page = `/v2/pods?limit=${PAGE}`
-  // Round by round, so that the machine's drift meets each of them alike.
+  // The lists alternate round by round, so that the drift of the machine affects all of them alike.
   for (let round = 0; round < LIST_ROUNDS; round += 1) {
     listed.few.push(await timeList(alone.url, small, page, PAGE))
     listed.many.push(await timeList(alone.url, alone.apiKey, page, PAGE))
@@ -61,7 +61,7 @@ async function measureLists(): Promise<Row[]> {
   ]
 }
 
-/** Hosts that are there have been spoken to before: the first call of all makes their objects. */
+/** The first call creates the objects of the hosts, which a running plane already has. */
 async function warmUp({ url, apiKey }: BenchPlane): Promise<void> {
   for (let call = 0; call < 2; call += 1) {
     const response = await fetch(`${url}/v2/pods`, { headers: { authorization: `Bearer ${apiKey}` } })
@@ -70,7 +70,7 @@ async function warmUp({ url, apiKey }: BenchPlane): Promise<void> {
 }
 
 async function timeList(url: string, apiKey: string, path: string, expected: number): Promise<number> {
-  // One that was idle while another plane answered may have been closed.
+  // An idle connection may have been closed while another plane was measured.
   const connection = await HttpConnection.open(url)
   const startedAt = performance.now()
   const { status, body } = await connection.request('GET', path, { authorization: `Bearer ${apiKey}` })
@@ -81,7 +81,10 @@ async function timeList(url: string, apiKey: string, path: string, expected: num
   return tookMs
 }
 
-/** Gives accounts this many running pods, spread over all hosts, and strangers theirs: each is a copy of one that was really created. */
+/**
+ * Gives the accounts and other tenants (`strangers`) this many running pods, spread over all hosts. Each pod is a copy of one that was
+ * really created.
+ */
 async function fill(plane: BenchPlane, accounts: readonly { apiKey: string; pods: number }[], strangers = 0): Promise<void> {
   const joinedAtMs = Date.now()
   await plane.joinHost()
@@ -122,7 +125,7 @@ function copyRows(database: DatabaseSync, table: string, count: number, source: 
     INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM ${table}, numbers WHERE id = (${source})`)
 }
 
-/** Milliseconds from the request to the start that the engine notes, and to RUNNING as a client sees it. */
+/** Milliseconds from the request to the start time that the engine records, and to RUNNING as a client sees it. */
 async function measureStarts(): Promise<Row[]> {
   const image = await busyboxImage()
   const fleet = await Fleet.start({ hosts: { bench: { simulateGpus: `${GPU_TYPE}:2` } } })
@@ -130,7 +133,7 @@ async function measureStarts(): Promise<Row[]> {
   const started: number[] = []
   const seen: number[] = []
   try {
-    // Of the first round the caches are cold.
+    // The first round has cold caches and is not counted.
     for (let round = 0; round <= START_ROUNDS; round += 1) {
       const alone = await timeDockerRun(image)
       const pod = await timeCreate(fleet, image)

@@ -9,7 +9,7 @@ const ROUNDS = 5
 const SECONDS = 2
 const TEMPLATES = 20
 
-/** What key check, cap of bodies and limiter add to a read of REST that asks D1 once. */
+/** Cost of key check, body cap and rate limit for a REST read with one D1 query. */
 export async function measureReads(): Promise<Row[]> {
   await using plane = await startBenchPlane()
   const client = createApiClient(plane.url, plane.apiKey)
@@ -27,7 +27,7 @@ interface BothWays {
   whole: number[]
 }
 
-// By turns, and each first as often as second: the machine's speed drifts.
+// The two alternate, and each is first equally often, because the machine's speed drifts.
 async function measureBothWays(url: string, apiKey: string): Promise<BothWays> {
   const headers = { authorization: `Bearer ${apiKey}` }
   const whole: Target = { url, method: 'GET', headers }

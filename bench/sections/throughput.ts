@@ -13,7 +13,7 @@ const PREFILL = 12_000
 
 type Measured = 'bare' | 'hono' | 'insert' | 'direct' | 'run' | 'rpc' | 'status' | 'cycles' | 'cyclesBatch'
 
-/** Requests per second of the plane, beside a Worker that does hardly anything. */
+/** Requests per second of the plane, compared with a nearly empty Worker. */
 export async function measureThroughput(): Promise<Row[]> {
   await using plane = await startBenchPlane()
   await using baseline = await startBaseline()
@@ -23,7 +23,7 @@ export async function measureThroughput(): Promise<Row[]> {
   return describe(rounds)
 }
 
-// What is compared is measured back to back, because the machine's speed drifts.
+// Compared values are measured back to back, because the machine's speed drifts.
 async function measureRound(queue: Queue, baselineUrl: string): Promise<Record<Measured, number>> {
   const rate = (target: Target) => measureRate(target, SECONDS)
   const baseline = (path: string): Target => ({ url: baselineUrl + path, method: 'GET' })
@@ -41,7 +41,7 @@ async function measureRound(queue: Queue, baselineUrl: string): Promise<Record<M
   return { bare, hono, insert, ...submits, rpc, status, cycles, cyclesBatch }
 }
 
-// The two differ by little, so neither may be the one that comes later.
+// The two differ by little, so neither is always measured second.
 async function measureSubmits(queue: Queue): Promise<{ direct: number; run: number }> {
   const half = (target: Target) => measureRate(target, SECONDS / 2)
   const early = { direct: await half(directSubmitTarget(queue)), run: await half(submitTarget(queue)) }

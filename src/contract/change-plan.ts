@@ -4,7 +4,7 @@ import { queryFlag } from './query-values.ts'
 
 const DRY_RUN = 'Answer what would happen, as a `ChangePlan` with status 200, and change nothing.'
 
-/** Of what can be asked what it would do (DRY-1). */
+/** Query of operations that support `dryRun` (DRY-1). */
 export const DryRunQuery = z.object({ dryRun: queryFlag().meta({ description: DRY_RUN, param: { name: 'dryRun', in: 'query' } }) })
 
 const RESOURCE_KINDS = [
@@ -81,7 +81,7 @@ export const ChangeEffect = z
   })
 export type ChangeEffect = z.infer<typeof ChangeEffect>
 
-/** What a change would do (DRY-1). */
+/** The preview of a change (DRY-1). */
 export const ChangePlan = z
   .object({
     action: z.string().meta({ description: 'As the audit log names it.', example: 'pods.terminate' }),
@@ -107,7 +107,7 @@ export const ChangePlan = z
   })
 export type ChangePlan = z.infer<typeof ChangePlan>
 
-/** What a change answers: what it is about as it is now, or with `dryRun` what would happen (DRY-5). */
+/** Returns the schema of a change's answer: the resource, or with `dryRun` the plan (DRY-5). */
 export function orChangePlan<Schema extends z.ZodType>(id: string, schema: Schema) {
   return z.union([schema, ChangePlan]).meta({ id, example: ChangePlan.meta()?.example })
 }

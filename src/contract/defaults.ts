@@ -1,13 +1,13 @@
 /**
- * What holds where a create says nothing, whatever else it says: the document names these as `default` (PP-122) and decisions use them.
- * What a template may fill has none here.
+ * Defaults that apply whatever else a create contains: the document names them as `default` (PP-122), and decisions use them. Members that
+ * a template may fill have no default here.
  */
 export const POD_DEFAULTS = { cloud: 'SECURE', onHostLoss: 'WAIT', gpuCount: 1 } as const
 
-/** Of clusters (CLU-11). */
+/** Defaults of clusters (CLU-11). */
 export const CLUSTER_DEFAULTS = { onHostLoss: 'WAIT' } as const
 
-/** Of Serverless endpoints (END-2, END-6, END-7). */
+/** Defaults of Serverless endpoints (END-2, END-6, END-7). */
 export const ENDPOINT_DEFAULTS = {
   type: 'QUEUE',
   cloud: 'SECURE',
@@ -18,10 +18,10 @@ export const ENDPOINT_DEFAULTS = {
   flashboot: 'OFF',
 } as const
 
-/** LIM-4: results are kept at least this long, milliseconds. */
+/** LIM-4: default and shortest retention of results, milliseconds. */
 export const RETENTION_DEFAULTS = { run: 1_800_000, runSync: 60_000 } as const
 
-/** TPL-2. */
+/** Defaults of templates (TPL-2). */
 export const TEMPLATE_DEFAULTS = {
   disk: 10,
   serverless: false,
@@ -31,8 +31,8 @@ export const TEMPLATE_DEFAULTS = {
   startJupyter: true,
 } as const
 
-/** Of jobs: their policy (TMO-1) and how long a held call waits (RUN-4), milliseconds; how many `/requests` lists (PP-47). */
+/** Defaults of jobs: their policy (TMO-1); the wait of a held call (RUN-4) in milliseconds; the page size of `/requests` (PP-47). */
 export const JOB_DEFAULTS = { ttl: 86_400_000, lowPriority: false, wait: 90_000, streamWait: 10_000, requests: 100, interval: 'h' } as const
 
-/** How long a rotated key is still good, seconds (TEAM-22). */
+/** Time for which a rotated key stays valid, seconds (TEAM-22). */
 export const KEY_OVERLAP_SECONDS = 86_400

@@ -1,4 +1,4 @@
-// Words that stand in answers, in columns and in rules: each list once. Their order is the one that documents show.
+// Values that answers, columns and rules share, each list once, in the order in which documents show them.
 
 export const POD_STATUSES = ['PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR', 'TERMINATED'] as const
 export type PodStatus = (typeof POD_STATUSES)[number]
@@ -6,26 +6,29 @@ export type PodStatus = (typeof POD_STATUSES)[number]
 export const POD_ACTIONS = ['start', 'stop', 'restart', 'terminate'] as const
 export type PodAction = (typeof POD_ACTIONS)[number]
 
-/** Who owns a machine: a data center, or somebody who lends it. */
+/** Owner of a machine: a data center, or a third party that lends it. */
 export const CLOUDS = ['SECURE', 'COMMUNITY'] as const
 export type Cloud = (typeof CLOUDS)[number]
 
 export const CLUSTER_TYPES = ['APPLICATION', 'TRAINING', 'SLURM', 'RAY'] as const
 export type ClusterType = (typeof CLUSTER_TYPES)[number]
 
-/** What a member of a cluster is, where its type gives roles. */
+/** Role of a cluster member, in cluster types that have roles. */
 export const CLUSTER_ROLES = ['SLURM_CONTROLLER', 'SLURM_COMPUTE', 'RAY_HEAD', 'RAY_WORKER'] as const
 export type ClusterRole = (typeof CLUSTER_ROLES)[number]
 
-/** Of a pod or a member whose machine is lost. WAIT: kept for its return. REPLACE: started again elsewhere, with an empty container disk. */
+/**
+ * Policy for a pod or member whose host is lost. WAIT: it waits for the host's return. REPLACE: it starts on another host, with an empty
+ * container disk.
+ */
 export const HOST_LOSS_POLICIES = ['WAIT', 'REPLACE'] as const
 export type HostLossPolicy = (typeof HOST_LOSS_POLICIES)[number]
 
-/** What a key may do: all that its maker may, or read all of it, or what its scopes say. */
+/** Permission of a key: all rights of its maker, all read rights, or its scopes only. */
 export const PERMISSIONS = ['ALL', 'READ_ONLY', 'RESTRICTED'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** Where workers of an endpoint may run. */
+/** Clouds in which workers of an endpoint may run. */
 export const ENDPOINT_CLOUDS = [...CLOUDS, 'ALL'] as const
 export type EndpointCloud = (typeof ENDPOINT_CLOUDS)[number]
 
@@ -35,7 +38,7 @@ export type JobState = (typeof JOB_STATES)[number]
 export const WORKER_STATUSES = ['RUNNING', 'IDLE', 'INITIALIZING', 'THROTTLED', 'UNHEALTHY'] as const
 export type WorkerStatus = (typeof WORKER_STATUSES)[number]
 
-/** Whether a machine that is there has a link. */
+/** Whether an enrolled host has a link to the plane. */
 export const HOST_STATUSES = ['ONLINE', 'OFFLINE'] as const
 export type HostStatus = (typeof HOST_STATUSES)[number]
 
@@ -77,7 +80,7 @@ export const COMPLIANCES = [
 ] as const
 export type Compliance = (typeof COMPLIANCES)[number]
 
-/** What is measured of pods, workers and machines (HIS-4). */
+/** Metrics of pods, workers and hosts (HIS-4). */
 export const METRIC_NAMES = [
   'cpu',
   'memory',

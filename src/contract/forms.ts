@@ -1,13 +1,13 @@
-/** What a text has to look like, in words that a refusal can say beside its pattern (PP-177). */
+/** Descriptions of patterns for messages of refusals, by the pattern's source (PP-177). */
 const WANTED = new Map<string, string>()
 
-/** A pattern of the contract with the words for it: "want <words>". */
+/** Registers the description of a pattern ("want <words>") and returns the pattern. */
 export function form(pattern: RegExp, words: string): RegExp {
   WANTED.set(String(pattern), words)
   return pattern
 }
 
-/** The words for a pattern, written as `/…/`; undefined for one without. */
+/** Returns the description of a pattern, given as `/…/`; undefined if it has none. */
 export function wordsFor(pattern: string): string | undefined {
   return WANTED.get(pattern)
 }

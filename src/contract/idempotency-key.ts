@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { form } from './forms.ts'
 
-/** Of the header `Idempotency-Key` (POD-22). */
+/** Longest `Idempotency-Key`, characters (POD-22). */
 const MAX_IDEMPOTENCY_KEY_LENGTH = 128
 
 const VISIBLE_ASCII = form(/^[\x21-\x7e]+$/, 'visible ASCII characters without spaces')

@@ -3,7 +3,7 @@ const MAX_NAME_LENGTH = 255
 /** Longest reference: a name, a tag and a SHA-512 digest. */
 export const MAX_IMAGE_LENGTH = MAX_NAME_LENGTH + ':'.length + 128 + '@sha512:'.length + 128
 
-/** What is said of anything else. */
+/** The message for any other text. */
 export const IMAGE_FORM = 'want an image reference such as docker.io/library/nginx:1.27, without https://'
 
 const HOST_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
@@ -13,12 +13,12 @@ const DIGEST = 'sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}'
 const REFERENCE = new RegExp(
   `^(?<name>(?:(?<domain>${DOMAIN})/)?${PATH_PART}(?:/${PATH_PART})*)(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@(?:${DIGEST}))?$`,
 )
-/** The engine takes such a name for the id of an image. */
+/** Container engines read such a name as the id of an image. */
 const IMAGE_ID = /^[0-9a-f]{64}$/
 
 /**
- * Whether a text is an image reference by the grammar of the registries, `domain/name[:tag][@digest]` (PP-161). Such a text can stand in the
- * path of a URL as it is: it has no scheme, no `..`, no empty part and nothing that ends a path.
+ * Whether a text is an image reference in the grammar of the registries, `domain/name[:tag][@digest]` (PP-161). Such a text is safe in the
+ * path of a URL: it has no scheme, no `..`, no empty part and no character that ends a path.
  */
 export function isImageReference(text: string): boolean {
   if (text.length > MAX_IMAGE_LENGTH) return false

@@ -1,4 +1,4 @@
-/** Every kind of secret that this platform hands out, by the prefix of its text. Redaction, formats and documents follow this table. Pure. */
+/** Every kind of secret that this platform issues, with its text prefix. Redaction, formats and documents use this table. Pure. */
 export const KEY_KINDS = {
   user: 'pp',
   worker: 'ppw',
@@ -10,7 +10,7 @@ export const KEY_KINDS = {
 
 const PREFIXES = Object.values(KEY_KINDS).join('|')
 
-/** Finds all keys of a text that have at least `least` characters behind their prefix, which is the first group. */
+/** Returns a pattern that finds all keys in a text with at least `least` characters after their prefix; the first group is the prefix. */
 export function keyPattern(least: number): RegExp {
   return new RegExp(`\\b(${PREFIXES})_[A-Za-z0-9_-]{${least},}`, 'g')
 }

@@ -7,7 +7,7 @@ const MIN_STEP_SECONDS = 5
 const MAX_STEP_SECONDS = 86_400
 const Moment = z.iso.datetime({ offset: true })
 
-/** Of every answer with series (HIS-5). */
+/** Query of every answer with series (HIS-5). */
 export const MetricsQuery = z.object({
   from: Moment.optional().meta({ description: 'RFC 3339. Without it an hour before `to`.', example: '2026-06-01T12:00:00Z' }),
   to: Moment.optional().meta({ description: 'RFC 3339, exclusive. Without it now.', example: '2026-06-01T13:00:00Z' }),

@@ -12,7 +12,7 @@ export const Pagination = z
   .meta({ id: 'Pagination', example: { nextCursor: null, hasNextPage: false } })
 export type Pagination = z.infer<typeof Pagination>
 
-/** Of a list that is one page (PAG-6). */
+/** Pagination of a list that is always one page (PAG-6). */
 export const WHOLE_PAGE: Pagination = { nextCursor: null, hasNextPage: false }
 
 /** Query of a paginated list (PAG-2, PAG-3).  */

@@ -1,11 +1,11 @@
 import { PROBLEMS, type Problem, type ProblemBody } from './problems.ts'
 
-// The body of a problem in all its forms: whoever refuses a request, in whatever isolate, writes one of these.
+// The body of a problem in all its forms, for every isolate that refuses a request.
 
-/** How a surface of the plane shows a problem. */
+/** The form in which an API of the plane shows a problem. */
 export type ProblemForm = 'rest' | 'jobApi' | 'openai' | 'v1' | 'graphql'
 
-/** An answer as plain data, which crosses isolates cheaply. */
+/** An answer as plain data, which is cheap to pass between isolates. */
 export interface ProblemReply {
   status: number
   body: string
@@ -21,9 +21,9 @@ export interface OpenaiError {
 }
 
 /**
- * The answer that a problem is. REST sends `application/problem+json` (ERR-1); the job API sends the same body as plain `application/json`,
- * because its clients parse without looking at the type (API-3, API-6). `/openai/*` adds what its clients read (PP-42), and API v1 knows a
- * message alone (LEG-2). GraphQL has a list of errors (GQL-5).
+ * Returns the answer for a problem. REST sends `application/problem+json` (ERR-1); the job API sends the same body as `application/json`,
+ * because its clients parse without checking the type (API-3, API-6). `/openai/*` adds the members that its clients read (PP-42), and API
+ * v1 has only a message (LEG-2). GraphQL has a list of errors (GQL-5).
  */
 export function problemReply(problem: Problem, form: ProblemForm): ProblemReply {
   const headers = { ...(problem.status === PROBLEMS.missingToken.status && { 'www-authenticate': 'Bearer' }), ...problem.headers }
@@ -37,12 +37,12 @@ export function problemReply(problem: Problem, form: ProblemForm): ProblemReply 
   return { status: problem.status, body: JSON.stringify(problemBody(problem)), headers: { ...headers, 'content-type': type } }
 }
 
-/** The answer of `/openai/*` that an error is, its own or a worker's. */
+/** Returns the answer of `/openai/*` for an error of the plane or of a worker. */
 export function openaiReply(error: OpenaiError, headers: Record<string, string> = {}): ProblemReply {
   return { status: error.status, body: openaiErrorBody(error), headers: { ...headers, 'content-type': 'application/json' } }
 }
 
-/** What went wrong and where, in one text. */
+/** The detail and all locations in one string. */
 function v1Body({ detail, errors = [] }: Problem): string {
   return JSON.stringify({ message: [detail, ...errors].join(' ') })
 }
@@ -58,17 +58,17 @@ export function problemBody(problem: Problem): ProblemBody {
   }
 }
 
-/** An error of the platform itself. The type follows from the status, as with the original API. */
+/** An error of the platform itself. Its type follows from the status, as in the OpenAI API. */
 export function openaiError(status: number, message: string): OpenaiError {
   return { status, message, type: typeOf(status), code: null }
 }
 
-/** What clients of that API read from an error: the reply's `error` member, and the data of an event (OAI-7). */
+/** The `error` member of a reply, and the data of an error event, for OpenAI clients (OAI-7). */
 export function openaiErrorMember(error: OpenaiError): string {
   return `{"message":${JSON.stringify(error.message)},"type":${JSON.stringify(error.type)},"code":${JSON.stringify(error.code)}}`
 }
 
-/** PP-42: the body of an error reply, for clients of either API: `error` for the one, API-6 for the other. */
+/** PP-42: the body of an error reply for clients of either API: the member `error` for OpenAI clients, API-6 for the others. */
 function openaiErrorBody(error: OpenaiError): string {
   const { status, message } = error
   const fallback = status < 500 ? PROBLEMS.badRequest : PROBLEMS.internal
@@ -85,19 +85,19 @@ function typeOf(status: number): string {
 }
 
 const SERVER_FAULT = 500
-/** Words that a client of GraphQL takes for a reason to ask again (GQL-7): they lead the messages of what passes, and no others. */
+/** Message prefixes that make GraphQL clients retry (GQL-7): temporary errors have them, and no others. */
 const PASSING: Readonly<Record<number, string>> = { 429: 'too many requests', 500: 'internal server error', 503: 'service unavailable' }
 
 /** An error of GraphQL. */
 export interface GraphqlError {
   message: string
-  /** `reasons`: why each machine or type was not taken. */
+  /** `reasons`: why each host or type was rejected. */
   extensions?: { code: string; reasons?: string[] }
 }
 
 /**
- * A problem as clients of GraphQL read one (GQL-4, GQL-5): the message says all, because they read nothing else (GQL-7). That there is no
- * capacity they compare with the text that they know, so its reasons stand beside it (GQL-73).
+ * Returns a problem in the form of GraphQL (GQL-4, GQL-5). The message contains everything, because clients read nothing else (GQL-7).
+ * Clients compare the message of a lack of capacity with a known text, so its reasons are in `extensions` (GQL-73).
  */
 export function graphqlError(problem: Problem): GraphqlError {
   const { status, title, detail, errors = [], code } = problem

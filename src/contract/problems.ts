@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * Every problem the platform answers, by key (ERR-2). Clients match some of these details, so they stay byte for byte;
- * a more specific detail may be given where the rule names one.
+ * All problems of the platform, by key (ERR-2). Clients match some of these details, so they must not change by a byte. A thrower may give
+ * a more specific detail where a rule names one.
  */
 export const PROBLEMS = {
   badRequest: { status: 400, title: 'Bad Request', detail: 'request could not be processed' },
@@ -35,34 +35,34 @@ export const PROBLEMS = {
     detail: 'the plane has no room left to write this; what is stored can be read, and writes work again once its operator has made room',
   },
   timedOut: { status: 504, title: 'Gateway Timeout', detail: 'no answer in time' },
-  /** A status that Cloudflare has made known, for a server that was reached and said nothing. */
+  /** Cloudflare's status for a server that was reached and did not answer. */
   silentServer: { status: 524, title: 'A Timeout Occurred', detail: 'the server was reached and did not answer in time' },
 } as const satisfies Record<string, { status: number; title: string; detail: string }>
 
 export type ProblemKey = keyof typeof PROBLEMS
 
-/** What a thrower may add to the catalogue's entry. */
+/** Members that a thrower may add to an entry of `PROBLEMS`. */
 export interface ProblemOptions {
   detail?: string
-  /** Individual validation failures, each led by a JSONPath-like location (ERR-4). */
+  /** Validation failures, each starting with a JSONPath-like location (ERR-4). */
   errors?: readonly string[]
-  /** For machines (ERR-7): NO_CAPACITY, NO_FREE_GPU, RULE, LOCKED, IN_USE. */
+  /** Code for programs (ERR-7), such as NO_CAPACITY, NO_FREE_GPU, RULE, LOCKED, IN_USE. */
   code?: string
   headers?: Readonly<Record<string, string>>
   cause?: unknown
 }
 
-/** A "no" that a pure decision returns; services turn it into a thrown `Problem`. */
+/** A refusal that a pure decision returns; services turn it into a thrown `Problem`. */
 export interface Refusal extends ProblemOptions {
   key: ProblemKey
 }
 
-/** A request that cannot be done as it stands, and why; `errors` say where, and what to do. */
+/** A 400 refusal with its reason; `errors` name the locations and the next steps. */
 export function badRequest(detail: string, errors?: readonly string[]): Refusal {
   return { key: 'badRequest', detail, ...(errors && { errors }) }
 }
 
-/** The one error type that becomes a response as it is. Throw by key; bodies are never built by hand. */
+/** The only error type that is turned into a response unchanged. Throw it by key; do not build bodies by hand. */
 export class Problem extends Error {
   readonly key: ProblemKey
   readonly status: number
@@ -87,7 +87,7 @@ export class Problem extends Error {
   }
 }
 
-/** Turns a domain's refusal into the error that answers the request. */
+/** Converts a domain's refusal into a throwable error. */
 export function problemOf(refusal: Refusal): Problem {
   return new Problem(refusal.key, refusal)
 }

@@ -4,15 +4,16 @@ const WHOLE_NUMBER = /^-?\d{1,15}$/
 const NUMBER = /^-?\d{1,15}(\.\d+)?$/
 
 /**
- * A whole number of a query. Values of a query are text; `z.coerce` would read an empty one as 0 and `0x10` as 16, so only digits are
- * read and anything else is told as the text that it is (ERR-4).
+ * An integer in a query. Query values are strings; `z.coerce` would read an empty one as 0 and `0x10` as 16, so only digits are parsed, and
+ * any other value is reported as a string (ERR-4).
  */
 export function queryInteger(min: number, max: number, byDefault: number) {
   return z.preprocess(readDigits, z.number().int().min(min).max(max)).default(byDefault)
 }
 
 /**
- * A whole number of a query of the job API, brought between its bounds; a fraction is cut, and what is no number means the default (API-11).
+ * An integer in a query of the job API, clamped to its bounds. A fraction is cut off, and a value that is not a number gives the default
+ * (API-11).
  */
 export function clampedInteger(min: number, max: number, byDefault: number) {
   const clamp = (value: unknown) => {
@@ -22,12 +23,12 @@ export function clampedInteger(min: number, max: number, byDefault: number) {
   return z.preprocess(clamp, z.number().int().min(min).max(max)).default(byDefault)
 }
 
-/** The number that digits stand for; anything else as it is. */
+/** Returns the number that a string of digits denotes; any other value unchanged. */
 export function readDigits(value: unknown): unknown {
   return typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : value
 }
 
-/** A switch of a query: `true`, `false`, `1` or `0` in any case, as clients of different languages write them (PP-124). */
+/** A boolean in a query: `true`, `false`, `1` or `0` in any case, as clients of different languages send them (PP-124). */
 export function queryFlag() {
   return z
     .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'insensitive' })

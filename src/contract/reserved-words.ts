@@ -1,6 +1,6 @@
 /**
- * First path segments under `/v2` that belong to REST (CFG-2, GEN-5); anything else there is an endpoint id of the job API.
- * An endpoint id is never one of these, or its queue could not be reached.
+ * First path segments under `/v2` that belong to REST (CFG-2, GEN-5); any other segment is an endpoint id of the job API. An endpoint id is
+ * never one of these words, because its queue would be unreachable.
  */
 export const RESERVED_WORDS = [
   'account',
@@ -25,7 +25,7 @@ export const RESERVED_WORDS = [
 
 const RESERVED: ReadonlySet<string> = new Set(RESERVED_WORDS)
 
-/** Says whether `/v2/<word>` is REST's (CFG-2). */
+/** Whether `/v2/<word>` belongs to REST (CFG-2). */
 export function isReservedWord(word: string): boolean {
   return RESERVED.has(word)
 }

@@ -1,31 +1,31 @@
 import type { BudgetName } from './accounts/budgets.ts'
 
 /**
- * For whom something is counted: the person behind all accounts that it has made, one account, or the network address of who has shown no key yet.
- * A bound of a machine or of the plane alone is none of these: whoever comes first would have all of it.
+ * The party that use is counted for: the person behind all accounts that they have created, one account, or the network address of a client
+ * that has not authenticated. A bound per host or per plane is none of these: the first user could take all of it.
  */
 export const CHARGED = ['person', 'account', 'address'] as const
 
-/** Something that accounts share and that has an end (SHR-5). */
+/** A finite resource that accounts share (SHR-5). */
 export interface SharedResource {
   charged: (typeof CHARGED)[number]
-  /** The most that one may have while others are there. */
+  /** The largest share of one party while others use the resource. */
   share: string
-  /** What one that holds nothing yet finds, however much the others hold. */
+  /** The amount available to a party that holds nothing yet, however much the others hold. */
   reserve: string
-  /** Files, with what they export, that refuse what is more. */
+  /** Files, with their exports, that refuse further use. */
   at: readonly [string, ...string[]]
-  /** Rules that say so: one of those files names one of them. */
+  /** Rules that define the bound; at least one of those files names one of them. */
   rules: readonly [string, ...string[]]
   budgets?: readonly BudgetName[]
-  /** Tables whose rows it bounds: of D1 by their name, of an object as `<folder>/<name>`. */
+  /** Tables whose number of rows it bounds: tables of D1 by name, tables of a Durable Object as `<folder>/<name>`. */
   tables?: readonly string[]
 }
 
 const OWN = 'all of its own: nothing of others is counted with it'
 const BUDGET = 'a budget, PP-203; adr/0050'
 
-/** Every finite thing that accounts share, by its name. One that is new gets a row: docs/adding-things.md says how. */
+/** All finite resources that accounts share, by name. A new one needs a row: see docs/adding-things.md. */
 export const SHARED_RESOURCES = {
   'REST requests': {
     charged: 'person',

@@ -1,4 +1,4 @@
-/** RFC 3339 in UTC with `Z`, seconds precision (GEN-2). */
+/** Formats a time, given in milliseconds since 1970, as RFC 3339 in UTC with `Z` and seconds precision (GEN-2). */
 export function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }

@@ -3,13 +3,16 @@ import { wordsFor } from './forms.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** Most failed checks that one answer names, and most characters of one: an answer is no larger than what was asked (PP-202). */
+/** Most failed checks in one answer, and longest text of one, so that an answer is not larger than its request (PP-202). */
 const MAX_ERRORS = 50
 const MAX_ERROR_CHARS = 500
 /** Most names and options that one failed check lists. */
 const MAX_NAMES = 20
 
-/** Each failed check as `<location>: <problem>` (ERR-4), the first ones of many (PP-202). `input` is the value that was checked. */
+/**
+ * Describes each failed check as `<location>: <problem>` (ERR-4), up to `MAX_ERRORS` of them (PP-202). `input` is the value that was
+ * checked.
+ */
 export function describeIssues(issues: readonly Issue[], input: unknown): string[] {
   const told = issues.flatMap(withinForm)
   const shown = told.slice(0, MAX_ERRORS).map((issue) => shorten(describeIssue(issue, input)))
@@ -17,7 +20,10 @@ export function describeIssues(issues: readonly Issue[], input: unknown): string
   return more > 0 ? [...shown, `$: and ${more} more`] : shown
 }
 
-/** Of a choice of forms of which one fits but for what it holds, that is what is wrong: `null` beside an object is no help there. */
+/**
+ * If exactly one option of a union fits the value except for its members, returns the failures of that option: a mention of `null` beside
+ * an object would not help.
+ */
 function withinForm(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const fitting = issue.errors.filter((inner) => inner.length > 0 && inner.every(({ path }) => path.length > 0))
@@ -32,11 +38,11 @@ function shorten(text: string): string {
 
 function describeIssue(issue: Issue, input: unknown): string {
   const found = valueAt(input, issue.path)
-  // The parent is where a member is missing from, so that is the location.
+  // A missing member is reported at its parent.
   if (found === undefined && issue.path.length > 0 && isTypeIssue(issue)) {
     return `${locationOf(issue.path.slice(0, -1))}: missing property '${String(issue.path.at(-1))}'`
   }
-  // A name that is not allowed is told of the object that holds it.
+  // A name that is not allowed is reported at the object that contains it.
   const path = issue.code === 'invalid_key' ? issue.path.slice(0, -1) : issue.path
   return `${locationOf(path)}: ${describe(issue, found)}`
 }
@@ -64,13 +70,16 @@ function describe(issue: Issue, found: unknown): string {
   }
 }
 
-/** A pattern that failed, and which form is wanted (PP-177). */
+/** Describes a pattern that did not match, with the wanted form (PP-177). */
 function mismatch(issue: Issue | undefined): string {
   const words = issue?.code === 'invalid_format' && 'pattern' in issue ? wordsFor(String(issue.pattern)) : undefined
   return words === undefined ? 'does not match pattern' : `does not match pattern: want ${words}`
 }
 
-/** A discriminated union names its options; of a plain one, the first option that lists values tells the most. */
+/**
+ * Describes a failed union: a discriminated one by its options, a plain one by the first option that lists values, which is the most
+ * specific.
+ */
 function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>, found: unknown): string {
   const options = 'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : []
   if (options.length > 0) return `value must be one of ${quoted(options)}`
@@ -88,7 +97,7 @@ function locationOf(path: readonly PropertyKey[]): string {
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => {
-    // A list of a query is one text with commas (ERR-5).
+    // A list in a query is one string with commas (ERR-5).
     if (typeof value === 'string' && typeof key === 'number') return value.split(',')[key]
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
     return (value as Record<PropertyKey, unknown>)[key]
@@ -105,7 +114,7 @@ function wantedType(expected: string): string {
   return expected === 'int' ? 'integer' : expected
 }
 
-/** JSON Schema's name of the bound: a minimum of a number, a length of a text, a count of a list. */
+/** JSON Schema's name of the bound: minimum for a number, minLength for a string, minItems for an array. */
 function boundName(bound: 'min' | 'max', origin: string): string {
   if (origin === 'string') return `${bound}Length`
   return origin === 'array' ? `${bound}Items` : `${bound}imum`
@@ -114,7 +123,7 @@ function boundName(bound: 'min' | 'max', origin: string): string {
 function sizeOf(value: unknown, origin: string): string {
   if (Array.isArray(value)) return String(value.length)
   if (typeof value === 'string' && origin === 'array') return String(value.split(',').length)
-  // A number of a query or a header comes as text.
+  // A number in a query or a header arrives as a string.
   return typeof value === 'string' && origin === 'string' ? String(value.length) : String(value)
 }
 

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** What an option changes. `TWO_CHANGES`: no single one would do. `STOP`: something of the account that holds the room. */
+/**
+ * The kind of change that an option makes. `TWO_CHANGES`: no single change would suffice. `STOP`: stops a resource of the account that
+ * holds the capacity.
+ */
 export const OPTION_KINDS = [
   'START',
   'RECREATE',

@@ -37,7 +37,7 @@ const INFO = {
   description: 'Users, keys, quotas and machines. Opened by the operator key, and by sessions of operators.',
 }
 
-/** The operator API (AUT-4a). No rate limit: its callers are operators. */
+/** The operator API (AUT-4a). It has no rate limit, because its callers are operators. */
 export function adminApi(): OpenAPIHono<AppEnv> {
   const app = openApiApp()
   registerSecurity(app, 'The operator key: `Authorization: Bearer <key>`. In a browser, the session of an operator.')
@@ -67,7 +67,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   return app
 }
 
-/** PP-222: where `ADMIN_HOST` names a host, the operator API is nowhere else, as if there were none. */
+/** PP-222: where `ADMIN_HOST` names a host, the operator API answers 404 under every other host. */
 async function requireAdminHost(c: AppContext, next: Next): Promise<void> {
   const { adminHost } = readSettings(c.env)
   if (adminHost !== null && new URL(c.req.url).host !== adminHost) throw new Problem('pathNotFound')

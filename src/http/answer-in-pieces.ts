@@ -2,11 +2,11 @@ import type { Context, TypedResponse } from 'hono'
 import { inPieces } from '../platform/yield-thread.ts'
 import type { AppEnv } from './app-env.ts'
 
-/** Items of a list that are written at once: a few milliseconds. */
+/** Items of a list that are serialized in one step; a step takes a few milliseconds. */
 const AT_ONCE = 100
 const JSON_TYPE = 'application/json'
 
-/** A body whose text is long: as bytes, piece by piece, so that no other request waits for all of it (BIL-41, RATE-22). */
+/** Encodes a long text piece by piece and yields in between, so that other requests do not wait for the whole of it (BIL-41, RATE-22). */
 export async function bodyInPieces(pieces: AsyncIterable<string>): Promise<Uint8Array<ArrayBuffer>> {
   const [encoder, encoded] = [new TextEncoder(), [] as Uint8Array[]]
   for await (const piece of pieces) encoded.push(encoder.encode(piece))
@@ -19,13 +19,13 @@ export async function bodyInPieces(pieces: AsyncIterable<string>): Promise<Uint8
   return whole
 }
 
-/** As `c.json`, of a value whose lists may be long. */
+/** Like `c.json`, for a value whose lists may be long. */
 export async function answerInPieces<Value extends object>(c: Context<AppEnv>, value: Value) {
   const response: Response = c.body(await bodyInPieces(jsonInPieces(value)), 200, { 'Content-Type': JSON_TYPE })
   return response as Response & TypedResponse<Value, 200, 'json'>
 }
 
-/** The JSON of a value. A list below its objects is written some items at a time, and its items may be made as they are read. */
+/** Yields the JSON of a value. Lists below its objects are serialized in steps of `AT_ONCE` items and may be lazy iterables. */
 export async function* jsonInPieces(value: unknown): AsyncGenerator<string> {
   if (Array.isArray(value) ? value.length > AT_ONCE : isIterable(value)) yield* arrayInPieces(value as Iterable<unknown>)
   else if (Array.isArray(value) || typeof value !== 'object' || value === null || 'toJSON' in value) yield JSON.stringify(value)

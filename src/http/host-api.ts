@@ -18,7 +18,10 @@ import { takeLogs } from '../services/logs/take-logs.ts'
 import type { AppContext, AppEnv } from './app-env.ts'
 import { clientAddress, clientSource } from './callers/client-address.ts'
 
-/** Largest body an agent may send, bytes: 128 reports with their reasons fit many times, and agents bound their logs to half of it. */
+/**
+ * Largest body that an agent may send, bytes. It holds 128 reports with their reasons many times over; agents bound their logs to half of
+ * it.
+ */
 const MAX_BODY_BYTES = 1024 * 1024
 const SWITCHING_PROTOCOLS = 101
 
@@ -64,7 +67,10 @@ export function hostApi(): Hono<AppEnv> {
   return app
 }
 
-/** Agents sign by the plane's clock (HOST-43). A deployed plane's answers are dated on their way, those of a runtime on one machine are not. */
+/**
+ * Sets `Date`, because agents sign by the plane's clock (HOST-43). The network dates the answers of a deployed plane; a runtime on one
+ * machine does not.
+ */
 async function tellTime(c: AppContext, next: Next): Promise<void> {
   await next()
   if (c.res.status !== SWITCHING_PROTOCOLS) c.header('date', new Date().toUTCString())

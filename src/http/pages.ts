@@ -3,7 +3,7 @@ interface Page<Item> {
   next: string | null
 }
 
-/** Every item of a list that v2 cuts into pages: v1 has none. What an account may hold bounds them. */
+/** Reads all pages of a list and returns its items, for v1, which has no pages. The quotas of an account bound the number of items. */
 export async function readPages<Item>(read: (cursor: string | undefined) => Promise<Page<Item>>): Promise<Item[]> {
   const all: Item[] = []
   let cursor: string | undefined

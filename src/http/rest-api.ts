@@ -58,8 +58,8 @@ const CREDENTIALS = [
 ].join(' ')
 
 /**
- * REST v2: everything below a reserved word (CFG-2). Size, then key, then rate, then path and method (ERR-6); only these paths carry
- * that middleware, because the job API beside them has limits of its own.
+ * REST v2: everything below a reserved word (CFG-2). The checks run in the order size, key, rate, path and method (ERR-6). Only these paths
+ * have that middleware, because the job API beside them has its own limits.
  */
 export function restApi(): OpenAPIHono<AppEnv> {
   const app = openApiApp()

@@ -10,7 +10,7 @@ import { watchedSocket } from './pod-doors/watched-socket.ts'
 const MAX_BODY_BYTES = 16 * 1024
 const SWITCHING = 101
 
-/** What the SSH proxy asks of the plane, `/ssh/v1`: a private contract, in no public document. */
+/** The private API of the SSH proxy, `/ssh/v1`; it is in no public document. */
 export function sshApi(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.use('*', async (c, next) => {

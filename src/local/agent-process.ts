@@ -9,7 +9,7 @@ export interface AgentOptions {
   url: string
   stateDir: string
   name: string
-  /** Only for the first enrolment; an agent with an identity needs none. */
+  /** For the first enrolment only; an enrolled agent needs none. */
   joinToken: string | undefined
   simulateGpus: string | undefined
   networkVolumes: string
@@ -17,26 +17,26 @@ export interface AgentOptions {
   log: LogFile
   echoLog: boolean
   onProcess(pid: number): void
-  /** The agent ended by itself and will be started again after `delayMs`. */
+  /** Called when the agent has ended by itself; it is restarted after `delayMs`. */
   onCrash(reason: string, delayMs: number): void
 }
 
 export interface AgentProcess {
-  /** Asks the agent to stop its workloads and end; kills it when it takes too long. Resolves with whether it ended by itself. */
+  /** Asks the agent to stop its workloads and exit, and kills it after a timeout. Resolves with whether it exited by itself. */
   stop(): Promise<boolean>
   kill(): void
 }
 
 const FIRST_RESTART_DELAY_MS = 1_000
 const MAX_RESTART_DELAY_MS = 30_000
-/** An agent that ran this long was healthy: its next restart begins with the first delay again. */
+/** An agent that ran this long was healthy: its next restart uses the first delay again. */
 const HEALTHY_AFTER_MS = 60_000
-/** The agent stops containers with their own grace; what remains after this is killed. */
+/** The agent stops containers with their own grace period; after this time it is killed. */
 const STOP_TIMEOUT_MS = 30_000
 const TAIL_BYTES = 4_096
 const TAIL_LINES = 8
 
-/** Runs the host agent as a child process and starts it again when it dies. */
+/** Runs the host agent as a child process and restarts it when it ends. */
 export function startAgent(options: AgentOptions): AgentProcess {
   let child: ChildProcess | undefined
   let stopping = false
@@ -70,25 +70,25 @@ export function startAgent(options: AgentOptions): AgentProcess {
 
 function spawnAgent(options: AgentOptions): ChildProcess {
   const args = ['--url', options.url, '--name', options.name, '--state-dir', options.stateDir, '--on-exit', 'stop']
-  // Whoever tries a pod on this machine reaches its ports from this machine.
+  // A user who tries a pod on this machine reaches its ports from this machine.
   args.push('--public-ip', '127.0.0.1')
-  // Somebody who tries the platform needs no Docker for it.
+  // Built-in images, so that a user can try the platform without Docker.
   args.push('--builtin-images')
-  // Its accounts are those of one person; where the machine can keep containers apart, it does.
+  // All accounts of this machine belong to one person; where the machine can isolate containers, the agent still does.
   args.push('--trusted-tenants')
-  // Whoever builds an image on this machine wants to run it here.
+  // A user who builds an image on this machine wants to run it here.
   args.push('--local-images')
   args.push('--network-volumes', options.networkVolumes, '--global-volumes', options.globalVolumes)
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
-  // The log is the child's own file and not a pipe of ours: the agent has to survive this process being killed. What it says as it dies has
-  // another one, which begins anew with each process: two writers of one file that rotates would part.
+  // The child writes to its own log file, not to a pipe of this process, because it must survive this process. The reason for its exit goes
+  // to a second file, which each process truncates: two writers of one rotating file would diverge.
   const file = options.echoLog ? undefined : openSync(deathFileOf(options.log.path), 'w', 0o600)
   if (!options.echoLog) args.push('--log-file', options.log.path)
   const child = spawn(process.execPath, [join(PROJECT_ROOT, 'src/host-agent/main.ts'), ...args], {
     stdio: ['ignore', file ?? 'pipe', file ?? 'pipe'],
-    // Not as an argument: every user of the machine can read those.
+    // Not as an argument, because every user of the machine can read arguments.
     ...(options.joinToken === undefined ? {} : { env: { ...process.env, PODPLANE_JOIN_TOKEN: options.joinToken } }),
-    // Its own process group, so that Ctrl-C reaches it through us alone and after the steps that have to come before.
+    // Its own process group, so that Ctrl-C reaches it only through this process, after the steps that must come first.
     detached: true,
   })
   if (file !== undefined) closeSync(file)
@@ -112,7 +112,7 @@ function terminate(child: ChildProcess): Promise<boolean> {
   })
 }
 
-/** Where the agent's process writes what is no line of its log, as the reason why it ends. */
+/** The file for the agent's output outside its log, such as the reason for its exit. */
 function deathFileOf(logPath: string): string {
   return `${logPath}.stderr`
 }

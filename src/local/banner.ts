@@ -1,6 +1,6 @@
 import type { DemoFile } from './data-dir.ts'
 
-/** What a person needs to know once everything runs. The curl line has to work when pasted into a shell as it is. */
+/** The text for the user once everything runs. The curl line must work when it is pasted into a shell. */
 export function banner(
   demo: DemoFile,
   facts: { readyMs: number; consoleLink: string; demoFile: string; logs: string; warning?: string; notEnforced?: readonly string[] },
@@ -33,7 +33,7 @@ export function banner(
   return lines.join('\n')
 }
 
-/** What this machine does not hold against strangers, a word each; the operator API has the sentences. */
+/** Names the isolation that this machine does not enforce between tenants, one word each; the operator API has full sentences. */
 function notEnforcedLines(missing: readonly string[]): string[] {
   if (missing.length === 0) return []
   const topics = new Set(missing.map((text) => text.split(':')[0]))
@@ -44,7 +44,10 @@ function curlLine(demo: DemoFile): string {
   return `curl -sS '${demo.url}/v2/${demo.endpointId}/runsync' -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '{"input":{"prompt":"Hello"}}'`
 }
 
-/** What to say when this machine cannot keep the containers of several accounts apart (HOST-86); undefined: it does, or runs none. */
+/**
+ * Returns a warning if this machine cannot isolate the networks of several accounts' containers (HOST-86); undefined if it can, or runs no
+ * containers.
+ */
 export function describeOpenNetwork({
   network,
   networkReason,

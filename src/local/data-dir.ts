@@ -13,16 +13,16 @@ gets into this plane again: move the whole data directory away and start anew; m
 then remove what they ran for the old one`
 const DEMO_ADVICE = `only the key and the endpoint of the demo account are forgotten here: both are whole in the plane, and the key works where it was \
 noted. Remove the file and start again, which makes another key and another endpoint`
-/** How the errors name it. */
+/** The name of the data directory in errors. */
 const LABEL = 'the data directory (PODPLANE_DATA)'
 
 const Text = z.string().min(1)
 const Secrets = z.object({ OPERATOR_KEY: Text, KEY_PEPPER: Text, TOKEN_SECRET: Text, SSH_PROXY_KEY: Text })
 export type Secrets = z.infer<typeof Secrets>
-/** A directory of a release without the SSH proxy has no key for it. */
+/** Secrets on disk: the directory of an older release has no key for the SSH proxy. */
 const StoredSecrets = Secrets.partial({ SSH_PROXY_KEY: true })
 
-/** What a script needs to use a local plane. The file is there exactly while the plane is ready for use. */
+/** Access data of a local plane for scripts. The file exists exactly while the plane is ready. */
 export const DemoFile = z.object({
   url: z.string(),
   apiKey: z.string(),
@@ -32,30 +32,30 @@ export const DemoFile = z.object({
 })
 export type DemoFile = z.infer<typeof DemoFile>
 
-/** The demo account between two runs. */
+/** The part of the demo account that is stored between two runs. */
 const DemoAccount = z.object({ apiKey: z.string(), endpointId: z.string() })
 export type DemoAccount = z.infer<typeof DemoAccount>
 
-/** Where everything of a local plane lies. */
+/** The directories of a local plane. */
 export interface DataDir {
   path: string
   /** D1 and Durable Object storage. */
   storage: string
   logs: string
   agent: string
-  /** Where the SSH proxy keeps its host key. */
+  /** Directory of the SSH proxy's host key. */
   ssh: string
-  /** Where the agent of this machine keeps the volumes that pods share (PP-151). */
+  /** Directory of the agent's volumes that pods share (PP-151). */
   networkVolumes: string
   globalVolumes: string
 }
 
-/** `PODPLANE_DATA`, or `.podplane` in the current directory. */
+/** Returns `PODPLANE_DATA`, or `.podplane` in the current directory. */
 export function dataDirPath(env: NodeJS.ProcessEnv): string {
   return resolve(env.PODPLANE_DATA || '.podplane')
 }
 
-/** Makes the data directory where it is missing, and checks that it can be used. */
+/** Creates the data directory if it is missing, and checks that it is usable. */
 export function openDataDir(path: string): DataDir {
   const dataDir: DataDir = {
     path,
@@ -66,7 +66,7 @@ export function openDataDir(path: string): DataDir {
     networkVolumes: join(path, 'network-volumes'),
     globalVolumes: join(path, 'global-volumes'),
   }
-  // A directory that was there with something in it keeps its mode: it may be somebody's home or project.
+  // An existing directory with contents keeps its mode: it may be a home directory or a project.
   if (ensureDir(path, LABEL).fresh) chmodSync(path, PRIVATE_DIR_MODE)
   const { path: _top, ...parts } = dataDir
   for (const directory of Object.values(parts)) ensureDir(directory, LABEL)
@@ -74,8 +74,8 @@ export function openDataDir(path: string): DataDir {
 }
 
 /**
- * Reads the secrets of this plane, made on the first start and on disk when this returns (DUR-3). A file that cannot be read is an error: new
- * secrets would void every key (DUR-5).
+ * Reads the secrets of this plane. The first start creates them; they are on disk when this function returns (DUR-3). An unreadable file is
+ * an error, because new secrets would invalidate every key (DUR-5).
  */
 export function loadSecrets(dataDir: DataDir): Secrets {
   const path = join(dataDir.path, 'secrets.json')
@@ -95,7 +95,7 @@ export function newOperatorKey(): string {
   return formatOperatorKey(randomBytes(SECRET_BYTES))
 }
 
-/** The demo account of an earlier run. Throws an `OperatorError` for a damaged file (DUR-5). */
+/** Reads the demo account of an earlier run. Throws an `OperatorError` for a damaged file (DUR-5). */
 export function readDemoAccount(dataDir: DataDir): DemoAccount | undefined {
   return readKeptFile(join(dataDir.path, 'demo-account.json'), DemoAccount, DEMO_ADVICE)
 }
@@ -109,7 +109,7 @@ export function readDemoFile(path: string): DemoFile | undefined {
 }
 
 export function writeDemoFile(dataDir: DataDir, demo: DemoFile): void {
-  // It is removed before each start.
+  // The file may be lost in a crash, because each start removes it anyway.
   writeLosableJsonFile(demoFilePath(dataDir.path), demo)
 }
 

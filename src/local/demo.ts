@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiClient, ApiError, createApiClient } from '../client/client.ts'
 import type { DemoAccount } from './data-dir.ts'
 
-/** Whose the demo account is; its webhooks alone may call this machine (PP-224). */
+/** E-mail address of the demo account; only its webhooks may call this machine (PP-224). */
 export const DEMO_EMAIL = 'demo@podplane.local'
-/** Out of reach of one machine, and counted: clients that are tried out here see the headers they will meet elsewhere (PP-153). */
+/** Out of reach for one machine, but counted, so that clients under test receive rate limit headers (PP-153). */
 const DEMO_QUOTA = { minute: 1_000_000, hour: 10_000_000, day: 100_000_000, exempt: false }
 const ECHO_ENDPOINT = {
   name: 'echo',
@@ -18,7 +18,7 @@ const HEALTH_TIMEOUT_MS = 30_000
 
 type Host = Awaited<ReturnType<ApiClient['getHost']>>
 
-/** Whether the plane answers at all, however long it takes to others. */
+/** Whether the plane answers health checks, however slow its other answers are. */
 export async function answersHealth(url: string): Promise<boolean> {
   try {
     return (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })).ok
@@ -27,7 +27,7 @@ export async function answersHealth(url: string): Promise<boolean> {
   }
 }
 
-/** Returns the demo account of an earlier run when it still works, and makes whatever of it is missing. */
+/** Returns the demo account of an earlier run if it still works, and creates its missing parts. */
 export async function ensureDemoAccount(url: string, operator: ApiClient, known: DemoAccount | undefined): Promise<DemoAccount> {
   const apiKey = known !== undefined && (await keyWorks(url, known.apiKey)) ? known.apiKey : await createDemoKey(operator)
   const rest = createApiClient(url, apiKey)
@@ -35,7 +35,7 @@ export async function ensureDemoAccount(url: string, operator: ApiClient, known:
   return { apiKey, endpointId }
 }
 
-/** Where the demo user, as an operator, signs in at the console once (CS-16). Only this terminal is told. */
+/** Returns the path of a single-use sign-in link for the demo user as an operator (CS-16). It is printed on this terminal only. */
 export async function createConsoleLink(operator: ApiClient): Promise<string> {
   const userId = await findDemoUser(operator)
   if (userId === undefined) throw new Error('the demo account has no user')
@@ -47,12 +47,12 @@ export async function createJoinToken(operator: ApiClient, name: string): Promis
 }
 
 /**
- * Waits until a host of this name has linked since `sinceMs`; undefined when it does not come in time. A status alone proves nothing: after a
- * crash of the plane a host still reads as online until its lease has passed.
+ * Waits until a host of this name has linked since `sinceMs`; undefined if it does not in time. The status alone is not enough: after a
+ * crash of the plane a host is still shown as online until its lease expires.
  */
 export async function waitForHost(operator: ApiClient, name: string, sinceMs: number, timeoutMs: number): Promise<Host | undefined> {
   const deadline = Date.now() + timeoutMs
-  // Times of the API have seconds precision.
+  // Times of the API have a precision of seconds.
   const since = Math.floor(sinceMs / 1000) * 1000
   while (Date.now() < deadline) {
     const { hosts } = await operator.listHosts()
@@ -63,13 +63,13 @@ export async function waitForHost(operator: ApiClient, name: string, sinceMs: nu
   return undefined
 }
 
-/** What a host cannot enforce, in its agent's words. */
+/** Returns what a host cannot enforce, in the sentences of its agent. */
 export async function notEnforcedBy(operator: ApiClient, name: string): Promise<string[]> {
   const { hosts } = await operator.listHosts()
   return hosts.filter((host) => host.name === name).flatMap(({ isolation }) => isolation.missing)
 }
 
-/** Whether the plane still knows this host; after `hosts remove` its agent has to enrol anew. */
+/** Whether the plane has this host; after `hosts remove` its agent must enrol again. */
 export async function hostIsKnown(operator: ApiClient, hostId: string): Promise<boolean> {
   const { hosts } = await operator.listHosts()
   return hosts.some((host) => host.id === hostId)

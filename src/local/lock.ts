@@ -10,35 +10,35 @@ import { identifyProcess, isAlive, type ProcessIdentity } from '../node/process-
 const Identity = z.object({ pid: z.number().int().positive(), startTime: z.string() })
 const LockRecord = z.object({
   owner: Identity,
-  /** Set while the owner shuts down, so that a start right behind it waits instead of giving up. */
+  /** Set while the owner shuts down, so that a start right after it waits instead of failing. */
   stopping: z.boolean(),
   /** Processes that outlive an owner killed by SIGKILL and then still hold the port. */
   children: z.array(Identity),
-  /** Which directory it is about: in a copy of it the record stands too, and means nothing. None in records of former releases. */
+  /** Identity of the directory: a record in a copy of the directory is ignored. Records of older releases have none. */
   directory: z.string().optional(),
 })
 type LockRecord = z.infer<typeof LockRecord>
 
 const STOPPING_OWNER_WAIT_MS = 20_000
 const GUARD_WAIT_MS = 5_000
-/** Nobody holds the guard for longer than a few milliseconds: an older one was left by a process that died inside. */
+/** The guard is held for a few milliseconds only; an older one was left by a process that died while holding it. */
 const GUARD_STALE_MS = 10_000
 const KILL_WAIT_MS = 5_000
 const POLL_MS = 50
 
 export interface DataDirLock {
-  /** Whether processes of an earlier owner were ended just now. */
+  /** Whether processes of an earlier owner were killed by this call. */
   tookOver: boolean
-  /** Remembers a child process, so that a later start can end it if this process is killed. */
+  /** Records a child process, so that a later start can kill it if this process is killed. */
   addChild(pid: number): void
   markStopping(): void
   release(): void
 }
 
 /**
- * Takes a data directory for this process, or throws naming the process that has it. A directory whose owner was killed is
- * taken over, and exactly the processes which that owner had recorded are ended: pid and start time must both match.
- * A lock of the kernel holds between containers too, where the pid of the owner says nothing (PLC-4). A copy of a directory that is in use belongs to nobody.
+ * Locks a data directory for this process, or throws an error that names the owner. If the owner was killed, exactly the child processes
+ * that it recorded are killed: pid and start time must both match. A kernel lock also works between containers, where the pid of the owner
+ * is meaningless (PLC-4). A copy of a locked directory is not locked.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const path = lockPath(dataDir)
@@ -86,7 +86,7 @@ function readLock(dataDir: string): LockRecord | undefined {
 
 const lockPath = (dataDir: string): string => join(dataDir, 'lock.json')
 
-/** A directory that is moved stays the same, a copy is another one. */
+/** A moved directory keeps its identity; a copy has another one. */
 function identifyDirectory(path: string): string {
   const { dev, ino } = statSync(path)
   return `${dev}:${ino}`
@@ -98,7 +98,7 @@ async function waitForStoppingOwner(dataDir: string): Promise<void> {
     await sleep(POLL_MS)
 }
 
-// Two starts may find the same dead owner at once; without the guard both would take the directory over.
+// Two starts may find the same dead owner at once; without the guard both would take over the directory.
 async function withGuard(path: string, work: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + GUARD_WAIT_MS
   while (!tryCreateGuard(path)) {
@@ -124,7 +124,7 @@ function tryCreateGuard(path: string): boolean {
   }
 }
 
-// SIGKILL and not SIGTERM: an agent told to terminate would stop its workloads, killed it leaves them for the next agent to adopt.
+// SIGKILL, because SIGTERM would make an agent stop its workloads; a killed agent leaves them for the next agent to adopt.
 async function endProcess(child: ProcessIdentity): Promise<boolean> {
   if (!isAlive(child)) return false
   process.kill(child.pid, 'SIGKILL')

@@ -2,7 +2,7 @@ import { openRotatingLog, type RotatingLog } from '../node/rotating-log.ts'
 
 export type LogFile = Omit<RotatingLog, 'dropped'>
 
-/** A rotating log whose lines are repeated on the terminal where `echo` says so. */
+/** Opens a rotating log; with `echo` its lines are also printed on the terminal. */
 export function openLogFile(path: string, echo: boolean): LogFile {
   const log = openRotatingLog(path)
   if (!echo) return log

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { hasCode } from '../node/fail.ts'
 
-/** Shells through which npm runs a script; some of them replace themselves by the script, and npm is its parent then. */
+/** Shells through which npm runs a script; some of them exec the script, whose parent is then npm. */
 const SHELL = /(^|\/)-?(sh|dash|bash|ash|zsh|ksh)$/
 
 /**
- * The process of the npm that runs this script: its parent, or the parent of the shell between them. That shell outlives an npm that was
- * killed, so watching the parent alone would not tell.
+ * Returns the pid of the npm that runs this script: its parent, or the parent of the shell in between. That shell outlives a killed npm, so
+ * watching the parent alone would not detect that.
  */
 export function npmProcess(parentPid: number): number {
   try {
@@ -15,12 +15,12 @@ export function npmProcess(parentPid: number): number {
       .split(/\s+/)
     return SHELL.test(command) && Number(pid) > 1 ? Number(pid) : parentPid
   } catch {
-    // A system without `ps`.
+    // The system has no `ps`.
     return parentPid
   }
 }
 
-/** Whether a process is there, whoever it belongs to. */
+/** Whether a process exists, whichever user owns it. */
 export function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0)

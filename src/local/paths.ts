@@ -1,4 +1,4 @@
 import { join } from 'node:path'
 
-/** The checkout, whatever directory the command was started from. */
+/** The root of the checkout, independent of the current directory. */
 export const PROJECT_ROOT = join(import.meta.dirname, '../..')

@@ -7,8 +7,8 @@ export const LOOPBACK = '127.0.0.1'
 const RETRY_MS = 50
 
 /**
- * Makes sure that a port of the loopback address can be bound, and picks one for port 0. Workerd itself would only say
- * "failed to start". A killed process lets go of its sockets a moment after it has ended, so `patienceMs` may be given.
+ * Checks that a port of the loopback address can be bound, and picks a free one for port 0. Workerd itself would report only "failed to
+ * start". The sockets of a killed process close a moment after it has ended, so the check can be repeated for `patienceMs`.
  */
 export async function claimPort(port: number, patienceMs = 0): Promise<number> {
   const deadline = performance.now() + patienceMs

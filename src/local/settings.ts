@@ -44,13 +44,13 @@ const WORKER_VARS = [
   'GRAPHIQL',
   'ECR_ROLE_ARN',
 ] as const
-/** HOOK-7: on one machine receivers are tried out on the same machine. */
+/** HOOK-7: on one machine, webhook receivers under test run on the same machine. */
 const LOCAL_WEBHOOK_ALLOW = 'localhost,127.0.0.0/8,::1/128'
-/** PP-153: a machine of one's own should be met at its own limits. `JOB_LIMITS={}` brings those of a deployed plane. */
+/** PP-153: a local plane is bounded only by its machine. `JOB_LIMITS={}` restores the limits of a deployed plane. */
 const OUT_OF_REACH = { rate: 1_000_000, concurrent: 1_000_000 }
 const LOCAL_JOB_LIMITS = JSON.stringify(Object.fromEntries(LIMIT_BUCKETS.map((bucket) => [bucket, OUT_OF_REACH])))
 
-/** LEG-4: a newcomer tries the clients that they have. */
+/** LEG-4: new users try their existing clients. */
 const LOCAL_V1_ADAPTER = '1'
 
 export interface StartSettings {
@@ -58,7 +58,7 @@ export interface StartSettings {
   port: number
   agent: boolean
   simulateGpus: string | undefined
-  /** Repeat the logs of plane and agent on the terminal. */
+  /** Whether the logs of plane and agent are also printed on the terminal. */
   echoLogs: boolean
   vars: Record<string, string>
 }
@@ -78,7 +78,7 @@ export function readStartSettings(argv: readonly string[], env: NodeJS.ProcessEn
     simulateGpus: options.simulateGpus,
     echoLogs: env.PODPLANE_LOG === 'stdout',
     vars: {
-      // A list of the operator's own is for everybody, as on any plane.
+      // A list that the operator has set applies to all users, as on any plane.
       ...(env.WEBHOOK_ALLOW === undefined && { WEBHOOK_ALLOW: LOCAL_WEBHOOK_ALLOW, WEBHOOK_ALLOW_USERS: DEMO_EMAIL }),
       JOB_LIMITS: LOCAL_JOB_LIMITS,
       V1_ADAPTER: LOCAL_V1_ADAPTER,
@@ -95,7 +95,7 @@ function parsePort(text: string | undefined): number {
   return port
 }
 
-/** Checked with the agent's own parser, before anything is started. */
+/** Validated with the agent's own parser before anything is started. */
 function checkGpus(value: string): string {
   if (parseSimulatedGpus(value).length === 0) throw new InvalidArgumentError('it names no GPU')
   return value

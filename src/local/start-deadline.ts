@@ -1,19 +1,20 @@
-/** A step of a start takes seconds; one without a sign of life for this long will not end by itself, milliseconds. */
+/** A step of a start takes seconds. A step without progress for this long will not end by itself, milliseconds. */
 const STEP_LIMIT_MS = 30_000
-/** Of a step during which the plane answers: many hosts that link again on a busy machine may come before the launcher's calls. */
+/** Limit of a step while the plane answers, milliseconds: on a busy machine, many hosts that link again may delay the launcher's calls. */
 const SERVING_LIMIT_MS = 300_000
 
-/** Follows the steps of a start, of which each has to end in time. */
+/** Enforces a time limit on each step of a start. */
 export interface StartDeadline {
-  /** The step before has ended, and this one begins. `isServing` says whether the plane answers meanwhile. */
+  /** Ends the previous step and begins this one. `isServing` checks whether the plane answers meanwhile. */
   step(name: string, isServing?: () => Promise<boolean>): void
-  /** Everything has started. */
+  /** Ends the last step: everything has started. */
   done(): void
 }
 
 /**
- * Calls `onLate` with the step that took more than 30 s, or 5 min on a plane that answers (PLC-1), so that a supervisor sees a failed start
- * in place of a process that hangs. The control plane's own start has its limits in `startPlane`: a migration may take longer.
+ * Calls `onLate` with the step that took more than 30 s, or more than 5 min while the plane answers (PLC-1), so that a supervisor sees a
+ * failed start instead of a hanging process. The start of the control plane itself is limited in `startPlane`, because a migration may take
+ * longer.
  */
 export function startDeadline(
   onLate: (reason: string) => void,
@@ -24,7 +25,7 @@ export function startDeadline(
   const check = async (step: number, startedAt: number, name: string, isServing: () => Promise<boolean>) => {
     const tookMs = performance.now() - startedAt
     const goesOn = tookMs < servingLimitMs && (await isServing())
-    // The step may have ended during the question.
+    // The step may have ended during the check.
     if (step !== steps) return
     if (goesOn) timer = setTimeout(() => void check(step, startedAt, name, isServing), limitMs)
     else onLate(`${name} took more than ${Math.floor(tookMs / 1000)} s`)

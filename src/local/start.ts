@@ -31,20 +31,20 @@ import { type StartDeadline, startDeadline } from './start-deadline.ts'
 import { roomWaiter, type WithRoom } from './wait-for-room.ts'
 
 const HOST_NAME = 'local'
-/** Of the SSH proxy, where it is free. */
+/** Port of the SSH proxy, if it is free. */
 const SSH_PORT = 2_222
 const POD_IMAGE = 'builtin/idle'
 const HOST_ONLINE_TIMEOUT_MS = 10_000
 const KILLED_PORT_WAIT_MS = 5_000
 const PARENT_POLL_MS = 250
-/** Errors of the file system whose text, which names the path, is all that an operator needs. */
+/** File system errors whose text, with its path, is sufficient for an operator. */
 const FILE_TROUBLE = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR']
 const EXIT_FAILURE = 1
 const EXIT_FORCED = 130
-/** A failed start has this long to stop what it has started. */
+/** Time for a failed start to stop the parts that it has started, milliseconds. */
 const GIVE_UP_MS = 10_000
 
-/** Everything this process has started, in the order in which it was started. */
+/** The started parts of this process, in the order in which they were started. */
 interface Running {
   dataDir?: DataDir
   lock?: DataDirLock
@@ -65,7 +65,7 @@ const deadline = startDeadline((reason) => void giveUp(reason))
 try {
   await start(readStartSettings(process.argv.slice(2), process.env), deadline)
 } catch (error) {
-  // A step that failed because everything is being stopped is no news.
+  // A step that failed because everything is being stopped is not reported.
   if (stopping === undefined) await giveUp(describe(error))
 } finally {
   deadline.done()
@@ -96,7 +96,7 @@ async function start(settings: StartSettings, { step, done }: StartDeadline): Pr
   if (isStopping()) return
   const demo: DemoFile = { url, ...account, operatorKey: secrets.OPERATOR_KEY, podImage: POD_IMAGE }
   await withRoom(() => writeDemoFile(dataDir, demo))
-  // Counted from the start of this process.
+  // Measured from the start of this process.
   const readyMs = performance.now()
   const notEnforced = settings.agent ? await notEnforcedBy(operator, HOST_NAME) : []
   say(
@@ -111,7 +111,7 @@ async function start(settings: StartSettings, { step, done }: StartDeadline): Pr
   )
 }
 
-/** The plane serves what it can; that has no deadline. */
+/** Reports that the disk is full, and ends the deadline: the plane still serves reads, and waiting for room has no limit. */
 function onFullDisk({ path }: DataDir, endDeadline: () => void): void {
   endDeadline()
   say(`The disk of ${path} is full. The control plane answers reads and lets what runs end; this start goes on once there is room.`)
@@ -135,14 +135,14 @@ function startLocalPlane(settings: StartSettings, dataDir: DataDir, port: number
   })
 }
 
-/** How pods of this machine are entered, unless the environment says otherwise. */
+/** Addresses of the ingress to pods of this machine, unless the environment sets others. */
 function localDoors(port: number): Record<string, string> {
-  // Browsers and curl look for such names on this machine.
+  // Browsers and curl resolve such names to this machine.
   const doors = { POD_PROXY_DOMAIN: `localhost:${port}` }
   return running.ssh === undefined ? doors : { ...doors, SSH_HOST: LOOPBACK, SSH_PORT: String(running.ssh.port) }
 }
 
-/** The SSH proxy, on loopback; none where the environment names another one. */
+/** Starts the SSH proxy on loopback; none if the environment names another one. */
 async function openLocalSsh(
   settings: StartSettings,
   dataDir: DataDir,
@@ -155,11 +155,11 @@ async function openLocalSsh(
   const log: SshLog = (level, msg, fields) => file.write(JSON.stringify({ level, ts: new Date().toISOString(), msg, ...fields }))
   const planeUrl = `http://${LOOPBACK}:${planePort}`
   const open = (port: number) => openSshProxy({ planeUrl, key: SSH_PROXY_KEY, host: LOOPBACK, port, stateDir: dataDir.ssh, log })
-  // Whoever runs a second plane here reaches its pods at another port.
+  // A second plane on this machine gets another SSH port.
   return await open(SSH_PORT).catch((error: unknown) => (hasCode(error, 'EADDRINUSE') ? open(0) : Promise.reject(error)))
 }
 
-/** Starts the host agent, enrolling it when it is new. Returns a note for the person at the terminal when something is off. */
+/** Starts the host agent and enrols it if it is new. Returns a warning for the terminal if something is wrong. */
 async function joinThisMachine(
   settings: StartSettings,
   dataDir: DataDir,
@@ -190,7 +190,7 @@ async function joinThisMachine(
   return `the host agent is not online yet, so jobs wait; see ${log.path}`
 }
 
-/** A join token, unless this machine is enrolled already. An identity that the plane no longer knows is thrown away. */
+/** Returns a join token, or undefined if this machine is already enrolled. An identity that the plane does not know is deleted. */
 async function joinTokenIfNew(dataDir: DataDir, operator: ApiClient): Promise<string | undefined> {
   const identity = readHostIdentity(dataDir.agent)
   if (identity !== undefined && (await hostIsKnown(operator, identity.hostId))) return undefined
@@ -198,7 +198,7 @@ async function joinTokenIfNew(dataDir: DataDir, operator: ApiClient): Promise<st
   return await createJoinToken(operator, HOST_NAME)
 }
 
-/** Ends a start that failed, with its reason. */
+/** Ends a failed start with its reason. */
 async function giveUp(reason: string): Promise<void> {
   deadline.done()
   process.stderr.write(`podplane did not start: ${reason}\n`)
@@ -206,7 +206,7 @@ async function giveUp(reason: string): Promise<void> {
   await endNow()
 }
 
-/** Stops what runs. What does not stop in time ends with this process. */
+/** Stops all started parts; parts that do not stop in time end with this process. */
 async function endNow(): Promise<void> {
   setTimeout(() => process.exit(), GIVE_UP_MS).unref()
   await stopAll()
@@ -230,7 +230,7 @@ function stopAll(): Promise<void> {
   return stopping
 }
 
-// The agent goes first, while the plane can still hear that its workers are gone.
+// The agent stops first, while the plane can still receive the end of its workers.
 async function stopInOrder(): Promise<void> {
   running.lock?.markStopping()
   if (running.dataDir !== undefined) removeDemoFile(running.dataDir)
@@ -241,7 +241,7 @@ async function stopInOrder(): Promise<void> {
   running.lock?.release()
 }
 
-// When npm is killed nobody is left to stop us, and the port would stay taken.
+// When npm is killed, no other process would stop this one, and the port would stay in use.
 function watchParent(): void {
   if (process.env.npm_lifecycle_event !== 'start') return
   const parent = process.ppid
@@ -255,7 +255,7 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-// What an operator can act on is one line; anything else is a bug of ours and needs its stack.
+// An error that an operator can resolve is one line; any other error is a bug and needs its stack.
 function describe(error: unknown): string {
   if (error instanceof OperatorError || error instanceof ApiError) return error.message
   if (FILE_TROUBLE.some((code) => hasCode(error, code))) return errorText(error)

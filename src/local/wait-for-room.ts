@@ -4,12 +4,12 @@ import { hasCode } from '../node/fail.ts'
 
 const AGAIN_MS = 1_000
 
-/** Does a step of the start once the disk has room for it. */
+/** Runs a step of the start, and repeats it while the disk is full. */
 export type WithRoom = <T>(step: () => T | Promise<T>) => Promise<T>
 
 /**
- * Steps of a start that are repeated each second while a full disk refuses them (PLC-3): a plane that serves reads must not end for that.
- * `onWait` is called before the first repetition. Any other error is thrown, and so is that of a full disk once `isStopping`.
+ * Returns a function that repeats a step each second while a full disk refuses it (PLC-3), because a plane that serves reads must not end.
+ * `onWait` is called before the first repetition. Other errors are thrown, and so is that of a full disk once `isStopping` returns true.
  */
 export function roomWaiter(onWait: () => void, isStopping: () => boolean, againMs = AGAIN_MS): WithRoom {
   let hasWaited = false

@@ -1,9 +1,9 @@
-/** Requests do not read the clock in the order in which they come here. */
+/** Largest clock skew, milliseconds: requests do not arrive here in the order in which they read the clock. */
 const SKEW_MS = 1_000
 
 /**
- * A bounded map whose entries grow old: what an isolate remembers of D1 so that a warm request asks nothing. The oldest entry goes
- * when it is full. Entries are plain values; promises are not shared, because one request may not wait on another's I/O.
+ * A bounded map whose entries expire: it caches reads of D1 in an isolate, so that a warm request needs no query. When it is full, the
+ * oldest entry is evicted. Entries are plain values; promises are not shared, because one request must not wait on another's I/O.
  */
 export class ExpiringCache<Value> {
   private readonly entries = new Map<string, { value: Value; untilMs: number }>()
@@ -15,17 +15,17 @@ export class ExpiringCache<Value> {
     this.capacity = capacity
   }
 
-  /** The value of a key that is not too old at `nowMs`. */
+  /** Returns the value of a key if it has not expired at `nowMs`. */
   get(key: string, nowMs: number): Value | undefined {
     const entry = this.entries.get(key)
     if (!entry) return undefined
-    // An entry from the future was stored before the clock went back, so its age is unknown (CLK-6).
+    // An entry from the future was stored before the clock was set back, so its age is unknown (CLK-6).
     if (nowMs < entry.untilMs && entry.untilMs - nowMs <= this.ttlMs + SKEW_MS) return entry.value
     this.entries.delete(key)
     return undefined
   }
 
-  /** Remembers a value from `nowMs` on. */
+  /** Stores a value that expires `ttlMs` after `nowMs`. */
   set(key: string, value: Value, nowMs: number): void {
     if (this.entries.size >= this.capacity && !this.entries.has(key)) {
       const oldest = this.entries.keys().next()

@@ -1,7 +1,7 @@
-/** An answer that is still not there by then is given up. */
+/** Timeout of a fetch, milliseconds. */
 export const FETCH_TIMEOUT_MS = 5_000
 
-/** What a request may carry. */
+/** Optional parts of a request. */
 interface Sent {
   method?: string
   headers?: Readonly<Record<string, string>>
@@ -9,8 +9,8 @@ interface Sent {
 }
 
 /**
- * Fetches a small JSON document. Throws when there is none, it is larger than `maxBytes`, or another address would have to be asked: what is
- * read stands at the address that was named. `sent`: what goes there beside the wish for JSON.
+ * Fetches a small JSON document; `sent` overrides parts of the request. Throws if the status is not 2xx, if the body is larger than
+ * `maxBytes`, or on a redirect: the document must be at the given URL.
  */
 export async function fetchJson(url: string, maxBytes: number, sent: Sent = {}): Promise<unknown> {
   const headers = { accept: 'application/json', ...sent.headers }
@@ -23,7 +23,7 @@ export async function fetchJson(url: string, maxBytes: number, sent: Sent = {}):
   return JSON.parse(await readText(response.body, maxBytes, url))
 }
 
-/** The text of a body. Throws when it has more than `maxBytes`; `url` is for the words of that. */
+/** Reads a body as UTF-8. Throws if it has more than `maxBytes`; `url` appears in that error. */
 export async function readText(body: ReadableStream<Uint8Array>, maxBytes: number, url: string): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
   let text = ''

@@ -6,7 +6,7 @@ import { toBase64Url } from './encoding.ts'
 const LOWER_ALPHANUMERIC = '0123456789abcdefghijklmnopqrstuvwxyz'
 const RESOURCE_ID_LENGTH = 14
 const KEY_ID_LENGTH = 10
-/** 40 of 36 characters are above 200 bits: not to be guessed while a token is good. */
+/** 40 of 36 characters are above 200 bits: a token cannot be guessed within its lifetime. */
 const TOKEN_LENGTH = 40
 
 const randomId = customAlphabet(LOWER_ALPHANUMERIC, RESOURCE_ID_LENGTH)
@@ -15,7 +15,7 @@ const randomPassword = customAlphabet(LOWER_ALPHANUMERIC, 24)
 const randomHex = customAlphabet('0123456789abcdef', 8)
 const randomToken = customAlphabet(LOWER_ALPHANUMERIC, TOKEN_LENGTH)
 
-/** A new resource id (GEN-1): 14 lower-case letters and digits, never a word that REST owns (CFG-2). */
+/** A new resource id (GEN-1): 14 lower-case letters and digits, never a reserved word of REST (CFG-2). */
 export function newResourceId(): string {
   const id = randomId()
   return isReservedWord(id) ? newResourceId() : id
@@ -31,22 +31,24 @@ export function newJupyterPassword(): string {
   return randomPassword()
 }
 
-/** A key that the members of a SLURM cluster know each other by: 1024 random bits, base64. */
+/** A shared key of the members of a SLURM cluster (MUNGE): 1024 random bits, base64. */
 export function newMungeKey(): string {
   return btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(128))))
 }
 
-/** 8 hex digits, the random part of a pod's SSH proxy user (NET-2). */
+/** The random part of a pod's SSH proxy user: 8 hex digits (NET-2). */
 export function newSshSuffix(): string {
   return randomHex()
 }
 
-/** An id that sorts by time: 9 digits of base 36 hold milliseconds until the year 5188, 10 random ones tell those of a moment apart. */
+/**
+ * An id that sorts by time: 9 base-36 digits hold milliseconds until the year 5188; 10 random ones distinguish ids of the same millisecond.
+ */
 export function newAuditId(nowMs: number): string {
   return nowMs.toString(36).padStart(9, '0') + randomKeyId()
 }
 
-/** What opens a session of the console, a link or the answer to a device: 43 characters that hold 256 random bits. */
+/** A new secret of a console session, a sign-in link or a device login: 43 characters with 256 random bits. */
 export function newSessionSecret(): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(32)))
 }
@@ -56,7 +58,7 @@ export function newJoinToken(): string {
   return `${KEY_KINDS.joinToken}_${randomToken()}`
 }
 
-/** A new token of an invitation: `ppi_<random>`. */
+/** A new invitation token: `ppi_<random>`. */
 export function newInvitationToken(): string {
   return `${KEY_KINDS.invitation}_${randomToken()}`
 }

@@ -6,7 +6,7 @@ const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, 
 /** Longest text of one field, characters: a log line is for reading, not for storing payloads. */
 const MAX_TEXT = 2000
 
-/** Secrets that must not reach a log, whatever field they sit in. */
+/** Patterns of secrets that must not reach a log, in any field. */
 const SECRETS: readonly [RegExp, string][] = [
   [keyPattern(1), '$1_[redacted]'],
   [/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]'],
@@ -16,12 +16,12 @@ const SECRETS: readonly [RegExp, string][] = [
 
 let minimum: LogLevel = 'info'
 
-/** Sets the level below which this isolate writes nothing. */
+/** Sets the lowest level that this isolate writes. */
 export function setLogLevel(level: LogLevel): void {
   minimum = level
 }
 
-/** Says whether an event of that level would be written; ask before collecting fields on a hot path. */
+/** Whether an event of that level would be written; check it before collecting fields on a hot path. */
 export function logs(level: LogLevel): boolean {
   return ORDER[level] >= ORDER[minimum]
 }
@@ -33,7 +33,7 @@ export function logEvent(level: LogLevel, message: string, fields: Readonly<Reco
   console[level](redact(line))
 }
 
-/** Text without keys, bearer tokens, JWTs and `api_key` query values. */
+/** Returns a text without keys, bearer tokens, JWTs and `api_key` query values. */
 export function redact(text: string): string {
   return SECRETS.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text)
 }

@@ -1,4 +1,4 @@
-/** What the Worker uses of Node's API (`nodejs_compat`); the types of Node as a whole would claim far more than is there. */
+/** The parts of Node's API that the Worker uses (`nodejs_compat`); Node's own types would declare far more than a Worker has. */
 declare module 'node:crypto' {
   export function createHmac(algorithm: 'sha256', key: Uint8Array): Hmac
   export function createCipheriv(algorithm: 'aes-256-gcm', key: Uint8Array, iv: Uint8Array): Cipher

@@ -1,17 +1,20 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
 import { fromBase64, toBase64, toBase64Url, toHex } from './encoding.ts'
 
-/** What is derived from the secrets of the plane, and how they are called where they are set. */
+/** Master secrets of the plane, under the names of their variables. */
 export interface MasterSecrets {
   TOKEN_SECRET: string
-  /** Former values, separated by commas: what was sealed or signed under them stays good until they are taken out. */
+  /** Previous values, separated by commas. Data that was sealed or signed under them stays valid until they are removed. */
   TOKEN_SECRET_PREVIOUS?: string
 }
 
-/** Where a sealed text lies: its use first, then what tells its place from every other (table, row, field, team). It opens nowhere else. */
+/**
+ * The place of a sealed text: its use, then the parts that distinguish it from every other place (table, row, field, team). The text can be
+ * opened only there.
+ */
 export type Place = readonly [use: string, ...where: string[]]
 
-/** How a text of before there were envelopes was sealed: which use its key was derived for, and what it was bound to. */
+/** The parameters of a seal without an envelope, the older format: the use that its key was derived for, and its associated data. */
 export interface FormerSeal {
   info: string
   boundTo: string
@@ -23,16 +26,16 @@ const KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID_LENGTH = 8
-/** 96 bits: two values of one place are never taken for equal by chance. */
+/** 96 bits: two different values of one place never have the same digest by chance. */
 const DIGEST_LENGTH = 16
-/** Shorter than this is taken as "not set": an empty or toy secret seals nothing. */
+/** Shortest valid secret, characters: a shorter one counts as not set. */
 const MIN_SECRET_LENGTH = 16
 
 const encoder = new TextEncoder()
 
 /**
- * The present master secret and the former ones. Throws when there is none that could be one, because whatever were derived from it would be
- * known to everybody (PP-210).
+ * Returns the current master secret and the previous ones. Throws if no valid secret is set, because any secret derived from it would be
+ * public (PP-210).
  */
 export function masterSecrets({ TOKEN_SECRET, TOKEN_SECRET_PREVIOUS }: MasterSecrets): readonly [string, ...string[]] {
   requireSecret('TOKEN_SECRET', TOKEN_SECRET)
@@ -40,13 +43,13 @@ export function masterSecrets({ TOKEN_SECRET, TOKEN_SECRET_PREVIOUS }: MasterSec
   return [TOKEN_SECRET, ...former.filter((secret) => secret.length >= MIN_SECRET_LENGTH && secret !== TOKEN_SECRET)]
 }
 
-/** Refuses a secret of the plane that is missing or too short to be one, by its name. */
+/** Throws if a secret of the plane is missing or too short; the error contains its name. */
 export function requireSecret(name: string, value: string | undefined): void {
   if (typeof value === 'string' && value.length >= MIN_SECRET_LENGTH) return
   throw new Error(`${name} is not set, or shorter than ${MIN_SECRET_LENGTH} characters: this plane cannot run without it (docs/deploy.md)`)
 }
 
-/** The vault of a plane, made once for each set of secrets. */
+/** Returns the vault for a set of secrets; it is created once. */
 export function vaultOf(secrets: MasterSecrets): Vault {
   const name = `${secrets.TOKEN_SECRET}\n${secrets.TOKEN_SECRET_PREVIOUS ?? ''}`
   const vault = vaults.get(name) ?? new Vault(masterSecrets(secrets))
@@ -54,23 +57,23 @@ export function vaultOf(secrets: MasterSecrets): Vault {
   return vault
 }
 
-/** An isolate has one set of secrets; tests have a few. */
+/** Vaults by secrets: an isolate has one set, tests have several. */
 const vaults = new Map<string, Vault>()
 
 /**
- * What the plane keeps of secrets is sealed here (PP-211): AES-256-GCM with a fresh IV, under a key that is derived (HKDF-SHA-256) from the
- * master secret for one use, bound to its place. The envelope names the master secret, `pps1.<key id>.<base64>`, so that several may be in
- * use at once. Everything is synchronous: rows are sealed inside transactions.
+ * Seals secrets that the plane stores (PP-211): AES-256-GCM with a fresh IV, under a key that is derived by HKDF-SHA-256 from the master
+ * secret for one use; the place is associated data. The envelope names the master secret, `pps1.<key id>.<base64>`, so that several can be
+ * in use at once. All methods are synchronous, because rows are sealed inside transactions.
  */
 export class Vault {
   private readonly masters: readonly { id: string; secret: string; keys: Map<string, Uint8Array> }[]
 
-  /** The first seals; all of them open. */
+  /** The first secret seals; all of them open. */
   constructor(secrets: readonly string[]) {
     this.masters = secrets.map((secret) => ({ id: keyIdOf(secret), secret, keys: new Map() }))
   }
 
-  /** The envelope of a text for its place. */
+  /** Seals a text for its place and returns the envelope. */
   seal(place: Place, text: string): string {
     const [master] = this.masters
     if (!master) throw new Error('a vault without a secret seals nothing')
@@ -82,8 +85,8 @@ export class Vault {
   }
 
   /**
-   * The text again; null when it was sealed under a secret that is gone, for another place, or has been tampered with. `former` says how a
-   * text without an envelope was sealed.
+   * Opens a sealed text. Returns null if it was sealed under a secret that has been removed or for another place, or if it was tampered
+   * with. `former` gives the parameters of a text without an envelope.
    */
   open(place: Place, sealed: string, former?: FormerSeal): string | null {
     const [version, keyId, body] = sealed.split('.')
@@ -99,12 +102,14 @@ export class Vault {
     return null
   }
 
-  /** Whether a stored text is an envelope of the present secret, so that nothing is gained by sealing it anew. */
+  /** Whether a stored text is sealed under the current secret, so that resealing it is unnecessary. */
   isCurrent(stored: string): boolean {
     return stored.startsWith(`${VERSION}.${this.masters[0]?.id}.`)
   }
 
-  /** A keyed hash of a value at its place: tells equal values there, and cannot be tried out by whoever has no secret (PP-212). */
+  /**
+   * Returns a keyed hash of a value at its place: equal values have equal hashes, and a guess cannot be tested without the secret (PP-212).
+   */
   digest(place: Place, text: string): string {
     const [master] = this.masters
     const key = keyOf(master ?? { secret: '', keys: new Map() }, `digest of ${place[0]}`)
@@ -115,7 +120,7 @@ export class Vault {
   }
 }
 
-/** Names a master secret without telling anything of it. */
+/** Returns an id of a master secret that reveals nothing about it. */
 function keyIdOf(secret: string): string {
   const id = createHmac('sha256', encoder.encode(secret)).update('podplane key id').digest('base64')
   return toHex(fromBase64(id)).slice(0, KEY_ID_LENGTH)
@@ -136,7 +141,7 @@ function decrypt(key: Uint8Array, body: string, boundTo: string): string | null 
     decipher.setAAD(encoder.encode(boundTo))
     decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES))
     const parts = [decipher.update(bytes.subarray(IV_BYTES, bytes.length - TAG_BYTES)), decipher.final()]
-    // A byte order mark is a character of the text like any other.
+    // A byte order mark is an ordinary character of the text.
     return new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(concat(parts))
   } catch {
     return null

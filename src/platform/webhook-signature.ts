@@ -10,8 +10,8 @@ export function newSigningSecret(): string {
 }
 
 /**
- * The `webhook-signature` header (HOOK-8): for each secret `v1,<base64>` of HMAC-SHA256 over `<id>.<timestamp>.<body>`, separated by spaces.
- * The body comes in pieces, because it may be too large to be held; Web Crypto could not take it that way.
+ * Returns the `webhook-signature` header (HOOK-8): for each secret `v1,<base64>` of HMAC-SHA256 over `<id>.<timestamp>.<body>`, separated
+ * by spaces. The body is read in chunks, because it may be too large for memory; Web Crypto has no incremental HMAC.
  */
 export function signWebhook(secrets: readonly string[], id: string, timestampSeconds: number, body: Iterable<Uint8Array>): string {
   const macs = secrets.map((secret) => createHmac('sha256', fromBase64(secret.slice(PREFIX.length))))

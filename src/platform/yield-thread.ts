@@ -1,12 +1,12 @@
 /**
- * Lets other requests run between two pieces of long work (BIL-41). By a timer: a call that stays inside this process comes back before the
- * process has read what other callers sent.
+ * Lets other requests run between two pieces of long work (BIL-41). It uses a timer: a promise that resolves inside this process continues
+ * before the process has read the requests of other callers.
  */
 export async function yieldThread(): Promise<void> {
   await scheduler.wait(0)
 }
 
-/** The items of a list in pieces of `size`, each a few milliseconds of work; other requests run between two of them. */
+/** Yields the items of a list in pieces of `size`, and lets other requests run in between. Choose `size` for a few milliseconds of work. */
 export async function* inPieces<Item>(items: Iterable<Item>, size: number): AsyncGenerator<Item[]> {
   let piece: Item[] = []
   for (const item of items) {
@@ -20,7 +20,7 @@ export async function* inPieces<Item>(items: Iterable<Item>, size: number): Asyn
   if (piece.length > 0) yield piece
 }
 
-/** A list as another one. */
+/** Maps a list in pieces. */
 export async function mapInPieces<From, To>(items: Iterable<From>, size: number, map: (item: From) => To): Promise<To[]> {
   const mapped: To[] = []
   for await (const piece of inPieces(items, size)) mapped.push(...piece.map(map))

@@ -8,9 +8,9 @@ import { type Row, seconds } from '../support/report.ts'
 const CLIENTS = 4
 const PAUSE_MS = 20
 const BEFORE_MS = 5_000
-/** A write that waits for longer than this, and than twice as long as without a step, waits for the clock. */
+/** A write that waits longer than this, and more than twice as long as without a step, waits because of the clock. */
 const PAUSE_LIMIT_MS = 500
-/** Beyond the length of a step, and at most. */
+/** Watch time in addition to the length of a step, milliseconds; a step of -1 h is watched for `WATCH_MAX_MS` instead. */
 const AFTER_MS = 8_000
 const WATCH_MAX_MS = 100_000
 const LOOK_UP = 200

@@ -11,7 +11,7 @@ const ONLINE_LIMIT_MS = 60_000
 const NOTHING = JSON.stringify({ entrypoint: ['/bin/busybox', 'sh', '-c'], cmd: ['while :; do busybox sleep 1; done'] })
 const FLAGS = ['--runtime', 'docker', '--local-images', '--trusted-tenants', '--on-exit', 'stop']
 
-/** Again and again the first cluster of a fresh agent, on an engine of its own without any image of the agent's. */
+/** Repeats the first cluster of a fresh agent, on a separate engine without any image of the agent. */
 export async function measureClusters(lab: Lab): Promise<Row[]> {
   const machines = new MachineRow()
   lab.defer(() => machines.close())
@@ -44,7 +44,7 @@ export async function measureClusters(lab: Lab): Promise<Row[]> {
   ]
 }
 
-/** What is wrong with each member that does not run in time, or with the end. */
+/** Returns the faults of each member that does not run in time, and of the end of the cluster. */
 async function firstCluster(
   lab: Lab,
   plane: Plane,

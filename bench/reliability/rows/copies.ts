@@ -24,10 +24,10 @@ const PAUSE_MS = 10
 const TEMPLATE_PAUSE_MS = 50
 const MAX_TEMPLATES = 1_000
 const BETWEEN_MS = 3_000
-/** Of each copy, the newest: those that a copy could miss. */
+/** Newest jobs that are looked up in each copy: those that a copy could miss. */
 const LOOK_UP = 2_000
 
-/** A running data directory is copied with `cp -r` under load, and a plane is started from each copy, with the first one still there. */
+/** Copies a running data directory with `cp -r` under load, and starts a plane from each copy while the original still exists. */
 export async function measureCopies(lab: Lab): Promise<Row[]> {
   const plane = await startPlane(lab, { dataDir: lab.path('data'), port: await freePort(), args: ['--no-agent'] })
   const load = new Load(lab, plane, await createQueue(plane), { clients: CLIENTS, pauseMs: PAUSE_MS }).start()
@@ -88,7 +88,7 @@ async function startCopy(
   return { lost: seen.lost + missing, faults: [...errors, ...damaged], readyMs: plane.readyMs }
 }
 
-/** What SQLite finds in the databases below a directory that nobody uses. */
+/** Returns the faults that SQLite finds in the databases below a directory that no process uses. */
 function integrityFaults(storage: string): string[] {
   const files = readdirSync(storage, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.sqlite'))
   return files.flatMap((name) => {
@@ -105,7 +105,7 @@ function integrityFaults(storage: string): string[] {
   })
 }
 
-/** Makes templates, which lie in D1, one after the other. */
+/** Creates templates, which are stored in D1, one after another. */
 class Templates {
   readonly made: string[] = []
   private closed = false

@@ -17,7 +17,7 @@ type Blow = 'plane' | 'runtime' | 'agent' | 'worker' | 'all' | 'stop'
 const FULL: Readonly<Record<Blow, number>> = { plane: 8, runtime: 4, agent: 4, worker: 7, all: 4, stop: 8 }
 const SHORT: Readonly<Record<Blow, number>> = { plane: 1, runtime: 1, agent: 1, worker: 1, all: 1, stop: 1 }
 
-/** Everything is killed and frozen by turns while jobs are submitted, taken and done. */
+/** Kills and freezes each process in turn while jobs are submitted, taken and done. */
 export async function measureCrashes(lab: Lab): Promise<Row[]> {
   const receiver = await Receiver.open(lab)
   const options = { dataDir: lab.path('data'), port: await freePort(), args: GPU_ARGS, env: { WORKER_PING_INTERVAL_MS: PING_MS } }

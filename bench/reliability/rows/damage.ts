@@ -12,19 +12,19 @@ const JOBS = 400
 const OTHER_JOBS = 20
 const PAGE_BYTES = 4_096
 const NOTED_MS = 12_000
-/** Files are looked at when the plane starts and once a minute. */
+/** The plane checks its files at its start and once a minute. */
 const NOTICED_LIMIT_MS = 70_000
 
 interface Damage {
   what: string
-  /** Below the storage directory: the database file that is hit. */
+  /** Returns the damaged database file below the storage directory. */
   database: (storage: string) => string
   hit: (database: string) => void
-  /** Nothing that was acknowledged stood in it. Else those jobs cannot be there, and it has to be said. */
+  /** Set if the damaged part holds no acknowledged data. Otherwise those jobs are lost, and the plane must report it. */
   isHarmless?: true
 }
 
-/** The queue with the most jobs. */
+/** The database of the queue with the most jobs. */
 const queueFile = (storage: string) => largest(join(storage, 'do/podplane-EndpointObject'))
 const accountsFile = (storage: string) => largest(join(storage, 'd1/miniflare-D1DatabaseObject'))
 const alarmsFile = (storage: string) => join(storage, 'do/podplane-EndpointObject/metadata.sqlite')
@@ -50,7 +50,7 @@ const DAMAGES: readonly Damage[] = [
   { what: 'garbage in the log of D1', database: accountsFile, hit: (path) => garble(`${path}-wal`, 0) },
 ]
 
-/** Files of a plane that was killed are damaged before it is started again. */
+/** Damages files of a killed plane before it is started again. */
 export async function measureDamage(lab: Lab): Promise<Row[]> {
   const options = { dataDir: lab.path('data'), port: await freePort(), args: ['--no-agent'] }
   const plane = await startPlane(lab, options)
@@ -59,9 +59,9 @@ export async function measureDamage(lab: Lab): Promise<Row[]> {
   for (let number = 0; number < OTHER_JOBS; number += 1) await other.submit(number)
   for (let number = 0; number < JOBS; number += 1) await load.submit(number)
   const ids = [...load.acknowledged.keys()]
-  // The end of the log holds a write of which nobody was told.
+  // The end of the log holds a write that is not checked.
   await load.submit(JOBS)
-  // Which logs there are is noted every 10 s; a queue that nobody asks is closed meanwhile.
+  // The plane records its logs every 10 s, and a queue without calls is closed meanwhile.
   for (const end = performance.now() + NOTED_MS; performance.now() < end; await sleep(1_000)) await load.lookUp(plane, ids.slice(-1))
   await lab.killAll()
   const original = lab.path('original')
@@ -118,7 +118,7 @@ async function judge(
   }
 }
 
-/** Whether the operator is told of this file. */
+/** Whether the plane's status for the operator mentions this file. */
 async function tellsOf(plane: Plane, file: string): Promise<boolean> {
   const { text } = await call(plane.url, plane.operatorKey, 'GET', '/admin/v1/plane')
   return text.includes(file)
@@ -130,7 +130,7 @@ function largest(folder: string): string {
   return join(folder, name.replace(/-wal$/, ''))
 }
 
-/** As whoever closes a database does. */
+/** Writes the log back, as closing the database does. */
 function writeLogBack(path: string): void {
   const database = new DatabaseSync(path)
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)')

@@ -26,7 +26,7 @@ const BACK_LIMIT_MS = 60_000
 const JOBS = 8
 const SERVICE_PAUSE_MS = 2_000
 
-/** The disk below the data directory fills up under submits; then there is room again. */
+/** Fills the disk below the data directory while jobs are submitted, then frees it. */
 export async function measureDiskFullPlane(lab: Lab): Promise<Row[]> {
   const disk = new Disk(lab, 'full', DISK_MB)
   const options = { dataDir: join(disk.mountPoint, 'data'), port: await freePort(), args: ['--no-agent'] }
@@ -37,7 +37,7 @@ export async function measureDiskFullPlane(lab: Lab): Promise<Row[]> {
   const fill = join(disk.mountPoint, 'fill')
   fillDisk(disk, fill)
   await sleep(FULL_MS)
-  // What was free inside the databases may have been used up meanwhile.
+  // Pages that were free inside the databases may be used meanwhile, so the disk is filled again.
   fillDisk(disk, `${fill}.more`)
   await sleep(FULL_MS)
   const whileFull = load.answersText()
@@ -73,7 +73,7 @@ export async function measureDiskFullPlane(lab: Lab): Promise<Row[]> {
   ]
 }
 
-/** The disk of an agent fills up while its jobs run; a pod is asked for, the plane and the agent are killed meanwhile. */
+/** Fills the disk of an agent while its jobs run. Meanwhile a pod is created, and the plane and the agent are killed. */
 export async function measureDiskFullAgent(lab: Lab): Promise<Row[]> {
   const disk = new Disk(lab, 'host', DISK_MB)
   const planeOptions = { dataDir: lab.path('plane'), port: await freePort(), args: ['--no-agent'] }
@@ -119,7 +119,7 @@ export async function measureDiskFullAgent(lab: Lab): Promise<Row[]> {
   ]
 }
 
-/** Starts an agent again whenever it ends, as a service does. */
+/** Restarts an agent whenever it ends, as a service does. */
 class AgentService {
   starts = 0
   private closed = false

@@ -6,11 +6,11 @@ import { freePort, type PlaneOptions, START_LIMIT_MS, startPlane } from '../supp
 import type { Row } from '../support/report.ts'
 import { Starts, startOnce } from '../support/starts.ts'
 
-/** Hosts are declared silent after 30 s; what is older than this is overdue for each of them. */
+/** Hosts are declared silent after 30 s; after this time all of them are overdue. */
 const OVERDUE_MS = 35_000
 const SETTLE_MS = 2_000
 
-/** Starts with hosts whose beats are overdue, and with hosts that link again at once. */
+/** Starts with hosts whose heartbeats are overdue, and with hosts that all link again at once. */
 export async function measureHosts(lab: Lab): Promise<Row[]> {
   const rows: Row[] = []
   const plan = lab.isShort

@@ -22,11 +22,11 @@ import { countRows, multiplyRows, openAccounts } from '../support/seed.ts'
 
 const CLIENTS = 16
 const LOOK_UP = 500
-/** A start with so many rows takes longer than any other. */
+/** Limit of a start, milliseconds; with this many rows it takes longer than any other. */
 const START_LIMIT_MS = 180_000
 const PODS_LIMIT_MS = 20_000
 
-/** A directory of the former release with many rows goes on under this one; then the start in which it migrates is killed again and again. */
+/** Upgrades a directory of the previous release with many rows; then kills the start that migrates, repeatedly. */
 export async function measureMigration(lab: Lab): Promise<Row[]> {
   const options = { dataDir: lab.path('data'), port: await freePort(), args: ['--no-agent'] }
   const sizes = { jobs: lab.count(100_000, 2_000), pods: lab.count(10_000, 1_000), usage: lab.count(500_000, 50_000) }
@@ -90,7 +90,7 @@ async function killInside(
     rmSync(options.dataDir, { recursive: true })
     cpSync(original, options.dataDir, { recursive: true })
     launchPlane(lab, options)
-    // The runtime is there after about a second, and nearly all of the rest is the migration.
+    // The runtime runs after about a second; nearly all of the remaining time is the migration.
     await sleep(randomInt(Math.floor(startMs * 0.2), Math.ceil(startMs * 0.95)))
     await lab.killAll()
     const database = openAccounts(options.dataDir)
@@ -122,7 +122,7 @@ async function killInside(
   }
 }
 
-/** Whether all of it is there: jobs by their status, as long as their results are kept, pods by the list, usage in the database. */
+/** Checks that all data is present: jobs by their status while their results are retained, pods by the list, usage in the database. */
 async function judge(plane: Plane, load: Load, sizes: Sizes): Promise<{ lost: number; wrong: { count: number; note: string } }> {
   const ids = load.keptIds()
   if (ids.length === 0) throw new Error('this machine is too slow: no result is kept as long as this takes')

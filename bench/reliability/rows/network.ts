@@ -16,7 +16,7 @@ const CALM_MS = 3_000
 const BLACK_HOLE_MS = 25_000
 const LOOK_MS = 500
 
-/** Agent, workers and half of the clients reach the plane through a network that delays, splits, cuts, repeats and swallows. */
+/** Agent, workers and half of the clients reach the plane through a network that delays, fragments, cuts, repeats and drops. */
 export async function measureNetwork(lab: Lab): Promise<Row[]> {
   const receiver = await Receiver.open(lab)
   const plane = await startPlane(lab, { dataDir: lab.path('plane'), port: await freePort(), args: ['--no-agent'] })
@@ -32,7 +32,7 @@ export async function measureNetwork(lab: Lab): Promise<Row[]> {
   if (!(await within(ONLINE_LIMIT_MS, async () => (await podStatus()) === 'RUNNING'))) throw new Error('the pod does not run')
   const common = { pauseMs: 80, sleepMs: 20, webhook: receiver.url, timeoutMs: 8_000 }
   const near = new Load(lab, plane, endpointId, { ...common, clients: 2 }).start()
-  // A network may send a POST twice: only a key makes one job of it.
+  // A network may send a POST twice; only an Idempotency-Key makes one job of it.
   const keyed = new Load(lab, far, endpointId, { ...common, clients: 2, firstNumber: 1_000_000, keyed: true, keyedEvery: 1 }).start()
 
   const statuses = new Map<string, number>()

@@ -22,12 +22,12 @@ const CLIENTS = 8
 /** A host links within seconds; a machine under load needs longer. */
 const ONLINE_LIMIT_MS = 40_000
 
-/** The current goes while jobs are submitted. */
+/** Cuts the power while jobs are submitted. */
 export async function measurePowerCuts(lab: Lab): Promise<Row[]> {
   const disk = new Disk(lab, 'submits', DISK_MB)
   const options = { dataDir: `${disk.mountPoint}/data`, port: await freePort(), args: ['--no-agent'] }
   let plane = await startPlane(lab, options)
-  // The first start is a row of its own: here it lies behind.
+  // The first start is a row of its own, so it is completed here before the cuts.
   await stopPlane(lab, plane)
   disk.sync()
   plane = await startPlane(lab, options)
@@ -64,7 +64,7 @@ export async function measurePowerCuts(lab: Lab): Promise<Row[]> {
   ]
 }
 
-/** The current goes a few seconds after a plane was started for the first time. */
+/** Cuts the power a few seconds after a plane was started for the first time. */
 export async function measureFirstStart(lab: Lab): Promise<Row[]> {
   const afterMs = lab.isShort ? [5_000] : [5_000, 10_000, 15_000]
   const reasons = new Set<string>()
@@ -97,7 +97,7 @@ export async function measureFirstStart(lab: Lab): Promise<Row[]> {
   ]
 }
 
-/** The current of a machine goes a few seconds after its agent has joined; the plane is elsewhere. */
+/** Cuts the power of a host a few seconds after its agent has joined; the plane runs elsewhere. */
 export async function measureJoin(lab: Lab): Promise<Row[]> {
   const plane = await startPlane(lab, { dataDir: lab.path('plane'), port: await freePort(), args: ['--no-agent'] })
   const reasons = new Set<string>()
@@ -117,7 +117,7 @@ export async function measureJoin(lab: Lab): Promise<Row[]> {
       for (const pid of pids) signalPid(pid, 'SIGKILL')
       await agent.ended
     })
-    // A service starts it with the command that has been there all the time.
+    // A service restarts the agent with the same command, join token included.
     const restartedAt = Date.now()
     const again = startAgent(lab, plane.url, options)
     const online = await waitOnline(plane, name, restartedAt + 1_000, ONLINE_LIMIT_MS, again)

@@ -10,7 +10,7 @@ const JOB_MS = 200
 const ONLINE_LIMIT_MS = 60_000
 const SETTLE_LIMIT_MS = 60_000
 
-/** Agents of the former release with this plane, and agents of this one with a plane of the former release. */
+/** Runs agents of the previous release with this plane, and agents of this release with a plane of the previous one. */
 export async function measureReleases(lab: Lab): Promise<Row[]> {
   const cwd = formerRelease(lab)
   return [

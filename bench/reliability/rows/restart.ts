@@ -8,7 +8,7 @@ import { Starts, startOnce } from '../support/starts.ts'
 const STOPPED_MS = 60_000
 const SETTLE_MS = 2_000
 
-/** Restarts while clients ask. */
+/** Restarts the plane while clients send requests. */
 export async function measureRestart(lab: Lab): Promise<Row[]> {
   const rows: Row[] = []
   const plan = lab.isShort
@@ -38,7 +38,7 @@ async function underClients(lab: Lab, count: number, times: number): Promise<Row
   return starts.row(`restart while ${count} REST clients ask`)
 }
 
-/** The launcher is stopped while clients make the runtime log. */
+/** Stops the launcher (SIGSTOP) while clients make the runtime log. */
 export async function measureStoppedLauncher(lab: Lab): Promise<Row[]> {
   const count = 16
   const stoppedMs = lab.count(STOPPED_MS, 15_000)

@@ -13,13 +13,13 @@ const REFUSAL_LIMIT_MS = 15_000
 const SETTLE_LIMIT_MS = 90_000
 const TOGETHER_MS = 30_000
 const JOB_MS = 300
-/** Commands in front of the second agent's: none, and what containers with a volume in common do. */
+/** Command prefixes of the second agent: none, and a new pid namespace, as in containers that share a volume. */
 const PLACES = {
   'second agent on one state dir': [],
   'second agent on one state dir, from another pid namespace': ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'],
 }
 
-/** The identity of a host is used twice: from a copy of its state directory, and from the directory itself. */
+/** Uses the identity of a host twice: from a copy of its state directory, and from the directory itself. */
 export async function measureTwoAgents(lab: Lab): Promise<Row[]> {
   const plane = await startPlane(lab, { dataDir: lab.path('plane'), port: await freePort(), args: ['--no-agent'] })
   const { token } = await must(plane.url, plane.operatorKey, 'POST', '/admin/v1/join-tokens', { name: NAME })
@@ -33,7 +33,7 @@ export async function measureTwoAgents(lab: Lab): Promise<Row[]> {
   return rows
 }
 
-/** On the same directory it has to be refused, and the first goes on. */
+/** A second agent on the same directory must be refused, and the first one goes on. */
 async function startSecond(
   lab: Lab,
   plane: Plane,
@@ -62,7 +62,10 @@ async function startSecond(
   }
 }
 
-/** On a copy of it the plane cannot tell them apart: they take the link from each other, no job may notice, and the operator is told. */
+/**
+ * The plane cannot distinguish a twin on a copy of the directory: both take the link from each other. No job may be affected, and the
+ * operator must be informed.
+ */
 async function startTwin(lab: Lab, plane: Plane, endpointId: string, options: AgentOptions): Promise<Row> {
   const copy = lab.path('agent.copy')
   cpSync(options.stateDir, copy, { recursive: true, filter: (path) => !/\.sock$|fifo/.test(path) })
@@ -85,7 +88,7 @@ async function startTwin(lab: Lab, plane: Plane, endpointId: string, options: Ag
   }
 }
 
-/** Also the one that runs within another program. */
+/** Ends an agent, also one that runs within another program. */
 async function end(lab: Lab, program: Program): Promise<void> {
   program.signal('SIGKILL')
   await program.ended

@@ -7,13 +7,13 @@ import { faultsOf, type Row, seconds } from '../support/report.ts'
 const REFUSAL_LIMIT_MS = 30_000
 const BESIDE_MS = 5_000
 const CLIENTS = 2
-/** Where the second one runs; a container with the volume of the first is another pid namespace. */
+/** Command prefixes of the second plane: none, and a new pid namespace, as in a container that shares the volume. */
 const PLACES = {
   'second plane on one data dir': [],
   'second plane on one data dir, from another pid namespace': ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'],
 }
 
-/** A second plane is started on the data directory of one that runs. */
+/** Starts a second plane on the data directory of a running one. */
 export async function measureTwoPlanes(lab: Lab): Promise<Row[]> {
   const first = await startPlane(lab, { dataDir: lab.path('data'), port: await freePort(), args: ['--no-agent'] })
   const endpointId = await createQueue(first)

@@ -15,7 +15,7 @@ const KILL_LIMIT_MS = 5_000
 const POD_LIMIT_MS = 30_000
 const WEBHOOK_LIMIT_MS = 60_000
 
-/** A directory of the former release, whose plane is killed, goes on under this one, and back. */
+/** Upgrades a directory of the previous release, whose plane was killed, to this release, and downgrades it again. */
 export async function measureUpgrade(lab: Lab): Promise<Row[]> {
   const receiver = await Receiver.open(lab)
   const options = { dataDir: lab.path('data'), port: await freePort(), args: GPU_ARGS }
@@ -27,7 +27,7 @@ export async function measureUpgrade(lab: Lab): Promise<Row[]> {
   const long = new Load(lab, before, endpointId, { clients: 1, sleepMs: LONG_JOB_MS, webhook: receiver.url, firstNumber: LONG })
   await long.submit(LONG)
   await long.running(1)
-  // Tries are 10 s apart, and there are three: these wait for their second one.
+  // A webhook has three attempts 10 s apart; these deliveries wait for their second one.
   receiver.isClosed = true
   for (let number = 0; number < DONE; number += 1) await load.submit(number)
   await load.settle(SETTLE_LIMIT_MS)
@@ -49,7 +49,7 @@ export async function measureUpgrade(lab: Lab): Promise<Row[]> {
   return [upgrade, await downgrade(lab, former, { loads: [load, long], endpointId, things, receiver })]
 }
 
-/** The agent and its workers live on until the next start; one that is stopped in order would stop its pods. */
+/** Kills plane and runtime only: agent and workers run on until the next start, whereas an ordered stop would stop the agent's pods. */
 async function killUnderAgent(lab: Lab, plane: Plane): Promise<void> {
   for (const { pid } of [{ pid: plane.program.pid }, ...lab.runtimes()]) signalPid(pid, 'SIGKILL')
   await within(KILL_LIMIT_MS, () => !plane.program.isRunning() && lab.runtimes().length === 0)
@@ -75,7 +75,7 @@ async function downgrade(
   }
 }
 
-/** Paths of what was made, and the key of a second account with its endpoint. */
+/** Paths of the created resources, and the key of a second account with its endpoint. */
 interface Things {
   paths: string[]
   pod: string

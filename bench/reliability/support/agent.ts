@@ -6,14 +6,14 @@ const POLL_MS = 200
 export interface AgentOptions extends ProgramOptions {
   name: string
   stateDir: string
-  /** For the first join. */
+  /** Join token, for the first start. */
   token?: string
   args?: readonly string[]
-  /** What lets it run built-in images; a former release has other names for it. */
+  /** Flags that let it run built-in images; an older release has other names for them. */
   flags?: readonly string[]
 }
 
-/** Runs a host agent that runs built-in images, with simulated GPUs. */
+/** Starts a host agent for built-in images, with simulated GPUs. */
 export function startAgent(lab: Lab, planeUrl: string, options: AgentOptions): Program {
   const { name, stateDir, token, args = [], flags = ['--builtin-images', '--trusted-tenants'] } = options
   const given = token === undefined ? [] : ['--token', token]
@@ -23,7 +23,7 @@ export function startAgent(lab: Lab, planeUrl: string, options: AgentOptions): P
   )
 }
 
-/** A host as the operator sees it. */
+/** A host in the operator API. */
 export interface Host {
   id: string
   name: string
@@ -32,13 +32,13 @@ export interface Host {
   linkReplacements?: { count: number } | null
 }
 
-/** Hosts of this name. */
+/** Returns the hosts of this name. */
 export async function hostsNamed(plane: Demo, name: string): Promise<Host[]> {
   const { body } = await call(plane.url, plane.operatorKey, 'GET', '/admin/v1/hosts')
   return ((body.hosts ?? []) as Host[]).filter((host) => host.name === name)
 }
 
-/** Waits until a host of this name is online and was heard after `sinceMs`; undefined: in vain, or its agent has ended. */
+/** Waits until a host of this name is online and was seen after `sinceMs`; undefined if it is not in time, or if its agent has ended. */
 export async function waitOnline(plane: Demo, name: string, sinceMs: number, limitMs: number, agent?: Program): Promise<Host | undefined> {
   const since = Math.floor(sinceMs / 1000) * 1000
   const isLive = ({ status, lastSeenAt }: Host) => status === 'ONLINE' && Date.parse(lastSeenAt ?? '') >= since

@@ -5,7 +5,7 @@ const PATHS = ['/v2/serverless', '/v2/pods', '/v2/templates']
 const TIMEOUT_MS = 5_000
 const REFUSED_PAUSE_MS = 20
 
-/** REST clients that ask one thing after the other, also while there is no plane. */
+/** REST clients that send one request after another, also while there is no plane. */
 export class RestClients {
   answered = 0
   private closed = false

@@ -1,5 +1,6 @@
-/* Preloaded into the plane's runtime: its wall clock shows the machine's plus an offset, 8 bytes of nanoseconds in the file RELIABILITY_CLOCK.
-   libfaketime would do, but looks its symbols up inside the allocator's own lock, and the runtime then hangs before it begins. */
+/* A library that is preloaded into the plane's runtime: it adds an offset to the machine's wall clock, 8 bytes of nanoseconds in the file
+   that RELIABILITY_CLOCK names. libfaketime is no alternative: it resolves its symbols while the allocator holds its lock, and the runtime
+   then hangs before it starts. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

@@ -7,9 +7,9 @@ const SHIM = join(import.meta.dirname, 'clock-shim.c')
 const RUNTIME = join(CHECKOUT, 'node_modules/@cloudflare/workerd-linux-64/bin/workerd')
 const NANOSECONDS = 1_000_000_000n
 
-/** The wall clock of a plane's runtime alone, by a library in front of it. The machine's clock stays as it is. */
+/** Changes the wall clock of a plane's runtime only, by a preloaded library. The machine's clock stays unchanged. */
 export class RuntimeClock {
-  /** For the environment of the launcher. */
+  /** Variables for the environment of the launcher. */
   readonly env: Record<string, string>
   private readonly file: string
 
@@ -24,11 +24,11 @@ export class RuntimeClock {
     this.env = { MINIFLARE_WORKERD_PATH: wrapper }
   }
 
-  /** Shows this many seconds more than the machine's clock, from now on. */
+  /** Sets the offset to the machine's clock, seconds. */
   set(seconds: number): void {
     const offset = Buffer.alloc(8)
     offset.writeBigInt64LE(BigInt(seconds) * NANOSECONDS)
-    // In place: the file is mapped.
+    // Written in place, because the file is memory-mapped.
     const file = openSync(this.file, 'r+')
     writeSync(file, offset, 0, offset.length, 0)
     closeSync(file)

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { constants, copyFileSync, mkdirSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
 import { type Lab, within } from './lab.ts'
 
-/** Nothing is written back for its age: what was not synced is lost in a cut, metadata too. */
+/** Commit interval of the file system: data and metadata that were not synced are lost in a cut. */
 const LONG_COMMIT_SECONDS = 600
 const CHUNK_BYTES = 2 ** 16
 const UNMOUNT_LIMIT_MS = 10_000
 
-/** An ext4 file system in a file of the lab, mounted in a directory of the lab. */
+/** An ext4 file system in an image file of the lab, mounted in a directory of the lab. */
 export class Disk {
   readonly mountPoint: string
   private readonly image: string
@@ -23,20 +23,20 @@ export class Disk {
   }
 
   /**
-   * What the disk had at this moment takes the place of what the system had in memory, as after a power cut. The processes that use it have to
-   * be stopped before, and are killed by `kill` once the copy is made.
+   * Simulates a power cut: the disk's contents of this moment replace the state in memory. The processes that use it must be stopped
+   * before; `kill` kills them once the copy is made.
    */
   async cutPower(kill: () => Promise<void>): Promise<void> {
     const copy = `${this.image}.cut`
     copyFileSync(this.image, copy, constants.COPYFILE_FICLONE)
     await kill()
-    // A process that was killed lets go of its files a moment later.
+    // The files of a killed process close a moment later.
     if ((await within(UNMOUNT_LIMIT_MS, () => tryRun('umount', this.mountPoint))) === undefined) run('umount', this.mountPoint)
     copyFileSync(copy, this.image, constants.COPYFILE_FICLONE)
     this.mount()
   }
 
-  /** All that was written is on disk from now on. */
+  /** Flushes all written data to the disk. */
   sync(): void {
     run('sync', '--file-system', this.mountPoint)
   }
@@ -51,7 +51,7 @@ export class Disk {
   }
 }
 
-/** Takes all room of a file system; gives it back when asked. */
+/** Fills a file system completely. */
 export function fillDisk(disk: Disk, path: string): void {
   let filled = ''
   try {

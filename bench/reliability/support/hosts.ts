@@ -20,7 +20,7 @@ const INVENTORY = {
   simulated: true,
 }
 
-/** Machines that join over the host protocol, link and beat, and run nothing. */
+/** Hosts that join over the host protocol, link, send heartbeats, and run nothing. */
 export class BeatingHosts {
   private readonly hosts: { id: string; key: KeyObject }[] = []
   private readonly sockets = new Set<WebSocket>()
@@ -31,7 +31,7 @@ export class BeatingHosts {
     return [...this.sockets].filter((socket) => socket.readyState === WebSocket.OPEN).length
   }
 
-  /** Joins this many and links each of them once. */
+  /** Enrols this many hosts and links each of them once. */
   async join(plane: Demo, count: number): Promise<void> {
     this.url = plane.url
     let next = 0
@@ -44,7 +44,7 @@ export class BeatingHosts {
     await Promise.all(Array.from({ length: JOINS_AT_ONCE }, joinNext))
   }
 
-  /** From now on every host that has no link dials again, as agents do, until `close`. */
+  /** Makes every host without a link dial again, as agents do, until `close`. */
   redial(): void {
     this.dialling = true
     for (const host of this.hosts) void this.keepLinked(host)
@@ -77,7 +77,7 @@ export class BeatingHosts {
     }
   }
 
-  /** Resolves once linked, or with undefined where the plane did not let it. */
+  /** Resolves once linked, or with undefined if the plane refused the link. */
   private link(token: string): Promise<{ closed: Promise<void> } | undefined> {
     const socket = new WebSocket(`${this.url.replace(/^http/, 'ws')}/host/v1/link`, {
       headers: { authorization: `Bearer ${token}` },
@@ -102,7 +102,7 @@ export class BeatingHosts {
     return new Promise((resolve) => {
       void closed.then(() => resolve(undefined))
       socket.on('open', () => socket.send(JSON.stringify({ type: 'hello', inventory: INVENTORY, workloads: [] })))
-      // Its first words are what this host should run.
+      // The plane's first message is the host's desired state.
       socket.once('message', () => {
         sendBeat()
         timer = setInterval(sendBeat, BEAT_MS)
@@ -112,7 +112,7 @@ export class BeatingHosts {
   }
 }
 
-/** A JWT with the host's key, good for a minute. */
+/** Returns a JWT signed with the host's key, valid for a minute. */
 function signed(key: KeyObject, claims: Record<string, unknown>): string {
   const issuedAt = Math.floor(Date.now() / 1000) - 2
   const payload = { ...claims, aud: AUDIENCE, iat: issuedAt, exp: issuedAt + 60, jti: randomUUID() }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const CHECKOUT = join(import.meta.dirname, '../../..')
 const KILL_WAIT_MS = 5_000
 const POLL_MS = 50
-/** The agent's own program runs built-in images too. */
+/** Argument that marks a process of a built-in image, which runs the agent's own program. */
 const BUILTIN = '\0__builtin\0'
 
 /** A program that a row started. */
@@ -23,13 +23,13 @@ export interface Program {
 
 export interface ProgramOptions {
   env?: Record<string, string>
-  /** Directory to run in; the checkout otherwise. */
+  /** Working directory; by default the checkout. */
   cwd?: string
-  /** A command in front of the program's, such as `unshare --pid`. */
+  /** A command prefix, such as `unshare --pid`. */
   within?: readonly string[]
 }
 
-/** A process as /proc shows it. */
+/** A process in /proc. */
 export interface SeenProcess {
   pid: number
   parent: number
@@ -37,8 +37,9 @@ export interface SeenProcess {
 }
 
 /**
- * The place of one row: a directory with everything that the row makes. A process is the row's own when the unique name of that directory stands
- * in its arguments, environment, working directory or open files, so that orphans are found too, and processes of others never are.
+ * The environment of one row: a directory with everything that the row creates. A process belongs to the row if the unique name of that
+ * directory is in its arguments, environment, working directory or open files, so that orphans are found too, and other processes never
+ * are.
  */
 export class Lab {
   readonly dir: string
@@ -55,12 +56,12 @@ export class Lab {
     return join(this.dir, ...parts)
   }
 
-  /** The smaller count with `--short`. */
+  /** Returns the smaller count with `--short`. */
   count(full: number, short: number): number {
     return this.isShort ? short : full
   }
 
-  /** Prints progress of a row. */
+  /** Prints the progress of a row. */
   say(text: string): void {
     process.stderr.write(`  ${new Date().toISOString().slice(11, 19)} ${text}\n`)
   }
@@ -69,7 +70,7 @@ export class Lab {
     this.undo.push(undo)
   }
 
-  /** Starts Node with these arguments. Its output goes to a file, which nobody has to drain. */
+  /** Starts Node with these arguments. Its output goes to a file, which needs no reader. */
   node(args: readonly string[], options: ProgramOptions = {}): Program {
     const [program = process.execPath, ...before] = [...(options.within ?? []), process.execPath]
     const file = this.path(`program-${++this.programs}.log`)
@@ -92,14 +93,14 @@ export class Lab {
     }
   }
 
-  /** Processes of this row that still run, those of killed parents included. */
+  /** Running processes of this row, including those of killed parents. */
   processes(): SeenProcess[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
       .flatMap((name) => this.seeIfOwn(Number(name)))
   }
 
-  /** Those that run the plane's runtime, an agent, or a worker. */
+  /** Processes that run the plane's runtime. */
   runtimes(): SeenProcess[] {
     return this.processes().filter(({ command }) => /workerd\0serve/.test(command))
   }
@@ -110,7 +111,7 @@ export class Lab {
     return this.processes().filter(({ command }) => command.includes(BUILTIN))
   }
 
-  /** Ends everything that the row started and waits until it is gone. */
+  /** Kills everything that the row started and waits for its end. */
   async killAll(): Promise<void> {
     const deadline = performance.now() + KILL_WAIT_MS
     for (let left = this.processes(); left.length > 0; left = this.processes()) {
@@ -121,7 +122,7 @@ export class Lab {
     }
   }
 
-  /** Leaves nothing behind: processes, mounts, loop devices, files. */
+  /** Removes everything: processes, mounts, loop devices, files. */
   async close(): Promise<void> {
     const faults: unknown[] = []
     const attempt = async (step: () => void | Promise<void>) => {
@@ -158,24 +159,24 @@ export class Lab {
         readdirSync(`${folder}/fd`).some((fd) => linkOf(`${folder}/fd/${fd}`).startsWith(this.dir))
       return isOwn ? [{ pid, parent: Number(parent), command }] : []
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
       return []
     }
   }
 }
 
-/** Sends a signal; a process that has ended meanwhile is none of our business. */
+/** Sends a signal; a process that has ended meanwhile is ignored. */
 export function signalPid(pid: number, name: NodeJS.Signals): void {
   if (existsSync(`/proc/${pid}`)) {
     try {
       process.kill(pid, name)
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
 }
 
-/** Asks until there is an answer; undefined when there is none in time. */
+/** Polls `probe` until it returns a value; undefined if it does not in time. */
 export async function within<T>(
   timeoutMs: number,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
@@ -198,7 +199,7 @@ function linkOf(path: string): string {
   }
 }
 
-/** npm's own variables would make the launcher watch npm, and an engine of this machine is nothing that a row needs. */
+/** Removes npm's variables, which would make the launcher watch npm, and hides the machine's container engine. */
 function cleanEnv(): NodeJS.ProcessEnv {
   const names = Object.keys(process.env).filter((name) => !/^(npm_|NODE_ENV|PORT$|PODPLANE_|MINIFLARE_)/.test(name))
   const env = Object.fromEntries(names.map((name) => [name, process.env[name]]))

@@ -5,50 +5,50 @@ import { type Answer, call, type Demo } from './plane.ts'
 const REFUSED_PAUSE_MS = 50
 const KEYED_EVERY = 3
 const LOOKERS = 16
-/** A result is kept for 30 min, and no job of a load ends before it was acknowledged. */
+/** A result is retained for 30 min, and no job of a load ends before it was acknowledged. */
 const KEPT_MS = 29 * 60_000
 
 export interface LoadOptions {
   clients: number
-  /** Between two calls of one client. */
+  /** Pause between two calls of one client, milliseconds. */
   pauseMs?: number
-  /** Time that each job takes its worker. */
+  /** Duration of each job, milliseconds. */
   sleepMs?: number
   webhook?: string
-  /** Every third with an Idempotency-Key, repeated until it is acknowledged, and once more at the end. */
+  /** Whether every third call has an Idempotency-Key; it is repeated until it is acknowledged, and once more at the end. */
   keyed?: boolean
-  /** Instead of every third. */
+  /** Every how many calls have a key, instead of every third. */
   keyedEvery?: number
-  /** Of the first job; two loads with one receiver need numbers of their own. */
+  /** Number of the first job; two loads with one receiver need different numbers. */
   firstNumber?: number
   timeoutMs?: number
 }
 
-/** What became of the acknowledged jobs. */
+/** The outcome of the acknowledged jobs. */
 export interface Outcome {
   acknowledged: number
   lost: number
   duplicated: number
-  /** Not at an end in time. */
+  /** Jobs that did not end in time. */
   stuck: number
-  /** At an end with an output that is not theirs. */
+  /** Jobs that ended with the output of another job. */
   wrong: number
   failed: number
-  /** Errors of those that FAILED, each with how often. */
+  /** Errors of FAILED jobs, each with its count. */
   errors: Map<string, number>
-  /** From the end of the load until the last one was at an end. */
+  /** Time from the end of the load until the last job has ended, milliseconds. */
   drainMs: number
 }
 
-/** Clients that submit jobs, and know which ones they were promised. */
+/** Clients that submit jobs and record the acknowledged ones. */
 export class Load {
   readonly acknowledged = new Map<string, number>()
   private readonly acknowledgedAt = new Map<string, number>()
-  /** How often each status was answered; 0: there was no answer. */
+  /** Count of each status; 0: no answer. */
   readonly answers = new Map<number, number>()
-  /** Jobs of one Idempotency-Key that have got two ids. */
+  /** Jobs that got two ids for one Idempotency-Key. */
   duplicated = 0
-  /** The longest time in which nothing was acknowledged. */
+  /** Longest time without an acknowledgement, milliseconds. */
   longestGapMs = 0
   private readonly keys = new Map<string, { number: number; id: string }>()
   private readonly target: Demo
@@ -81,13 +81,13 @@ export class Load {
     this.noteGap()
   }
 
-  /** Acknowledged jobs whose results have to be there still. */
+  /** Ids of acknowledged jobs whose results must still be retained. */
   keptIds(): string[] {
     const sinceMs = performance.now() - KEPT_MS
     return [...this.acknowledgedAt].flatMap(([id, atMs]) => (atMs > sinceMs ? [id] : []))
   }
 
-  /** Counts the time since the last acknowledgement too, and begins to count anew. */
+  /** Returns the longest gap, up to the present moment, and resets it. */
   takeGap(): number {
     this.noteGap()
     const gap = this.longestGapMs
@@ -100,7 +100,7 @@ export class Load {
     return [...this.answers].map(([status, count]) => `${status === 0 ? 'no answer' : status} × ${count}`).join(', ')
   }
 
-  /** Submits once. */
+  /** Submits one job. */
   async submit(number: number, key?: string): Promise<Answer> {
     const { sleepMs, webhook, timeoutMs } = this.options
     const body = { input: { number, ...(sleepMs === undefined ? {} : { sleepMs }) }, ...(webhook === undefined ? {} : { webhook }) }
@@ -115,7 +115,7 @@ export class Load {
     return answer
   }
 
-  /** Repeats every key, and waits until all acknowledged jobs are at an end. */
+  /** Repeats every key, and waits until all acknowledged jobs have ended. */
   async settle(limitMs: number): Promise<Outcome> {
     const startedAt = performance.now()
     for (const [key, { number }] of this.keys) await this.submit(number, key)
@@ -139,7 +139,7 @@ export class Load {
     return outcome
   }
 
-  /** Waits until this many of its jobs run; how many do in the end. */
+  /** Waits until this many of its jobs run; returns the number of running ones. */
   async running(count: number, limitMs = 60_000): Promise<number> {
     let seen = 0
     await within(limitMs, async () => {
@@ -150,7 +150,7 @@ export class Load {
     return seen
   }
 
-  /** How many of the acknowledged jobs a plane does not know; `errors` counts other answers than 200 and 404. */
+  /** Counts the acknowledged jobs that a plane does not know; `errors` counts answers other than 200 and 404. */
   async lookUp(
     target: Demo,
     ids: Iterable<string> = this.acknowledged.keys(),
@@ -229,7 +229,7 @@ export class Load {
   }
 }
 
-/** The sum of what should be 0, and in words which of it is not. */
+/** Returns the sum of the counts that should be 0, and a note of those that are not. */
 export function wrongOf(outcome: Outcome): { count: number; note: string } {
   const parts: string[] = []
   if (outcome.stuck > 0) parts.push(`${outcome.stuck} not at an end`)
@@ -239,7 +239,7 @@ export function wrongOf(outcome: Outcome): { count: number; note: string } {
   return { count: outcome.stuck + outcome.wrong + outcome.failed, note: parts.join(', ') }
 }
 
-/** Of the output of echo and probe, which repeat their input. */
+/** Returns the job's number from the output of echo or probe, which repeat their input. */
 export function numberOf(output: unknown): unknown {
   const { input, number } = (output ?? {}) as { input?: { number?: unknown }; number?: unknown }
   return input?.number ?? number

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type Lab, type Program, type ProgramOptions, within } from './lab.ts'
 
-/** As long as a start may take before it counts as one that hangs; with many hosts a loaded machine needs most of a minute. */
+/** Limit after which a start counts as hanging, milliseconds; with many hosts a loaded machine needs most of a minute. */
 export const START_LIMIT_MS = 120_000
 const HEALTH_TIMEOUT_MS = 2_000
 const CALL_TIMEOUT_MS = 30_000
@@ -15,7 +15,7 @@ export interface PlaneOptions extends ProgramOptions {
   args?: readonly string[]
 }
 
-/** What scripts are told of a plane (demo.json). */
+/** Access data of a plane for scripts (demo.json). */
 export interface Demo {
   url: string
   apiKey: string
@@ -26,11 +26,11 @@ export interface Demo {
 export interface Plane extends Demo {
   program: Program
   options: PlaneOptions
-  /** From its start until it answered. */
+  /** Milliseconds from its start until it answered. */
   readyMs: number
 }
 
-/** An answer; status 0 when there was none. */
+/** An answer; status 0 if there was none. */
 export interface Answer {
   status: number
   body: Record<string, unknown>
@@ -44,7 +44,7 @@ export function launchPlane(lab: Lab, options: PlaneOptions): Program {
   return lab.node(['src/local/start.ts', ...(options.args ?? [])], { ...options, env })
 }
 
-/** Waits until a launched plane answers; undefined when it does not in time, or has ended. */
+/** Waits until a launched plane answers; undefined if it does not in time, or has ended. */
 export async function readyPlane(program: Program, options: PlaneOptions, limitMs = START_LIMIT_MS): Promise<Plane | undefined> {
   const startedAt = performance.now()
   const found = await within(
@@ -60,7 +60,7 @@ export async function readyPlane(program: Program, options: PlaneOptions, limitM
   return { ...found.demo, program, options, readyMs: performance.now() - startedAt }
 }
 
-/** Starts a plane that has to come up: anything else is a fault of the measurement. */
+/** Starts a plane that must become ready; otherwise the measurement itself has failed and this throws. */
 export async function startPlane(lab: Lab, options: PlaneOptions): Promise<Plane> {
   const program = launchPlane(lab, options)
   const plane = await readyPlane(program, options)
@@ -68,7 +68,7 @@ export async function startPlane(lab: Lab, options: PlaneOptions): Promise<Plane
   return plane
 }
 
-/** Ends a plane in order; kills it when that takes too long. */
+/** Stops a plane in order; kills it after a timeout. */
 export async function stopPlane(lab: Lab, plane: Plane): Promise<void> {
   plane.program.signal('SIGTERM')
   if ((await within(START_LIMIT_MS, () => !plane.program.isRunning())) === undefined) await lab.killAll()
@@ -111,14 +111,14 @@ export async function call(
   }
 }
 
-/** The same, for answers that have to be a success. */
+/** Like `call`, but throws if the answer is not a success. */
 export async function must(...args: Parameters<typeof call>): Promise<Record<string, unknown>> {
   const answer = await call(...args)
   if (answer.status < 200 || answer.status > 299) throw new Error(`${args[2]} ${args[3]}: ${answer.status} ${answer.text.slice(0, 300)}`)
   return answer.body
 }
 
-/** Ports below the range that the system gives to others, so that a plane finds its own free again. */
+/** Returns a free port below the system's ephemeral range, so that the port stays free for a restart. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000)
@@ -131,7 +131,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** An endpoint whose workers do as the input says, on simulated GPUs (`GPU_ARGS`). */
+/** Creates an endpoint whose workers follow the job's input, on simulated GPUs (`GPU_ARGS`). */
 export async function createProbe(plane: Plane, workers = { min: 2, max: 4 }): Promise<string> {
   const created = await must(plane.url, plane.apiKey, 'POST', '/v2/serverless', {
     name: 'probe',
@@ -143,7 +143,7 @@ export async function createProbe(plane: Plane, workers = { min: 2, max: 4 }): P
   return String(created.id)
 }
 
-/** An endpoint without workers, whose queue is bounded by those that could exist: with many of them no submit is refused for its length. */
+/** Creates an endpoint without workers. The bound of a queue grows with `max`, so that no submit is refused because of its length. */
 export function createQueue(plane: Plane): Promise<string> {
   return createProbe(plane, { min: 0, max: 200 })
 }
@@ -151,7 +151,7 @@ export function createQueue(plane: Plane): Promise<string> {
 /** Gives the agent room for several workers on a small machine. */
 export const GPU_ARGS = ['--simulate-gpus', 'NVIDIA L4:16']
 
-/** How /readyz answers, as one word for a table. */
+/** Returns the status of /readyz as a string for the table. */
 export async function readiness(plane: Pick<Plane, 'url'>): Promise<string> {
   const { status } = await call(plane.url, '', 'GET', '/readyz', undefined, { timeoutMs: 10_000 })
   return status === 0 ? 'no answer' : String(status)

@@ -5,15 +5,17 @@ import type { Lab } from './lab.ts'
 
 const DELAY_MS = 500
 const FRAGMENT_BYTES = 7
-/** Larger pieces would take minutes in fragments. */
+/** Longest piece that is fragmented, bytes; larger pieces would take minutes. */
 const FRAGMENTS_MAX = 600
 const CUT_EVERY_MS = 150
 const DUPLICATE_MS = 5_000
 
-/** How a network misbehaves. `cut`: inside a frame; `half-close`: one side ends, the other stays; `duplicate`: each POST comes twice. */
+/**
+ * Kinds of network faults. `cut`: inside a frame; `half-close`: one direction ends, the other stays; `duplicate`: each POST arrives twice.
+ */
 export type Trouble = 'none' | 'delay' | 'fragments' | 'cut' | 'half-close' | 'duplicate' | 'black hole'
 
-/** A loopback address in front of a plane that does to its connections what bad networks do. */
+/** A proxy on loopback in front of a plane, which simulates network faults. */
 export class HostileProxy {
   readonly url: string
   readonly counts: Record<'cuts' | 'halfCloses' | 'duplicates', number> = { cuts: 0, halfCloses: 0, duplicates: 0 }
@@ -34,13 +36,13 @@ export class HostileProxy {
   }
 
   static async open(lab: Lab, planePort: number): Promise<HostileProxy> {
-    // Half-open connections are among what it does.
+    // The proxy also simulates half-open connections.
     const server = createServer({ allowHalfOpen: true })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     return new HostileProxy(lab, server, planePort)
   }
 
-  /** From now on, for connections that are open too. What a black hole has swallowed is lost with its connections. */
+  /** Sets the fault, for open connections too. Data that a black hole has dropped is lost together with its connections. */
   set(trouble: Trouble): void {
     if (this.trouble === 'black hole') for (const pair of this.pairs) this.end(pair)
     this.trouble = trouble
@@ -59,7 +61,7 @@ export class HostileProxy {
     this.pass(plane, client)
   }
 
-  /** One direction; pieces stay in their order. */
+  /** Passes one direction; pieces stay in order. */
   private pass(from: Socket, to: Socket, notice: (piece: Buffer) => void = () => undefined): void {
     let before = Promise.resolve()
     from.on('data', (piece: Buffer) => {
@@ -83,12 +85,12 @@ export class HostileProxy {
     }
     for (let at = 0; at < piece.length && to.writable; at += FRAGMENT_BYTES) {
       to.write(piece.subarray(at, at + FRAGMENT_BYTES))
-      // A packet of its own.
+      // Yields, so that each fragment is a separate packet.
       await new Promise(setImmediate)
     }
   }
 
-  /** Sends a whole POST once more on a connection of its own, whose answer nobody hears. */
+  /** Sends a complete POST again on a separate connection, whose answer is ignored. */
   private repeat(piece: Buffer): void {
     if (this.trouble !== 'duplicate' || !piece.subarray(0, 5).equals(Buffer.from('POST ')) || !isWhole(piece)) return
     this.counts.duplicates += 1
@@ -97,14 +99,14 @@ export class HostileProxy {
     again.setTimeout(DUPLICATE_MS, () => again.destroy())
   }
 
-  /** One connection after the other is cut, or loses one direction. */
+  /** Cuts one random connection, or ends one of its directions. */
   private strike(): void {
     const pairs = [...this.pairs]
     const pair = pairs[Math.floor(Math.random() * pairs.length)]
     if (pair === undefined) return
     if (this.trouble === 'cut') {
       this.counts.cuts += 1
-      // The beginning of what may have been a frame, and then nothing.
+      // The start of a possible WebSocket frame, without the rest.
       pair.client.write(Buffer.from([0x81]))
       pair.client.resetAndDestroy()
       pair.plane.resetAndDestroy()

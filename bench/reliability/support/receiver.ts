@@ -6,11 +6,11 @@ import { numberOf } from './load.ts'
 /** Receives webhooks on loopback and counts them by job and by delivery. */
 export class Receiver {
   readonly url: string
-  /** Answers 503, and counts nothing. */
+  /** While true, the receiver answers 503 and counts nothing. */
   isClosed = false
-  /** Deliveries of each job, each with how often it came. */
+  /** Deliveries of each job, each with its count. */
   private readonly jobs = new Map<string, Map<string, number>>()
-  /** Jobs that have had each input. */
+  /** Jobs by their input. */
   private readonly inputs = new Map<unknown, Set<string>>()
 
   private constructor(server: Server) {
@@ -34,7 +34,10 @@ export class Receiver {
     return receiver
   }
 
-  /** Of acknowledged jobs: those without a webhook, and those with two different ones; deliveries that came again under their id. */
+  /**
+   * Counts, among acknowledged jobs, those without a webhook and those with two different ones, and the deliveries repeated under the same
+   * id.
+   */
   judge(acknowledged: Iterable<string>): { missing: number; doubled: number; repeats: number } {
     const found = { missing: 0, doubled: 0, repeats: 0 }
     for (const id of acknowledged) {
@@ -46,7 +49,7 @@ export class Receiver {
     return found
   }
 
-  /** Inputs that were submitted once, or under one Idempotency-Key, and run by two jobs. */
+  /** Counts the inputs that were submitted once, or under one Idempotency-Key, and run by two jobs. */
   doubledInputs(): number {
     return [...this.inputs.values()].filter((jobs) => jobs.size > 1).length
   }

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CHECKOUT, type Lab } from './lab.ts'
 
-/** A release of before: with data of its own, and three migrations. */
+/** Commit of the previous release, whose database has three migrations. */
 const FORMER = 'e56d68b'
 
 /**
- * The directory of the former release, ready to run. It is made out of the history of this checkout and of the package registry, which takes
- * half a minute, and stays in the temporary directory of the system for the next run.
+ * Returns the directory of the previous release, ready to run. It is built from the history of this checkout and from the package registry,
+ * which takes half a minute, and stays in the system's temporary directory for later runs.
  */
 export function formerRelease(lab: Lab): string {
   const directory = join(tmpdir(), `podplane-release-${FORMER}`)

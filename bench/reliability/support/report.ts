@@ -1,10 +1,10 @@
-/** One line of the table. Counts of 0 are what the project promises; an undefined one does not apply. */
+/** One row of the table. The project promises counts of 0; an undefined count does not apply. */
 export interface Row {
   what: string
   tried: string
   lost?: number
   duplicated?: number
-  /** How many, and in words which. */
+  /** The number of faults, and their description. */
   wrong?: { count: number; note?: string }
   recovered: string
 }
@@ -16,7 +16,7 @@ export function isBad(row: Row): boolean {
   return (row.lost ?? 0) + (row.duplicated ?? 0) + (row.wrong?.count ?? 0) > 0
 }
 
-/** Adds to what is wrong already each of these that is true; `note` is said when nothing is. */
+/** Adds each fault that is true to the known ones; `note` is used if there are none. */
 export function faultsOf(
   known: { count: number; note?: string },
   faults: Record<string, boolean>,
@@ -26,7 +26,7 @@ export function faultsOf(
   return { count: known.count + found.length, note: [known.note, ...found].filter(Boolean).join('; ') || note }
 }
 
-/** A Markdown table, with what should be 0 and is not in bold. */
+/** Returns a Markdown table, with counts other than 0 in bold. */
 export function formatTable(rows: readonly Row[]): string {
   const lines = rows.map(({ what, tried, lost, duplicated, wrong, recovered }) => [
     what,
@@ -40,12 +40,12 @@ export function formatTable(rows: readonly Row[]): string {
   return all.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '/').replaceAll('\n', ' ')).join(' | ')} |`).join('\n')
 }
 
-/** Milliseconds as seconds, with one digit. */
+/** Formats milliseconds as seconds, with one decimal. */
 export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`
 }
 
-/** From the shortest to the longest of them. */
+/** Formats the shortest and the longest time. */
 export function span(times: readonly number[]): string {
   return times.length === 0 ? 'none' : `${seconds(Math.min(...times))} to ${seconds(Math.max(...times))}`
 }

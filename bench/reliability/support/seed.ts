@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 const D1 = 'plane/d1/miniflare-D1DatabaseObject'
 
-/** The database of accounts in a data directory that nobody uses. */
+/** Opens the database of accounts in a data directory that no process uses. */
 export function openAccounts(dataDir: string): DatabaseSync {
   const folder = join(dataDir, D1)
   const name = readdirSync(folder).find((file) => /^[0-9a-f]+\.sqlite$/.test(file))
@@ -12,7 +12,7 @@ export function openAccounts(dataDir: string): DatabaseSync {
   return new DatabaseSync(join(folder, name))
 }
 
-/** Writes this many more rows like the first one of a table, each with an id of its own and with these values in place of the first one's. */
+/** Copies the first row of a table this many times, each with its own id and with `values` as expressions for other columns. */
 export function multiplyRows(database: DatabaseSync, table: string, count: number, values: Record<string, string> = {}): void {
   const columns = database
     .prepare(`PRAGMA table_info(${table})`)
@@ -26,7 +26,7 @@ export function multiplyRows(database: DatabaseSync, table: string, count: numbe
   )
 }
 
-/** Rows of a table; 0 where there is none. */
+/** Returns the number of rows of a table; 0 if it does not exist. */
 export function countRows(database: DatabaseSync, table: string): number {
   try {
     return Number(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count)

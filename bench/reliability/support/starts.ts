@@ -2,7 +2,7 @@ import type { Lab } from './lab.ts'
 import { launchPlane, type Plane, type PlaneOptions, readyPlane, START_LIMIT_MS } from './plane.ts'
 import { type Row, span } from './report.ts'
 
-/** Starts a plane; undefined: it hangs, and is killed. */
+/** Starts a plane; if it hangs, kills it and returns undefined. */
 export async function startOnce(lab: Lab, options: PlaneOptions): Promise<Plane | undefined> {
   const program = launchPlane(lab, options)
   const plane = await readyPlane(program, options)
@@ -13,12 +13,12 @@ export async function startOnce(lab: Lab, options: PlaneOptions): Promise<Plane 
   return plane
 }
 
-/** Counts starts that were ready, with their times, and starts that were not. */
+/** Counts the starts that were ready, with their times, and those that were not. */
 export class Starts {
   private readonly took: number[] = []
   private hung = 0
 
-  /** Whether it was ready. */
+  /** Records a start; returns whether it was ready. */
   note(plane: Plane | undefined): boolean {
     if (plane === undefined) this.hung += 1
     else this.took.push(plane.readyMs)

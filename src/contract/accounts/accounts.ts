@@ -3,7 +3,7 @@ import { orChangePlan } from '../change-plan.ts'
 import { Timestamp } from '../fields.ts'
 import { Email } from './email.ts'
 
-/** Largest quota: far above any use, so that a window never counts beyond exact integers. */
+/** Largest quota: far above any use, and small enough that a window counts in exact integers. */
 const MAX_QUOTA = 1_000_000_000
 
 export const CreateUserRequest = z.strictObject({ email: Email }).meta({ id: 'CreateUserRequest', example: { email: 'ada@example.com' } })
@@ -13,7 +13,7 @@ export const User = z
   .meta({ id: 'User', example: { id: '7q1w3e4k8h2m9x', email: 'ada@example.com', createdAt: '2026-06-01T12:00:00Z' } })
 export type User = z.infer<typeof User>
 
-/** Who acts (ACC-7). */
+/** The acting user (ACC-7). */
 export const ActingUser = z
   .object({ id: z.string(), email: z.string() })
   .meta({ id: 'ActingUser', example: { id: '7q1w3e4k8h2m9x', email: 'ada@example.com' } })
@@ -24,7 +24,7 @@ const SuspensionParts = z.object({
   pods: z.number().int().meta({ description: 'Pods that were stopped, or started again.' }),
   failed: z.array(z.string()).meta({ description: 'What could not be told or changed; the same call again tries that again.' }),
 })
-/** What a suspension or its end has done (PP-214). */
+/** The effects of a suspension or of its end (PP-214). */
 export type SuspensionParts = z.infer<typeof SuspensionParts>
 
 const SUSPENDED = { suspendedAt: '2026-06-01T12:00:00Z', endpoints: 2, pods: 1, failed: [] }
@@ -42,17 +42,17 @@ export type OrganizationSuspension = z.infer<typeof OrganizationSuspension>
 export const UserQuery = z.object({ email: z.string().optional().meta({ description: 'Only the user with this address.' }) })
 export const ListUsersResponse = z.object({ users: z.array(User) }).meta({ id: 'ListUsersResponse', example: { users: [] } })
 
-/** Requests in a window. */
+/** Requests in one window. */
 export const RequestQuota = z.number().int().min(1).max(MAX_QUOTA)
 export const Quotas = z
   .strictObject({ minute: RequestQuota, hour: RequestQuota, day: RequestQuota, exempt: z.boolean() })
   .meta({ id: 'Quotas', description: 'REST requests per window (RATE-1).', example: { minute: 60, hour: 3000, day: 50000, exempt: false } })
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-11). */
+/** Answer of a change: the quotas, or with `dryRun` the plan (DRY-11). */
 export const QuotasOrChangePlan = orChangePlan('QuotasOrChangePlan', Quotas)
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-12). */
+/** Answer of a change: the suspension, or with `dryRun` the plan (DRY-12). */
 export const SuspensionOrChangePlan = orChangePlan('SuspensionOrChangePlan', Suspension)
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-12). */
+/** Answer of a change: the suspension, or with `dryRun` the plan (DRY-12). */
 export const OrganizationSuspensionOrChangePlan = orChangePlan('OrganizationSuspensionOrChangePlan', OrganizationSuspension)

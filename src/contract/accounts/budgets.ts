@@ -5,14 +5,14 @@ const MIB = 2 ** 20
 const GIB = 2 ** 30
 
 /**
- * How many times its bytes a large body counts that was refused for what stands in it (PP-207): nobody sends many of those by mistake, and each
- * of ten megabytes stops everybody for a collection of the heap.
+ * Weight of a large body that was refused because of its contents (PP-207): it counts this many times its bytes. No client sends many of
+ * those by mistake, and each one of ten megabytes stops all requests for a garbage collection.
  */
 export const MALFORMED_WEIGHT = 32
 
 /**
- * What an account may hold at one time (PP-203): more than one machine with a laptop's owner needs, less than what harms others. The operator
- * sets others for an account. `free` says how room is made.
+ * Budgets of an account at one time (PP-203): more than the owner of one machine needs, and less than would harm others. The operator can
+ * set other bounds for an account. `free` is the advice on how to free some of a budget.
  */
 export const BUDGETS = {
   organizations: { bound: 10, unit: 'count', counts: 'organizations that the user owns', free: 'delete one or hand one over' },
@@ -81,8 +81,8 @@ export type BudgetName = keyof typeof BUDGETS
 export const BUDGET_NAMES = Object.keys(BUDGETS) as BudgetName[]
 
 /**
- * What an account and the organizations that its user has made count together, for as long as these have no plan of their own (PLN-7): more
- * organizations are not more of it.
+ * Budgets that an account shares with the organizations that its user has created, while these have no plan of their own (PLN-7). So more
+ * organizations do not raise these bounds.
  */
 export const SHARED_BUDGETS: ReadonlySet<BudgetName> = new Set([
   'pods',
@@ -100,7 +100,7 @@ export const SHARED_BUDGETS: ReadonlySet<BudgetName> = new Set([
   'readRows',
 ])
 
-/** What a refusal says: what there is, what was asked, the bound, and what to do. */
+/** Returns the text of a refusal: the use, the requested amount, the bound and the next step. */
 export function describeExcess(name: BudgetName, used: number, more: number, bound: number): string {
   const { counts, free } = BUDGETS[name]
   return `the account's budget ${name} (${counts}) is ${bound}: ${used} are in use and ${more} more were asked for; ${free}, or ask the operator for more`
@@ -109,7 +109,7 @@ export function describeExcess(name: BudgetName, used: number, more: number, bou
 const forEach = <Value extends z.ZodType>(value: (name: BudgetName) => Value) =>
   Object.fromEntries(BUDGET_NAMES.map((name) => [name, value(name)])) as Record<BudgetName, Value>
 
-/** Bytes go beyond 32 bits; numbers of JSON are exact up to here. */
+/** Byte counts exceed 32 bits; this is the largest integer that JSON numbers hold exactly. */
 const Bound = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 
 export const BudgetUse = z
@@ -152,5 +152,5 @@ export const BudgetOverrides = z
   .meta({ id: 'BudgetOverrides', description: 'Bounds of an account in place of the defaults (PP-204).', example: { gpus: 1024 } })
 export type BudgetOverrides = z.infer<typeof BudgetOverrides>
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-11). */
+/** Answer of a change: the overrides, or with `dryRun` the plan (DRY-11). */
 export const BudgetOverridesOrChangePlan = orChangePlan('BudgetOverridesOrChangePlan', BudgetOverrides)

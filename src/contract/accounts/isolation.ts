@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
 
-/** What must lie between the containers of an account and a machine (PP-219). */
+/** The container runtime that must isolate an account's containers from the host (PP-219). */
 export const AccountIsolation = z
   .strictObject({
     runtimeClass: z
@@ -12,5 +12,5 @@ export const AccountIsolation = z
   .meta({ id: 'AccountIsolation', example: { runtimeClass: 'runsc' } })
 export type AccountIsolation = z.infer<typeof AccountIsolation>
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-11). */
+/** Answer of a change: the isolation, or with `dryRun` the plan (DRY-11). */
 export const AccountIsolationOrChangePlan = orChangePlan('AccountIsolationOrChangePlan', AccountIsolation)

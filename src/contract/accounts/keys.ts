@@ -4,7 +4,7 @@ import { PERMISSIONS } from '../enums.ts'
 import { Name, Timestamp } from '../fields.ts'
 import { form } from '../forms.ts'
 
-/** `<resource>:<level>`, jobs optionally bound to one endpoint (AUT-3). */
+/** Form of a scope: `<resource>:<level>`, for jobs optionally bound to one endpoint (AUT-3). */
 const SCOPE_FORM = form(
   /^((pods|clusters|serverless|templates|volumes|registries|account):(read|write)|(billing|organizations):read|jobs:(read|write)(@[A-Za-z0-9_-]+)?)$/,
   'a scope such as pods:read or jobs:write@<endpoint id>',
@@ -14,7 +14,7 @@ const MAX_OVERLAP_SECONDS = 2_592_000
 
 export const KeyPermission = z.enum(PERMISSIONS).meta({ id: 'KeyPermission', example: 'ALL' })
 
-/** Each as AUT-3 has it. */
+/** Scopes in the form of AUT-3. */
 export const KeyScopes = z.array(z.string().regex(SCOPE_FORM))
 
 export const CreateKeyRequest = z

@@ -4,7 +4,7 @@ import { Timestamp } from '../fields.ts'
 
 const count = (description: string) => z.number().int().meta({ description })
 
-/** What a deletion has done (TEAM-23). */
+/** The effects of deleting a user (TEAM-23). */
 export const Offboarding = z
   .object({
     userId: z.string(),
@@ -35,5 +35,5 @@ export const Offboarding = z
   })
 export type Offboarding = z.infer<typeof Offboarding>
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-12). */
+/** Answer of a deletion: its effects, or with `dryRun` the plan (DRY-12). */
 export const OffboardingOrChangePlan = orChangePlan('OffboardingOrChangePlan', Offboarding)

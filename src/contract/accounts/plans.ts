@@ -4,10 +4,10 @@ import { Timestamp } from '../fields.ts'
 import { RequestQuota } from './accounts.ts'
 import { BudgetOverrides } from './budgets.ts'
 
-/** The plan of every account that has none of its own (PLN-4). */
+/** The plan of every account without a plan of its own (PLN-4). */
 export const DEFAULT_PLAN = 'default'
 
-/** What a plan is called. */
+/** The name of a plan. */
 export const PlanName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,62}$/)
@@ -39,7 +39,7 @@ export type LimitsPlan = z.infer<typeof LimitsPlan>
 
 export const ListPlansResponse = z.object({ plans: z.array(LimitsPlan) }).meta({ id: 'ListPlansResponse', example: { plans: [] } })
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen. */
+/** Answer of a change: the plan of limits, or with `dryRun` a preview. */
 export const LimitsPlanOrChangePlan = orChangePlan('LimitsPlanOrChangePlan', LimitsPlan)
 
 export const AccountPlan = z
@@ -47,5 +47,5 @@ export const AccountPlan = z
   .meta({ id: 'AccountPlan', example: { plan: 'research' } })
 export type AccountPlan = z.infer<typeof AccountPlan>
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen. */
+/** Answer of a change: the account's plan, or with `dryRun` a preview. */
 export const AccountPlanOrChangePlan = orChangePlan('AccountPlanOrChangePlan', AccountPlan)

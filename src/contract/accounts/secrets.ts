@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Where a walk over everything that is sealed goes on. */
+/** Position at which the resealing of all stored secrets continues. */
 export const ResealRequest = z
   .strictObject({
     cursor: z.string().max(200).optional().meta({ description: '`nextCursor` of the step before; without it the walk begins.' }),

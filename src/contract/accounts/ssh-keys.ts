@@ -5,12 +5,12 @@ import { form } from '../forms.ts'
 
 /** One line of an `authorized_keys` file (ACC-1). */
 const SSH_PUBLIC_KEY = form(/^(ssh|ecdsa|sk)-[^\s]+ [^\s]+([ \t][^\n\r]*)?$/, 'a line such as ssh-ed25519 AAAA… me@example.com')
-/** The keys go into an environment variable and a file, and their comments are shown to all members (GEN-6, EDG-20). */
+/** The keys go into an environment variable and a file, and all members see their comments (GEN-6, EDG-20). */
 const SshPublicKey = z.string().regex(SSH_PUBLIC_KEY).regex(LINE_TEXT)
 const EXAMPLE = { keys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0b7Yt2mJk1c9vV5m4wq8n3x6z0s2d4f6g8h0j2k4l6 me@example.com'] }
 const EXAMPLE_MAKER = { userId: 'u7h2k9m4p1q8s5v3', addedAt: '2026-07-01T09:30:00.000Z', endedBecause: null }
 
-/** Who added a key (DER-34). */
+/** The user who added a key (DER-34). */
 const SshKeyMaker = z
   .object({
     userId: z.string().nullable().meta({ description: 'The user who added it; null: the plane does not know, and the key counts.' }),
@@ -32,5 +32,5 @@ export const UpdateSshKeysRequest = z
   .meta({ id: 'UpdateSshKeysRequest', example: EXAMPLE })
 export type UpdateSshKeysRequest = z.infer<typeof UpdateSshKeysRequest>
 
-/** What replacing them answers: the keys, or with `dryRun` what would happen (DRY-10). */
+/** Answer of replacing the keys: the keys, or with `dryRun` the plan (DRY-10). */
 export const SshKeysOrChangePlan = orChangePlan('SshKeysOrChangePlan', SshKeys)

@@ -4,7 +4,7 @@ import { Timestamp } from '../fields.ts'
 import { Quotas } from './accounts.ts'
 import { AccountLimits } from './budgets.ts'
 
-/** What the operator asks before a bound is changed. */
+/** All limits of an account, for an operator who is about to change one. */
 export const UserLimits = z
   .object({
     suspendedAt: Timestamp.nullable().meta({ description: 'Null: the account works.' }),

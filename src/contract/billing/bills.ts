@@ -3,7 +3,7 @@ import { VOLUME_TYPES } from '../enums.ts'
 import { Timestamp } from '../fields.ts'
 import { BucketSize } from './query.ts'
 
-/** What bills say (BIL-3, BIL-4). Amounts are USD; inside they are whole millionths of it. */
+/** Amounts of bills in USD (BIL-3, BIL-4); the plane computes in whole millionths. */
 
 const Amount = z.number().meta({ format: 'double', description: 'USD.' })
 const Count = z
@@ -69,7 +69,7 @@ export type BillingInterval = z.infer<typeof BillingInterval>
 
 const intervals = z.array(BillingInterval).optional().meta({ description: 'With `include=INTERVALS`.' })
 
-/** What the members of a list are called that are about one resource. */
+/** Names of the members that concern one resource in a list. */
 function namesOf<Id extends string, Unique extends string>(id: Id, unique: Unique) {
   return {
     owner: { [id]: z.string() } as Record<Id, z.ZodString>,
@@ -88,7 +88,7 @@ interface Names {
   examples: Record<'owner' | 'filter' | 'count', Record<string, unknown>>
 }
 
-/** The answer of one list. */
+/** Builds the schemas of one list's answer. */
 function listOf<Amounts extends z.ZodRawShape, Of extends Names>(name: string, amounts: Amounts, of: Of) {
   const zeroes = zeroesOf(amounts)
   const Sums = z.object(amounts).meta({ id: `${name}BillingAmounts`, example: zeroes })

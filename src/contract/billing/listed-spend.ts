@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const usd = (description: string) => z.number().meta({ description, format: 'double' })
 
-/** What an item of a list costs (SPD-9). */
+/** The cost of an item in a list (SPD-9). */
 export const ListedSpend = z
   .object({
     perHour: usd('USD per hour as it is, with its disks.'),

@@ -27,7 +27,7 @@ const window = {
   include: z.enum(['INTERVALS']).optional().meta({ description: 'INTERVALS: each record lists the intervals that it is made of.' }),
 }
 
-/** Of `/v2/billing` and `/v2/billing/endpoints` (BIL-2). */
+/** Query of `/v2/billing` and `/v2/billing/endpoints` (BIL-2). */
 export const BillingQuery = z.object(window)
 export type BillingQuery = z.infer<typeof BillingQuery>
 

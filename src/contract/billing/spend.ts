@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
 import { PLAIN_TEXT, Timestamp } from '../fields.ts'
 
-/** Those of jobs have no more. */
+/** The same bound as for webhook URLs of jobs. */
 const MAX_WEBHOOK_URL_CHARS = 2048
-/** USD; kept in millionths. */
+/** USD, stored in whole millionths. */
 const Usd = z.number().min(0).max(1_000_000_000)
 const usd = (description: string) => z.number().meta({ description, format: 'double' })
 const SHARE =
@@ -88,8 +88,8 @@ export const SpendCeilings = z
   .meta({ id: 'SpendCeilings', description: 'The most that an account may spend and set as its own limits.', example: { perHour: 500 } })
 export type SpendCeilings = z.infer<typeof SpendCeilings>
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-11). */
+/** Answer of a change: the limits, or with `dryRun` the plan (DRY-11). */
 export const SpendLimitsOrChangePlan = orChangePlan('SpendLimitsOrChangePlan', SpendLimits)
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-11). */
+/** Answer of a change: the ceilings, or with `dryRun` the plan (DRY-11). */
 export const SpendCeilingsOrChangePlan = orChangePlan('SpendCeilingsOrChangePlan', SpendCeilings)

@@ -12,7 +12,7 @@ export const SpendQuery = z.object({
 })
 export type SpendQuery = z.infer<typeof SpendQuery>
 
-/** Times in UTC, amounts in USD (SPD-1, SPD-2). */
+/** One item of the current spend; times in UTC, amounts in USD (SPD-1, SPD-2). */
 export const SpendItem = z
   .object({
     kind: z.enum(['POD', 'ENDPOINT', 'CLUSTER', 'NETWORK_VOLUME']).meta({ description: 'An endpoint stands for its workers.' }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ChangeEffect } from '../change-plan.ts'
 import { ResourceId, Timestamp } from '../fields.ts'
 
-/** Things that one stop names or stops: each is several calls inside the plane. */
+/** Most resources that one stop names or stops: each needs several calls inside the plane. */
 export const MAX_STOPPED = 100
 const MAX_PLAN_ID_LENGTH = 64
 const MIN_IDLE_SECONDS = 60
@@ -32,7 +32,7 @@ export const StopSpendRequest = z
   .meta({ id: 'StopSpendRequest', description: 'What to stop. Nothing is ever deleted.', example: {} })
 export type StopSpendRequest = z.infer<typeof StopSpendRequest>
 
-/** What a stop would do (SPD-10). */
+/** The plan of a stop (SPD-10). */
 export const SpendStopPlan = z
   .object({
     planId: z.string().meta({ description: 'Send it with the stop, so that what was seen is what happens.' }),

@@ -4,7 +4,7 @@ import { Pagination, WHOLE_PAGE } from '../pagination.ts'
 import { Template } from '../resources/templates.ts'
 import { ComplianceMark, Region } from './query.ts'
 
-// What the catalog shows (CAT-1, CAT-3, CAT-4, CAT-5).
+// Schemas of the catalog's answers (CAT-1, CAT-3, CAT-4, CAT-5).
 
 export const LEVELS = ['NONE', 'LOW', 'MEDIUM', 'HIGH'] as const
 export type Level = (typeof LEVELS)[number]

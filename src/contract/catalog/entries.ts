@@ -4,9 +4,9 @@ import { VOLUME_TYPES } from '../enums.ts'
 import { DataCenterId, Name, PLAIN_TEXT, wholeNumber } from '../fields.ts'
 import { ComplianceMark, Region } from './query.ts'
 
-// What the operator says of the catalog (CAT-9, CAT-15). A member that is left out is the seed's.
+// Catalog entries of the operator (CAT-9, CAT-15). An absent member keeps the value of the seed.
 
-/** USD; nothing that is rented by the hour or the month costs more. */
+/** Highest price, USD; no resource costs more an hour or a month. */
 const MAX_USD = 1_000_000
 const MAX_ID_LENGTH = 191
 const Usd = z.number().min(0).max(MAX_USD)
@@ -106,7 +106,7 @@ export const PutCatalogStorage = z
   })
 export type PutCatalogStorage = z.infer<typeof PutCatalogStorage>
 
-/** Accounts whose public templates are shown as official or verified ones (CAT-6). */
+/** Accounts whose public templates are listed as official or verified (CAT-6). */
 export const PutCatalogPublisher = z
   .strictObject({ source: z.enum(['official', 'verified']) })
   .meta({ id: 'PutCatalogPublisher', example: { source: 'official' } })
@@ -121,7 +121,7 @@ export const StorageParams = z.object({
     .meta({ param: { name: 'id', in: 'path' }, description: 'Which price of storage.' }),
 })
 
-/** What is in force, and where it comes from. */
+/** A catalog entry in force, with its origin. */
 export const CatalogItem = z
   .object({
     id: z.string(),

@@ -4,11 +4,11 @@ import { CudaVersion } from '../fields.ts'
 import { form } from '../forms.ts'
 import { queryInteger } from '../query-values.ts'
 
-// Filters of the catalog (CAT-2, CAT-4, CAT-5, CAT-6). What is wrong in itself is 422; what does not go together is 400.
+// Filters of the catalog (CAT-2, CAT-4, CAT-5, CAT-6). An invalid value is 422; values that contradict each other are 400.
 
-/** Most names in one list of a query. */
+/** Most values in one list of a query. */
 const MAX_LISTED = 64
-/** No machine has more, so that more is refused by the type itself, not by its form. */
+/** No machine has more, so that the schema itself refuses a larger number. */
 const MAX_COUNT = 1_024
 const MAX_VERSION_LENGTH = 16
 const COUNTRY_CODE = form(/^[A-Z]{2}$/, 'two capital letters such as DE')
@@ -19,7 +19,7 @@ export const TEMPLATE_SOURCES = ['official', 'verified', 'community'] as const
 export type TemplateSource = (typeof TEMPLATE_SOURCES)[number]
 export const CPU_PRODUCTS = ['POD', 'SERVERLESS'] as const
 
-/** Values with commas between them in one parameter, which may be sent once only (ERR-5). */
+/** A list of values in one comma-separated parameter, which may be sent only once (ERR-5). */
 function commaList<Item extends z.ZodType>(name: string, item: Item, max = MAX_LISTED) {
   const read = (value: unknown, ctx: z.RefinementCtx): unknown => {
     if (!Array.isArray(value)) return typeof value === 'string' ? value.split(',') : value
@@ -32,7 +32,7 @@ function commaList<Item extends z.ZodType>(name: string, item: Item, max = MAX_L
     .meta({ param: { name, in: 'query', style: 'form', explode: false } })
 }
 
-/** A whole number that may be left out: whether it was sent decides what goes with it. */
+/** An optional integer without a default, because other checks depend on whether it was sent. */
 function sentInteger(name: string, min: number, meta: object) {
   return queryInteger(min, MAX_COUNT, min)
     .removeDefault()

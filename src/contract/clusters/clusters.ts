@@ -11,7 +11,7 @@ import { Pod } from '../pods/pods.ts'
 import { queryFlag } from '../query-values.ts'
 import { WhyOptions } from '../why-options.ts'
 
-/** Members of one cluster (CLU-2). */
+/** Bounds on the members of one cluster (CLU-2). */
 export const MIN_MEMBERS = 2
 export const MAX_MEMBERS = 250
 
@@ -127,12 +127,12 @@ export const Cluster = z
   .meta({ id: 'Cluster', description: 'Pods alike in one data center, on a private network of their own.', example: CLUSTER_EXAMPLE })
 export type Cluster = z.infer<typeof Cluster>
 
-/** Whole: the number of clusters is bounded by a budget (CLU-1). */
+/** One page without a cursor: a budget bounds the number of clusters (CLU-1). */
 export const ListClustersResponse = z
   .object({ clusters: z.array(Cluster) })
   .meta({ id: 'ListClustersResponse', example: { clusters: [CLUSTER_EXAMPLE] } })
 
-/** Whole: a cluster's members are few enough (CLU-1). */
+/** One page without a cursor: `MAX_MEMBERS` bounds a cluster's members (CLU-1). */
 export const ListClusterPodsResponse = z.object({ pods: z.array(Pod) }).meta({ id: 'PodList', example: { pods: [POD_EXAMPLE] } })
 
 const ClusterHost = z

@@ -3,11 +3,11 @@ import { KeyPermission, KeyScopes } from '../accounts/keys.ts'
 import { Name, Timestamp } from '../fields.ts'
 
 const MAX_CODE_CHARS = 64
-/** It holds a name, sealed. */
+/** The device code contains the sealed name of the device, so it is long. */
 const MAX_DEVICE_CODE_CHARS = 2048
 const UserCode = z.string().min(1).max(MAX_CODE_CHARS).meta({ description: 'What the device shows; case and hyphen do not matter.' })
 
-/** Names as RFC 8628 has them. */
+/** Member names as in RFC 8628. */
 export const StartDeviceRequest = z
   .strictObject({ name: Name.meta({ description: 'What the device calls itself; the key is named after it.' }) })
   .meta({ id: 'StartDeviceRequest', example: { name: 'ada-laptop' } })
@@ -52,7 +52,7 @@ export const DeviceToken = z
   })
 export type DeviceToken = z.infer<typeof DeviceToken>
 
-/** RFC 8628, 3.5. `code` is the same word, where problems have it. */
+/** Error of RFC 8628 §3.5. `code` repeats `error` under the name that problems use. */
 export const DeviceTokenError = z
   .object({
     error: z.enum(['authorization_pending', 'slow_down', 'expired_token', 'access_denied']),
@@ -73,7 +73,7 @@ export type DeviceTokenError = z.infer<typeof DeviceTokenError>
 
 const DeviceName = z.string().nullable().meta({ description: 'What the device calls itself; null: the request did not prove it.' })
 
-/** A device that waits, for somebody to recognise it. Its times are to the minute. */
+/** A waiting device, for a user to recognize. Its times are rounded to the minute. */
 export const WaitingDevice = z.object({ userCode: z.string(), name: DeviceName, createdAt: Timestamp, expiresAt: Timestamp }).meta({
   id: 'WaitingDevice',
   example: { userCode: 'WDJB-MJHT-KLQP', name: 'ada-laptop', createdAt: '2026-06-01T12:00:00Z', expiresAt: '2026-06-01T12:15:00Z' },

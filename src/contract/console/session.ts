@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
 
-/** Longest text of a key or of a link that is looked at. */
+/** Longest accepted text of a key or a link. */
 const MAX_SECRET_CHARS = 512
 
 const Secret = z.string().min(1).max(MAX_SECRET_CHARS)
 
-/** What a page signs in with: one of both. */
+/** Credentials of a sign-in: exactly one of the two. */
 export const SignInRequest = z
   .strictObject({
     key: Secret.optional().meta({ description: 'An API key, as which the session acts from then on, or the key of the operator.' }),
@@ -75,7 +75,7 @@ export const SignedOut = z
   .object({ signedIn: z.literal(false), ways: Ways })
   .meta({ id: 'SignedOut', example: { signedIn: false, ways: { oidc: false, key: true } } })
 
-/** Who is signed in, and which ways to sign in there are. */
+/** The signed-in user, or the available ways to sign in. */
 export const ConsoleState = z
   .union([SignedIn, SignedOut])
   .meta({ id: 'ConsoleState', example: { signedIn: false, ways: { oidc: false, key: true } } })

@@ -21,12 +21,12 @@ export const SignInLink = z
   })
 export type SignInLink = z.infer<typeof SignInLink>
 
-/** The same bounds as where it is used. */
+/** The same bounds as in `SignInRequest`. */
 export const DescribeLinkRequest = z
   .strictObject({ link: z.string().min(1).max(512).meta({ description: 'The secret of a sign-in link.' }) })
   .meta({ id: 'DescribeLinkRequest', example: { link: '<random>' } })
 
-/** Whom a link signs in, for somebody to agree to. */
+/** The user whom a link signs in, shown for confirmation before the link is used. */
 export const DescribedLink = z
   .object({
     user: z.object({ id: z.string(), email: z.string() }),

@@ -4,7 +4,7 @@ import { ENDPOINT_CLOUDS, FLASHBOOTS } from '../enums.ts'
 import { CUDA_VERSION, CudaVersion, CudaVersions, PLAIN_TEXT, ResourceId, wholeNumber } from '../fields.ts'
 import { form } from '../forms.ts'
 
-/** Most workers that one endpoint may ask for: a bound, so that a typing error cannot ask for a million machines. */
+/** Most workers of one endpoint: a bound, so that a typing error cannot request a million machines. */
 export const MAX_WORKERS = 1000
 export const MAX_IDLE_TIMEOUT_SECONDS = 3600
 
@@ -18,9 +18,9 @@ export const EndpointCloud = z
 
 export const FlashBoot = z.enum(FLASHBOOTS).meta({ id: 'FlashBoot', example: 'OFF' })
 
-/** END-7: an older client sends a boolean; it means FLASHBOOT or OFF. */
+/** END-7: older clients send a boolean, which means FLASHBOOT or OFF. */
 export const FlashBootRequest = z.union([FlashBoot, z.boolean()]).meta({
-  // Documented as the values alone: generated clients do not compile with a default beside a choice (DOC-1).
+  // The document lists only the values: generated clients do not compile with a default beside a union (DOC-1).
   type: 'string',
   enum: [...FLASHBOOTS],
   'x-component': 'FlashBoot',
@@ -30,7 +30,7 @@ export const FlashBootRequest = z.union([FlashBoot, z.boolean()]).meta({
 const WorkerCount = z.number().int().min(0).max(MAX_WORKERS)
 const MIN_WORKERS_TEXT = 'Workers kept even without jobs.'
 const MAX_WORKERS_TEXT = 'Most workers at a time.'
-// Refused beside REQUEST_COUNT (END-6), so there is no value that a client could send always.
+// Refused beside REQUEST_COUNT (END-6), so the document names no default: a client that always sends it would be refused.
 const idleTimeout = z
   .number()
   .int()
@@ -81,7 +81,7 @@ export const EndpointScaling = z
   .discriminatedUnion('type', [QueueDelayScaling, RequestCountScaling])
   .meta({ id: 'EndpointScaling', example: { type: 'QUEUE_DELAY', queueDelay: 4 } })
 
-/** A job lives for seven days at most. */
+/** Longest retention, milliseconds: the longest life of a job, 7 days. */
 const MAX_RETENTION_MS = 604_800_000
 const RunRetention = z.number().int().min(RETENTION_DEFAULTS.run).max(MAX_RETENTION_MS)
 const RunSyncRetention = z.number().int().min(RETENTION_DEFAULTS.runSync).max(MAX_RETENTION_MS)
@@ -104,7 +104,7 @@ export const ResultRetention = z
   .meta({ id: 'ResultRetention', description: RETENTION_TEXT, example: { run: 1_800_000, runSync: 300_000 } })
 
 const Pools = z.array(ResourceId).min(1).meta({ description: 'GPU pools in order of preference.' })
-/** A leading hyphen is how the older interfaces spell an exclusion, so it is refused here (END-4). */
+/** A leading hyphen is the spelling of an exclusion in older APIs, so it is refused here (END-4). */
 const NOT_HYPHENATED = form(/^\s*[^-\s]/, 'a GPU type without a leading hyphen')
 const ExcludedTypes = z
   .array(z.string().regex(NOT_HYPHENATED).regex(PLAIN_TEXT))
@@ -163,7 +163,7 @@ export const CpuConfig = z
   .object({ id: z.string().min(1), vcpuCount: wholeNumber(2), memory: wholeNumber(1) })
   .meta({ id: 'CpuConfig', example: { id: 'cpu3c', vcpuCount: 2, memory: 4 } })
 
-/** In order of preference; the same flavor at several sizes is fine (END-4). */
+/** CPU machines in order of preference; the same flavor may appear in several sizes (END-4). */
 export const CpuOptions = z
   .array(CreateCpuConfig)
   .min(1)

@@ -27,7 +27,7 @@ import {
 export const MIN_TIMEOUT_MS = 5_000
 export const MAX_TIMEOUT_MS = 7 * 24 * 3600 * 1000
 
-/** One for each data center, so never many. */
+/** Most volumes of an endpoint: at most one for each data center. */
 const MAX_VOLUMES = 64
 
 const sharedRequestFields = {
@@ -41,7 +41,7 @@ const sharedRequestFields = {
 const Timeout = z.number().int().min(MIN_TIMEOUT_MS).max(MAX_TIMEOUT_MS)
 const TIMEOUT_TEXT = 'Execution timeout of a job that names none, milliseconds.'
 
-/** In words: Go has no literal for a default that is an object (DOC-1). */
+/** A sentence instead of a `default`: Go has no literal for a default that is an object (DOC-1). */
 const SCALING_TEXT = `Left out: ${ENDPOINT_DEFAULTS.scaling.type} with a \`queueDelay\` of ${ENDPOINT_DEFAULTS.scaling.queueDelay} seconds.`
 
 export const CreateEndpointRequest = z
@@ -95,7 +95,7 @@ export const UpdateEndpointRequest = z
 export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>
 
 const url = z.string().meta({ format: 'uri' })
-/** Not a URL until the id of a job stands in it. */
+/** A URI template; it becomes a URL with the id of a job. */
 const jobUrl = z.string().meta({ format: 'uri-template' })
 
 const QUEUE_URLS = {
@@ -144,7 +144,7 @@ export const Endpoint = z
     type: EndpointType,
     requestUrls: z.union([QueueBasedRequestUrls, LoadBalancingRequestUrls]),
     ...containerResponseFields,
-    // A named schema that may be null is written as a union: `.nullable()` would make the shared component itself nullable.
+    // A nullable named schema is written as a union: `.nullable()` would make the shared component itself nullable.
     gpu: z.union([EndpointGpuConfig, z.null()]).meta({ description: 'Null on CPU endpoints.' }),
     cpu: z.array(CpuConfig).min(1).optional().meta({ description: 'Only on CPU endpoints.' }),
     workers: EndpointWorkersView,
@@ -187,7 +187,7 @@ export const Endpoint = z
   })
 export type Endpoint = z.infer<typeof Endpoint>
 
-/** What a change of an endpoint answers: the endpoint, or with `dryRun` what would happen (DRY-7). */
+/** Answer of a change: the endpoint, or with `dryRun` the plan (DRY-7). */
 export const EndpointOrChangePlan = orChangePlan('EndpointOrChangePlan', Endpoint)
 
 export const ListEndpointsResponse = z

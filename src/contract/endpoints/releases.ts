@@ -4,7 +4,7 @@ import { MAX_PAGE_SIZE, PageQuery, Pagination } from '../pagination.ts'
 import { queryInteger } from '../query-values.ts'
 
 const Count = z.number().int().min(0)
-/** A page of builds is smaller than other pages (PAG-2). */
+/** Largest page of builds; other lists have larger pages (PAG-2). */
 const MAX_BUILDS = 100
 
 const ReleaseChange = z
@@ -13,7 +13,7 @@ const ReleaseChange = z
     old: z.unknown().meta({ description: 'Raw JSON; null when the field was added.' }),
     new: z.unknown().meta({ description: 'Raw JSON; null when the field was removed.' }),
   })
-  // A member of any value may be left out as the schema library sees it; these never are.
+  // The schema library treats a member of unknown type as optional; these members are always present.
   .meta({
     id: 'ReleaseChange',
     required: ['field', 'old', 'new'],
@@ -31,7 +31,7 @@ const RELEASE = {
   diff: [],
 }
 
-/** END-14. */
+/** A release of an endpoint (END-14). */
 export const Release = z
   .object({
     id: z.string(),
@@ -74,7 +74,7 @@ export const ListReleasesResponse = z
   })
 export type ListReleasesResponse = z.infer<typeof ListReleasesResponse>
 
-/** END-15: nothing is built here, so nobody can hold a cursor of this list. */
+/** END-15: the plane builds no images, so this list is empty and no cursor of it exists. */
 export const BuildsQuery = PageQuery.extend({
   limit: queryInteger(1, MAX_BUILDS, MAX_BUILDS).meta({
     description: `Page size; at most ${MAX_BUILDS}, unlike the ${MAX_PAGE_SIZE} of other lists.`,

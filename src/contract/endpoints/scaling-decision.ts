@@ -38,7 +38,7 @@ export const ScalingInputsView = z
     example: INPUTS,
   })
 
-/** A decision of a scaler, for examples. */
+/** Example of a scaling decision. */
 export const DECISION_EXAMPLE = {
   desired: 2,
   current: 1,

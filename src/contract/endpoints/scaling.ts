@@ -6,7 +6,7 @@ const Count = z.number().int().min(0)
 
 const EVENT = { ...DECISION_EXAMPLE, started: 1, stopped: 0 }
 
-/** A decision that changed something, and what it changed. */
+/** A scaling decision that changed something, with the numbers of workers that it started and stopped. */
 export const ScalingEvent = ScalingDecisionView.extend({ started: Count, stopped: Count }).meta({ id: 'ScalingEvent', example: EVENT })
 export type ScalingEvent = z.infer<typeof ScalingEvent>
 

@@ -1,6 +1,6 @@
-/** Requests to load-balancing endpoints: what is said of them in public. */
+/** Public limits of requests to load-balancing endpoints. */
 
-/** Largest body of a request (LB-11). */
+/** Largest body of a request, bytes (LB-11). */
 export const MAX_SERVED_BODY_BYTES = 100 * 2 ** 20
-/** How long a request waits for a worker (LB-6). */
+/** Longest wait of a request for a worker, milliseconds (LB-6). */
 export const SERVED_WAIT_MS = 120_000

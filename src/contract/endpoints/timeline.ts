@@ -10,7 +10,7 @@ const Points = z.array(z.number().nullable())
 const PHASES = ['PLACING', 'STARTING', 'READY', 'DRAINING', 'FAILED', 'GONE'] as const
 const NAMES = ['queued', 'inProgress', 'starting', 'throttled', 'ready', 'failed', 'spend'] as const
 
-/** HIS-21. */
+/** Query of an endpoint's timeline (HIS-21). */
 export const TimelineQuery = MetricsQuery.extend({
   step: MetricsQuery.shape.step.meta({
     description: `Seconds between points, rounded up to a multiple of ${MIN_STEP_SECONDS}. Without it one that gives some hundred points. The answer says which it is.`,

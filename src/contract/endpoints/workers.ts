@@ -22,7 +22,7 @@ const WORKER = {
   reason: null,
 }
 
-/** SCALE-7, END-13. */
+/** A worker of an endpoint (SCALE-7, END-13). */
 export const EndpointWorker = z
   .object({
     id: z.string(),

@@ -1,4 +1,4 @@
-/** What clients ask for and this plane does not have: their documents are valid, and there is nothing to show (GQL-20). */
+/** Schema parts that clients use and this plane does not implement: their documents are valid, and the answers are empty (GQL-20). */
 export const ABSENT = `input ListingsInput {
   searchQuery: String
   category: String

@@ -1,4 +1,4 @@
-/** The user of a key and what the account has. */
+/** The user of a key and the resources of the account. */
 export const ACCOUNT = `type User {
   id: String!
   email: String @scope(name: "account:read") @cost(weight: 5)

@@ -1,4 +1,4 @@
-/** What the plane offers, and for how much. Prices are USD for one GPU or vCPU and hour. */
+/** The catalog of the plane. Prices are USD per GPU or vCPU and hour. */
 export const CATALOG = `type GpuType {
   id: String!
   displayName: String

@@ -1,4 +1,4 @@
-/** What the schema says of its fields beside their types; the plane goes by it. */
+/** Directives of the schema; the plane enforces them. */
 export const DIRECTIVES = `"""The field answers without a key. Every other field of Query and Mutation needs one."""
 directive @public on FIELD_DEFINITION
 

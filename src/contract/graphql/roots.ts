@@ -1,4 +1,4 @@
-/** Everything that can be asked and done (GQL-20). Inputs are nullable, because clients fill them from nullable variables (GQL-12). */
+/** All queries and mutations (GQL-20). Inputs are nullable, because clients fill them from nullable variables (GQL-12). */
 export const ROOTS = `type Query {
   "The user whose key this is; null without a key."
   myself: User @public

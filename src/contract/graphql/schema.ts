@@ -8,5 +8,5 @@ import { PODS } from './pods.ts'
 import { ROOTS } from './roots.ts'
 import { TEMPLATES } from './templates.ts'
 
-/** The whole GraphQL schema, as `docs/schema.graphql` has it. */
+/** The whole GraphQL schema, the source of `docs/schema.graphql`. */
 export const GRAPHQL_SCHEMA = [DIRECTIVES, ROOTS, ACCOUNT, PODS, TEMPLATES, ENDPOINTS, CATALOG, CLUSTERS, ABSENT].join('\n')

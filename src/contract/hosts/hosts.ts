@@ -4,7 +4,7 @@ import { CLOUDS, HOST_HEALTHS, HOST_STATUSES } from '../enums.ts'
 import { DataCenterId, Name, Note, Timestamp } from '../fields.ts'
 import { HostPrivateNetworks, PRIVATE_NETWORKS } from './private-networks.ts'
 
-/** Data center of a machine whose operator names none. */
+/** Data center of a host whose operator names none. */
 export const DEFAULT_DATA_CENTER_ID = 'LOCAL-1'
 export const JOIN_TOKEN_TTL_MS = 30 * 60 * 1000
 
@@ -199,5 +199,5 @@ export type Host = z.infer<typeof Host>
 
 export const ListHostsResponse = z.object({ hosts: z.array(Host) }).meta({ id: 'ListHostsResponse', example: { hosts: [] } })
 
-/** What a change of a machine answers: the machine, or with `dryRun` what would happen (DRY-4). */
+/** Answer of a change: the host, or with `dryRun` the plan (DRY-4). */
 export const HostOrChangePlan = orChangePlan('HostOrChangePlan', Host)

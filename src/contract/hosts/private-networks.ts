@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** One that takes part in networks across hosts. */
+/** Example of a host that takes part in networks across hosts. */
 export const PRIVATE_NETWORKS = {
   address: '10.1.2.3',
   reason: null,
@@ -9,7 +9,7 @@ export const PRIVATE_NETWORKS = {
   mtu: 1_370,
 } as const
 
-/** A host's part in private networks across hosts, as its agent says it (HOST-163). */
+/** A host's part in private networks across hosts, as reported by its agent (HOST-163). */
 export const HostPrivateNetworks = z
   .object({
     address: z.string().nullable().meta({ description: 'Where other hosts reach its tunnels; null: it takes no part.' }),

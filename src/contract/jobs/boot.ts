@@ -1,12 +1,12 @@
-/** A nonce of the plane is far shorter. */
+/** Form of a boot nonce; those of the plane are far shorter. */
 const BOOT = /^[\x21-\x7e]{0,128}$/
 
-/** What a refusal says. */
+/** The message of a refusal. */
 export const BOOT_FORM = 'boot (query): want at most 128 visible ASCII characters without spaces'
 
 /**
- * The boot nonce that a worker's URL carries, empty for none; null when it is none that the plane gives out (PP-237). It is kept beside
- * others with spaces between them.
+ * Returns the boot nonce in a worker's URL, empty if there is none; null if the plane cannot have issued it (PP-237). Stored nonces are
+ * separated by spaces, so a nonce has none.
  */
 export function readBoot(query: URLSearchParams): string | null {
   const boot = query.get('boot') ?? ''

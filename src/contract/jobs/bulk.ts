@@ -3,7 +3,7 @@ import { JOB_STATES } from '../enums.ts'
 import { Timestamp } from '../fields.ts'
 import { JobStatus } from './jobs.ts'
 
-/** Jobs that one call may name, and how many of those that it means are shown. */
+/** Most job ids that one call may name. */
 export const BULK_IDS_MAX = 1_000
 
 const Instant = z.iso.datetime({ offset: true }).optional()
@@ -17,12 +17,12 @@ const Counts = z.object({
   TIMED_OUT: Count.optional(),
 })
 
-/** Why a job stays as it is. */
+/** The reason why a job is not changed. */
 const Reason = z.string().meta({ description: 'Why they stay as they are.' })
 
 const JOB_ID = 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1'
 
-/** JL-30: at least one member, so that nothing is meant by accident. */
+/** JL-30: the request must have at least one member, so that an empty body does not select all jobs. */
 export const JobBulkRequest = z
   .strictObject({
     status: z.array(JobStatus).min(1).max(6).optional().meta({ description: 'Jobs in these states only.' }),
@@ -34,7 +34,7 @@ export const JobBulkRequest = z
   .meta({ id: 'JobBulkRequest', example: { status: ['IN_QUEUE', 'FAILED'] } })
 export type JobBulkRequest = z.infer<typeof JobBulkRequest>
 
-/** JL-30: a plan, or what becomes of it. */
+/** JL-30: a plan of a bulk change, or its progress. */
 export const JobBulk = z
   .object({
     id: z.string().nullable().meta({ description: 'Null of a plan.' }),

@@ -33,7 +33,7 @@ export const HostVerdict = z
   .meta({ id: 'HostVerdict', example: VERDICT })
 export type HostVerdict = z.infer<typeof HostVerdict>
 
-/** HLT-6. */
+/** The explanation of a job (HLT-6). */
 export const ExplainReply = z
   .object({
     id: z.string(),

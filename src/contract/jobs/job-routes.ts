@@ -1,25 +1,27 @@
-/** The routes of the job API and of the worker protocol, below `/v2/<endpoint>/`. One table for routing, methods, keys and limits. */
+/** A route of the job API or the worker protocol, below `/v2/<endpoint>/`. One table defines routing, methods, keys and limits. */
 
 export interface JobRoute {
   methods: readonly string[]
-  /** Whose key opens it: a client's API key, or a worker's own (WRK-2). */
+  /** The kind of key that the route accepts: a client's API key, or a worker's own key (WRK-2). */
   caller: 'client' | 'worker'
   scope: 'jobs:read' | 'jobs:write' | null
-  /** Path segments behind the operation. */
+  /** Path segments after the operation. */
   params: 'none' | 'optional' | 'job' | 'bulk' | 'worker' | 'worker-job' | 'rest'
   /** Largest request body, bytes (LIM-2); null: the body is never read. */
   maxBodyBytes: number | null
-  /** Whose rate and concurrency limit a call counts against (LIM-1); null: none. */
+  /** The rate and concurrency limit that a call counts against (LIM-1); null: none. */
   bucket: LimitBucket | null
-  /** Whether it changes the work of others, and so writes a row of the audit log (AUD-1). Work itself does not. */
+  /**
+   * Whether a call changes the jobs of other callers, and so writes a row of the audit log (AUD-1). Submitting and reading jobs does not.
+   */
   isAudited?: boolean
-  /** Whether it stores work that was not there before; a full disk refuses that first (PLC-3). */
+  /** Whether a call stores new jobs; a full disk refuses those first (PLC-3). */
   addsWork?: boolean
-  /** Whether `dryRun` answers a plan in place of doing it. */
+  /** Whether `dryRun` returns a plan instead of the change. */
   isPlannable?: boolean
 }
 
-/** Operations with a limit of their own. */
+/** Operations with their own limit. */
 export const LIMIT_BUCKETS = [
   'run',
   'runsync',
@@ -34,19 +36,21 @@ export const LIMIT_BUCKETS = [
 ] as const
 export type LimitBucket = (typeof LIMIT_BUCKETS)[number]
 
-/** A thousand ids and more. */
+/** Room for somewhat more than a thousand ids. */
 const MAX_BULK_BYTES = 128 * 1024
 export const MAX_RUN_BYTES = 10 * 2 ** 20
 export const MAX_RUNSYNC_BYTES = 20 * 2 ** 20
-/** A post of a worker is judged by the endpoint's object, which fails its job (LIM-3): a refusal would make the worker drop its result. */
+/**
+ * The endpoint's object checks the size of a worker's post and fails its job (LIM-3): a refusal here would make the worker drop its result.
+ */
 const ANY_SIZE = Number.MAX_SAFE_INTEGER
-/** Largest result that is kept. A larger one fails the job with that reason (LIM-3). */
+/** Largest stored result, bytes. A larger one fails the job with that reason (LIM-3). */
 export const MAX_RESULT_BYTES = 20 * 2 ** 20
-/** Largest chunk of a stream. A larger one fails the job with that reason (STR-8). */
+/** Largest chunk of a stream, bytes. A larger one fails the job with that reason (STR-8). */
 export const MAX_CHUNK_BYTES = 1_000_000
 
 const READ = ['GET', 'POST'] as const
-/** OAI-3: every method with which a call can be a job. */
+/** OAI-3: all methods with which a call can become a job. */
 const FORWARDED = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export const JOB_ROUTES = {
@@ -149,7 +153,7 @@ export const JOB_ROUTES = {
 
 export type JobOperation = keyof typeof JOB_ROUTES
 
-/** Operations that workers call with a key of their own. */
+/** Operations that workers call with their own key. */
 export type WorkerOperation = { [Name in JobOperation]: (typeof JOB_ROUTES)[Name]['caller'] extends 'worker' ? Name : never }[JobOperation]
 export type ClientOperation = Exclude<JobOperation, WorkerOperation>
 
@@ -163,25 +167,25 @@ interface CallOf<Operation> {
   route: JobRoute
   workerId: string
   jobId: string
-  /** `rest` routes: path and query behind the operation, as they came (OAI-1). `optional` and `bulk` routes: the segment behind it. */
+  /** `rest` routes: path and query after the operation, unchanged (OAI-1). `optional` and `bulk` routes: the segment after it. */
   rest: string
   query: URLSearchParams
 }
 
-/** Whether a call is a worker's; else it is a client's. */
+/** Whether a call comes from a worker; otherwise it comes from a client. */
 export function isWorkerCall(call: JobCall): call is WorkerCall {
   return call.route.caller === 'worker'
 }
 
-/** Whether a worker waits for the answer to a call. */
+/** Whether a call is a poll, on whose answer a worker waits. */
 export function isPoll({ operation }: JobCall): boolean {
   return operation === 'job-take' || operation === 'job-take-batch' || operation === 'job-stop'
 }
 
-/** What a URL below `/v2/` asks for, or null when there is no such route. */
+/** Parses a URL below `/v2/` into a call; null if there is no such route. */
 export function parseJobCall(url: URL): JobCall | null {
   const [empty, version, endpointId, ...parts] = url.pathname.split('/')
-  // Some operations have a name of two parts.
+  // Some operations have names of two segments.
   const isPair = Object.hasOwn(JOB_ROUTES, `${parts[0]}/${parts[1]}`)
   const [operation, first, second, ...rest] = isPair ? [`${parts[0]}/${parts[1]}`, ...parts.slice(2)] : parts
   if (empty !== '' || version !== 'v2' || !endpointId || !operation || !Object.hasOwn(JOB_ROUTES, operation)) return null
@@ -205,7 +209,7 @@ export function parseJobCall(url: URL): JobCall | null {
   return { ...call, workerId: decodeSegment(worker.segment), jobId: decodeSegment(job.segment), query: job.query }
 }
 
-// WRK-3: a template without a `?` makes the worker glue its parameters to the last path segment.
+// WRK-3: if the URL template has no `?`, the worker appends its parameters to the last path segment.
 function splitGluedQuery(segment: string, query: URLSearchParams): { segment: string; query: URLSearchParams } {
   const at = segment.indexOf('&')
   if (at === -1) return { segment, query }
@@ -214,8 +218,8 @@ function splitGluedQuery(segment: string, query: URLSearchParams): { segment: st
   return { segment: segment.slice(0, at), query: merged }
 }
 
-// PP-276: clients generated from the document take the route for one segment and encode its slashes. Any other path is left as it came:
-// in `/v1/models/org%2Fname` the encoded slash is part of a name.
+// PP-276: generated clients treat the route as one segment and encode its slashes. Any other path stays unchanged: in
+// `/v1/models/org%2Fname` the encoded slash is part of a name.
 function withSlashes(path: string): string {
   return path.lastIndexOf('/') === 0 ? path.replaceAll(/%2f/gi, '/') : path
 }

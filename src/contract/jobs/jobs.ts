@@ -8,7 +8,7 @@ import { Pagination } from '../pagination.ts'
 const MAX_LIFE_MS = 604_800_000
 const MAX_S3_CONFIG_CHARS = 2048
 
-/** PP-1: unknown members are refused. */
+/** Policy of a job; unknown members are refused (PP-1). */
 export const JobPolicy = z
   .strictObject({
     executionTimeout: z
@@ -29,7 +29,7 @@ export const JobPolicy = z
   })
   .meta({ id: 'JobPolicy', example: { executionTimeout: 600000, lowPriority: false, ttl: 86400000 } })
 
-/** PP-73. */
+/** A string of an S3 configuration (PP-73). */
 const S3Text = z.string().min(1).max(MAX_S3_CONFIG_CHARS)
 
 export const SubmitJobRequest = z
@@ -54,7 +54,7 @@ const JOB_ID = 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1'
 const Count = z.number().int().min(0)
 const WorkerCounts = z.object({ idle: Count, initializing: Count, ready: Count, running: Count, throttled: Count, unhealthy: Count })
 
-/** Keys appear only when set (JOB-1). */
+/** A job; members appear only when they are set (JOB-1). */
 export const JobRecord = z
   .object({
     delayTime: z.number().int().optional().meta({ description: 'Milliseconds from submission to the start of the last attempt.' }),
@@ -109,7 +109,7 @@ export const HealthReply = z
     },
   })
 
-/** PP-47. */
+/** Page of recent jobs (PP-47). */
 export const RequestsReply = z
   .object({
     requests: z.array(
@@ -138,7 +138,7 @@ export const MetricsReply = z
     },
   })
 
-/** PP-49. */
+/** Series of finished jobs (PP-49). */
 export const RequestSeriesReply = z
   .object({
     interval: z.enum(['m', 'h', 'd']),
@@ -153,7 +153,7 @@ export const OpenaiBody = z
   .looseObject({ stream: z.boolean().optional().meta({ description: 'Answer with server-sent events.' }) })
   .meta({ id: 'OpenaiBody', example: { model: 'm', messages: [{ role: 'user', content: 'hello' }], stream: true } })
 
-/** PP-42. */
+/** Error of the OpenAI API (PP-42). */
 export const OpenaiProblem = z
   .object({
     error: z.object({ message: z.string(), type: z.string(), code: z.string().nullable() }),

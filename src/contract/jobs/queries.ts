@@ -5,29 +5,29 @@ import { form } from '../forms.ts'
 import { clampedInteger, queryFlag, queryInteger } from '../query-values.ts'
 import { describeIssues } from '../validation-errors.ts'
 
-// Queries and headers of the job API. The endpoint's object reads queries by these very schemas, so the document states what it does.
+// Queries and headers of the job API. The endpoint's object parses queries with these schemas, so the document matches its behaviour.
 
 const MIN_TTL_MS = 10_000
 const MAX_LIFE_MS = 604_800_000
 const MIN_HOLD_MS = 1_000
 const MAX_HOLD_MS = 300_000
 const MAX_LISTED = 1_000
-/** Events are counted in as many digits as are read. */
+/** Largest number of an event: the most digits that are read. */
 const MAX_EVENT = 999_999_999_999_999
 
 const STATE = `(${JOB_STATES.join('|')})`
 const STATES = form(new RegExp(`^${STATE}(,${STATE})*$`), `states of a job with commas between them: ${JOB_STATES.join(', ')}`)
-/** As much of an id as anybody may have. */
+/** A prefix of a job id. */
 const ID_PREFIX = form(/^(sync-)?[0-9A-Fa-f-]{1,41}(-u1?)?$/, 'the beginning of a job id')
 
-/** A text of a query that is not there when it is empty (JL-1). */
+/** An optional query parameter that counts as absent when it is empty (JL-1). */
 function unlessEmpty<Schema extends z.ZodType>(schema: Schema, read: (text: string) => string = (text) => text) {
   return z.preprocess((value) => (value === '' ? undefined : typeof value === 'string' ? read(value) : value), schema.optional()).optional()
 }
 
 const Moment = z.iso.datetime({ offset: true })
 
-/** Which jobs are meant (JL-1). */
+/** Filter of jobs (JL-1). */
 export const JobFilterQuery = z.object({
   status: unlessEmpty(z.string().regex(STATES), tidyStates).meta({
     description: 'Jobs in these states only: one, or several with commas between them.',
@@ -41,13 +41,13 @@ export const JobFilterQuery = z.object({
   }),
 })
 
-// States are taken in any case, and an empty place in the list is none.
+// Accepts states in any case, and ignores empty items of the list.
 function tidyStates(text: string): string {
   const names = text.split(',').filter((name) => name !== '')
   return names.join(',').toUpperCase()
 }
 
-/** PP-47. */
+/** Page size of `/requests` (PP-47). */
 export const PageSizeQuery = z.object({
   limit: clampedInteger(1, MAX_LISTED, JOB_DEFAULTS.requests).meta({ description: 'At most so many; a value outside is clamped.' }),
 })
@@ -57,7 +57,7 @@ export const RequestsQuery = JobFilterQuery.extend({
   ...PageSizeQuery.shape,
 })
 
-/** STR-6, STR-10. */
+/** Query of a job's stream (STR-6, STR-10). */
 export const StreamQuery = z.object({
   wait: clampedInteger(MIN_HOLD_MS, MAX_HOLD_MS, JOB_DEFAULTS.streamWait).meta({
     description: 'Milliseconds to wait for a chunk; a value outside is clamped.',
@@ -65,19 +65,19 @@ export const StreamQuery = z.object({
   from: queryInteger(0, MAX_EVENT, 0).meta({ description: 'Events only: the last id seen. `Last-Event-ID` goes before it.' }),
 })
 
-/** RUN-4, STA-1. */
+/** Query of a call that waits for a job (RUN-4, STA-1). */
 export const WaitQuery = z.object({
   wait: clampedInteger(MIN_HOLD_MS, MAX_HOLD_MS, JOB_DEFAULTS.wait).meta({
     description: 'Milliseconds to wait for the job; a value outside is clamped.',
   }),
 })
 
-/** PP-49. */
+/** Query of the series of finished jobs (PP-49). */
 export const SeriesQuery = z.object({
   interval: z.enum(['m', 'h', 'd']).default(JOB_DEFAULTS.interval).meta({ description: 'The last 60 minutes, 24 hours or 7 days.' }),
 })
 
-/** JL-30. */
+/** Query of a bulk change (JL-30). */
 export const BulkQuery = z.object({ dryRun: queryFlag().meta({ description: 'Answers the plan and changes nothing.' }) })
 
 export const SubmitQuery = z.object({
@@ -90,7 +90,7 @@ export const SubmitQuery = z.object({
     .meta({ description: 'The same as `policy.ttl`, which goes before it.' }),
 })
 
-/** PP-72. */
+/** Headers of a submit (PP-72). */
 export const SubmitHeaders = z.object({
   'Idempotency-Key': z
     .string()
@@ -103,7 +103,7 @@ export const SubmitHeaders = z.object({
     }),
 })
 
-/** STR-10. */
+/** Headers of a job's stream (STR-10). */
 export const StreamHeaders = z.object({
   'Last-Event-ID': z
     .string()
@@ -113,7 +113,10 @@ export const StreamHeaders = z.object({
 
 export type Read<Schema extends z.ZodType> = { ok: true; values: z.infer<Schema> } | { ok: false; fault: string }
 
-/** What a query says by a schema, or the first thing that is wrong with it, with its place (ERR-4). Of a name that stands twice the first counts. */
+/**
+ * Parses a query with a schema. Returns its values, or the first fault with its location (ERR-4). If a name appears twice, the first value
+ * counts.
+ */
 export function readQuery<Schema extends z.ZodObject>(schema: Schema, query: URLSearchParams): Read<Schema> {
   const said = Object.fromEntries(Object.keys(schema.shape).flatMap((name) => (query.has(name) ? [[name, query.get(name)]] : [])))
   const result = schema.safeParse(said)

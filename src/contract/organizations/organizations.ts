@@ -3,10 +3,10 @@ import { Email } from '../accounts/email.ts'
 import { orChangePlan } from '../change-plan.ts'
 import { Name, ResourceId, Timestamp } from '../fields.ts'
 
-/** Days that an invitation is open for (TEAM-7). */
+/** Days for which an invitation is valid (TEAM-7). */
 export const INVITATION_DAYS = 7
 const MAX_INVITATION_DAYS = 30
-/** Far longer than any token. */
+/** Longest accepted token, characters; tokens are far shorter. */
 const MAX_TOKEN_LENGTH = 128
 
 const ID = '4h8k2m9x7q1w3e'
@@ -48,7 +48,7 @@ export const OrganizationDetails = Organization.extend({
 })
 export type OrganizationDetails = z.infer<typeof OrganizationDetails>
 
-/** Whole (PAG-5). */
+/** One page without a cursor (PAG-5). */
 export const ListOrganizationsResponse = z
   .object({ organizations: z.array(Organization) })
   .meta({ id: 'ListOrganizationsResponse', example: { organizations: [] } })
@@ -71,7 +71,7 @@ export const HandOverRequest = z
   .meta({ id: 'HandOverRequest', example: { userId: USER_ID } })
 export type HandOverRequest = z.infer<typeof HandOverRequest>
 
-/** What becomes of the keys of a member that goes (TEAM-10). */
+/** Query of a member's removal: the new owner of the member's keys (TEAM-10). */
 export const RemoveMemberQuery = z.object({
   keysTo: z
     .string()
@@ -127,7 +127,7 @@ export const CreatedInvitation = Invitation.extend({
 })
 export type CreatedInvitation = z.infer<typeof CreatedInvitation>
 
-/** Open ones alone, whole: their number is bounded. */
+/** Pending invitations only, without a cursor: their number is bounded. */
 export const ListInvitationsResponse = z
   .object({ invitations: z.array(Invitation) })
   .meta({ id: 'ListInvitationsResponse', example: { invitations: [] } })
@@ -136,8 +136,8 @@ export const AnswerInvitationRequest = z
   .strictObject({ token: z.string().min(1).max(MAX_TOKEN_LENGTH) })
   .meta({ id: 'AnswerInvitationRequest', example: { token: 'ppi_<random>' } })
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-14). */
+/** Answer of a change: the organization, or with `dryRun` the plan (DRY-14). */
 export const OrganizationDetailsOrChangePlan = orChangePlan('OrganizationDetailsOrChangePlan', OrganizationDetails)
 
-/** What a change of it answers: the outcome, or with `dryRun` what would happen (DRY-14). */
+/** Answer of a change: the member, or with `dryRun` the plan (DRY-14). */
 export const OrganizationMemberOrChangePlan = orChangePlan('OrganizationMemberOrChangePlan', OrganizationMember)

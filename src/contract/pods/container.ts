@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { ENV_NAME, NO_NUL, PLAIN_TEXT, PORT, wholeNumber } from '../fields.ts'
 import { IMAGE_FORM, isImageReference, MAX_IMAGE_LENGTH } from '../image-reference.ts'
 
-/** One word about a text is enough. */
+/** Aborts further checks of a string: one error about it is enough. */
 const NO_FURTHER = { abort: true }
-/** An image that hosts can be asked for (PP-161). */
+/** An image reference that a host can pull (PP-161). */
 export const Image = z
   .string()
   .min(1, NO_FURTHER)
   .max(MAX_IMAGE_LENGTH, NO_FURTHER)
   .refine(isImageReference, IMAGE_FORM)
   .meta({ description: 'Container image reference, `domain/name[:tag][@digest]`.' })
-/** The same, or empty for none. */
+/** Like `Image`, or empty for none. */
 const ImageOrNone = z
   .string()
   .max(MAX_IMAGE_LENGTH, NO_FURTHER)
@@ -19,7 +19,9 @@ const ImageOrNone = z
   .meta({ description: 'Container image reference, `domain/name[:tag][@digest]`.' })
 const Words = z.array(z.string().regex(NO_NUL))
 
-/** The container configuration of a request (section "Container configuration" of the contract, CON-1 to CON-7): nothing required. */
+/**
+ * The container configuration of a request (section "Container configuration" of the contract, CON-1 to CON-7): all members are optional.
+ */
 export const containerRequestFields = {
   args: z.string().regex(NO_NUL).optional().meta({
     description: 'Command in stored form: a shell string, or a JSON object with `entrypoint` and/or `cmd`. Empty clears.',
@@ -44,7 +46,7 @@ export const containerRequestFields = {
     .meta({ description: 'Id of a registry credential; null or empty for none.' }),
 }
 
-/** The container configuration of a response: always whole (CON-5). */
+/** The container configuration of a response: all members are present (CON-5). */
 export const containerResponseFields = {
   args: z.string().meta({ description: 'Command in stored form.' }),
   cmd: z.array(z.string()).meta({ description: 'Arguments of the entrypoint.' }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { queryFlag, queryInteger } from '../query-values.ts'
 
-/** The bounds of a terminal (NET-7). */
+/** Largest width or height of a terminal (NET-7). */
 const MAX_SIDE = 4_096
 const MAX_WORD_CHARS = 8_192
 const MAX_WORDS = 256

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { wholeNumber } from '../fields.ts'
 
-/** A minute: a shorter gap between samples is no interruption, so less could not be told from one. */
+/** At least a minute: a gap of that length between samples is not yet an interruption, so a shorter idle time could not be measured. */
 const MIN_SECONDS = 60
 const MAX_SECONDS = 30 * 86_400
 
-/** When a pod that does nothing is stopped (SPD-5). */
+/** Stops a pod that has been idle for some time (SPD-5). */
 export const PodIdleStop = z
   .strictObject({
     afterSeconds: wholeNumber(MIN_SECONDS).max(MAX_SECONDS).meta({
@@ -19,7 +19,7 @@ export const PodIdleStop = z
     example: { afterSeconds: 1800 },
   })
 
-/** Members of a create and a PATCH. */
+/** The same member for a create and a PATCH. */
 export const idleStopRequestFields = {
   idleStop: z
     .union([PodIdleStop, z.null()])

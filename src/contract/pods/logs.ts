@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { form } from '../forms.ts'
 import { queryInteger } from '../query-values.ts'
 
-/** Most lines that a log keeps, so also the most that `tail` may ask for (LOG-2). */
+/** Most lines that a log retains, and so the largest `tail` (LOG-2). */
 export const LOG_TAIL_MAX = 5_000
 export const LOG_TAIL_DEFAULT = 100
 
@@ -25,7 +25,7 @@ export const LogQuery = z.object({
 })
 export type LogQuery = z.infer<typeof LogQuery>
 
-/** A time, and the counter that an id of this server has behind it (LOG-3). */
+/** A time, optionally followed by the counter that ids of this server contain (LOG-3). */
 const EVENT_ID = form(
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)(\/\d{1,15})?$/,
   'a time such as 2026-08-01T12:00:00Z, or the id of an event',

@@ -6,7 +6,7 @@ import { form } from '../forms.ts'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const MOUNT_PATH = form(/^\/[^\u0000-\u001f\u007f]*$/, 'an absolute path such as /workspace')
 
-/** Longest path that a file system takes. */
+/** Longest path that a file system accepts. */
 const MAX_PATH_LENGTH = 4096
 /** Smallest persistent mount, GB. */
 const MIN_PERSISTENT_GB = 10
@@ -34,7 +34,7 @@ export const GlobalMountRequest = z
   })
   .meta({ id: 'GlobalMountRequest', example: { volumeId: '3h8k1v7p2m4x9d' } })
 
-/** At most one of a kind (MNT-1). */
+/** At most one mount of each kind (MNT-1). */
 export const PodMountsRequest = z
   .strictObject({
     persistent: PersistentMount.optional().meta({ description: 'Not on CPU pods, and not beside another kind.' }),

@@ -1,4 +1,4 @@
-/** A running GPU pod as it is read, for the documentation. */
+/** Example of a running GPU pod in an answer. */
 export const POD_EXAMPLE = {
   id: '7h9k2m4n6p1q3r',
   name: 'pytorch-training',

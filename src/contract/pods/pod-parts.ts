@@ -64,7 +64,7 @@ export const SshEndpoint = z
   })
 export type SshEndpoint = z.infer<typeof SshEndpoint>
 
-/** A named schema that may be null is written as a union: `.nullable()` would make the shared component itself nullable. */
+/** A nullable named schema is written as a union: `.nullable()` would make the shared component itself nullable. */
 export const PodSsh = z
   .object({
     proxy: z.union([SshEndpoint, z.null()]).meta({ description: 'Through the SSH proxy: a shell only. Null where there is no proxy.' }),

@@ -130,7 +130,7 @@ export const Pod = z
   .meta({ id: 'Pod', description: 'A container on a machine.', example: POD_EXAMPLE })
 export type Pod = z.infer<typeof Pod>
 
-/** What a change of a pod answers: the pod, or with `dryRun` what would happen (DRY-6). */
+/** Answer of a change: the pod, or with `dryRun` the plan (DRY-6). */
 export const PodOrChangePlan = orChangePlan('PodOrChangePlan', Pod)
 
 export const ListPodsResponse = z

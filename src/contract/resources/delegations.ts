@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Name, PLAIN_TEXT, Timestamp } from '../fields.ts'
 
-/** Region, account, 256 characters of repository and 128 of tag leave room. */
+/** Longest ARN, characters: room for region, account, 256 characters of repository and 128 of tag. */
 const MAX_RESOURCE_LENGTH = 512
 const ARN_FORM = '`arn:aws:ecr:<region>:<account>:repository/<name>`, with `:<tag>` behind it if it is not `latest`'
 
@@ -58,7 +58,7 @@ export const CreateDelegationRequest = z
   })
 export type CreateDelegationRequest = z.infer<typeof CreateDelegationRequest>
 
-/** Whole: the number of delegations is bounded (PAG-5). */
+/** One page without a cursor: the number of delegations is bounded (PAG-5). */
 export const ListDelegationsResponse = z
   .object({ delegations: z.array(EcrDelegation) })
   .meta({ id: 'ListDelegationsResponse', example: { delegations: [EXAMPLE] } })

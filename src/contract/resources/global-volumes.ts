@@ -21,7 +21,7 @@ export const UpdateGlobalVolumeRequest = z
   .meta({ id: 'UpdateGlobalVolumeRequest', example: { name: 'checkpoints' } })
 export type UpdateGlobalVolumeRequest = z.infer<typeof UpdateGlobalVolumeRequest>
 
-/** Whole: the number of volumes is bounded (PAG-5). */
+/** One page without a cursor: the number of volumes is bounded (PAG-5). */
 export const ListGlobalVolumesResponse = z
   .object({ globalVolumes: z.array(GlobalVolume) })
   .meta({ id: 'ListGlobalVolumesResponse', example: { globalVolumes: [] } })

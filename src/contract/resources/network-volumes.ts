@@ -51,7 +51,7 @@ export const UpdateNetworkVolumeRequest = z
   .meta({ id: 'UpdateNetworkVolumeRequest', minProperties: 1, example: { size: 200 } })
 export type UpdateNetworkVolumeRequest = z.infer<typeof UpdateNetworkVolumeRequest>
 
-/** Whole: the number of volumes is bounded (PAG-5). */
+/** One page without a cursor: the number of volumes is bounded (PAG-5). */
 export const ListNetworkVolumesResponse = z
   .object({ networkVolumes: z.array(NetworkVolume) })
   .meta({ id: 'ListNetworkVolumesResponse', example: { networkVolumes: [] } })

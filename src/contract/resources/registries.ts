@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { Name, NO_NUL, PLAIN_TEXT } from '../fields.ts'
 import { REGISTRY_HOST, REGISTRY_HOST_FORM } from '../registry-host.ts'
 
-/** Bounds of what is sealed, characters: a password may be a whole key file in base64. */
+/** Bounds of the sealed fields, characters: a password may be a whole key file in base64. */
 const MAX_USERNAME_LENGTH = 1024
 const MAX_PASSWORD_LENGTH = 16_384
 const MAX_HOST_LENGTH = 255
 
-/** All that is ever shown: user name and password are write-only (REG-1). */
+/** All readable members: user name and password are write-only (REG-1). */
 export const Registry = z
   .object({
     id: z.string(),
@@ -38,7 +38,7 @@ export const CreateRegistryRequest = z
   .meta({ id: 'CreateRegistryRequest', example: { name: 'ghcr', username: 'octocat', password: '<token>', host: 'ghcr.io' } })
 export type CreateRegistryRequest = z.infer<typeof CreateRegistryRequest>
 
-/** Whole: the number of credentials is bounded (PAG-5). */
+/** One page without a cursor: the number of credentials is bounded (PAG-5). */
 export const ListRegistriesResponse = z
   .object({ registries: z.array(Registry) })
   .meta({ id: 'ListRegistriesResponse', example: { registries: [] } })

@@ -3,20 +3,23 @@ import { orChangePlan } from '../change-plan.ts'
 import { LINES_TEXT, NO_NUL, PLAIN_TEXT, Timestamp } from '../fields.ts'
 import { form } from '../forms.ts'
 
-/** A value is strictly under this (ACC-5). */
+/** A value has fewer bytes than this (ACC-5). */
 const VALUE_BYTES = 16_777_216
 const MAX_DESCRIPTION_BYTES = 65_535
 const MAX_NAME_LENGTH = 191
-/** Letters that JSON may write as an escape take more room than they have bytes: twice is enough for text with line breaks and quotes (SEC-2). */
+/**
+ * Largest body, bytes. JSON escapes make a string longer than its bytes; twice the bytes is enough for text with line breaks and quotes
+ * (SEC-2).
+ */
 export const MAX_SECRET_BODY_BYTES = 2 * VALUE_BYTES + 2 * MAX_DESCRIPTION_BYTES + 1_024
 
 const NAME_FORM = form(/^[A-Za-z_][A-Za-z0-9_.\-/]*$/, 'letters, digits, _, ., - and /, with a letter or _ first')
 const RESERVED = /^RUNPOD/i
 export const VALUE_FORM = `must be under ${VALUE_BYTES} bytes of UTF-8`
-/** One word about a text is enough. */
+/** Aborts further checks of a string: one error about it is enough. */
 const NO_FURTHER = { abort: true }
 
-/** UTF-8 bytes of a text. */
+/** Number of UTF-8 bytes of a string. */
 export function utf8Bytes(text: string): number {
   return new TextEncoder().encode(text).byteLength
 }
@@ -30,7 +33,7 @@ const SecretName = z
   .meta({ description: 'Named in an `env` as `{{ RUNPOD_SECRET_<name> }}`. It never changes.', example: 'DB_PASSWORD' })
 const SecretValue = z
   .string()
-  // A text has at least as many bytes as characters: one that is far too long is not encoded to find that out.
+  // A string has at least as many bytes as characters, so a far too long one need not be encoded.
   .refine((text) => text.length < VALUE_BYTES && utf8Bytes(text) < VALUE_BYTES, { error: VALUE_FORM, ...NO_FURTHER })
   .regex(NO_NUL)
   .refine((text) => text.isWellFormed(), 'has half a surrogate pair, which is no text')
@@ -72,7 +75,7 @@ export const UpdateSecretRequest = z
   .meta({ id: 'UpdateSecretRequest', minProperties: 1, example: { value: '<password>' } })
 export type UpdateSecretRequest = z.infer<typeof UpdateSecretRequest>
 
-/** Whole: the number of secrets is bounded (PAG-5). */
+/** One page without a cursor: the number of secrets is bounded (PAG-5). */
 export const ListSecretsResponse = z.object({ secrets: z.array(Secret) }).meta({ id: 'ListSecretsResponse', example: { secrets: [] } })
 
 export const ListSecretsQuery = z.object({

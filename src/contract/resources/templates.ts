@@ -45,7 +45,7 @@ const EXAMPLE = {
   mounts: { persistent: { size: 20, path: '/workspace' } },
 }
 
-/** The same template as it is read. */
+/** The same example as an answer. */
 const READ_EXAMPLE = {
   id: '9x4m2p7v1k8h3d',
   ...EXAMPLE,
@@ -84,14 +84,14 @@ export const UpdateTemplateRequest = z.strictObject({ ...requestFields, name: Na
 })
 export type UpdateTemplateRequest = z.infer<typeof UpdateTemplateRequest>
 
-/** Characters of a text about a template. */
+/** Longest readme, characters. */
 const MAX_README = 64 * 1024
 const MAX_PORT_NAME = 64
 
-/** What older interfaces keep with a template beside it (GQL-42). */
+/** Members that older APIs store with a template (GQL-42). */
 export const templateNoteFields = {
   readme: z.string().max(MAX_README).regex(LINES_TEXT).optional(),
-  /** By the port as `ports` has it. */
+  /** Names of ports, by the port's string in `ports`. */
   portNames: z.record(z.string().regex(PLAIN_TEXT), z.string().max(MAX_PORT_NAME).regex(PLAIN_TEXT)).optional(),
   advancedStart: z.boolean().optional(),
 }

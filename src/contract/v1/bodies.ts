@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { CLOUDS } from '../enums.ts'
 
-// Bodies of API v1: which members there are, and of which kind (LEG-5). What values may be, the verbs of v2 decide.
+// Bodies of API v1: names and types of members (LEG-5). The verbs of v2 check the values.
 
 const Text = z.string()
 const Texts = z.array(Text)
 const Flag = z.boolean()
 const Whole = z.number().int()
 const Variables = z.record(Text, Text)
-/** Candidates of one kind that a create tries in turn: each costs a placement. */
+/** Alternatives that a create tries in turn: each costs a placement. */
 const Candidates = z.array(z.string().min(1)).max(16)
 const Priority = z.enum(['availability', 'custom'])
 
@@ -22,7 +22,7 @@ const container = {
   ports: Texts,
 }
 const volume = { volumeInGb: Whole.min(0), volumeMountPath: Text }
-/** Taken and without effect here: docs/MIGRATION.md says so. */
+/** Members that are accepted and ignored: see docs/MIGRATION.md. */
 const podExtras = {
   interruptible: Flag,
   supportPublicIp: Flag,

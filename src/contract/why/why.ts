@@ -5,19 +5,19 @@ import { OPTION_EXAMPLE, WhyOptions } from '../why-options.ts'
 
 export type { WhyOption } from '../why-options.ts'
 
-/** Every cause that an explanation names; each has one meaning, whatever it is about (WHY-1). */
+/** All causes that an explanation names; each has one meaning for every kind of resource (WHY-1). */
 export const WHY_CODES = [
-  // Nothing is the matter.
+  // No problem.
   'RUNNING',
   'FINISHED',
   'NEXT',
   'IDLE',
-  // It is on its way.
+  // In progress.
   'PREPARING',
   'WORKER_STARTING',
   'WAITS_FOR_CLUSTER',
   'SCALING_DELAY',
-  // It waits.
+  // Waiting.
   'BEHIND_OTHERS',
   'WORKERS_BUSY',
   'AT_WORKERS_MAX',
@@ -26,12 +26,12 @@ export const WHY_CODES = [
   'HOST_UNAVAILABLE',
   'HOST_SILENT',
   'HOST_LOST',
-  // Somebody has said so.
+  // Caused by a setting or a limit.
   'SCALED_TO_ZERO_BY_CONFIG',
   'STOPPED',
   'SPEND_LIMIT',
   'QUOTA',
-  // It went wrong.
+  // Ended or failed.
   'ENDED',
   'FAILED',
   'WORKERS_UNHEALTHY',

@@ -9,13 +9,13 @@ import type { AppContext } from '../app-env.ts'
 
 const SERVER_FAULT = 500
 
-/** A problem as the response of a surface. Its body and headers are those of `contract/problem-body.ts`, as everywhere. */
+/** Builds the response for a problem, with the body and headers of `contract/problem-body.ts`. */
 export function problemResponse(problem: Problem, form: ProblemForm = 'rest'): Response {
   const { status, body, headers } = problemReply(problem, form)
   return new Response(body, { status, headers })
 }
 
-/** Statuses that the framework itself throws, and what they mean here. */
+/** Problems for the statuses that the framework itself throws. */
 const FRAMEWORK_PROBLEMS: Readonly<Record<number, ProblemKey>> = {
   400: 'badRequest',
   401: 'invalidToken',
@@ -25,7 +25,7 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<number, ProblemKey>> = {
   415: 'unsupportedMediaType',
 }
 
-/** Any thrown value as a problem. An unknown error is a fault of ours: 500, its text kept for the log only. */
+/** Converts any thrown value into a problem. An unknown error becomes 500; its text goes to the log only. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (isStorageFull(error)) return storageFull(error)
@@ -33,19 +33,22 @@ export function toProblem(error: unknown): Problem {
   return new Problem('internal', { cause: error })
 }
 
-/** The refusal of a write that has no room (PLC-3). An operator makes room in minutes rather than seconds. */
+/** The 503 refusal of a write when the disk is full (PLC-3). `Retry-After` is 30 s, because an operator needs minutes to free space. */
 export function storageFull(cause?: unknown): Problem {
   return new Problem('storageFull', { code: 'STORAGE_FULL', headers: { 'retry-after': '30' }, cause })
 }
 
-/** As `toProblem`, but a fault of ours on a full disk is the disk's: storage does not always say why it failed. The disk gets its reserve. */
+/**
+ * Like `toProblem`, but a server error while the disk is full is reported as a full disk, because storage does not always say why it
+ * failed. The check also releases the reserve of a full disk.
+ */
 export async function toProblemOf(env: Env, error: unknown): Promise<Problem> {
   const problem = toProblem(error)
   const mayBeDisk = problem.status === SERVER_FAULT || isStorageFull(error)
   return mayBeDisk && (await isFullNow(env)) ? storageFull(error) : problem
 }
 
-/** Whatever was thrown while a request was served, as its answer; what is a fault of ours is logged. */
+/** Answers with whatever was thrown while a request was served, and logs server errors. */
 export async function failureResponse(c: AppContext, error: unknown, form?: ProblemForm): Promise<Response> {
   const problem = await toProblemOf(c.env, error)
   if (problem.status >= SERVER_FAULT) {

@@ -8,8 +8,9 @@ interface KnownPath {
 }
 
 /**
- * The last handler of a surface: a path that some other method has is 405 with `Allow`, any other 404 (ERR-2). Call it once every
- * route of `app` is registered. It runs behind authentication, as ERR-6 wants. `documentPath` is where the document itself is read.
+ * Returns the last handler of an API: it throws 405 with `Allow` for a path that other methods have, and 404 for any other path (ERR-2).
+ * Call it after every route of `app` is registered. It runs behind authentication (ERR-6). `documentPath` is the path of the OpenAPI
+ * document.
  */
 export function unmatched(app: OpenAPIHono<AppEnv>, documentPath: string): (c: AppContext) => never {
   const known = [...knownPaths(app), { pattern: patternOf(documentPath), allow: 'GET' }]

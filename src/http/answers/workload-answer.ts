@@ -6,7 +6,7 @@ import { logEvent } from '../../platform/log.ts'
 import { toProblem } from './problem-response.ts'
 import { requestIdOf, withRequestId } from './request-id.ts'
 
-/** A request for a workload: it comes before any router. */
+/** A request for a workload, handled before the router. */
 export interface Incoming {
   request: Request
   url: URL
@@ -14,20 +14,20 @@ export interface Incoming {
   ctx: ExecutionContext
 }
 
-/** The same under the id that the workload, the client and the log are told. */
+/** Such a request with the id that the workload, the client and the log receive. */
 export interface Serving extends Incoming {
   requestId: string
 }
 
 interface Workload {
-  /** What the log calls it. */
+  /** The kind of workload, as the log names it. */
   what: 'worker' | 'pod'
-  /** Whose it is, for the log. */
+  /** Ids of the workload's owner, for the log. */
   of: Readonly<Record<string, string>>
   refuse(problem: Problem): Response
 }
 
-/** Serves a request for a workload. What goes wrong is answered under the same id (PP-291), and logged where it is a fault of ours. */
+/** Serves a request for a workload. A failure is answered with the same request id (PP-291), and logged if it is a server error. */
 export async function answerOfWorkload(
   incoming: Incoming,
   { what, of, refuse }: Workload,
@@ -42,14 +42,14 @@ export async function answerOfWorkload(
   }
 }
 
-/** The refusal of a request whose headers are more than a workload is sent (NET-53). */
+/** 400 for a request with more headers than a workload receives (NET-53). */
 export function tooManyHeaders(): Problem {
   return new Problem('badRequest', {
     detail: `the request has more than ${MAX_HEADERS} headers, or more than ${MAX_REQUEST_HEADER_BYTES / 1024} KiB of them, with those that the plane adds`,
   })
 }
 
-/** Throws 400 for a path that no workload is sent (NET-53). */
+/** Throws 400 for a path that is longer than a workload receives (NET-53). */
 export function requirePath(path: string): void {
   if (path.length > MAX_PATH_CHARS)
     throw new Problem('badRequest', { detail: `the path and the query are longer than ${MAX_PATH_CHARS} characters` })

@@ -3,8 +3,8 @@ import type { Refused } from '../../services/credentials/authentication.ts'
 import { ACCOUNT_HEADER } from './session-headers.ts'
 
 /**
- * The answer to a caller who is not let in: 401 (ERR-8), 403 for whom the plane knows and refuses, 429 where too many unknown keys came from
- * the same address (PP-200), 503 while nobody can tell (SES-4).
+ * Returns the problem for a failed authentication: 401 (ERR-8), 403 for a known caller that is refused, 429 after too many unknown keys
+ * from one address (PP-200), 503 while the credential cannot be checked (SES-4).
  */
 export function authenticationProblem(refused: Refused): Problem {
   switch (refused.problem) {

@@ -1,9 +1,9 @@
-/** Names a protocol that is none: what stands behind it is a key in base64url. So browsers say a key, which cannot set headers of a WebSocket. */
+/** A WebSocket subprotocol that carries a key in base64url, because browsers cannot set headers of a WebSocket. */
 const BEARER_PROTOCOL = /^base64url\.bearer\.authorization\.(?:podplane|k8s\.io)\.([A-Za-z0-9_-]{1,8192})$/
 
 const ACCOUNT_PROTOCOL = /^account\.podplane\.([A-Za-z0-9_-]{1,64})$/
 
-/** The `Authorization` of a request, or what stands for it among the protocols of a WebSocket (NET-10). */
+/** Returns the `Authorization` of a request, or the one that is encoded among the subprotocols of a WebSocket (NET-10). */
 export function authorizationOf(request: Request): string | null {
   const said = request.headers.get('authorization')
   const key = said === null ? amongProtocols(request, BEARER_PROTOCOL) : null
@@ -15,7 +15,7 @@ export function authorizationOf(request: Request): string | null {
   }
 }
 
-/** The account that a session's WebSocket is for, said the same way: `X-Team-Id` is a header too (NET-10). */
+/** Returns the account that a session's WebSocket names in a subprotocol, in place of the header `X-Team-Id` (NET-10). */
 export function accountAmongProtocols(request: Request): string | null {
   return amongProtocols(request, ACCOUNT_PROTOCOL)
 }
@@ -25,7 +25,7 @@ function amongProtocols(request: Request, form: RegExp): string | null {
   return protocolsOf(request).flatMap((name) => form.exec(name)?.[1] ?? [])[0] ?? null
 }
 
-/** Those that a client of WebSocket offers. */
+/** Returns the subprotocols that a WebSocket client offers. */
 export function protocolsOf(request: Request): string[] {
   return (request.headers.get('sec-websocket-protocol') ?? '').split(',').map((name) => name.trim())
 }

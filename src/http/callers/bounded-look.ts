@@ -3,7 +3,10 @@ import type { BoundedLook } from '../../objects/ownership/own-queue.ts'
 import type { Principal } from '../../services/context.ts'
 import { lookUpFor } from '../../services/credentials/lookups.ts'
 
-/** Endpoints that a key has called are not looked for, so its other calls go on. */
+/**
+ * Returns a lookup that throws 429 after too many unknown endpoints of one key (PP-200). Endpoints that the key has called before need no
+ * lookup, so calls to them go on.
+ */
 export function boundedFor({ via, credentialId }: Principal): BoundedLook {
   return async (look) => {
     const lookup = await lookUpFor(`endpoints of ${via} ${credentialId}`, Date.now(), async () => ((await look()) ? true : null))

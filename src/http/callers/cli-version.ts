@@ -3,7 +3,7 @@ import { compareVersions } from '../../domain/text/versions.ts'
 import { VERSION } from '../../platform/version.ts'
 import { problemResponse } from '../answers/problem-response.ts'
 
-/** The oldest `podplane` that this plane serves; raised when what an older one sends would be misread. */
+/** The oldest `podplane` CLI that this plane serves. Raise it when the plane would misread a request of an older one. */
 export const OLDEST_CLI = '0.1.0'
 
 const PLANE_HEADER = 'podplane-version'
@@ -12,7 +12,10 @@ const AGENT = /^podplane-cli\/(\d+\.\d+\.\d+)/
 
 type Answer = Response | Promise<Response>
 
-/** CL-9: the command line is told the version of the plane; one that is too old is refused before anything is looked at. Others see nothing of it. */
+/**
+ * CL-9: answers to the CLI carry the version of the plane, and a CLI that is too old is refused before anything else is checked. Other
+ * clients are not affected.
+ */
 export function withCliVersion(request: Request, serve: () => Answer): Answer {
   const version = AGENT.exec(request.headers.get('user-agent') ?? '')?.[1]
   return version === undefined ? serve() : tellCli(version, serve)
@@ -20,7 +23,7 @@ export function withCliVersion(request: Request, serve: () => Answer): Answer {
 
 async function tellCli(version: string, serve: () => Answer): Promise<Response> {
   const response = compareVersions(version, OLDEST_CLI) < 0 ? refusalOf(version) : await serve()
-  // A switched protocol has no headers to add.
+  // Headers of a 101 response cannot be extended.
   if (response.status === 101) return response
   const told = new Response(response.body, response)
   told.headers.set(PLANE_HEADER, VERSION)

@@ -1,13 +1,13 @@
 import { parseIp } from '../../domain/webhook/ip-address.ts'
 
-/** An IPv6 customer has at least a network of this many bits: their addresses are one. */
+/** An IPv6 customer has at least a /64, so all addresses of a /64 count as one client. */
 const IPV6_NETWORK_BITS = 64n
 const MAX_ADDRESS_CHARS = 64
 
 /**
- * Whose failed look-ups are counted together (PP-200): the network address of a request's sender. Cloudflare writes it, a proxy before a
- * plane on one machine does, and the plane itself listens on loopback alone. Null where nothing says it: senders who cannot be told apart
- * share no count, or one of them would lock out all.
+ * Returns the source under which failed lookups are counted (PP-200): the IPv4 address or the IPv6 /64 of the sender. Cloudflare sets the
+ * address, or a proxy in front of a plane on one machine; that plane itself listens on loopback only. Returns null if no address is known:
+ * clients that cannot be distinguished share no count, because one of them would lock out all others.
  */
 export function clientSource(request: Request): string | null {
   const text = clientAddress(request)
@@ -16,7 +16,10 @@ export function clientSource(request: Request): string | null {
   return address.width === 32 ? String(address.bits) : `${address.bits >> IPV6_NETWORK_BITS}/64`
 }
 
-/** The address of a request's sender as the network in front of the plane writes it; null where nothing does. */
+/**
+ * Returns the sender's address as set by the network in front of the plane (`CF-Connecting-IP`, or the last entry of `X-Forwarded-For`);
+ * null if there is none.
+ */
 export function clientAddress(request: Request): string | null {
   const text = request.cf
     ? request.headers.get('cf-connecting-ip')

@@ -5,8 +5,8 @@ import { authorizationOf } from './authorization.ts'
 const CACHE = 'cache-control'
 
 /**
- * What a request shows of who sends it (CS-2): its `Authorization`, and only where it has none the cookie of a console session. That cookie
- * counts when a page of the plane has sent it (CS-4).
+ * Returns the credential of a request (CS-2): its `Authorization`, or else the cookie of a console session. The cookie counts only if a
+ * page of the plane has sent the request (CS-4).
  */
 export function credentialOf(request: Request): Shown {
   const said = authorizationOf(request)
@@ -15,7 +15,7 @@ export function credentialOf(request: Request): Shown {
   return secret === null ? null : { secret, fault: crossSiteFault(request) }
 }
 
-/** Why a request is not by a page of the plane; null: it is. */
+/** Returns why a request does not come from a page of the plane; null if it does. */
 export function crossSiteFault(request: Request): string | null {
   const { headers, method } = request
   return notByOwnPage({
@@ -28,12 +28,15 @@ export function crossSiteFault(request: Request): string | null {
   })
 }
 
-/** The value of one of the plane's own cookies. */
+/** Returns the value of a cookie that the plane has set. */
 export function ownCookie(request: Request, which: 'session' | 'signIn'): string | null {
   return cookieValue(request.headers.get('cookie'), cookieName(which, isSecure(request)))
 }
 
-/** A `Set-Cookie` of the plane's own. The session's goes with requests of its own site alone; that of a sign-in has to come back from another. */
+/**
+ * Returns a `Set-Cookie` value. The session cookie is `SameSite=Strict`; the sign-in cookie is `Lax`, because it must come back from the
+ * identity provider's site.
+ */
 export function setOwnCookie(request: Request, which: 'session' | 'signIn', value: string, maxAgeSeconds: number): string {
   const secure = isSecure(request)
   const sameSite = which === 'session' ? 'Strict' : 'Lax'
@@ -41,19 +44,22 @@ export function setOwnCookie(request: Request, which: 'session' | 'signIn', valu
   return [...parts, ...(secure ? ['Secure'] : [])].join('; ')
 }
 
-/** Whether the browser speaks https, to the plane or to the proxy on whose machine it runs. */
+/** Whether the browser uses https, towards the plane or towards the proxy in front of a plane on one machine. */
 function isSecure(request: Request): boolean {
   const said = request.cf ? null : request.headers.get('x-forwarded-proto')
   return new URL(request.url).protocol === 'https:' || said === 'https'
 }
 
-/** The address of a path of the plane for a browser: below `BASE_URL`, where that is an address, else where the browser has asked. */
+/**
+ * Returns the absolute URL of a path of the plane for a browser: below `BASE_URL` if that is a URL, otherwise below the origin of the
+ * request.
+ */
 export function publicUrl(request: Request, path: string, baseUrl: string | null): string {
   const asked = `${isSecure(request) ? 'https' : 'http'}://${new URL(request.url).host}`
   return new URL(path, baseUrl !== null && URL.canParse(baseUrl) ? baseUrl : asked).href
 }
 
-/** What was answered to somebody's cookie is for that browser alone (CS-10). */
+/** Marks an answer to a request with a session cookie as private to that browser (CS-10). */
 export function keepPrivate(request: Request, headers: Headers): void {
   if (request.headers.has('authorization') || ownCookie(request, 'session') === null) return
   if (!headers.get(CACHE)?.includes('no-store')) headers.set(CACHE, 'private, no-cache')

@@ -3,11 +3,11 @@ import type { Visit } from '../../services/credentials/authentication.ts'
 import { accountAmongProtocols } from './authorization.ts'
 import { clientSource } from './client-address.ts'
 
-/** Names the account that a session's request ran for (AUT-7). */
+/** Response header that names the account that a session's request ran for (AUT-7). */
 export const ACCOUNT_HEADER = 'X-Account-Id'
 const TEAM_HEADER = 'X-Team-Id'
 
-/** What is to know of a request beside its `Authorization`. */
+/** Collects the properties of a request that authentication needs in addition to `Authorization`. */
 export function visitOf(request: Request, ctx: Pick<ExecutionContext, 'waitUntil'>): Visit {
   return {
     askedTeam: request.headers.get(TEAM_HEADER) ?? accountAmongProtocols(request),
@@ -16,7 +16,7 @@ export function visitOf(request: Request, ctx: Pick<ExecutionContext, 'waitUntil
   }
 }
 
-/** The account that an answer names: a session's, and of keys none. */
+/** Returns the account that an answer names: the account of a session, and null for a key. */
 export function accountToName(principal: Principal | undefined): string | null {
   return principal?.via === 'SESSION' ? principal.teamId : null
 }

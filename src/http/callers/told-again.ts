@@ -6,8 +6,8 @@ import { ownCookie } from './console-credential.ts'
 const JSON_TYPE = /^application\/json\b/
 
 /**
- * A page of the console looks again every few seconds, and mostly finds what it knows: it gets a tag with each answer, and 304 while nothing is new
- * (CS-26). Whoever shows a key instead of a cookie gets what the documents say, and a resource with a version keeps that as its tag.
+ * Adds an ETag to JSON answers for pages of the console, and answers 304 while nothing has changed: the pages poll every few seconds
+ * (CS-26). A caller with a key gets plain answers, and a resource with a version has that version as its ETag.
  */
 export async function tellOnlyNews(c: AppContext): Promise<void> {
   const { req, res } = c
@@ -24,7 +24,7 @@ export async function tellOnlyNews(c: AppContext): Promise<void> {
   }
   headers.delete('content-type')
   headers.delete('content-length')
-  // What is put in the place of an answer takes over its headers, unless there is none.
+  // Hono copies the headers of the previous response onto a new one unless `c.res` is undefined.
   c.res = undefined
   c.res = new Response(null, { status: 304, headers })
 }

@@ -26,7 +26,7 @@ const COOKIE = {
   description: 'Over plain http `podplane-session`. Whatever changes something also needs `X-Requested-With: podplane`.',
 } as const
 
-/** What the console has beside the API. Its pages are static files, behind these routes. */
+/** The routes that only the console uses. The pages of the console are static files, served after these routes. */
 export function consoleApi(): OpenAPIHono<AppEnv> {
   const app = openApiApp()
   app.openAPIRegistry.registerComponent('securitySchemes', 'cookie', COOKIE)
@@ -51,7 +51,7 @@ function documentOnce(): string {
   return documentText
 }
 
-// CS-10: no cache holds who somebody is.
+// CS-10: no cache may store who is signed in.
 async function keepToOneself(c: AppContext, next: Next): Promise<void> {
   await next()
   c.res.headers.set('Cache-Control', 'no-store')

@@ -31,11 +31,11 @@ import { json, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/console/device'
 const WINDOW_MS = 60_000
-/** Devices that begin from one address in a minute. */
+/** Device logins that one address may start in a minute. */
 export const MAX_STARTS = 30
 /**
- * Polls of one address in a minute: of fifty devices that wait at once, each every five seconds (CS-20). A code that is made up is opened and
- * compared as well, so what is asked with does not matter.
+ * Polls of one address in a minute: 50 waiting devices that poll every 5 s (CS-20). Polls with an invented code count as well, because the
+ * plane also decrypts and compares those.
  */
 export const MAX_POLLS = 600
 const MAX_SOURCES = 10_000
@@ -185,7 +185,7 @@ export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
   })
 }
 
-/** Lets in whoever is signed in with a browser: no key lets devices in, or it would make others without anybody seeing it. */
+/** Admits only a caller with a browser session. A key must not approve devices, because it could then create further keys unnoticed. */
 async function requireSession(c: AppContext, next: Next): Promise<void> {
   const shown = credentialOf(c.req.raw)
   if (typeof shown === 'string')
@@ -200,7 +200,7 @@ function errorOf({ refusal, intervalSeconds }: { refusal: DeviceRefusal; interva
   return { error: refusal, error_description: WORDS[refusal], code: refusal, interval: intervalSeconds }
 }
 
-/** Counts a request of an address that has no key (DER-35). Throws 429, and says when the window is over. */
+/** Counts a request from an address that has no key (DER-35). Throws 429 with the end of the window in `Retry-After`. */
 function countIn(windows: ExpiringCache<Window>, request: Request, most: number, detail: string): void {
   const source = clientSource(request)
   if (source === null) return

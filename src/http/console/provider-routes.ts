@@ -15,7 +15,10 @@ const FAILED = '/console/sign-in'
 const FOUND = 302
 const common = { tags: ['Session'], security: [{}], method: 'get' as const }
 const led = { [FOUND]: { description: 'Where the browser goes on.', headers: RATE_HEADERS }, ...problemResponses([429]) }
-/** Whoever comes is a person with a browser: what is said twice counts once, and nobody is shown a problem as JSON (CS-25). */
+/**
+ * A query parameter of which the first value counts. The caller is a person with a browser, so a repeated parameter must not fail with a
+ * JSON problem (CS-25).
+ */
 const text = (name: string, description: string) =>
   z
     .preprocess((value) => (Array.isArray(value) ? value[0] : value), z.string().optional())
@@ -48,7 +51,7 @@ const callbackRoute = createRoute({
   responses: led,
 })
 
-/** Registers signing in at the identity provider (CS-22 to CS-25). */
+/** Registers the sign-in at the identity provider (CS-22 to CS-25). */
 export function registerConsoleProvider(app: OpenAPIHono<AppEnv>): void {
   app.openapi(startRoute, async (c) => {
     const begun = await beginSignIn(where(c), { redirectUri: redirectUri(c), asked: c.req.query('return') ?? null })
@@ -68,7 +71,7 @@ export function registerConsoleProvider(app: OpenAPIHono<AppEnv>): void {
   })
 }
 
-// The address holds the code: no page that is opened from there is told of it, and no cache keeps it.
+// The address holds the authorization code, so it goes into no `Referer` and no cache.
 function lead(c: AppContext, location: string): Response {
   c.header('Cache-Control', 'no-store')
   c.header('Referrer-Policy', 'no-referrer')

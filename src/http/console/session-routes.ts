@@ -92,7 +92,7 @@ export function registerConsoleSession(app: OpenAPIHono<AppEnv>): void {
   })
 }
 
-/** Gives the browser its session in the place of the one that it had (CS-9), and tells who is signed in with it. */
+/** Replaces the browser's previous session with a new one (CS-9) and returns the state of the new session. */
 async function begin(c: AppContext, opened: Opened | Refused): Promise<ConsoleState> {
   if ('problem' in opened) throw authenticationProblem(opened)
   await endFormer(c)
@@ -100,13 +100,13 @@ async function begin(c: AppContext, opened: Opened | Refused): Promise<ConsoleSt
   return stateOf(c, opened.secret)
 }
 
-/** Sets the cookie of a session, and says how many requests its user has left. */
+/** Sets the session cookie and the rate limit headers of its user. */
 export function giveSession(c: AppContext, { secret, rateLimit }: Opened): void {
   for (const [name, value] of Object.entries(rateLimit ?? {})) c.header(name, value)
   c.header('Set-Cookie', setOwnCookie(c.req.raw, 'session', secret, CONSOLE_SESSION_TTL_MS / 1000), { append: true })
 }
 
-/** Ends the session that a browser has, if it has one. */
+/** Ends the session that the browser has, if any. */
 export async function endFormer(c: AppContext): Promise<void> {
   const former = ownCookie(c.req.raw, 'session')
   if (former !== null) await signOut(where(c), { secret: former, fault: null }, visitOf(c.req.raw, c.executionCtx))

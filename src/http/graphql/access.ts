@@ -9,8 +9,8 @@ import { directiveOf } from './directives.ts'
 const NO_KEY = 'this field needs an API key: send it as Authorization: Bearer, or as the parameter api_key'
 
 /**
- * What the schema says of who may read a field, put in front of its resolver: a root field without `@public` needs a key (GQL-3), one with
- * `@scope` that scope (GQL-5). The verb behind it checks again. Of several mutations in one document each counts as a request (GQL-27).
+ * Puts the access rules of the schema in front of the resolvers: a root field without `@public` needs a key (GQL-3), a field with `@scope`
+ * needs that scope (GQL-5). The verb behind a field checks again. Each mutation of a document counts as one request (GQL-27).
  */
 export function guardFields(schema: GraphQLSchema): GraphQLSchema {
   const roots = [schema.getQueryType(), schema.getMutationType()]
@@ -18,7 +18,7 @@ export function guardFields(schema: GraphQLSchema): GraphQLSchema {
     if (!('getFields' in type) || type.name.startsWith('__')) continue
     for (const field of Object.values(type.getFields())) {
       if (!('resolve' in field)) continue
-      // Any type with fields is looked for; the roots are objects.
+      // Interfaces have fields too; only object types can be roots.
       const isRoot = roots.includes(type as never)
       const checks = checksOf(field, isRoot, type === schema.getMutationType())
       if (checks.length > 0) guard(field, checks)
@@ -60,7 +60,8 @@ function textAt(args: Record<string, unknown>, path: string): string | undefined
   return typeof found === 'string' ? found : undefined
 }
 
-// The first one was counted with its document; of each other the proof is new, so that none writes on what another has paid for (SHR-3).
+// The first mutation was counted with its document. Each further one is counted here and gets its own proof, so that no write uses the
+// count of another (SHR-3).
 function countMutation(ends: boolean): Check {
   return async (call) => {
     call.mutations += 1
@@ -72,12 +73,12 @@ function countMutation(ends: boolean): Check {
   }
 }
 
-/** Whether the schema says that a field ends something, and so has the reserve (CAP-3). */
+/** Whether the schema declares that a field ends something, which may use the reserve (CAP-3). */
 function endsSomething(field: Pick<Field, 'astNode'>): boolean {
   return directiveOf(field, 'ends') !== null
 }
 
-/** Whether every field of a mutation ends something. A fragment, whose fields are elsewhere, is taken for one that does not. */
+/** Whether every field of a mutation ends something. A fragment spread counts as a field that does not. */
 export function endsOnly(schema: GraphQLSchema, document: DocumentNode, operationName: string | undefined): boolean {
   const operation = getOperationAST(document, operationName)
   const fields = schema.getMutationType()?.getFields()

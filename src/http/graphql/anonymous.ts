@@ -3,13 +3,13 @@ import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { clientSource } from '../callers/client-address.ts'
 
 const WINDOW_MS = 60_000
-/** Requests without a key that one address has a minute. */
+/** Requests without a key that one address may send in a minute. */
 export const MAX_ANONYMOUS = 120
 const MAX_SOURCES = 10_000
 
 const counts = new ExpiringCache<{ count: number }>(WINDOW_MS, MAX_SOURCES)
 
-/** Counts a request without a key (GQL-28): what nobody pays for is bounded by where it comes from. Throws 429. */
+/** Counts a request without a key by its network address (GQL-28). Throws 429. */
 export function countAnonymous(request: Request, nowMs: number): void {
   const source = clientSource(request)
   if (source === null) return

@@ -9,8 +9,8 @@ const BAD_REQUEST = 400
 const SERVER_FAULT = 500
 
 /**
- * A result as its response: 200 as soon as anything was executed (GQL-5), 400 for a document that was not (GQL-6). A fault of ours is logged
- * and tells the id of the request, nothing else.
+ * Converts a result into a response: 200 once anything was executed (GQL-5), 400 for a document that was not executed (GQL-6). A server
+ * error is logged; the client sees only the id of the request.
  */
 export async function answerOf({ data, errors }: ExecutionResult, requestId: string): Promise<Response> {
   const body = {
@@ -23,7 +23,7 @@ export async function answerOf({ data, errors }: ExecutionResult, requestId: str
   })
 }
 
-/** What the library says of a document or its variables: nothing has been executed. */
+/** The error entry for a fault that the library found in a document or its variables: nothing was executed. */
 function refusal({ originalError: cause, message, locations }: GraphQLError) {
   if (cause !== undefined && !(cause instanceof GraphQLError)) return undefined
   return { message, ...(locations && { locations }), extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }

@@ -1,11 +1,11 @@
 import type { Call } from './call.ts'
 
-/** What is being gathered, by request and by what is read. */
+/** Batches that still collect ids, by request and by kind of read. */
 const gathering = new WeakMap<Call, Map<string, { ids: Set<string>; read: Promise<ReadonlyMap<string, unknown>> }>>()
 
 /**
- * Reads something of one id, together with those of all ids that are asked for in the same breath (GQL-30): the resolvers of a list run one
- * after another before anything that they wait for.
+ * Reads one id in a batch with all ids of the same kind that are requested in the same microtask turn (GQL-30): the resolvers of a list all
+ * run before any promise that they await resolves.
  */
 export async function batched<Value>(
   call: Call,

@@ -1,22 +1,22 @@
 import type { VerbContext } from '../../services/context.ts'
 
-/** One request of GraphQL, as every resolver is given it. */
+/** The context of one GraphQL request, which every resolver receives. */
 export interface Call {
-  /** Without a key its principal is nobody's, with no scope. */
+  /** Without a key, the principal is `NOBODY`, with no scope. */
   ctx: VerbContext
-  /** Whether a key or session came along. */
+  /** Whether the request carries a key or a session. */
   isKnown: boolean
-  /** `Idempotency-Key`, as creates of v2 take it (PP-125). */
+  /** The `Idempotency-Key`, as in creates of v2 (PP-125). */
   key: string | undefined
-  /** What the request has read, so that many fields read it once (GQL-30). */
+  /** Reads of this request, so that many fields share one read (GQL-30). */
   memory: Map<string, Promise<unknown>>
-  /** Mutations that have begun. */
+  /** Number of mutations that have started. */
   mutations: number
-  /** Items of lists that are answered. */
+  /** Number of list items answered so far. */
   listed: number
 }
 
-/** Reads something once a request, whichever fields ask for it. */
+/** Runs a read once per request and shares its result between fields. */
 export function once<Value>({ memory }: Call, what: string, read: () => Promise<Value>): Promise<Value> {
   const known = memory.get(what)
   if (known) return known as Promise<Value>
@@ -25,7 +25,7 @@ export function once<Value>({ memory }: Call, what: string, read: () => Promise<
   return reading
 }
 
-/** A resolver: what the field is of, its arguments, the request. */
+/** A resolver. Its arguments are the parent object, the field's arguments and the request. */
 // biome-ignore lint/suspicious/noExplicitAny: the schema decides what a field is of and what its arguments are; each resolver names its own
 export type Resolver<Source = any, Args = any> = (source: Source, args: Args, call: Call) => unknown
 

@@ -17,14 +17,17 @@ import type { Call } from './call.ts'
 import { endHeaders } from './end-headers.ts'
 import { readParams } from './params.ts'
 
-/** Largest body (GQL-10). */
+/** Largest body, bytes (GQL-10). */
 const MAX_BODY_BYTES = 1024 * 1024
-/** Longest body that is read for whether it ends something, once its caller's window is used up: refusals are cheap. */
+/**
+ * Longest body, in characters, that is parsed to find out whether it ends something after the caller's window is used up. The bound keeps
+ * refusals cheap.
+ */
 const MAX_ENDING_LENGTH = 8 * 1024
-/** Who sends no key: nobody's, with no scope (GQL-3). */
+/** The principal of a request without a key: it has no scope (GQL-3). */
 const NOBODY: Principal = { via: 'KEY', credentialId: '', userId: '', teamId: '', scopes: new Set() }
 
-/** `POST /graphql` (GQL-1): size, then key, then rate, then the document, as REST has it (ERR-6). */
+/** `POST /graphql` (GQL-1). The checks run in the order size, key, rate, document, as in REST (ERR-6). */
 export function graphqlApi(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.onError((error, c) => failureResponse(c, error, 'graphql'))
@@ -39,7 +42,7 @@ function notPost(): never {
   throw new Problem('methodNotAllowed', { headers: { Allow: 'POST' } })
 }
 
-/** An editor for documents, for development only (GQL-31). It comes from a network of others and needs a key like any client. */
+/** Serves an editor for documents, for development only (GQL-31). The editor loads from a public CDN, and needs a key like any client. */
 async function editor(c: AppContext): Promise<Response> {
   const { hasEditor } = readSettings(c.env).graphql
   if (!hasEditor || !c.req.header('accept')?.includes('text/html')) return notPost()
@@ -47,7 +50,7 @@ async function editor(c: AppContext): Promise<Response> {
   return c.html(editorPage())
 }
 
-// The address may hold a key.
+// The address may hold a key, so it goes into no cache and no `Referer`.
 async function keepPrivate(c: AppContext, next: Next): Promise<void> {
   await next()
   for (const [name, value] of Object.entries(endHeaders(readSettings(c.env).graphql))) c.res.headers.set(name, value)
@@ -62,7 +65,7 @@ async function limitSize(c: AppContext, next: Next): Promise<void> {
   await next()
 }
 
-/** The parameter decides where both are there (GQL-2); an empty one says nothing. */
+/** Authenticates the caller. The parameter `api_key` takes precedence over the header (GQL-2); an empty one counts as absent. */
 async function knowCaller(c: AppContext, next: Next): Promise<void> {
   const parameter = c.req.query('api_key')
   const shown = parameter ? `Bearer ${parameter}` : credentialOf(c.req.raw)
@@ -92,7 +95,7 @@ async function answer(c: AppContext): Promise<Response> {
   const known = isKnown(c)
   const ctx = known ? verbContext(c) : { ...verbContext(c), principal: NOBODY }
   const call: Call = { ctx, isKnown: known, key: idempotencyKey(c), memory: new Map(), mutations: 0, listed: 0 }
-  // Loaded by the first document: no other path needs it.
+  // The first document loads the server lazily, because no other path needs it.
   const { runDocument } = await import('./server.ts')
   return runDocument(new URL('/graphql', c.req.url).href, params, call)
 }

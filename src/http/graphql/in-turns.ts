@@ -2,14 +2,14 @@ import { Problem } from '../../contract/problems.ts'
 import { yieldThread } from '../../platform/yield-thread.ts'
 import type { Call } from './call.ts'
 
-/** Items that the executor completes at once: a few milliseconds. */
+/** Items that the executor completes in one turn; a turn takes a few milliseconds. */
 const AT_ONCE = 128
-/** Items of the account's own lists in one answer, each as often as it is asked for (GQL-77). */
+/** Most list items in one answer; an item counts each time it is listed (GQL-77). */
 const MAX_ITEMS = 50_000
 
 /**
- * A list of the account for the executor, which completes some of its items at a time; other requests run in between (RATE-22). Throws 400 where
- * a document lists more than 50,000 items: its cost counts what lists usually have.
+ * Returns a list whose items the executor completes in turns, so that other requests run in between (RATE-22). Throws 400 if a document
+ * lists more than 50,000 items: the cost of a document assumes lists of ordinary length.
  */
 export async function inTurns<Item>(call: Call, reading: Promise<readonly Item[]>): Promise<readonly (Item | Promise<Item>)[]> {
   const items = await reading

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/problems.ts'
 
-/** What is not there is null in a query (GQL-8). */
+/** Returns null if a read throws `notFound`: queries answer null for an absent object (GQL-8). */
 export async function orNull<Found>(read: () => Promise<Found>): Promise<Found | null> {
   try {
     return await read()

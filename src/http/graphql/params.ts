@@ -2,14 +2,14 @@ import { Problem } from '../../contract/problems.ts'
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i
 
-/** What a request of GraphQL carries (GQL-1). */
+/** The parameters of a GraphQL request (GQL-1). */
 export interface GraphqlParams {
   query: string
   variables: Record<string, unknown>
   operationName?: string
 }
 
-/** Reads a body (GQL-1, GQL-6). One document a request (GQL-26); what else its object has is left alone. Throws 400 and 415. */
+/** Parses a body (GQL-1, GQL-6). It must hold one document (GQL-26); unknown members are ignored. Throws 400 or 415. */
 export function readParams(type: string | undefined, text: string): GraphqlParams {
   if (type === undefined || !JSON_TYPE.test(type)) throw new Problem('unsupportedMediaType')
   const body = parse(text)

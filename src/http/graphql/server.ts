@@ -9,14 +9,14 @@ import { readDocument } from './guards/document.ts'
 import { readParams } from './params.ts'
 import { RESOLVERS } from './resolvers/resolvers.ts'
 
-/** A word, as an enum inline and as a text in variables; empty: nothing is said (GQL-16). */
+/** An enum value, written as an enum inline and as a string in variables; empty means unset (GQL-16). */
 const FlashBootType = new GraphQLScalarType({
   name: 'FlashBootType',
   parseValue: (value) => value,
   parseLiteral: (node) => (node.kind === Kind.ENUM || node.kind === Kind.STRING ? node.value : null),
 })
 
-/** The schema with its resolvers, each behind what the schema says of its field. */
+/** Returns the schema with its resolvers, each behind the access rules of its field. */
 export function executableSchema() {
   // biome-ignore lint/suspicious/noExplicitAny: the library's types of resolvers know nothing of this schema
   const resolvers = { ...RESOLVERS, FlashBootType } as any
@@ -27,9 +27,9 @@ const guards: Plugin = {
   onParse: ({ params, setParsedDocument }) => setParsedDocument(readDocument(String(params.source))),
   onValidate: ({ addValidationRule }) => addValidationRule(boundedCost),
   onResultProcess: ({ serverContext, setResultProcessor }) => {
-    // What `runDocument` hands over, which the library's type of a plugin does not carry.
+    // `runDocument` passes a `Call`, which the library's type of a plugin does not carry.
     const { ctx } = serverContext as unknown as Call
-    // A result of any kind, streams too, which this schema has none of; a response in place of one is what a processor may give.
+    // The result may also be a stream, which this schema never produces. A result processor may return a response.
     setResultProcessor((result) => answerOf(result as never, ctx.requestId), 'application/json')
   },
 }
@@ -39,7 +39,7 @@ const schema = executableSchema()
 const yoga = createYoga<Call>({
   schema,
   plugins: [guards],
-  // What was asked is not remembered: documents hold passwords (GQL-26).
+  // Documents are not cached, because they may hold passwords (GQL-26).
   parserAndValidationCache: false,
   batching: false,
   multipart: false,
@@ -47,16 +47,16 @@ const yoga = createYoga<Call>({
   graphiql: false,
   landingPage: false,
   logging: false,
-  // Faults are hidden by `answerOf`, which knows which they are.
+  // `answerOf` masks errors, because it knows which are server errors.
   maskedErrors: false,
 })
 
-/** A page that edits and runs documents. */
+/** The HTML page of the GraphiQL editor. */
 export function editorPage(): string {
   return renderGraphiQL({ title: 'podplane GraphQL', endpoint: '/graphql' })
 }
 
-/** Whether the document of a body does nothing but end things (CAP-3). One that cannot be read does not. */
+/** Whether a body's document contains nothing but mutations that end something (CAP-3); false if it cannot be parsed. */
 export function endsThings(type: string | undefined, text: string): boolean {
   try {
     const { query, operationName } = readParams(type, text)
@@ -66,7 +66,7 @@ export function endsThings(type: string | undefined, text: string): boolean {
   }
 }
 
-/** Runs a document that the transport has let in. */
+/** Executes a document that has passed the checks of the transport. */
 export async function runDocument(url: string, params: object, call: Call): Promise<Response> {
   const headers = { 'content-type': 'application/json', accept: 'application/json' }
   return yoga.fetch(new Request(url, { method: 'POST', headers, body: JSON.stringify(params) }), call)

@@ -30,8 +30,8 @@ const BulkParams = z.object({
 const PARAMS: Partial<Record<JobRoute['params'], z.ZodObject>> = { job: JobParams, bulk: BulkParams, rest: RouteParams }
 
 /**
- * Documents the queue-based job API. Its routes are ordinary Hono, because bodies there are opaque and large; this is only what the
- * document says of them.
+ * Documents the queue-based job API. Its routes are not registered through `openapi()`, because bodies there are opaque and large; this
+ * function only adds them to the document.
  */
 export function registerJobDocumentation(app: OpenAPIHono<AppEnv>): void {
   for (const job of OPERATIONS) {
@@ -40,7 +40,7 @@ export function registerJobDocumentation(app: OpenAPIHono<AppEnv>): void {
 }
 
 function documented(job: DocumentedJob, method: Method): RouteConfig {
-  // A second method of one operation needs an id of its own.
+  // The second method of an operation needs its own operationId.
   const isAlias = method === 'post' && methodsOf(job).length > 1
   const route: JobRoute = JOB_ROUTES[job.operation]
   return {

@@ -31,19 +31,19 @@ const RETRY_SECONDS = '5'
 const NO_SNIFFING = 'x-content-type-options'
 const BAD_REQUEST = 400
 
-/** What a job call carries through its checks. */
+/** State of a job call during its checks. */
 interface Incoming {
   request: Request
   env: Env
   ctx: ExecutionContext
   requestId: string
-  /** Who calls, once that is known; a worker is nobody here. */
+  /** The caller, once authenticated; null for a worker. */
   principal: Principal | null
 }
 
 /**
- * The queue-based job API and the worker protocol, `/v2/<endpoint>/<operation>`. The hot path, so it stands before the router: one key
- * check from memory, one hop to the endpoint's object, whose response passes straight through.
+ * Handles the job API of queues and the worker protocol, `/v2/<endpoint>/<operation>`. As the hot path it runs before the router: one key
+ * check from memory, one hop to the endpoint's Durable Object, whose response passes through unchanged.
  */
 export async function handleJobCall(request: Request, url: URL, env: Env, ctx: ExecutionContext): Promise<Response> {
   const call = parseJobCall(url)
@@ -63,7 +63,7 @@ function watched(response: Response, { request, env, principal }: Incoming): Res
   return watchedByKey(response, env, credentialOf(request), principal)
 }
 
-// What came from another isolate has headers that cannot be set.
+// The headers of a response from another isolate are immutable, so the fallback copies the response.
 function labelled(response: Response, incoming: Incoming): Response {
   try {
     setLabels(response.headers, incoming)
@@ -75,7 +75,7 @@ function labelled(response: Response, incoming: Incoming): Response {
   }
 }
 
-// PP-225: what a worker made is shown as the type that it has, whatever it looks like.
+// PP-225: `nosniff` makes browsers show a worker's output as its declared type, whatever its bytes look like.
 function setLabels(headers: Headers, { request, requestId, principal }: Incoming): void {
   headers.set(REQUEST_ID_HEADER, requestId)
   headers.set(NO_SNIFFING, 'nosniff')
@@ -84,7 +84,7 @@ function setLabels(headers: Headers, { request, requestId, principal }: Incoming
   if (principal !== null) keepPrivate(request, headers)
 }
 
-/** Bodies under way count for the account; a worker's do not, which its queue has asked for. */
+/** Calls the endpoint and counts the caller's body while the call runs. A worker's body does not count, because the queue asked for it. */
 async function callCounted({ request, env, principal }: Incoming, call: JobCall, admitted: Admitted): Promise<Response> {
   if (principal === null) return callEndpoint(env, request, call, admitted)
   const body = await countBody(env, request, principal.teamId, call.route.maxBodyBytes ?? 0)
@@ -98,7 +98,7 @@ async function callCounted({ request, env, principal }: Incoming, call: JobCall,
   return answer
 }
 
-/** Size, key, path, method, scope, endpoint – in this order (ERR-6, LIM-2). */
+/** Checks size, key, path, method, scope and endpoint, in this order (ERR-6, LIM-2). */
 async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted> {
   const length = announcedBytes(incoming.request.headers) ?? 0
   const limit = call?.route.maxBodyBytes ?? null
@@ -108,14 +108,14 @@ async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted
   if (!call) throw new Problem('pathNotFound')
   checkMethod(incoming, call)
   checkPlan(call)
-  // API-5: on the job API an under-privileged key is 401, not 403.
+  // API-5: on the job API a key without the scope is 401, not 403.
   if (call.route.scope && !hasScope(principal.scopes, call.route.scope, call.endpointId)) {
     throw new Problem('invalidToken', {
       detail: `this ${principal.via === 'SESSION' ? 'session' : 'key'} lacks the scope ${call.route.scope}`,
     })
   }
   if (call.route.addsWork && isKnownFull(incoming.env, Date.now(), (work) => incoming.ctx.waitUntil(work))) throw storageFull()
-  // A foreign endpoint is told apart from an unknown one by nothing (API-5).
+  // An endpoint of another account and an unknown one give the same answer (API-5).
   const endpoint = await ownQueue(incoming.env, principal, call.endpointId, Date.now(), boundedFor(principal))
   if (!endpoint) throw new Problem('notFound', { detail: 'endpoint not found' })
   return {
@@ -137,7 +137,8 @@ async function requireCaller(incoming: Incoming): Promise<Principal> {
 }
 
 // A refusal before the body is read resets the connection, and most clients then never see the answer. So the body of a caller with a key
-// is read to its end first, within what is read of refused bodies at all (PP-207); nobody else's is, nor that of a pod, which has no jobs (CAP-1).
+// is read to its end first, within the bound for refused bodies (PP-207). Bodies without a valid key, or with the key of a pod, which has
+// no jobs (CAP-1), are not read.
 async function refuseOversize(incoming: Incoming, length: number, limit: number): Promise<never> {
   const principal = await requireCaller(incoming).catch(() => null)
   if (principal && principal.via !== 'POD') await drainRefused(incoming.request.body, principal.teamId, length, Date.now())
@@ -157,7 +158,7 @@ function checkMethod(incoming: Incoming, call: JobCall): void {
   throw new Problem('methodNotAllowed', { headers: { Allow: methods.join(', ') } })
 }
 
-// SEC-14: what changes something and has no plan refuses `dryRun`. A path behind `openai` is the worker's to read.
+// SEC-14: an operation that changes something and has no plan refuses `dryRun`. The query of a path behind `openai` belongs to the worker.
 function checkPlan({ route, operation, query }: JobCall): void {
   if (route.scope !== 'jobs:write' || route.isPlannable || operation === 'openai') return
   if (isDryRunAsked(query.getAll('dryRun'))) throw new Problem('badRequest', { detail: NO_PLAN })
@@ -172,7 +173,7 @@ async function refuse({ env, requestId }: Incoming, call: JobCall | null, error:
       error,
     })
   }
-  // WRK-7: whatever is wrong, a worker's poll is never answered by a fast error: 429 is the one status it backs off on.
+  // WRK-7: a worker's poll is never answered by a fast error. 429 is the one status on which worker SDKs back off.
   const isPoll = call?.operation === 'job-take' || call?.operation === 'job-take-batch' || call?.operation === 'job-stop'
   if (isPoll) {
     const detail = error instanceof Problem ? error.detail : 'the endpoint cannot answer right now'

@@ -28,23 +28,23 @@ import { JobTimeline } from '../../contract/jobs/timeline.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** What the document says of an operation beyond its line in `JOB_ROUTES`: path, methods and scope stand there. */
+/** The documentation of an operation. Its path, methods and scope are in `JOB_ROUTES`. */
 export interface DocumentedJob {
   operation: ClientOperation
   operationId: string
   summary: string
   description: string
   reply: z.ZodType
-  /** The one segment behind an operation that may have one. */
+  /** Name of the single optional path segment after the operation. */
   segment?: string
-  /** The methods that are documented in this place, where it is not all of them. */
+  /** The methods that this entry documents; absent: all of the operation. */
   methods?: readonly Method[]
   body?: z.ZodType
   query?: z.ZodObject
   headers?: z.ZodObject
-  /** Statuses of its own, beside those that every operation has. */
+  /** Statuses in addition to those that every operation has. */
   statuses?: readonly number[]
-  /** What `text/event-stream` holds, where it may be answered. */
+  /** Contents of the `text/event-stream` answer, where there is one. */
   events?: { description: string; example: string }
   problem?: z.ZodType
 }
@@ -67,7 +67,7 @@ const BULK_TEXT =
   'Answers at once; the jobs have their turns in the background. Each is looked at as it is then: one that has ended meanwhile is skipped, ' +
   'and jobs that come later are not meant. With `dryRun`, the plan alone.'
 
-/** Every operation, in the order of the document. */
+/** All operations, in the order of the document. */
 export const OPERATIONS: readonly DocumentedJob[] = [
   {
     operation: 'run',
@@ -229,7 +229,7 @@ export const OPERATIONS: readonly DocumentedJob[] = [
     methods: ['post'],
     statuses: OPENAI_STATUSES,
   },
-  // The same handler, for the calls of that API that replace, change or delete something.
+  // The other methods of the OpenAI API have the same handler.
   ...(['put', 'patch', 'delete'] as const).map((method) => ({
     ...OPENAI,
     operationId: `${method}Openai`,

@@ -2,7 +2,7 @@ import { isReservedWord } from '../../contract/reserved-words.ts'
 
 const V2 = '/v2/'
 
-/** Says whether a path is the job API's (CFG-2): below `/v2/`, a reserved word is REST's and anything else an endpoint id. */
+/** Whether a path belongs to the job API (CFG-2): below `/v2/`, a reserved word is REST, and any other segment is an endpoint id. */
 export function isJobPath(path: string): boolean {
   if (!path.startsWith(V2)) return false
   const end = path.indexOf('/', V2.length)

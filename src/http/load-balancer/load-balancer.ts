@@ -26,16 +26,16 @@ import { answerWatchedByKey, watchedByKey } from '../watched/watched-stream.ts'
 import { isPreflight, METHODS, preflightAnswer, readableAnywhere } from './preflight.ts'
 import type { ServedCall } from './served-call.ts'
 
-/** A body up to this size is held, so that it can be sent again to another worker when the first one was not there. */
+/** Largest body, in bytes, that is held in memory, so that it can go to another worker if the first one was unreachable. */
 const MAX_HELD_BYTES = 64 * 1024
 const MAX_TRIES = 3
-/** What of a body is in memory at a time, however long it is: what its account is charged for it (LB-11). */
+/** Bytes of a body that are in memory at a time, however long the body is: its account is charged for at most this many (LB-11). */
 const MAX_COUNTED_BYTES = 2 ** 20
 const RETRY_SECONDS = '10'
 
 /**
- * A request to the workers of a load-balancing endpoint: key, endpoint and size are checked here, its endpoint's object names a worker with a
- * place, and the request goes through the tunnel of that worker's host, past every queue.
+ * Handles a request to a load-balancing endpoint. Key, endpoint and size are checked here, the endpoint's object reserves a slot at a
+ * worker, and the request goes through the tunnel of that worker's host; it never becomes a job of a queue.
  */
 export async function handleServedCall(incoming: Incoming, call: ServedCall): Promise<Response> {
   if (isPreflight(incoming.request)) return preflightAnswer(incoming.request)
@@ -61,8 +61,8 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
   const caller = { userId: spenderName(spenderOf(principal)), exempt: await isExempt(env, principal.teamId, Date.now()) }
   const account = await payerOf(env, principal.teamId, Date.now())
   const signal = arriving === null ? request.signal : AbortSignal.any([request.signal, breaks.signal])
-  // LB-16: the tunnel may not hear of a request that breaks off now, and then it keeps no place and gives none back. A client that has left ends
-  // all of its call but for what was registered before.
+  // LB-16: if the client leaves at this moment, the tunnel may never see the request and so never frees its slot. After a client has left,
+  // only work that was registered with `waitUntil` before still runs.
   const carried = <T>(lease: string, step: Promise<T>): Promise<T> => {
     const giveBack = (error: unknown) => (error instanceof Problem ? undefined : giveBackSlot(env, endpoint, lease))
     ctx.waitUntil(step.then(() => undefined, giveBack))
@@ -90,7 +90,7 @@ async function serve(incoming: Serving, call: ServedCall): Promise<Response> {
     if (arriving?.refusal) throw arriving.refusal
     const failure = failureOf(answer)
     if (failure === null) return shown(answer, incoming, principal)
-    // Nothing of it has reached a worker, so another one may have it.
+    // No part of the request has reached a worker, so another worker may take it.
     const isUnsent = failure.code === 'unreachable' && (body === null || body instanceof ArrayBuffer)
     if (!isUnsent || tries === MAX_TRIES) throw problemOf(failure)
   }
@@ -102,7 +102,10 @@ async function callerOf({ request, env, ctx }: Incoming): Promise<Principal> {
   return authentication.principal
 }
 
-/** Counts the body of a call; one without an announced length as it comes, in its place, and `breaks` where it does not come whole. */
+/**
+ * Counts the body of a call. A body without an announced length is counted as it arrives: use the returned `ArrivingBody` in its place;
+ * `breaks` aborts if it does not arrive completely.
+ */
 async function admitBody({ request, env }: Incoming, teamId: string, breaks: AbortController): Promise<ArrivingBody | null> {
   if (request.body === null) return null
   const announced = announcedBytes(request.headers)
@@ -121,7 +124,7 @@ async function admitBody({ request, env }: Incoming, teamId: string, breaks: Abo
   return null
 }
 
-/** What a client hears that has closed its half of the connection in the middle of its body (LB-1). */
+/** 400 for a client that has closed its half of the connection in the middle of its body (LB-1). */
 function brokenOff(): Problem {
   return new Problem('badRequest', { detail: 'the request body broke off before its end' })
 }
@@ -153,7 +156,7 @@ function targetOf(
   return { kind: isSocket ? 'websocket' : 'http', method: request.method, path, headers }
 }
 
-// PP-215: events, messages and answers go on for as long as the key that asked for them is good.
+// PP-215: event streams, WebSockets and answers last only as long as the key that requested them is valid.
 function shown(answer: Response, { env, request }: Incoming, principal: Principal): Response {
   const authorization = request.headers.get('authorization')
   if (answer.webSocket) return watchedSocket(answer, env, authorization, principal)

@@ -1,17 +1,20 @@
-/** Methods that a worker may be asked with; CONNECT and TRACE are about the way, and not about the worker. */
+/** Methods that reach a worker. CONNECT and TRACE concern proxies, not the worker. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 const KEPT_SECONDS = 600
 const ANYWHERE = { 'Access-Control-Allow-Origin': '*' }
 
-/** A browser asks whether a page of another origin may send a request. It never says a key with that (LB-23). */
+/**
+ * Whether a request is a CORS preflight: a browser asks whether a page of another origin may send a request. A preflight never carries a
+ * key (LB-23).
+ */
 export function isPreflight({ method, headers }: Request): boolean {
   return method === 'OPTIONS' && headers.has('origin') && headers.has('access-control-request-method') && !headers.has('authorization')
 }
 
 /**
- * LB-23: it may. The request itself needs a key, and no page has one that it was not given; whether the page may read the answer, the worker
- * says in that answer. No worker is asked, so that nobody without a key starts one, and no endpoint is looked up.
+ * LB-23: the plane allows every preflight. The request itself needs a key, which only a page that was given one has; the worker's answer
+ * decides whether the page may read it. No endpoint is looked up and no worker is started, because a preflight has no key.
  */
 export function preflightAnswer({ headers }: Request): Response {
   const asked = headers.get('access-control-request-headers')
@@ -27,7 +30,7 @@ export function preflightAnswer({ headers }: Request): Response {
   })
 }
 
-/** What the plane itself says instead of a worker is for the page that asked, wherever that came from. */
+/** Lets a page of any origin read an answer of the plane itself. */
 export function readableAnywhere(response: Response): Response {
   for (const [name, value] of Object.entries(ANYWHERE)) response.headers.set(name, value)
   return response

@@ -1,17 +1,17 @@
 /** A request to the workers of a load-balancing endpoint. */
 export interface ServedCall {
   endpointId: string
-  /** Path and query that the worker sees. */
+  /** Path and query that the worker receives. */
   path: string
-  /** What stands before that path under the plane's own address; null: the endpoint has a name of its own. */
+  /** Part of the plane's path before that path; null: the endpoint has its own host name. */
   prefix: string | null
 }
 
 const BELOW_PLANE = /^\/lb\/([^/]+)(\/.*)?$/
 
 /**
- * What a URL asks of a load-balancing endpoint; null when it asks for something else (LB-2). `lbDomain`: `<endpoint>.<lbDomain>` is the whole of an
- * endpoint's own origin, and no path of it is the plane's.
+ * Parses the URL of a request to a load-balancing endpoint; null if it is another URL (LB-2). Below `lbDomain`, the whole origin
+ * `<endpoint>.<lbDomain>` belongs to the endpoint, and none of its paths to the plane.
  */
 export function parseServedCall(url: URL, lbDomain: string | null): ServedCall | null {
   if (lbDomain !== null && url.host.endsWith(`.${lbDomain}`)) {

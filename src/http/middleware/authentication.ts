@@ -5,7 +5,7 @@ import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { credentialOf } from '../callers/console-credential.ts'
 import { visitOf } from '../callers/session-headers.ts'
 
-/** Lets in callers with a good API key or session and sets `principal`; everyone else is answered at once (ERR-8). */
+/** Admits callers with a valid API key or session and sets `principal`; every other request is refused here (ERR-8). */
 export async function requireCaller(c: AppContext, next: Next): Promise<void> {
   const visit = visitOf(c.req.raw, c.executionCtx)
   const result = await authenticate(c.env, credentialOf(c.req.raw), Date.now(), visit)
@@ -14,7 +14,7 @@ export async function requireCaller(c: AppContext, next: Next): Promise<void> {
   await next()
 }
 
-/** Lets in operators alone, by key or session (AUT-4a, CS-13), and sets `operator`. */
+/** Admits operators only, by key or session (AUT-4a, CS-13), and sets `operator`. */
 export async function requireOperator(c: AppContext, next: Next): Promise<void> {
   const result = await identifyOperator(c.env, credentialOf(c.req.raw), Date.now(), visitOf(c.req.raw, c.executionCtx))
   if (!result.ok) throw authenticationProblem(result)

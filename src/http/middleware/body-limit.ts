@@ -4,10 +4,10 @@ import { Problem } from '../../contract/problems.ts'
 import { announcedBytes } from '../../domain/text/body-length.ts'
 import type { AppContext } from '../app-env.ts'
 
-/** Secrets may be large: their routes have a cap of their own, behind the key (ACC-5). */
+/** Paths of secrets, whose bodies may be large: their routes have their own cap, behind the key check (ACC-5). */
 const HAS_OWN_CAP = /^\/v2\/account\/secrets(\/[^/]+)?$/
 
-/** Refuses a large body before anything else is looked at (RATE-6, ERR-6). A body of undeclared length is read up to the cap first. */
+/** Refuses a large body before any other check (RATE-6, ERR-6). A body of unknown length is read up to the cap first. */
 export async function limitBody(c: AppContext, next: Next): Promise<void> {
   if (HAS_OWN_CAP.test(c.req.path)) return next()
   const declared = announcedBytes(c.req.raw.headers)
@@ -21,7 +21,7 @@ export async function limitBody(c: AppContext, next: Next): Promise<void> {
   await next()
 }
 
-/** The bytes of a stream; null when there are more than `maxBytes`, and no more is read then. */
+/** Reads a stream; returns null, and stops reading, once there are more than `maxBytes`. */
 export async function readCapped(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array | null> {
   const pieces: Uint8Array[] = []
   let size = 0

@@ -15,12 +15,12 @@ function ending(judge: Judge): MiddlewareHandler<AppEnv> {
   return mark
 }
 
-/** Among the middleware of a route that is no DELETE it declares that the route ends something, and so has the reserve (CAP-3). */
+/** Middleware that declares that a route other than DELETE ends something, so that it may use the reserve (CAP-3). */
 export const ENDS = ending(() => true)
-/** The same of a route whose body names the action. */
+/** Like `ENDS`, for a route whose body names the action. */
 export const ENDS_BY_ACTION = ending(async ({ req }) => endsPod(actionIn(await req.text())))
 
-/** Whether a request ends something: each DELETE does, and what its route declares. What a change would do ends nothing. */
+/** Whether a request ends something: every DELETE, and every route that declares it. A request with `dryRun` ends nothing. */
 export async function endsSomething(c: AppContext): Promise<boolean> {
   if (isDryRunAsked(c.req.queries('dryRun'))) return false
   if (c.req.method === 'DELETE') return true

@@ -4,23 +4,23 @@ import { ArrivingBody, noRoomForBody } from '../../effects/arriving-body.ts'
 import { drainRefused, enterInFlight, inFlightUse } from '../../effects/in-flight.ts'
 import type { Env } from '../../env.ts'
 
-/** Smaller bodies are not worth counting: limits of calls hold them. */
+/** Bodies up to this size, in bytes, are not counted: rate limits bound them. */
 const MIN_COUNTED_BYTES = 64 * 1024
 
-/** A request whose body counts for its account. */
+/** A request whose body counts towards its account's bytes under way. */
 export interface CountedRequest {
-  /** In place of the one that came. */
+  /** The request to use instead of the original one. */
   request: Request
-  /** What its body counts as, in bytes; null: it is too small to count. */
+  /** The counted size of the body, in bytes; null: the body is too small to count. */
   counted: () => { bytes: number } | null
-  /** What has refused the body while it was read; null: nothing. */
+  /** The problem that refused the body while it was read; null: none. */
   refusal: () => Problem | null
 }
 
 /**
- * Counts the body of a request with those of its account's last seconds (PP-207): what is taken in costs memory and time, however soon it is
- * answered. A body of unknown length counts by the bytes read of it (RST-20), where `maxBytes` is above 0; otherwise it is never read.
- * Throws 429 when it is too much.
+ * Counts the body of a request towards its account's bytes of the last seconds (PP-207): a body costs memory and time even if it is
+ * answered at once. A body of unknown length is counted as it is read (RST-20) if `maxBytes` is above 0; otherwise it is not counted.
+ * Throws 429 if the account has no room for it.
  */
 export async function countBody(env: Env, request: Request, teamId: string, maxBytes: number): Promise<CountedRequest> {
   if (request.body === null) return uncounted(request)
@@ -31,7 +31,8 @@ export async function countBody(env: Env, request: Request, teamId: string, maxB
   const nowMs = Date.now()
   const { used, bound } = await inFlightUse(env, teamId, nowMs)
   if (used + bytes > bound) {
-    // Unread, it resets the connection, and its sender may not hear why: that is for those who go on in spite of having heard it.
+    // An unread body resets the connection, and the client may miss the answer. Only clients that keep sending in spite of refusals are
+    // treated so.
     await drainRefused(request.body, teamId, bytes, nowMs)
     throw noRoomForBody(used, bytes, bound)
   }
@@ -64,7 +65,7 @@ async function countArriving(
   return { request: new Request(request, { body: body.stream }), counted: () => body.counted, refusal: () => body.refusal }
 }
 
-// From here on it is as if its length had been announced.
+// The copy has a `Content-Length`, as if its sender had announced it.
 function withWholeBody(request: Request, pieces: readonly Uint8Array[]): Request {
   const body = new Blob([...pieces])
   const whole = new Request(request, { body })

@@ -3,11 +3,11 @@ import { Problem } from '../../contract/problems.ts'
 import { isDryRunAsked } from '../../domain/plan/dry-run.ts'
 import type { AppContext } from '../app-env.ts'
 
-/** Refuses `dryRun` where there is no plan (SEC-14): who asks what a change would do is not to see it done. */
+/** Refuses `dryRun` where there is no plan (SEC-14), because a caller that asks for a preview does not want the change. */
 export async function refuseDryRun(c: AppContext, next: Next): Promise<void> {
   if (isDryRunAsked(c.req.queries('dryRun'))) throw new Problem('badRequest', { detail: NO_PLAN })
   await next()
 }
 
-/** Why `dryRun` is refused. */
+/** The detail of that refusal. */
 export const NO_PLAN = 'dryRun: this operation has no plan, so nothing was done; leave dryRun out to do it'

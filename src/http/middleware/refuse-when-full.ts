@@ -3,10 +3,10 @@ import { isKnownFull } from '../../effects/storage.ts'
 import { storageFull } from '../answers/problem-response.ts'
 import type { AppContext } from '../app-env.ts'
 
-/** What may stop or remove something is done on a full disk too, for as long as there is room. */
+/** Paths of requests that stop or remove something: a full disk serves them too, as long as its reserve lasts. */
 const MAY_FREE = /\/(action|stop)$/
 
-/** Refuses to make anything new while the disk is full (PLC-3), so that what runs can end and what is stored can be read. */
+/** Refuses to create anything while the disk is full (PLC-3); running work can still end and stored data can be read. */
 export async function refuseWhenFull(c: AppContext, next: Next): Promise<void> {
   const addsSomething = c.req.method === 'POST' && !MAY_FREE.test(c.req.path)
   if (addsSomething && isKnownFull(c.env, Date.now(), (work) => c.executionCtx.waitUntil(work))) throw storageFull()

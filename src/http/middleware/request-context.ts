@@ -8,15 +8,15 @@ import { ACCOUNT_HEADER, accountToName } from '../callers/session-headers.ts'
 import { tellOnlyNews } from '../callers/told-again.ts'
 
 const SERVER_FAULT = 500
-/** Asked every few seconds by whoever watches the plane. */
+/** Monitors request this path every few seconds, so it is not logged. */
 const QUIET_PATH = '/healthz'
 
-/** Gives the request its id and writes its log line. */
+/** Sets the id of the request and writes its log line. */
 export async function requestContext(c: AppContext, next: Next): Promise<void> {
   c.set('requestId', requestIdOf(c.req.raw))
   const startedAtMs = Date.now()
   await next()
-  // A switched protocol has no headers to add.
+  // Headers of a 101 response cannot be extended.
   if (c.res.status !== 101) {
     c.res.headers.set(REQUEST_ID_HEADER, c.var.requestId)
     c.res.headers.set('X-Content-Type-Options', 'nosniff')
@@ -48,7 +48,7 @@ function isKnown(c: AppContext): boolean {
   return principalOf(c) !== undefined || (c.var.operator as Operator | undefined) !== undefined
 }
 
-/** A route without a key check sets none. */
+/** Undefined on a route without a key check, although the type says otherwise. */
 function principalOf(c: AppContext): Principal | undefined {
   return c.var.principal as Principal | undefined
 }

@@ -4,9 +4,8 @@ import { requireScope } from '../../services/require-scope.ts'
 import type { AppEnv } from '../app-env.ts'
 
 /**
- * Checks the scope before parameters and body are read (ERR-6); one bound to the resource that the path parameter `boundTo` names is enough,
- * and so is the capability `enough` of that resource.
- * The verb checks it again, for callers that come another way.
+ * Checks the scope before parameters and body are read (ERR-6). A scope that is bound to the resource in the path parameter `boundTo`
+ * suffices, and so does the capability `enough` of that resource. The verb checks the scope again, for callers that reach it another way.
  */
 function needsScope(scope: Scope, boundTo?: string, enough?: Capability): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
@@ -16,7 +15,8 @@ function needsScope(scope: Scope, boundTo?: string, enough?: Capability): Middle
 }
 
 /**
- * The scope of a route, as its document says it (`x-scope`) and as it is checked; `more` comes behind the check. `boundTo` as with `needsScope`.
+ * Returns the scope of a route, both for its document (`x-scope`) and as its check; `more` is middleware after the check. `boundTo` and
+ * `enough` are as in `needsScope`.
  */
 export function scoped<Name extends Scope, More extends MiddlewareHandler<AppEnv>[]>(
   scope: Name,

@@ -11,8 +11,8 @@ import { countBody } from './in-flight-body.ts'
 const OPENING = '[{'
 
 /**
- * Takes in the body of a secret, which may be large (ACC-5): behind the key, so that strangers send nothing, counted with what the account has
- * under way (PP-207), and read only as far as one with a value may reach.
+ * Reads the body of a secret, which may be large (ACC-5): after the key check, so that callers without a key send nothing, counted towards
+ * the account's bytes under way (PP-207), and only up to the largest body that a secret can have.
  */
 export async function secretBody(c: AppContext, next: Next): Promise<void> {
   if ((announcedBytes(c.req.raw.headers) ?? 0) > MAX_SECRET_BODY_BYTES) throw tooLarge()
@@ -26,7 +26,7 @@ export async function secretBody(c: AppContext, next: Next): Promise<void> {
   await next()
 }
 
-// Megabytes of small members cost a parser seconds of everybody's time, and no secret has any.
+// Parsing megabytes of small members would block other requests for seconds, and no secret has nested values.
 function refuseNesting(text: string): void {
   const nested: string[] = []
   const shape = scanJson(
@@ -37,7 +37,7 @@ function refuseNesting(text: string): void {
     MAX_JSON_MEMBERS,
   )
   if (nested.length > 0) throw new Problem('validationFailed', { errors: [`$.${nested[0]}: want string`] })
-  // What is no JSON at all is told by whoever reads it next.
+  // `strictJson` reports a text that is not JSON.
   if (shape && (shape.kind !== 'object' || shape.count > MAX_JSON_MEMBERS)) {
     throw new Problem('validationFailed', { errors: ['$: want an object with the members of a secret'] })
   }

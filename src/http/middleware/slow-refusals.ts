@@ -5,14 +5,17 @@ import { clientSource } from '../callers/client-address.ts'
 const UNAUTHENTICATED = 401
 const TOO_MANY = 429
 
-/** Passes an answer on, a little later where it is a refusal of a limit or of a key and its receiver has had many (SEC-11). */
+/** Passes an answer on. A refused key or limit is delayed if its client has had many refusals (SEC-11). */
 export async function slowRefusal(request: Request, response: Response): Promise<Response> {
   const source = sourceOf(request, response.status)
   if (source !== null) await holdRefusal(source, Date.now())
   return response
 }
 
-/** Who is refused; null: this is no such refusal, or nothing says whose it is. Keys that are nobody's are told apart by nothing but addresses. */
+/**
+ * Returns the source of a refusal: the client's address, or its key for a 429. Returns null if the answer is no such refusal or has no
+ * known source. Unknown keys are distinguished by address only.
+ */
 function sourceOf(request: Request, status: number): string | null {
   if (status !== UNAUTHENTICATED && status !== TOO_MANY) return null
   const address = clientSource(request)

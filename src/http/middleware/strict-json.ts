@@ -3,13 +3,13 @@ import { Problem } from '../../contract/problems.ts'
 import { describeJsonFault, jsonFault } from '../../domain/text/json-fault.ts'
 import type { AppContext } from '../app-env.ts'
 
-/** A merge patch is another type: its null removes a member, and a null here is a fault (STRICT-2, STRICT-3). */
+/** Only plain JSON. A merge patch is another type: its null removes a member, whereas a null here is an error (STRICT-2, STRICT-3). */
 const JSON_TYPE = /^application\/json\s*(;|$)/i
 
 /**
- * Reads the body that a route requires: there is one (RST-10), it says that it is JSON (ERR-2), it is JSON (PP-123), and no member is
- * called `__proto__` (STRICT-1). Validation would drop such a member in silence where names are free, such as in `env`, and the caller
- * would believe it was stored.
+ * Reads the body that a route requires: it must exist (RST-10), have the JSON content type (ERR-2), be JSON (PP-123), and have no member
+ * `__proto__` (STRICT-1). Where names are free, as in `env`, validation would drop such a member silently, and the caller would believe
+ * that it was stored.
  */
 export async function strictJson(c: AppContext, next: Next): Promise<void> {
   const type = c.req.header('content-type')
@@ -34,7 +34,7 @@ function parse(text: string): unknown {
   }
 }
 
-// A loop with a stack of its own: a body may nest deeper than calls can.
+// The loop has its own stack, because a body may nest deeper than the call stack allows.
 function findProto(root: unknown): string | null {
   const open: { value: unknown; location: string }[] = [{ value: root, location: '$' }]
   for (let next = open.pop(); next; next = open.pop()) {

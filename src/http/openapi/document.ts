@@ -10,18 +10,18 @@ type Info = Record<'title' | 'version' | 'description', string>
 type Tag = Record<'name' | 'description', string>
 
 const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
-/** Names, on every copy of a component, that component. */
+/** Marks every copy of a component with the component's name. */
 const MARK = 'x-component'
-/** What a place may say of a component in words of its own. */
+/** Members that a use of a component may override. */
 const WORDS = ['description', 'default', 'example']
-/** Values of users, which are no schemas whatever they look like. */
+/** Members that hold data of users, not schemas. */
 const DATA: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 const WRAPPER = 'Response'
 const INT32_MAX = 2 ** 31 - 1
 
 /**
- * The OpenAPI 3.1 document of an app, as generators of clients need it (PP-122): what has a name is referred to by it, with the words of
- * the place beside the reference, and every whole number says how wide it is.
+ * Returns the OpenAPI 3.1 document of an app in the form that client generators need (PP-122): named schemas become references, with the
+ * overridden members beside the reference, and every integer has a format that gives its width.
  */
 export function openApiDocument(app: OpenAPIHono<AppEnv>, info: Info, tags: readonly Tag[]): JsonObject {
   markComponents()
@@ -37,7 +37,7 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, info: Info, tags: read
   return objectOf(refine({ ...document, tags: named, paths, components: { ...parts, schemas } }, schemas))
 }
 
-// A body is measured before anybody asks what it is for (RATE-6), so a call that takes none can be told that it is too large.
+// The body limit applies before the route is known (RATE-6), so a call without a body can be answered 413 as well.
 function withBodyLimit(paths: JsonObject): JsonObject {
   const limited = (method: string, operation: Json): Json => {
     const responses = objectOf(objectOf(operation).responses)
@@ -54,18 +54,18 @@ function mapMembers(value: JsonObject, change: (member: Json, name: string) => J
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, change(member, name)]))
 }
 
-// A schema with a description of its own is a copy without an id. It inherits what else was said of the named one, so also this mark.
+// A schema with its own description is a copy without an id. It inherits the other metadata of the named schema, and so also this mark.
 function markComponents(): void {
   for (const [id, schema] of z.globalRegistry._idmap) z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), [MARK]: id })
 }
 
-/** What oapi-codegen calls the Go types in which it puts the answers of operations. */
+/** Names of the Go types in which oapi-codegen wraps the answers of operations. */
 function wrapperNames(paths: JsonObject): ReadonlySet<string> {
   const operations = Object.values(paths).flatMap((item) => Object.values(objectOf(item)))
   return new Set(operations.map((operation) => String(objectOf(operation).operationId)).map((id) => `${capitalized(id)}${WRAPPER}`))
 }
 
-/** Gives a schema with the name of such a type another one in Go (DOC-2). */
+/** Gives a schema whose name collides with such a type another name in Go (DOC-2). */
 function withGoName(schema: JsonObject, name: string, wrappers: ReadonlySet<string>): JsonObject {
   return wrappers.has(name) ? { ...schema, 'x-go-name': `${name.slice(0, -WRAPPER.length)}Result` } : schema
 }
@@ -74,7 +74,7 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Components of which the document has copies alone. */
+/** Components that the document contains as copies only. */
 function copiedComponents(value: Json): JsonObject {
   if (typeof value !== 'object' || value === null) return {}
   const inner = Object.values(value).map(copiedComponents)

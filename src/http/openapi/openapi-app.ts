@@ -9,16 +9,16 @@ import { RETRY_HEADERS } from './rest-components.ts'
 
 type RouteConfig = DocumentedRoute & {
   middleware?: MiddlewareHandler | MiddlewareHandler[]
-  /** What has a tag of its state (RST-21): the answers name it, and what changes it takes `If-Match`. */
+  /** Noun of a resource with an ETag of its state (RST-21): answers carry the tag, and changes take `If-Match`. */
   etagOf?: string
 }
 
-/** A router whose routes are documented and whose failed validation is 422 with the places that failed (ERR-3, ERR-4). */
+/** A router with documented routes, which answers failed validation with 422 and the failing paths (ERR-3, ERR-4). */
 export function openApiApp(): OpenAPIHono<AppEnv> {
   const app = new OpenAPIHono<AppEnv>({
     defaultHook: (result) => {
       if (result.success) return
-      // The hook is handed the raw value beside the outcome, though its type does not say so.
+      // The hook also receives the raw value, although its type does not say so.
       const { data } = result as { data?: unknown }
       throw new Problem('validationFailed', { errors: describeIssues(result.error.issues, data) })
     },
@@ -28,7 +28,7 @@ export function openApiApp(): OpenAPIHono<AppEnv> {
   return app
 }
 
-// SEC-14: what changes something and takes no `dryRun` refuses it.
+// SEC-14: a route that changes something and takes no `dryRun` refuses it.
 function withoutPlan(route: RouteConfig): RouteConfig {
   const query = route.request?.query
   const isPlannable = query !== undefined && 'shape' in query && 'dryRun' in query.shape
@@ -39,14 +39,14 @@ function withoutPlan(route: RouteConfig): RouteConfig {
 }
 
 const IS_CONDITIONAL: readonly string[] = ['patch', 'put', 'delete']
-/** Answers that show a resource. */
+/** Statuses of answers that show a resource. */
 const SHOWING: readonly number[] = [200, 201]
 
-// RST-21: an answer that shows the resource names its state, and what changes it may be bound to a state.
+// RST-21: an answer that shows the resource carries its ETag, and a change may be conditional on it.
 function withTag({ etagOf: noun, ...route }: RouteConfig): RouteConfig {
   if (noun === undefined) return route
   const shown = Object.entries(route.responses).map(([status, response]) => {
-    // A 200 of a create is a plan of what is not there yet.
+    // A 200 of a create is the plan of a resource that does not exist yet.
     const isShown = (status === '201' || (status === '200' && route.method !== 'post')) && 'content' in response && response.content
     return [status, isShown ? { ...response, headers: { ...response.headers, ...tagHeader(noun) } } : response] as const
   })
@@ -101,8 +101,8 @@ const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
 type ProblemResponses = Record<string, { description: string; content: Record<string, { schema: typeof ProblemBody }>; headers?: object }>
 
 /**
- * The problems that a route can answer, for its `responses`, and `default` for those that any route can (PP-261). Throwing them needs no
- * type, so they stay out of the handler's.
+ * Returns the problems that a route can answer, for its `responses`, with `default` for those that any route can (PP-261). The return type
+ * hides them from the handler's type, because a handler throws problems instead of returning them.
  */
 export function problemResponses(statuses: readonly number[], headers?: Record<string, { $ref: string }>): ProblemResponses {
   return Object.fromEntries(
@@ -111,7 +111,7 @@ export function problemResponses(statuses: readonly number[], headers?: Record<s
       {
         description: DESCRIPTIONS[status] ?? 'Refused.',
         content: { 'application/problem+json': { schema: ProblemBody } },
-        // RATE-3: a caller who is not known has no windows.
+        // RATE-3: a caller that is not authenticated has no windows.
         ...(headers && status !== 401 && status !== 413 && { headers: status === 429 ? { ...headers, ...RETRY_HEADERS } : headers }),
       },
     ]),

@@ -6,13 +6,13 @@ import type { AppEnv } from '../app-env.ts'
 /** Security requirement of every route but the documents. */
 export const BEARER = [{ bearerAuth: [] }]
 
-/** Headers of every answer to a known caller (RATE-3). */
+/** Headers of every answer to an authenticated caller (RATE-3). */
 export const RATE_HEADERS = {
   RateLimit: { $ref: '#/components/headers/RateLimit' },
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimit-Policy' },
 }
 
-/** Of every 429 (API-7, RATE-3). */
+/** Headers of every 429 (API-7, RATE-3). */
 export const RETRY_HEADERS = { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
 
 /** Registers the bearer scheme. */
@@ -20,7 +20,7 @@ export function registerSecurity(app: OpenAPIHono<AppEnv>, description: string):
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearerAuth', { type: 'http', scheme: 'bearer', description })
 }
 
-/** Registers the two rate limit headers (RATE-2) and the one of a 429. */
+/** Registers the two rate limit headers (RATE-2) and `Retry-After`. */
 export function registerRateHeaders(app: OpenAPIHono<AppEnv>): void {
   app.openAPIRegistry.registerComponent('headers', 'RateLimit', {
     description: 'Requests left (`r`) and seconds until reset (`t`) of each window. Absent for exempt accounts.',
@@ -39,38 +39,38 @@ export function registerRateHeaders(app: OpenAPIHono<AppEnv>): void {
   })
 }
 
-/** A successful answer to a known caller. */
+/** A successful answer to an authenticated caller. */
 export function ok<Schema extends z.ZodType>(description: string, schema: Schema) {
   return { description, headers: RATE_HEADERS, content: { 'application/json': { schema } } }
 }
 
-/** A JSON body. `required` matters: without it, a request that names no content type would skip validation altogether. */
+/** A JSON body. Without `required`, a request that names no content type would skip validation. */
 export function json<Schema extends z.ZodType>(schema: Schema) {
   return { required: true, content: { 'application/json': { schema } } }
 }
 
 const WITH_DRY_RUN = 'With `dryRun`: what would happen.'
 
-/** The answer to `dryRun` of a verb whose own success is another status (DRY-5). */
+/** The answer to `dryRun` of a verb whose success has another status (DRY-5). */
 export const PLANNED = ok(WITH_DRY_RUN, ChangePlan)
 
-/** The answer of a verb whose success and plan are both a 200; `schema` is made by `orChangePlan`. */
+/** The answer of a verb whose success and plan are both a 200; make `schema` with `orChangePlan`. */
 export function okOrPlan<Schema extends z.ZodType>(description: string, schema: Schema) {
   return ok(`${description} ${WITH_DRY_RUN}`, schema)
 }
 
 /**
- * The answer to `dryRun` of a create. Its schema, named `id`, also fits what a 201 answers: openapi-generator has one type for all that
- * succeeds, which is that of the lowest status (DOC-3).
+ * The answer to `dryRun` of a create. Its schema, named `id`, also fits the 201: openapi-generator has one type for all successful answers,
+ * that of the lowest status (DOC-3).
  */
 export function plannedOrMade<Plan extends z.ZodType, Made extends z.ZodType>(id: string, description: string, plan: Plan, made: Made) {
   return ok(description, z.union([made, plan]).meta({ id, example: plan.meta()?.example }))
 }
 
-/** The same for the operator, whose answers carry no headers of rates. */
+/** Like `PLANNED`, for the operator API, whose answers have no rate limit headers. */
 export const PLANNED_FOR_OPERATOR = operatorOkOrPlan('', ChangePlan)
 
-/** As `okOrPlan`, for the operator. */
+/** Like `okOrPlan`, for the operator API. */
 export function operatorOkOrPlan<Schema extends z.ZodType>(description: string, schema: Schema) {
   return { description: `${description} ${WITH_DRY_RUN}`.trim(), content: { 'application/json': { schema } } }
 }

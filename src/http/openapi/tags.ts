@@ -1,4 +1,4 @@
-/** What groups the operations of a document: each has one of these. */
+/** Tags of REST v2. Each operation of the document has one of them. */
 export const REST_TAGS = [
   { name: 'Pods', description: 'Containers on machines with GPUs or CPUs, each for as long as its owner wants.' },
   { name: 'Clusters', description: 'Pods that are placed together and share a private network.' },

@@ -1,19 +1,19 @@
 import type { AppContext } from '../app-env.ts'
 import { notElsewhere, scriptSource } from './script-source.ts'
 
-/** Where the build puts the console among the static assets, and where its page looks for the rest of it. */
+/** The console's page among the static assets of the build. */
 const PAGE = '/console/index.html'
-/** Their names hold a hash of their bytes. */
+/** Files whose names contain a hash of their bytes. */
 const HASHED = '/console/assets/'
-/** Served at one address for ever, so that a newer one takes its place; `/console` itself is not below it. */
+/** The service worker, always at the same address, so that a newer version replaces it; `/console` itself is outside its default scope. */
 const OFFLINE = '/console/offline.js'
-/** Files that keep their names. */
+/** Files with fixed names. */
 const NAMED = [OFFLINE, '/console/load-again.js']
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
-/** Scripts that a page of the console may have (EDG-12), and those of the worker that stands in for it. */
+/** Scripts that a page of the console may load (EDG-12), including the service worker's. */
 const SCRIPTS = [HASHED, ...NAMED]
-/** Styles are the exception: the terminal and the menus set theirs in the page (adr/0039). */
+/** Inline styles are allowed, because the terminal and the menus set styles in the page (adr/0039). */
 const POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -24,7 +24,7 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ')
 
-/** A file of the console; each of its addresses that is none is the page, which knows what to show there (C-1, C-9). */
+/** Serves a file of the console. Any other address below `/console` gets the page, which chooses its own view (C-1, C-9). */
 export async function consolePage(c: AppContext): Promise<Response> {
   const { pathname } = new URL(c.req.url)
   const isHashed = pathname.startsWith(HASHED)
@@ -52,7 +52,7 @@ function conditionsOf(request: Request): Headers {
   return new Headers(etag === null ? {} : { 'if-none-match': etag })
 }
 
-// The asset service of the network leads from `index.html` to its folder.
+// The asset service of a deployed plane redirects `index.html` to its folder.
 async function followOnce(c: AppContext, asset: Response): Promise<Response> {
   const location = asset.headers.get('location')
   if (location === null || asset.status < 300 || asset.status > 399 || asset.status === 304) return asset

@@ -2,7 +2,7 @@ import { accepts } from 'hono/accepts'
 import type { AppContext } from '../app-env.ts'
 
 const REFERENCE_PATH = '/docs'
-/** References, so that they hold behind every name under which the plane is reached. */
+/** Relative references, so that they are valid under every host name of the plane. */
 const LINKS = {
   console: '/console',
   reference: REFERENCE_PATH,
@@ -11,7 +11,7 @@ const LINKS = {
   health: '/healthz',
 }
 
-/** `GET /` (PP-150): a browser is led to the reference, a program learns where the documents are. Nobody needs a key. */
+/** `GET /` (PP-150): redirects a browser to the reference and answers a program with the places of the documents. It needs no key. */
 export function frontDoor(c: AppContext): Response {
   // The same address has two answers, and a cache in between must know it.
   c.header('Vary', 'Accept')

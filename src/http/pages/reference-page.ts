@@ -1,12 +1,12 @@
 import type { AppContext } from '../app-env.ts'
 import { notElsewhere, scriptSource } from './script-source.ts'
 
-/** Where the build puts the page's script among the static assets. */
+/** The page's script among the static assets of the build. */
 const SCRIPT_PATH = '/reference/redoc.standalone.js'
 
 /**
- * Everything comes from this origin: the renderer's usage reports are switched off in the page, and this policy holds
- * even if a later version ignores that.
+ * All resources come from this origin. The page switches off the renderer's usage reports, and this policy blocks them even if a later
+ * version ignores that setting.
  */
 const POLICY = [
   "default-src 'none'",
@@ -36,13 +36,13 @@ const PAGE = `<!doctype html>
 </html>
 `
 
-/** The API reference as a page for people. */
+/** Serves the API reference as an HTML page. */
 export function referencePage(c: AppContext): Response {
   const policy = `${POLICY}; ${scriptSource(c.req.url, [SCRIPT_PATH])}`
   return c.html(PAGE, 200, { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' })
 }
 
-/** The page's script, from the static assets. */
+/** Serves the page's script from the static assets. */
 export async function referenceScript(c: AppContext): Promise<Response> {
   const asset = notElsewhere(await c.env.ASSETS.fetch(c.req.raw))
   // Asset responses have immutable headers, and the request id is added to every response.

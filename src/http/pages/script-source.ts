@@ -1,6 +1,7 @@
 /**
- * Which scripts a page of the plane may run: these paths of its own host and no others, as tenants answer on the same origin (EDG-12). Without a
- * scheme it is the page's own. A host that the policy has no form for, an IPv6 address, is all of it allowed.
+ * Returns the `script-src` of a page of the plane: these paths of its own host only, because workloads of tenants answer on the same origin
+ * (EDG-12). Without a scheme, a source has the scheme of the page. CSP has no form for an IPv6 host, so such a host is allowed as a whole
+ * (`'self'`).
  */
 export function scriptSource(pageUrl: string, paths: readonly string[]): string {
   const { host } = new URL(pageUrl)
@@ -8,7 +9,7 @@ export function scriptSource(pageUrl: string, paths: readonly string[]): string 
   return `script-src ${sources.join(' ')}`
 }
 
-/** An asset, and never a redirect: a browser does not compare the path of where a script was led to (EDG-12). */
+/** Returns an asset, or 404 instead of a redirect: after a redirect a browser does not compare the path with the policy (EDG-12). */
 export function notElsewhere(asset: Response): Response {
   const isElsewhere = asset.status >= 300 && asset.status <= 399 && asset.status !== 304
   return isElsewhere ? new Response(null, { status: 404 }) : asset

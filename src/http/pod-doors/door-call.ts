@@ -2,9 +2,9 @@
 export interface DoorCall {
   podId: string
   port: number
-  /** Path and query that the pod sees. */
+  /** Path and query that the pod receives. */
   path: string
-  /** What stands before that path under the plane's own address; null: the port has a name of its own. */
+  /** Part of the plane's path before that path; null: the port has its own host name. */
   prefix: string | null
 }
 
@@ -12,8 +12,8 @@ const OWN_NAME = /^([a-z0-9]{1,64})-([1-9]\d{0,4})$/
 const BELOW_PLANE = /^\/proxy\/([^/]+)\/([1-9]\d{0,4})(\/.*)?$/
 
 /**
- * What a URL asks of a pod; null when it asks for something else (NET-1). `domain`: `<pod>-<port>.<domain>` is the whole of a port's own origin,
- * and no path of it is the plane's. What stands there and is no such name leads to no pod.
+ * Parses the URL of a request to an HTTP port of a pod; null if it is another URL (NET-1). Below `domain`, the whole origin
+ * `<pod>-<port>.<domain>` belongs to the port, and none of its paths to the plane. A name there of another form leads to no pod.
  */
 export function parseDoorCall(url: URL, domain: string | null): DoorCall | null {
   if (domain !== null && url.host.endsWith(`.${domain}`)) {
@@ -28,8 +28,9 @@ const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])$/
 const OF_THIS_MACHINE = /^localhost(?::|$)/
 
 /**
- * Where a request below the plane's own address is sent instead: the pod's own name, with the same path and query; null where it is served there
- * (EDG-10). `<pod>-<port>.localhost` is known to browsers of that machine alone, so programs and other machines are served below the plane.
+ * Returns the address to which a request below the plane's own address is redirected: the pod's own host name with the same path and query;
+ * null if the plane serves it itself (EDG-10). Only browsers on that machine resolve `<pod>-<port>.localhost`, so programs and other
+ * machines are served below the plane.
  */
 export function ownAddress(
   { podId, port, path, prefix }: DoorCall,
@@ -39,13 +40,13 @@ export function ownAddress(
 ): string | null {
   const name = `${podId}-${port}`
   if (domain === null || prefix === null || !OWN_NAME.test(name)) return null
-  // Node's fetch says `Sec-Fetch-Mode`; only browsers say the site, too.
+  // Node's fetch sends `Sec-Fetch-Mode`; only browsers also send `Sec-Fetch-Site`.
   const isKnown = !OF_THIS_MACHINE.test(domain) || (LOOPBACK.test(hostname) && headers.has('sec-fetch-site'))
-  // Without a scheme: a proxy in front may speak another one than the plane hears.
+  // The address has no scheme: a proxy in front may use another scheme than the one that the plane sees.
   return isKnown ? `//${name}.${domain}${path}` : null
 }
 
-/** The same method and body go there; nothing remembers it, because a domain may be taken away again. */
+/** A redirect that keeps method and body. It must not be cached, because the domain may be removed later. */
 export function redirectTo(address: string): Response {
   return new Response(null, { status: 307, headers: { Location: address, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' } })
 }

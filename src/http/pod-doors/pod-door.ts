@@ -13,14 +13,19 @@ import { clientAddress, clientSource } from '../callers/client-address.ts'
 import { type DoorCall, ownAddress, redirectTo } from './door-call.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT', 'MKCOL', 'COPY', 'MOVE']
-/** As the reference cuts a request (NET-1). */
+/** Timeout of an answer, milliseconds; the value is given by the API that this plane reimplements (NET-1). */
 const ANSWER_MS = 100_000
-/** Of one pod at a time: its own terminals and its neighbours of the same account share what their account has of the host (SHR-30). */
+/**
+ * Most concurrent requests to one pod. Its terminals, and the other pods of its account on the host, share the account's streams (SHR-30).
+ */
 const MAX_VISITS = 128
-/** Its scripts run, as of no origin: they reach nothing of the plane, and nothing of another pod. */
+/** Scripts of a pod's page run with an opaque origin: they have no access to the plane's pages or those of another pod. */
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads'
 
-/** A request to an HTTP port of a pod, through the tunnel of its host (NET-1, NET-11 to NET-15). Below the plane it is only sent on where pods have names of their own. */
+/**
+ * Handles a request to an HTTP port of a pod, through the tunnel of its host (NET-1, NET-11 to NET-15). A request below the plane's address
+ * is redirected if pods have their own host names.
+ */
 export async function handleDoorCall(incoming: Incoming, call: DoorCall, domain: string | null): Promise<Response> {
   const elsewhere = ownAddress(call, incoming.url, incoming.request.headers, domain)
   if (elsewhere !== null) return redirectTo(elsewhere)
@@ -61,7 +66,7 @@ async function visit({ request, url, env, requestId }: Serving, call: DoorCall):
   return answer
 }
 
-// Under the plane's own name a browser would send along what is meant for the plane.
+// Below the plane's own address `Authorization` is dropped, because a browser would send credentials that are meant for the plane.
 function podHeaders({ request, url, requestId }: Pick<Serving, 'request' | 'url' | 'requestId'>, prefix: string | null): HeaderList {
   const headers = headersForWorker(request.headers, {
     host: url.host,

@@ -1,8 +1,8 @@
 import { logEvent } from '../../platform/log.ts'
 
 /**
- * How often an open terminal or connection is asked about, and how old what is known of its key may be: together less than a minute (NET-9).
- * Tests shorten both.
+ * Interval of the checks of an open terminal or connection, and the maximum age of a cached decision about its key, milliseconds: together
+ * less than a minute (NET-9). Tests shorten both.
  */
 export const DOOR_CHECKS = { everyMs: 10_000, maxAgeMs: 45_000 }
 
@@ -11,7 +11,7 @@ const ABNORMAL = 1006
 const NORMAL = 1000
 const POLICY = 1008
 
-/** A client's end of a WebSocket of a pod, for as long as `isGood` says so; `why` is told to whom it is closed. */
+/** Returns a client's end of a pod's WebSocket. It is closed with 1008 and the reason `why` once `isGood` resolves to false. */
 export function watchedSocket(inner: WebSocket, isGood: () => Promise<boolean>, why: string): WebSocket {
   const { 0: client, 1: outer } = new WebSocketPair()
   const timer = setInterval(() => {
@@ -40,7 +40,7 @@ function pass(from: WebSocket, to: WebSocket, end: () => void): void {
     try {
       to.send(data as string | ArrayBuffer)
     } catch {
-      // It has closed meanwhile, and its own end says so.
+      // The receiver has closed meanwhile; its own close event ends the pair.
     }
   })
   from.addEventListener('close', ({ code, reason }) => {
@@ -58,6 +58,6 @@ function closeWith(socket: WebSocket, code: number, reason: string): void {
   try {
     socket.close(code, reason)
   } catch {
-    // Closed already.
+    // Already closed.
   }
 }

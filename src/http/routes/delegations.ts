@@ -54,7 +54,7 @@ const revokeRoute = createRoute({
   },
 })
 
-/** Registers `/v2/registries/delegations` (REG-3). It stands before `/v2/registries/{id}`, which would take the word for an id. */
+/** Registers `/v2/registries/delegations` (REG-3). Register it before `/v2/registries/{id}`, which would match the word as an id. */
 export function registerDelegations(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json({ delegations: await delegations.listDelegations(verbContext(c)) }, 200))
   app.openapi(createDelegationRoute, async (c) =>

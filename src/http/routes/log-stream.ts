@@ -10,14 +10,14 @@ import { problemResponses } from '../openapi/openapi-app.ts'
 import { RATE_HEADERS } from '../openapi/rest-components.ts'
 import { watchedByKey } from '../watched/watched-stream.ts'
 
-// What the routes of logs share (LOG-1 to LOG-6).
+// Shared parts of the log routes (LOG-1 to LOG-6).
 
 const EVENTS = z.string().meta({
   description: 'Server-sent events, one a line of the log; comments while it is silent.',
   example: 'id: 2026-06-01T12:02:03Z/000000000001\ndata: {"ts":"2026-06-01T12:02:03Z","source":"container","line":"loading the model"}\n\n',
 })
 
-/** LOG-1. */
+/** Headers of a log stream (LOG-1). */
 const STREAM_HEADERS = { ...EVENT_STREAM_HEADERS, connection: 'keep-alive' }
 const text = (example: string) => ({ schema: { type: 'string' as const }, example })
 const DOCUMENTED_HEADERS = {
@@ -27,19 +27,19 @@ const DOCUMENTED_HEADERS = {
   'X-Accel-Buffering': text(STREAM_HEADERS['x-accel-buffering']),
 }
 
-/** Answers that a route of a log documents. */
+/** Responses that a log stream's route documents. */
 export const LOG_RESPONSES = {
   200: { description: 'The stream.', headers: DOCUMENTED_HEADERS, content: { 'text/event-stream': { schema: EVENTS } } },
   ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
 }
 
-/** What a page of lines answers (JL-10). */
+/** Responses of a page of lines (JL-10). */
 export const LINES_RESPONSES = {
   200: { description: 'The page.', headers: RATE_HEADERS, content: { 'application/json': { schema: LogLinesResponse } } },
   ...problemResponses([401, 403, 404, 422, 429, 503], RATE_HEADERS),
 }
 
-/** The same over all workers of an endpoint (JL-14). */
+/** Responses of a page of lines of all workers of an endpoint (JL-14). */
 export const MERGED_RESPONSES = {
   ...LINES_RESPONSES,
   200: { description: 'The page.', headers: RATE_HEADERS, content: { 'application/json': { schema: MergedLinesResponse } } },
@@ -49,12 +49,12 @@ export const LINES_TEXT =
   'Pages lead both ways: `older` and `newer` are cursors. With `q`, `source`, `since` or `until` it has the lines that are meant. ' +
   'A search looks at 10,000 lines at a time; `truncatedAt` goes on.'
 
-/** What a request for a log asks for, from its checked parts. */
+/** Builds the parameters of a log read from validated parts of a request. */
 export function readingOf(query: LogQuery, headers: z.infer<typeof LogHeaders>, { signal }: Request): LogReading {
   return { query, lastEventId: headers['Last-Event-ID'], signal }
 }
 
-/** The answer that carries a log, for as long as the reader's key is good. */
+/** Returns the answer that streams a log, for as long as the reader's key is valid. */
 export function logResponse(c: AppContext, body: ReadableStream): Response {
   return watchedByKey(new Response(body, { headers: STREAM_HEADERS }), c.env, credentialOf(c.req.raw), c.var.principal)
 }

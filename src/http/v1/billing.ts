@@ -28,7 +28,7 @@ export const BILLING_ROUTES: readonly V1Route[] = [
   }),
 ]
 
-/** Rows are made of intervals, so v2 has to list them. */
+/** Rows are built from intervals, so the query asks v2 to include them. */
 function windowOf(call: Call): BillingQuery {
   const [startTime, endTime, bucketSize] = ['startTime', 'endTime', 'bucketSize'].map((name) => asked(call, name))
   return asV2(BillingQuery, { startTime, endTime, bucketSize, include: 'INTERVALS' })

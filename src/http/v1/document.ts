@@ -5,7 +5,10 @@ const TITLE = 'podplane, API v1'
 const DESCRIPTION =
   'API v1 as it is mapped onto v2, for older clients; it was retired on 15 November 2026. Members of bodies may be null, which says nothing. Where a member has no bounds here, those of v2 hold.'
 
-/** The OpenAPI 3.1 document of what is served of v1 (API-20): operations and their bodies. Answers are described by the clients that know them. */
+/**
+ * Returns the OpenAPI 3.1 document of the supported part of v1 (API-20): operations and their bodies. Answers are not described, because
+ * existing clients of v1 know them.
+ */
 export function v1Document(routes: readonly V1Route[]) {
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes) {
@@ -46,7 +49,7 @@ function bodySchema(schema: z.ZodType): object {
   return json
 }
 
-/** What a number of the runtime can hold bounds nothing: v2 has its own bounds for what v1 leaves open (LEG-5). */
+/** Drops the bounds of a safe integer: they restrict nothing, and v2 has its own bounds where v1 has none (LEG-5). */
 function dropWidth(schema: { minimum?: number; maximum?: number }): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum

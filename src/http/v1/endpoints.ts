@@ -12,9 +12,9 @@ import { asV2, mapped, type V1Call, type V1Route, v1BodyRoute, v1Route } from '.
 
 type Call = V1Call<unknown>
 
-/** v1 shows no addresses. */
+/** Empty base addresses: v1 shows no addresses of endpoints. */
 const NOWHERE = { serverlessUrl: '', lbDomain: null }
-/** Endpoints whose workers one list tells: each is a call of its own (LEG-9). */
+/** Most endpoints whose workers one list includes: each needs a call of its own (LEG-9). */
 const MAX_WITH_WORKERS = 200
 
 /** Serverless endpoints of v1 (LEG-9): `/endpoints`. */

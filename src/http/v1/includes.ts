@@ -5,21 +5,23 @@ import { listVolumes } from '../../services/resources/network-volumes.ts'
 import { toTemplate } from '../../services/resources/template-view.ts'
 import { getTemplate } from '../../services/resources/templates.ts'
 
-/** Whether a flag of the query is set, as Go and Python write it. */
+/** Whether a flag of the query is set, in the spelling of Go or Python clients. */
 export function isAsked(query: URLSearchParams, name: string): boolean {
   return ['true', 'True', '1'].includes(query.get(name) ?? '')
 }
 
-/** The network volumes of an account by their ids. It takes the scope for reading them. */
+/** Returns a lookup of the account's network volumes by id. It needs the scope to read them. */
 export async function includeVolumes(ctx: VerbContext): Promise<(id: string | null) => ReturnType<typeof v1Volume> | null> {
   const volumes = new Map((await listVolumes(ctx)).map((volume) => [volume.id, v1Volume(volume)]))
   return (id) => volumes.get(id ?? '') ?? null
 }
 
-/** Templates that one list tells: each is a read of its own. */
+/** Most templates that one list includes: each needs a read of its own. */
 const MAX_TEMPLATES = 200
 
-/** Templates by their ids; null for one that is gone or may not be read, and beyond the first 200. */
+/**
+ * Returns a lookup of templates by id. It gives null for a template that is deleted or may not be read, and for ids after the first 200.
+ */
 export async function includeTemplates(
   ctx: VerbContext,
   ids: readonly (string | null)[],

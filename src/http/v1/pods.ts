@@ -11,7 +11,7 @@ import { readPages } from '../pages.ts'
 import { includeTemplates, includeVolumes, isAsked } from './includes.ts'
 import { asV2, mapped, type V1Call, type V1Route, v1BodyRoute, v1Route } from './route.ts'
 
-/** Pods that are made into their views at once: a few milliseconds. */
+/** Pods that are converted in one step; a step takes a few milliseconds. */
 const AT_ONCE = 50
 
 type Call = V1Call<unknown>

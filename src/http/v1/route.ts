@@ -11,23 +11,23 @@ import { ENDS } from '../middleware/ending.ts'
 import { scoped } from '../middleware/scope.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 
-/** What a route of v1 is called with. */
+/** The arguments of a v1 route's handler. */
 export interface V1Call<Body = undefined> {
   c: AppContext
   ctx: VerbContext
   id: string
   query: URLSearchParams
   body: Body
-  /** `Idempotency-Key`, as creates of v2 take it (PP-125). */
+  /** The `Idempotency-Key`, as in creates of v2 (PP-125). */
   key: string | undefined
 }
 
-/** One operation of v1: who may call it, by the scopes of v2, and what it does. */
+/** One operation of v1: the scope of v2 that it needs, and its handler. */
 export interface V1Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below `/v1`. */
+  /** Path below `/v1`. */
   path: string
-  /** Of its body; absent: it reads none. */
+  /** Schema of the body; absent: the route reads no body. */
   schema?: z.ZodType
   middleware: MiddlewareHandler<AppEnv>[]
   run(c: AppContext): Promise<Response>
@@ -35,12 +35,12 @@ export interface V1Route {
 
 type Handler<Body> = (call: V1Call<Body>) => Promise<Response>
 
-/** A route that reads no body: what is sent along is left alone, as clients of v1 name a content type always. */
+/** A route that reads no body. A body is ignored, because clients of v1 always send a content type. */
 export function v1Route(method: V1Route['method'], path: string, scope: Scope, handle: Handler<undefined>): V1Route {
   return { method, path, middleware: guard(scope, method, path, []), run: (c) => handle(callOf(c, undefined)) }
 }
 
-/** A route with a body. Members that are null count as left out (LEG-5). */
+/** A route with a body. Null members count as absent (LEG-5). */
 export function v1BodyRoute<Schema extends z.ZodType>(
   method: 'POST' | 'PATCH',
   path: string,
@@ -58,18 +58,18 @@ export function v1BodyRoute<Schema extends z.ZodType>(
   return { method, path, schema, middleware: guard(scope, method, path, [strictJson]), run }
 }
 
-/** A body in v2, checked as v2 checks it; what is wrong is told by the names of v1. */
+/** Validates a body against the schema of v2. Errors use the names of v1. */
 export function asV2<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {
   return parsed(schema, body, inV1Words)
 }
 
-/** The body of a mapping, or the 400 that it is. */
+/** Returns the body of a mapping. Throws 400 if the mapping failed. */
 export function mapped<Body>(result: { ok: true; body: Body } | { ok: false; detail: string }): Body {
   if (!result.ok) throw new Problem('badRequest', { detail: result.detail, code: 'RULE' })
   return result.body
 }
 
-// A key that is bound to one pod may call the routes of that pod, here as in v2.
+// A key that is bound to one pod may call the routes of that pod, as in v2.
 function guard(scope: Scope, method: V1Route['method'], path: string, more: MiddlewareHandler<AppEnv>[]): MiddlewareHandler<AppEnv>[] {
   const found = /^\/pods\/:id(\/\w+)?$/.exec(path)
   if (!found) return scoped(scope, more).middleware

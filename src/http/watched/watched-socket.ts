@@ -7,12 +7,15 @@ import { STREAM_CHECKS } from './watched-stream.ts'
 
 const SWITCHING = 101
 const NORMAL = 1000
-/** There was none, or the connection broke: neither may be said. */
+/** Reserved close codes (RFC 6455 §7.4.1) that must not be sent. */
 const UNSAID = [1005, 1006, 1015]
 const POLICY = 1008
 const BROKEN = 1011
 
-/** A WebSocket that stays open as long as the key or session that asked for it is good; then both of its ends hear 1008 (PP-215). */
+/**
+ * Returns a WebSocket response that stays open while the key or session that requested it is valid; then both ends are closed with 1008
+ * (PP-215).
+ */
 export function watchedSocket(response: Response, env: Env, shown: Shown, principal: Principal): Response {
   const far = response.webSocket
   if (far === null) return response
@@ -20,7 +23,10 @@ export function watchedSocket(response: Response, env: Env, shown: Shown, princi
   return new Response(null, { status: SWITCHING, webSocket: socketWhile(far, isGood, STREAM_CHECKS.everyMs), headers: response.headers })
 }
 
-/** The other end of a socket, which ends when it does, or when `isGood` says no. A check that fails changes nothing: the next one comes. */
+/**
+ * Returns the client's end of a socket. The pair ends when either end closes, or when `isGood` resolves to false. A failed check changes
+ * nothing until the next one.
+ */
 function socketWhile(far: WebSocket, isGood: () => Promise<boolean>, everyMs: number): WebSocket {
   const pair = new WebSocketPair()
   const near = pair[1]
@@ -57,6 +63,6 @@ function close(socket: WebSocket, code: number, reason: string): void {
   try {
     socket.close(code, reason)
   } catch {
-    // Closed already, or with a code that may not be said.
+    // Already closed, or closed with a reserved code.
   }
 }

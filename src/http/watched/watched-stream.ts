@@ -5,14 +5,14 @@ import { isStillGood } from '../../services/authenticate.ts'
 import type { Principal } from '../../services/context.ts'
 
 /**
- * How often the key or session of an open stream is asked about, and how old what is known of it may be: together less than a minute (PP-215). Tests
- * shorten both.
+ * Interval of the checks of an open stream, and the maximum age of a cached decision about its key or session, milliseconds: together less
+ * than a minute (PP-215). Tests shorten both.
  */
 export const STREAM_CHECKS = { everyMs: 5_000, maxAgeMs: 54_000 }
 
 /**
- * A response that stays open, as long as the key or session that asked for it is good: when it is revoked, expires, its account is suspended
- * or its user's role there changes, the stream ends (PP-215). Whoever reads on connects again, and is judged anew.
+ * Returns a streaming response that ends once the key or session that requested it is revoked or expires, its account is suspended, or its
+ * user's role changes (PP-215). A client that reconnects is authenticated again.
  */
 export function watchedByKey(response: Response, env: Env, shown: Shown, principal: Principal): Response {
   if (!response.body) return response
@@ -20,12 +20,12 @@ export function watchedByKey(response: Response, env: Env, shown: Shown, princip
   return new Response(streamWhile(response.body, isGood, STREAM_CHECKS.everyMs), response)
 }
 
-/** What ends sooner than anybody could look: the answer goes on as it is, which costs no JavaScript for each piece of it. */
+/** Answers up to this size, in bytes, end before a check could run. They pass unchanged, which costs no JavaScript per chunk. */
 const MAX_UNWATCHED_BYTES = 1_048_576
 
 /**
- * The same of an answer of a workload, which a client reads to its end: one that lasts breaks off, so that it does not look complete (PP-215). Its
- * bytes and its length stay as the workload gave them.
+ * Like `watchedByKey`, for a workload's answer, which a client reads to its end: an answer that outlives its key breaks off, so that it
+ * does not look complete (PP-215). Bytes and length are unchanged.
  */
 export function answerWatchedByKey(response: Response, env: Env, shown: Shown, principal: Principal): Response {
   const length = response.headers.get('content-length')
@@ -39,11 +39,11 @@ export function answerWatchedByKey(response: Response, env: Env, shown: Shown, p
 
 interface Ending {
   through: { readable: ReadableStream; writable: WritableStream }
-  /** Whether a stream that may not go on shows as broken, not as complete. */
+  /** Whether a stream that is ended early appears broken instead of complete. */
   breaksOff: boolean
 }
 
-/** A stream that ends when its source does, or when `isGood` says no. A check that fails changes nothing: the next one comes. */
+/** Returns a stream that ends with its source, or when `isGood` resolves to false. A failed check changes nothing until the next one. */
 export function streamWhile(
   source: ReadableStream,
   isGood: () => Promise<boolean>,
@@ -60,7 +60,7 @@ export function streamWhile(
   source
     .pipeTo(writable, { signal: ending.signal, preventAbort: true })
     .catch((error: unknown) => (breaksOff || !ending.signal.aborted ? writable.abort(error) : writable.close()))
-    // A reader that has left has closed it already.
+    // A reader that has left has already closed the writable side.
     .catch(() => undefined)
     .finally(() => clearInterval(timer))
   return readable

@@ -30,8 +30,8 @@ export interface Asset {
 }
 
 /**
- * Stands in for the static-asset service of the network: the same URLs and the same validators. The service itself is not
- * used here because it would sit in front of every request, at more than half of the throughput.
+ * Replaces the static-asset service of a deployed plane, with the same URLs and validators. The service itself would sit in front of every
+ * request and cost more than half of the throughput.
  */
 export async function serveAsset(root: string, request: AssetRequest): Promise<Asset> {
   if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, headers: { allow: 'GET, HEAD' }, body: null }

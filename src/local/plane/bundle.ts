@@ -14,11 +14,11 @@ const WorkerSettings = z.object({
   d1Databases: z.array(z.string()),
   vars: z.record(z.string(), z.string()),
 })
-/** What the server needs of the project's wrangler.toml. */
+/** Settings from the project's wrangler.toml that the server needs. */
 export type WorkerSettings = z.infer<typeof WorkerSettings>
 
 const CachedBundle = z.object({
-  /** Hash of every file that went into the bundle; one change and it is built again. */
+  /** Hash of every file in the bundle; any change triggers a new build. */
   inputs: z.record(z.string(), z.string()),
   settings: WorkerSettings,
   script: z.string(),
@@ -29,11 +29,11 @@ export interface WorkerBundle {
   script: string
 }
 
-/** Files that change the bundle without being part of it. */
+/** Files that influence the bundle without being part of it. */
 const BUILD_FILES = ['wrangler.toml', 'package-lock.json', 'src/local/plane/bundle.ts']
 const CACHE_DIR = join(PROJECT_ROOT, 'dist/local')
 
-/** The Worker as wrangler bundles it for deployment. Building takes two seconds, so the result is kept until an input changes. */
+/** Returns the Worker as wrangler bundles it for deployment. A build takes two seconds, so the result is cached until an input changes. */
 export async function loadBundle(configPath = join(PROJECT_ROOT, 'wrangler.toml'), cacheName = 'worker'): Promise<WorkerBundle> {
   const cachePath = join(CACHE_DIR, `${cacheName}.json`)
   const cached = CachedBundle.safeParse(readJsonFile(cachePath)).data
@@ -54,7 +54,7 @@ async function buildBundle(configPath: string, cachePath: string): Promise<Worke
       captureWrangler(['deploy', '--dry-run', '--config', configPath, '--outdir', directory, '--metafile', join(directory, 'meta.json')]),
     ])
     const built = { inputs: hashInputs(directory, configPath), settings, script: readScript(directory) }
-    // Two starts may build at once: each writes a file of its own, and the last one moved into place wins whole.
+    // Two starts may build at once: each writes its own file, and the last rename wins as a whole.
     writeLosableJsonFile(join(directory, 'bundle.json'), built)
     renameSync(join(directory, 'bundle.json'), cachePath)
     return built
@@ -75,13 +75,13 @@ function readScript(directory: string): string {
 
 function hashInputs(directory: string, configPath: string): Record<string, string> {
   const meta = z.object({ inputs: z.record(z.string(), z.unknown()) }).parse(readJsonFile(join(directory, 'meta.json')))
-  // Wrangler names inputs as seen from its configuration.
+  // Wrangler names inputs relative to its configuration.
   const sources = Object.keys(meta.inputs).map((path) => relative(PROJECT_ROOT, resolve(dirname(configPath), path)))
   const paths = [...sources, ...BUILD_FILES, relative(PROJECT_ROOT, configPath)]
   const inputs: Record<string, string> = {}
   for (const path of paths) {
     const hash = hashFile(path)
-    // Modules that wrangler makes up have no file behind them; they depend on the configuration and the lock file alone.
+    // Modules that wrangler generates have no file; they depend only on the configuration and the lock file.
     if (hash !== undefined) inputs[path] = hash
   }
   return inputs
@@ -98,7 +98,7 @@ function hashFile(path: string): string | undefined {
   }
 }
 
-// Wrangler takes most of a second to load; it is imported here, and so not at all when the cached bundle is current.
+// Wrangler takes most of a second to load, so it is imported only if the cached bundle is stale.
 async function readSettings(configPath: string): Promise<WorkerSettings> {
   Object.assign(process.env, WRANGLER_ENV)
   const { unstable_getMiniflareWorkerOptions: workerOptionsOf, unstable_readConfig: readConfig } = await import('wrangler')

@@ -4,12 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { HEADER_BYTES, isDatabaseDamaged, isLogDamaged } from '../../domain/plane/sqlite-file.ts'
 import { hasCode } from '../../node/fail.ts'
 
-/** Of D1 and of Durable Objects. */
+/** Folders of D1 and of Durable Objects. */
 const FOLDERS = ['d1', 'do']
-/** A checkpoint writes page by page: a file that only seems to be cut is whole a moment later. */
+/** A checkpoint writes page by page, so a file that only seems truncated is complete after this pause, milliseconds. */
 const LOOK_AGAIN_MS = 500
 
-/** Paths below `storage` of the database files that cannot be right, sorted; `known` are not read twice. Reads one page of each. */
+/**
+ * Returns the sorted paths, below `storage`, of database files that are certainly damaged. Files in `known` are not checked twice. Reads
+ * one page of each file.
+ */
 export async function findDamaged(storage: string, known: readonly string[]): Promise<string[]> {
   const files = await listDatabases(storage)
   const suspects = []
@@ -21,7 +24,7 @@ export async function findDamaged(storage: string, known: readonly string[]): Pr
   return damaged.sort()
 }
 
-/** Paths below `storage` of the database files and their logs. */
+/** Returns the paths, below `storage`, of the database files and their write-ahead logs. */
 export async function listDatabases(storage: string): Promise<string[]> {
   return (await Promise.all(FOLDERS.map((folder) => listFolder(storage, folder)))).flat()
 }
@@ -47,7 +50,7 @@ async function isDamaged(path: string): Promise<boolean> {
       await file.close()
     }
   } catch (error) {
-    // It was removed meanwhile.
+    // The file was removed meanwhile.
     if (hasCode(error, 'ENOENT')) return false
     throw error
   }

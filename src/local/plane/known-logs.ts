@@ -6,19 +6,19 @@ import { hasCode } from '../../node/fail.ts'
 import { readJsonFile, writeLosableJsonFile } from '../../node/json-file.ts'
 import { listDatabases } from './damaged-files.ts'
 
-/** Which write-ahead logs there were when somebody looked last, and which databases have lost theirs since. */
+/** The file with the write-ahead logs found by the last check, and the databases that have lost theirs since. */
 const FILE = 'logs.json'
 const LOG = '-wal'
 const Known = z.object({
-  /** By its path below the storage: when each log was written last, milliseconds. */
+  /** Last modification of each log by its path below the storage, milliseconds. */
   logs: z.record(z.string(), z.number()),
-  /** Said until this file is removed: nobody can see from a database whether it was restored. */
+  /** Databases without their log. They stay listed until this file is removed, because a database does not show whether it was restored. */
   lost: z.array(z.string()),
 })
 
 /**
- * Remembers the logs of a storage directory (PLC-7). Until its log is written back, a database without it is whole, and older than what was
- * acknowledged: nothing in the file itself says so.
+ * Records the write-ahead logs of a storage directory (PLC-7). A database whose log is lost before it was written back is consistent but
+ * older than the acknowledged state, and the file itself does not show that.
  */
 export async function noteLogs(storage: string): Promise<void> {
   const { lost } = readKnown(storage)
@@ -31,7 +31,10 @@ export async function noteLogs(storage: string): Promise<void> {
   writeLosableJsonFile(join(storage, FILE), { logs, lost })
 }
 
-/** Databases that have lost their logs, as paths below the storage, sorted. For a directory that no runtime uses yet; what it finds stays known. */
+/**
+ * Returns the databases that have lost their logs, as sorted paths below the storage, and records them. Call it before a runtime uses the
+ * directory.
+ */
 export async function findLostLogs(storage: string): Promise<string[]> {
   const { logs, lost: before } = readKnown(storage)
   const lost = new Set(before)

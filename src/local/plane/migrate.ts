@@ -10,10 +10,13 @@ import type { WorkerSettings } from './bundle.ts'
 import { applyMigrations, listApplied, listMigrations, type MigrationDatabase, SELECT_APPLIED } from './migrations.ts'
 import { runtimeOptions, startRuntime } from './runtime.ts'
 
-/** Says that the database of a storage directory has had its tables once. */
+/** A file that records that the database of a storage directory has had its tables. */
 const MARK = 'database.json'
 
-/** A database that has lost its tables reads as a new one: with new tables, all keys and accounts would be gone without a word (PLC-5). */
+/**
+ * Throws if a database has lost its tables (PLC-5). Such a database looks new: a migration would create empty tables and silently drop all
+ * keys and accounts.
+ */
 function checkTables(storage: string, applied: number): void {
   if (applied > 0 || readJsonFile(join(storage, MARK)) === undefined) return
   throw new OperatorError(
@@ -22,7 +25,10 @@ function checkTables(storage: string, applied: number): void {
   )
 }
 
-/** Whether the database has had every migration, read from its file: a runtime for this alone would double the time of a start. */
+/**
+ * Whether all migrations have been applied, read directly from the database file: a runtime only for this check would double the time of a
+ * start.
+ */
 function isUpToDate(storage: string, directory: string): boolean {
   if (readJsonFile(join(storage, MARK)) === undefined) return false
   try {
@@ -42,14 +48,14 @@ function isUpToDate(storage: string, directory: string): boolean {
       database.close()
     }
   } catch {
-    // Another program reads it, or it is damaged: the runtime will say.
+    // The file is in use or damaged; the runtime reports the error.
     return false
   }
 }
 
 /**
- * Runs the statements of one request in one transaction, beside the database: Miniflare's proxy would block this thread for each of them. It listens
- * on a port of its own for a moment, so it asks for a secret: any program on the machine, and any web page, can reach that.
+ * Runs the statements of one request in one transaction, inside the runtime: Miniflare's proxy would block this thread for each statement.
+ * It listens on its own port for a moment, so it requires a secret: any program on the machine, and any web page, can reach that port.
  */
 const MIGRATOR = `export default { async fetch(request, env) {
   if (request.headers.get('Authorization') !== env.SECRET) return new Response('', { status: 403 })
@@ -67,7 +73,7 @@ interface BoundStatement {
   values: unknown[]
 }
 
-/** The database of a runtime that runs `MIGRATOR`. */
+/** Returns the database of a runtime that runs `MIGRATOR`. */
 function databaseOf(miniflare: Miniflare, secret: string): MigrationDatabase<BoundStatement> {
   const batch = async (statements: BoundStatement[]) => {
     const reply = await miniflare.dispatchFetch('http://migrations/', {
@@ -90,8 +96,8 @@ function databaseOf(miniflare: Miniflare, secret: string): MigrationDatabase<Bou
 }
 
 /**
- * Brings the database of a storage directory up to date, in a runtime of its own without a public socket: no client is served by a plane whose
- * database is older than its code (PLC-1).
+ * Applies pending migrations to a storage directory, in a separate runtime without a public socket, so that no plane serves clients with a
+ * database older than its code (PLC-1). Returns the names of the applied ones.
  */
 export async function migrateStorage(storage: string, settings: WorkerSettings, onLog: (line: string) => void): Promise<string[]> {
   const directory = join(PROJECT_ROOT, 'migrations')

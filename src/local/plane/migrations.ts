@@ -2,21 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../node/fail.ts'
 
-/** The part of D1 that applying migrations needs. */
+/** The part of D1's API that migrations need. */
 export interface MigrationDatabase<Statement> {
   prepare(sql: string): Statement & { bind(...values: unknown[]): Statement; all<Row>(): Promise<{ results: Row[] }> }
   batch(statements: Statement[]): Promise<unknown>
 }
 
 const STATEMENT_BREAKPOINT = '--> statement-breakpoint'
-// Wrangler's own bookkeeping, so that `wrangler d1 migrations` and `npm start` agree about what has been applied.
+// Wrangler's own table, so that `wrangler d1 migrations` and `npm start` agree on the applied migrations.
 const CREATE_BOOKKEEPING =
   'CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)'
 
-/** Of a database that has had any. */
+/** Fails on a database without that table. */
 export const SELECT_APPLIED = 'SELECT name FROM d1_migrations'
 
-/** Applies the migrations a database has not seen, in order of their names; each file entirely or not at all. Returns their names. */
+/** Applies the pending migrations in order of their names, each file entirely or not at all. Returns their names. */
 export async function applyMigrations<Statement>(database: MigrationDatabase<Statement>, directory: string): Promise<string[]> {
   const applied = new Set(await listApplied(database))
   const pending = listMigrations(directory).filter((name) => !applied.has(name))
@@ -24,14 +24,14 @@ export async function applyMigrations<Statement>(database: MigrationDatabase<Sta
   return pending
 }
 
-/** Names of the migrations that there are, in the order in which they are applied. */
+/** Returns the names of all migrations in the order of application. */
 export function listMigrations(directory: string): string[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.sql'))
     .sort()
 }
 
-/** Names of the migrations that a database has seen. */
+/** Returns the names of the migrations that a database has had. */
 export async function listApplied<Statement>(database: MigrationDatabase<Statement>): Promise<string[]> {
   await database.batch([database.prepare(CREATE_BOOKKEEPING)])
   const { results } = await database.prepare(SELECT_APPLIED).all<{ name: string }>()

@@ -9,13 +9,13 @@ import { parseIp, parseUrlHost } from '../../domain/webhook/ip-address.ts'
 import { mayConnect, OUTBOUND_ERROR_HEADER, parseAllowList, type WebhookAllowList } from '../../domain/webhook/url.ts'
 import { hasCode } from '../../node/fail.ts'
 
-/** Without a byte in either direction for this long a connection is given up. */
+/** Idle timeout of a connection, milliseconds. */
 const IDLE_TIMEOUT_MS = 60_000
 const BAD_GATEWAY = 502
 const DEFAULT_PORTS = { http: 80, https: 443 }
 const NOTHING_PRIVATE = parseAllowList('')
 const NULL_BODY_STATUSES = [101, 204, 205, 304]
-/** Of one connection only, or of the runtime in between. */
+/** Headers of one connection or of the runtime, which are not forwarded. */
 const NOT_FORWARDED = /^(host|connection|keep-alive|transfer-encoding|upgrade|accept-encoding|expect|mf-.*)$/
 const REFUSED = 'EPODPLANEREFUSED'
 
@@ -29,9 +29,9 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The only way out of a local plane (HOOK-7). The runtime would connect to any address; here a name is resolved first, and the connection
- * goes to an address that was checked, so that a name cannot lead into the machine or its network, however it resolves. Ports of the plane
- * itself are no receivers, whatever is allowed: behind one of them its runtime takes orders (PP-224).
+ * The only outgoing path of a local plane (HOOK-7). The runtime itself would connect to any address. This function resolves the name first
+ * and connects to an address that was checked, so that no name leads into the machine or its network. Ports of the plane itself are never
+ * allowed, because its runtime accepts commands on one of them (PP-224).
  */
 export function createOutbound(allow: WebhookAllowList, isOwnPort: (port: number) => boolean): (request: Request) => Promise<Response> {
   return async (request) => {
@@ -70,7 +70,7 @@ function exchange(outgoing: ClientRequest, request: Request): Promise<IncomingMe
       return
     }
     const body = Readable.fromWeb(request.body as ReadableStream)
-    // The plane gave up: the receiver must not take a cut body for a whole one.
+    // The plane has aborted: the receiver must not take a truncated body for a complete one.
     body.once('error', (error) => outgoing.destroy(error))
     body.pipe(outgoing)
   })
@@ -85,7 +85,7 @@ function toResponse(incoming: IncomingMessage): Response {
     incoming.resume()
     return new Response(null, { status, headers })
   }
-  // Two declarations of one stream: Node's own and the one that `Response` takes.
+  // Two declarations of one stream type: Node's own, and the one that `Response` takes.
   return new Response(Readable.toWeb(incoming) as unknown as ConstructorParameters<typeof Response>[0], { status, headers })
 }
 
@@ -109,7 +109,7 @@ function refusal(): NodeJS.ErrnoException {
   return Object.assign(new Error('refused'), { code: REFUSED })
 }
 
-/** Nothing of the error's own text, which names addresses of this machine's network. */
+/** Returns a reason without the error's own text, which contains addresses of this machine's network. */
 function reasonOf(error: unknown): string {
   const known = Object.keys(REASONS).find((code) => hasCode(error, code))
   if (known !== undefined) return REASONS[known] ?? ''

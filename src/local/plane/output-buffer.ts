@@ -1,11 +1,11 @@
 import { Socket } from 'node:net'
 
 /**
- * A program between the runtime and its launcher: it always reads what the runtime writes, and passes it on as fast as the launcher reads
- * (PLC-2). What does not fit into its buffer is dropped by the line, and counted. It ends with the runtime, not by a signal.
+ * A program between the runtime and its launcher: it always reads the runtime's output, and passes it on as fast as the launcher reads
+ * (PLC-2). Lines that exceed its buffer are dropped and counted. It ends with the runtime, not by a signal.
  */
 
-/** Some ten thousand lines: what a busy plane logs in half a minute. */
+/** Some ten thousand lines: the log of a busy plane for half a minute. */
 const MAX_BUFFERED_BYTES = 8 * 2 ** 20
 const NEWLINE = 10
 
@@ -13,9 +13,9 @@ let isDropping = false
 let dropped = 0
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-// Not `process.stdout`, which blocks where it is a pipe.
+// `process.stdout` would block if it is a pipe.
 const launcher = new Socket({ fd: 1, readable: false, writable: true })
-// The launcher is gone: the runtime goes on all the same.
+// The launcher has ended; the runtime goes on.
 launcher.on('error', () => {})
 process.stdin.on('data', pass)
 
@@ -23,7 +23,7 @@ function pass(chunk: Buffer): void {
   const end = chunk.indexOf(NEWLINE) + 1
   write(end === 0 ? chunk : chunk.subarray(0, end))
   if (end === 0) return
-  // Between two lines only, so that each is passed on whole or not at all.
+  // The state changes only between two lines, so that each line is passed on whole or not at all.
   isDropping = launcher.writableLength > MAX_BUFFERED_BYTES
   write(chunk.subarray(end))
 }

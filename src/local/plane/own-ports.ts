@@ -10,7 +10,7 @@ export interface OwnPorts {
   stop(): void
 }
 
-/** Notes every port that a server of this process is given from now on: Miniflare opens some that nobody is told of. */
+/** Collects every port on which this process listens after the call: Miniflare opens some without reporting them. */
 export function watchOwnPorts(): OwnPorts {
   const ports = new Set<number>()
   const note = (message: unknown) => {

@@ -21,13 +21,13 @@ export interface PlaneOptions {
   port: number
   /** Secrets and variables; they override those of wrangler.toml. */
   vars: Record<string, string>
-  /** One line the plane logged. */
+  /** Receives each line that the plane logs. */
   onLog(line: string): void
-  /** The runtime crashed and runs again. */
+  /** Called when the runtime has crashed and runs again. */
   onRestart?(): void
-  /** The runtime ended and did not come back within 30 s. */
+  /** Called when the runtime has ended and does not run again within 30 s. */
   onLost?(): void
-  /** A runtime process was started; it has to be ended by hand if this process is killed. */
+  /** Called for each runtime process that was started. The caller must kill it if this process is killed. */
   onProcess?(pid: number): void
   bundle?: WorkerBundle
 }
@@ -37,14 +37,14 @@ export interface Plane {
   stop(): Promise<void>
 }
 
-/** A runtime that crashed runs again within a second or two; one that has not come back after this long will not. */
+/** A crashed runtime runs again within a second or two; after this time it will not. */
 const RESTART_LIMIT_MS = 30_000
-/** Lines of the runtime that a failed start shows. */
+/** Lines of the runtime's log in the error of a failed start. */
 const TAIL_LINES = 5
 
 /**
- * Serves the Worker bundle on local workerd with durable storage, its database migrated. Throws an OperatorError that ends in
- * the runtime's last lines when it does not start (PLC-1).
+ * Serves the Worker bundle on local workerd with durable storage and a migrated database. Throws an OperatorError that ends with the
+ * runtime's last lines if it does not start (PLC-1).
  */
 export async function startPlane(options: PlaneOptions): Promise<Plane> {
   const bundle = options.bundle ?? (await loadBundle())
@@ -106,14 +106,14 @@ function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle, ownPorts:
         bindings,
         d1Databases: Object.fromEntries(settings.d1Databases.map((name) => [name, name])),
         durableObjects: settings.durableObjects,
-        // JL-13: older lines of logs are in the data directory; a deployed plane has a bucket where its operator binds one.
+        // JL-13: older log lines are stored in the data directory; a deployed plane stores them in a bucket if its operator binds one.
         r2Buckets: { LOGS: 'podplane-logs' },
         serviceBindings: {
           ASSETS: respondWithAsset,
           MACHINE: async ({ url }) => Response.json(await watch.facts(url === WRITE_FAILED_URL)),
         },
         outboundService: createOutbound(parseAllowList(bindings.WEBHOOK_ALLOW ?? ''), (port) => ownPorts.has(port)),
-        // Miniflare's own entry worker would cost three quarters of the throughput; this socket leads straight to the Worker.
+        // Miniflare's entry worker would cost three quarters of the throughput; this socket leads directly to the Worker.
         unsafeDirectSockets: [{ host: LOOPBACK, port: options.port }],
       },
     ],
@@ -129,7 +129,8 @@ async function respondWithAsset(request: {
   return new Response(body, { status, headers })
 }
 
-// Miniflare does not tell the pid of the runtime, and starts another one after a crash. Node announces every child process here.
+// Miniflare does not expose the pid of the runtime, and starts another one after a crash. Node publishes every child process on this
+// channel.
 function watchProcesses(onStart: (child: ChildProcess) => void): () => void {
   const listener = (message: unknown) => {
     const { process: child } = message as { process: ChildProcess }

@@ -1,39 +1,39 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-// Not in package.json, on purpose: it has to be the very Miniflare of the pinned wrangler, which brings the same workerd.
+// Deliberately not in package.json: it must be the Miniflare of the pinned wrangler, which brings the same workerd.
 import { Log, LogLevel, Miniflare, type MiniflareOptions } from 'miniflare'
 import { errorText, OperatorError } from '../../node/fail.ts'
 import { PROJECT_ROOT } from '../paths.ts'
 import { LOOPBACK } from '../port.ts'
 
 /**
- * Every object of a request that wraps one of the runtime's own outlives the young generation, and a full collection stops all requests until
- * it has taken each of them apart: 0.2 s in a flood. With a small young generation fewer of them wait for it (adr/0023).
+ * Objects that wrap the runtime's own outlive the young generation, and a full collection stops all requests while it frees them one by
+ * one: 0.2 s under a flood. A small young generation keeps their number low (adr/0023).
  */
 const V8_FLAGS = '--max-semi-space-size=1 --heap-growing-percent=5'
 const WRAPPER = join(PROJECT_ROOT, 'src/local/plane/workerd.sh')
 const OUTPUT_BUFFER = join(PROJECT_ROOT, 'src/local/plane/output-buffer.ts')
-/** A start takes less than a second on an idle machine. */
+/** Timeout of a start, milliseconds; a start takes less than a second on an idle machine. */
 const START_TIMEOUT_MS = 30_000
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Which executable runs: one that the environment names, or the one of the pinned package. A process that has started a runtime itself hands
- * the wrapper on to its children, which is no executable of theirs.
+ * The workerd executable: the one that the environment names, or that of the pinned package. A process that has started a runtime passes
+ * the wrapper to its children in the same variable, so the wrapper's path is ignored.
  */
 const { MINIFLARE_WORKERD_PATH: named } = process.env
 const EXECUTABLE =
   named !== undefined && named !== WRAPPER ? named : createRequire(createRequire(import.meta.url).resolve('miniflare'))('workerd').default
 
 /**
- * Options that every runtime of this program has in common: it never waits for a reader of its output (PLC-2), and it holds the lock of
- * its storage (PLC-4). `onLog` gets each line that its Worker logged.
+ * Options of every runtime of this program: it never waits for a reader of its output (PLC-2), and it locks its storage (PLC-4). `onLog`
+ * receives each line that its Worker logs.
  */
 export function runtimeOptions(storage: string, onLog: (line: string) => void) {
   return {
     host: LOOPBACK,
     port: 0,
-    // Without this Miniflare asks a public service where this machine is.
+    // Otherwise Miniflare asks a public service for the location of this machine.
     cf: false,
     telemetry: { enabled: false },
     log: new Log(LogLevel.NONE),
@@ -48,7 +48,7 @@ export function runtimeOptions(storage: string, onLog: (line: string) => void) {
   } as const
 }
 
-/** Starts a runtime. Throws an OperatorError when it does not listen within 30 s; nothing of it is left then. */
+/** Starts a runtime. Throws an OperatorError if it does not listen within 30 s, after disposing of it. */
 export async function startRuntime(options: MiniflareOptions): Promise<{ miniflare: Miniflare; port: number }> {
   // Miniflare has no options for these.
   process.env.MINIFLARE_WORKERD_V8_FLAGS ??= V8_FLAGS
@@ -69,7 +69,8 @@ export async function startRuntime(options: MiniflareOptions): Promise<{ minifla
   }
 }
 
-// Miniflare ends this process on the first signal, before agent and containers could be stopped in order. Its `exit` handler stays.
+// Miniflare's signal handlers end this process before agent and containers could be stopped in order, so they are removed. Its `exit`
+// handler stays.
 function keepSignalHandlers<T>(create: () => T): T {
   const before = new Map(SIGNALS.map((signal) => [signal, process.listeners(signal)]))
   const created = create()

@@ -11,14 +11,18 @@ const LOGS_EVERY_MS = 10_000
 const MIB = 2 ** 20
 
 export interface StorageWatch {
-  /** The disk as it is now, and the files as they were seen last. A full disk on which a write failed gets the reserve before this returns. */
+  /**
+   * Returns the current state of the disk and the last known state of the files. If a write failed on a full disk, the reserve is released
+   * before this resolves.
+   */
   facts(writeFailed: boolean): Promise<StorageFacts>
   stop(): void
 }
 
 /**
- * Watches the disk below a storage directory (PLC-3) and the database files in it (PLC-5, PLC-7). While there is room it holds a file in reserve,
- * which it removes when the disk is full and nothing fills it any more: databases need some pages to be opened and read. `onChange` gets a line when something changed.
+ * Watches the disk below a storage directory (PLC-3) and its database files (PLC-5, PLC-7). While there is room it holds a reserve file. It
+ * removes that file once the disk is full and stable, because databases need some pages to be opened and read. `onChange` receives a line
+ * when something has changed.
  */
 export async function watchStorage(storage: string, onChange: (line: string) => void): Promise<StorageWatch> {
   const reserve = reservePath(storage)
@@ -58,7 +62,7 @@ export async function watchStorage(storage: string, onChange: (line: string) => 
     if (room !== 'OK') onChange(`the disk of ${storage} is ${room.toLowerCase()}: ${Math.floor(facts.freeBytes / MIB)} MiB are free`)
     if (facts.damaged.length > 0) onChange(`damaged database files in ${storage}: ${facts.damaged.join(', ')}`)
   }
-  // A directory that cannot be read for a moment is read again: this must not end the plane.
+  // A directory that is unreadable for a moment is read again later; the error must not end the plane.
   const guarded = (read: () => void | Promise<void>) => async () => {
     try {
       await read()
@@ -71,7 +75,7 @@ export async function watchStorage(storage: string, onChange: (line: string) => 
   const checkFiles = guarded(readFiles)
   const checkLogs = guarded(() => noteLogs(storage))
   await checkRoom()
-  // Before a runtime opens them.
+  // This check must run before a runtime opens the databases.
   await guarded(findLogs)()
   await checkFiles()
   const timers = [
@@ -91,7 +95,7 @@ export async function watchStorage(storage: string, onChange: (line: string) => 
   }
 }
 
-/** Gives the reserve of an earlier run up: a start writes some files before the disk is watched. */
+/** Releases the reserve of an earlier run: a start writes some files before the disk is watched. */
 export function releaseReserve(storage: string): void {
   rmSync(reservePath(storage), { force: true })
 }
@@ -100,11 +104,11 @@ const reservePath = (storage: string): string => join(storage, 'reserve')
 
 function readDisk(path: string): Pick<StorageFacts, 'freeBytes' | 'totalBytes'> {
   const { bsize, blocks, bfree, bavail } = statfsSync(path)
-  // Some blocks are for root alone.
+  // Some blocks are reserved for root.
   return { totalBytes: bsize * blocks, freeBytes: bsize * (process.getuid?.() === 0 ? bfree : bavail) }
 }
 
-/** Writes the reserve. Zeros, because a file with holes would take no room. */
+/** Writes the reserve. It consists of zeros, because a sparse file would take no room. */
 function setAside(path: string, bytes: number): void {
   const fd = openSync(path, 'w', 0o600)
   try {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the runtime with its output behind a buffer of its own. Without it the runtime's only thread blocks in a write of its log
-# whenever the launcher does not read for some 280 lines.
+# Runs the runtime with a buffer process behind its output. Without the buffer, the runtime's only thread blocks in a write to its log
+# once the launcher has not read some 280 lines.
 # With `flock`, the lock on the storage ends with the runtime, whichever process or container started it.
 if command -v flock >/dev/null; then
   exec 9>>"$PODPLANE_RUNTIME_LOCK"

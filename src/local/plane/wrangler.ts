@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../paths.ts'
 
-/** Wrangler must neither report usage, nor look for updates, nor ask where on earth this machine is. */
+/** Environment that stops wrangler from reporting usage, checking for updates and requesting the location of this machine. */
 export const WRANGLER_ENV = {
   WRANGLER_SEND_METRICS: 'false',
   DO_NOT_TRACK: '1',
@@ -26,7 +26,7 @@ export function runWrangler(args: readonly string[]): Promise<number> {
   })
 }
 
-/** Runs the pinned wrangler and keeps its output; the last lines become the error when it fails. */
+/** Runs the pinned wrangler and captures its output. Throws an error with its last lines if it fails. */
 export function captureWrangler(args: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, [WRANGLER, ...args], {
     cwd: PROJECT_ROOT,

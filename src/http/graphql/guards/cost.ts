@@ -10,10 +10,10 @@ import {
 } from 'graphql'
 import { directiveOf } from '../directives.ts'
 
-/** The most that a document may cost, in plain values (GQL-25): a hundred pods with all that they have cost a fifth of it. */
+/** Highest cost of a document, in scalar values (GQL-25). A query for a hundred pods with all their fields costs a fifth of it. */
 export const MAX_COST = 40_000
 
-/** A validation rule: what the fields of each operation cost by the schema's `@cost` and `@listSize` (GQL-25). */
+/** A validation rule that bounds the cost of each operation by the schema's `@cost` and `@listSize` (GQL-25). */
 export function boundedCost(context: ValidationContext) {
   return {
     OperationDefinition(node: OperationDefinitionNode) {
@@ -58,7 +58,7 @@ function costOfFragment(
   if (!fragment) return 0
   const found = known.get(fragment)
   if (found !== undefined) return found
-  // While it is reckoned it costs nothing, so that a circle ends; another rule refuses it.
+  // A fragment costs 0 while its cost is computed, so that a cycle terminates; another rule refuses the cycle.
   known.set(fragment, 0)
   const cost = costOf(context, fragment.selectionSet, type, known)
   known.set(fragment, cost)

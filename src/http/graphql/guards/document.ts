@@ -1,12 +1,12 @@
 import { type DocumentNode, GraphQLError, Kind, parse, type SelectionSetNode, visit } from 'graphql'
 import { refuseNesting } from './nesting.ts'
 
-/** What a document may have (GQL-24). Real ones have a tenth of it, the standard introspection query 15 levels and 190 fields. */
+/** Limits of a document (GQL-24). Typical documents use a tenth of them; the standard introspection query has 15 levels and 190 fields. */
 export const LIMITS = { tokens: 10_000, depth: 20, fields: 1_000, aliases: 50, directives: 50, rootFields: 50 } as const
 
 /**
- * Reads a document and refuses one that would cost much before anything else looks at it (GQL-24): its depth and fields are counted with its
- * fragments spelled out. Throws what is told to the client.
+ * Parses a document and refuses an expensive one before anything else processes it (GQL-24). Depth and fields are counted with fragments
+ * expanded. Throws a `GraphQLError` that the client sees.
  */
 export function readDocument(text: string): DocumentNode {
   refuseNesting(text, LIMITS.tokens)
@@ -51,7 +51,10 @@ interface Extent {
 
 const NOTHING: Extent = { depth: 0, fields: 0 }
 
-/** How deep and how large the operations are. Each fragment is looked at once; one that names itself is refused later, by validation. */
+/**
+ * Computes the depth and the number of fields of all operations. Each fragment is expanded once; validation later refuses a fragment that
+ * contains itself.
+ */
 function expand(document: DocumentNode): Extent {
   const bodies = new Map(document.definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])))
   const known = new Map<string, Extent>()
@@ -69,7 +72,7 @@ function expand(document: DocumentNode): Extent {
   const fragmentOf = (name: string): Extent => {
     const found = known.get(name)
     if (found) return found
-    // While it is looked at it counts as empty, so that a circle ends.
+    // A fragment counts as empty while it is expanded, so that a cycle terminates.
     known.set(name, NOTHING)
     const body = bodies.get(name)
     const extent = body ? extentOf(body.selectionSet) : NOTHING
@@ -84,7 +87,7 @@ function expand(document: DocumentNode): Extent {
   }
 }
 
-/** Ids are texts here; clients that declare a variable as ID mean the same (GQL-12). */
+/** Replaces the type `ID` of variables by `String`: ids are strings in this schema, and some clients declare them as `ID` (GQL-12). */
 function withoutIds(document: DocumentNode): DocumentNode {
   return visit(document, {
     VariableDefinition: {

@@ -2,12 +2,12 @@ import { GraphQLError, Lexer, Source, TokenKind } from 'graphql'
 
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L])
 const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R])
-/** Brackets in brackets of one document: 20 levels of fields, and inputs of some levels more. */
+/** Deepest nesting of brackets in a document: 20 levels of fields, and inputs a few levels deeper. */
 export const MAX_NESTING = 64
 
 /**
- * Refuses brackets in brackets in brackets before anything reads the document (GQL-70): a reader calls itself for each, and the stack of one
- * that is made for it would end. Throws what is told to the client, also of a text that has no tokens.
+ * Refuses deeply nested brackets before the document is parsed (GQL-70): a recursive parser would overflow its stack. Throws a
+ * `GraphQLError` that the client sees, also for a text without valid tokens.
  */
 export function refuseNesting(text: string, maxTokens: number): void {
   const lexer = new Lexer(new Source(text))

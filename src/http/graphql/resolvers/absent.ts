@@ -3,7 +3,7 @@ import type { Resolver, Resolvers } from '../call.ts'
 
 const NOT_SUPPORTED = 'not supported'
 
-/** A mutation that clients have documents for and this plane does nothing for (GQL-20). */
+/** A mutation that some clients send and this plane does not support (GQL-20). */
 export const notSupported: Resolver = () => {
   throw new Problem('badRequest', { detail: NOT_SUPPORTED })
 }
@@ -26,7 +26,7 @@ const MUTATIONS = [
   'updateModelVersionStatus',
 ]
 
-/** Hub, models and flash: there is nothing to show, and nothing to do. */
+/** Resolvers for hub, models and flash: queries answer empty lists, mutations are not supported. */
 export const ABSENT_RESOLVERS: Resolvers = {
   Query: { listings: nothing, allAiApiPublicConfigs: nothing, myModels: nothing },
   Mutation: Object.fromEntries(MUTATIONS.map((name) => [name, notSupported])),

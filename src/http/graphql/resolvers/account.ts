@@ -15,17 +15,17 @@ import { listAllPods } from './pods.ts'
 import { listOwnTemplates } from './templates.ts'
 import { listVolumesOnce } from './volumes.ts'
 
-/** The user of the key: a name for what the account has. */
+/** The user of the key, as the parent of the account's fields. */
 interface UserSource {
   id: string
-  /** What a mutation has just written. */
+  /** The public keys that a mutation has just written. */
   pubKey?: string
 }
 
-/** Between keys, and so what clients split the text at. */
+/** Separator between public keys; clients split the text at it. */
 const BETWEEN_KEYS = '\n\n'
 
-/** `myself` and what hangs on it, and what is changed of the account itself. */
+/** `myself` with the fields below it, and the mutations of the account itself. */
 export const ACCOUNT_RESOLVERS: Resolvers = {
   Query: { myself: (_source, _args, call) => (call.isKnown ? userOf(call) : null) },
   User: {

@@ -23,7 +23,7 @@ import { type Call, once, type Resolvers } from '../call.ts'
 
 type Price = ReturnType<typeof lowestPrice>
 
-/** The catalog, which answers without a key (GQL-3). */
+/** Resolvers of the catalog, which needs no key (GQL-3). */
 export const CATALOG_RESOLVERS: Resolvers = {
   Query: {
     gpuTypes: (_, { input }, call) => gpuTypes(call, input),
@@ -65,7 +65,7 @@ async function priceOf(call: Call, typeId: string, input: LowestPriceInput): Pro
   return lowestPrice(catalog, typeId, input, await Promise.all(offers))
 }
 
-/** What is there of every type, computed once for each thing that is asked, however many types show it. */
+/** Offers of all GPU types, computed once per query even if many types show it. */
 function offered(call: Call, query: PodOfferQuery) {
   return once(call, `gpuTypes ${JSON.stringify(query)}`, () => listGpuTypes(call.ctx, query))
 }

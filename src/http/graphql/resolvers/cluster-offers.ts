@@ -4,7 +4,7 @@ import { listDataCenters } from '../../../services/catalog/fleet.ts'
 import { listGpuTypes } from '../../../services/catalog/gpus.ts'
 import { type Call, once, type Resolvers } from '../call.ts'
 
-/** What buyers of whole clusters are told of GPU types and places (GQL-62). */
+/** Fields of GPU types and data centers for buyers of whole clusters (GQL-62). */
 export const CLUSTER_OFFER_RESOLVERS: Resolvers = {
   Query: { countryCodes: (_source, _args, call) => countryCodes(call) },
   GpuType: {
@@ -13,7 +13,7 @@ export const CLUSTER_OFFER_RESOLVERS: Resolvers = {
     nodeGroupDatacenters: ({ id }: FlatGpuType, _args, call) => clusterPlaces(call, id),
   },
   LowestPrice: { countryCode: ({ input }: { input: { countryCode?: string | null } }) => input.countryCode ?? null },
-  // One that is not listed is shown to nobody.
+  // The plane shows listed data centers only.
   DataCenter: { listed: () => true },
 }
 

@@ -9,7 +9,7 @@ import type { Resolvers } from '../call.ts'
 import { checked, needed } from '../checked.ts'
 import { orNull } from '../or-null.ts'
 
-/** Clusters (GQL-41). */
+/** Resolvers of clusters (GQL-41). */
 export const CLUSTER_RESOLVERS: Resolvers = {
   User: {
     clusters: async (_source, _args, { ctx }) => (await listClusters(ctx)).map(flatCluster),

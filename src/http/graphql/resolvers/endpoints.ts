@@ -12,9 +12,9 @@ import type { Call, Resolvers } from '../call.ts'
 import { checked, mapped, needed } from '../checked.ts'
 import { listVolumesOnce } from './volumes.ts'
 
-/** GraphQL shows no addresses. */
+/** Empty base addresses: GraphQL shows no addresses of endpoints. */
 export const NOWHERE = { serverlessUrl: '', lbDomain: null }
-/** Endpoints whose workers one request tells: each is a call of its own. */
+/** Most endpoints whose workers one request lists: each needs a call of its own. */
 const MAX_WITH_WORKERS = 200
 
 interface TemplateChange {
@@ -22,7 +22,7 @@ interface TemplateChange {
   templateId?: string | null
 }
 
-/** Endpoints (GQL-22). */
+/** Resolvers of endpoints (GQL-22). */
 export const ENDPOINT_RESOLVERS: Resolvers = {
   Endpoint: {
     networkVolume: async ({ networkVolumeId }: FlatEndpoint, _, call) =>
@@ -35,7 +35,7 @@ export const ENDPOINT_RESOLVERS: Resolvers = {
       const { endpointId, templateId } = needed(input)
       const id = needed(endpointId, 'endpointId')
       const named = needed(templateId, 'templateId')
-      // Its own implicit one is what it has.
+      // The endpoint's own implicit template is the one that it already has.
       const patch = named === implicitTemplateId(id) ? {} : { templateId: named }
       return show(call, await endpoints.updateEndpoint(call.ctx, id, patch, { isBound: true }))
     },
@@ -55,12 +55,12 @@ export async function listAllEndpoints(call: Call): Promise<FlatEndpoint[]> {
   return Promise.all(configs.map((config) => show(call, config)))
 }
 
-/** One of them. */
+/** One endpoint of the account. */
 export async function readEndpoint(call: Call, id: string): Promise<FlatEndpoint> {
   return show(call, await endpoints.getEndpoint(call.ctx, id))
 }
 
-/** Makes an endpoint, or with an id changes it (GQL-22). */
+/** Creates an endpoint, or updates the one with `input.id` (GQL-22). */
 export async function saveEndpoint(call: Call, input: EndpointInput): Promise<FlatEndpoint> {
   const { ctx, key } = call
   const catalog = await loadCatalog(ctx.env)

@@ -12,7 +12,7 @@ import type { Call, Resolvers } from '../call.ts'
 import { checked, mapped, needed } from '../checked.ts'
 import { showPod } from './pods.ts'
 
-/** Names of a create's container when its client names none: it asks for this template. */
+/** The template of a CPU pod whose client names none. */
 const CPU_TEMPLATE = 'runpod-ubuntu'
 
 const ResumeCount = z.object({ gpuCount: z.number().min(1).optional() })
@@ -25,7 +25,7 @@ interface Input<Of> {
   input?: Of | null
 }
 
-/** What is done with pods (GQL-23): the verbs of v2 under the former names. */
+/** Mutations of pods (GQL-23): the verbs of v2 under the names of the older API. */
 export const POD_MUTATIONS: Resolvers = {
   Mutation: {
     podFindAndDeployOnDemand: (_, { input }: Input<DeployInput>, call) => deploy(call, needed(input), false),
@@ -59,7 +59,7 @@ async function act(call: Call, input: ActionInput, action: PodAction) {
   return acted && showPod(call, acted.pod)
 }
 
-/** A number that is none, or zero, means the GPUs that it has (GQL-37). */
+/** Starts a pod. A `gpuCount` that is absent or 0 means the GPUs that the pod has (GQL-37). */
 async function resume(call: Call, input: ActionInput) {
   const { gpuCount } = checked(ResumeCount, { gpuCount: input.gpuCount || undefined })
   const acted = await actOnPod(call.ctx, podIdOf(input), 'start', undefined, gpuCount)

@@ -11,10 +11,10 @@ import { batched } from '../batch.ts'
 import type { Call, Resolvers } from '../call.ts'
 import { orNull } from '../or-null.ts'
 
-/** Pods that are made into their views at once: a few milliseconds. */
+/** Pods that are converted in one step; a step takes a few milliseconds. */
 const AT_ONCE = 100
 
-/** Pods as they are read (GQL-13 to GQL-15). */
+/** Queries of pods (GQL-13 to GQL-15). */
 export const POD_RESOLVERS: Resolvers = {
   Query: {
     pod: async (_, { input }, call) => {
@@ -44,12 +44,15 @@ export async function listAllPods({ ctx }: Call): Promise<FlatPod[]> {
   return mapInPieces(pods, AT_ONCE, (pod) => flatPod(pod, catalog))
 }
 
-/** One pod. */
+/** Converts one pod. */
 export async function showPod({ ctx }: Call, pod: Pod): Promise<FlatPod> {
   return flatPod(pod, await loadCatalog(ctx.env))
 }
 
-/** A worker of an endpoint, which status pages look for by its pod id (GQL-76); null for who may not read it. */
+/**
+ * Returns a worker of an endpoint as a pod, because status pages look it up by its pod id (GQL-76); null for a caller without
+ * `serverless:read`.
+ */
 async function showWorker({ ctx }: Call, id: string): Promise<FlatPod | null> {
   if (!hasScope(ctx.principal.scopes, 'serverless:read')) return null
   const found = await orNull(() => findWorker(ctx, id))

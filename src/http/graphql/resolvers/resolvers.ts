@@ -10,7 +10,7 @@ import { POD_RESOLVERS } from './pods.ts'
 import { TEMPLATE_RESOLVERS } from './templates.ts'
 import { VOLUME_RESOLVERS } from './volumes.ts'
 
-/** What every field does that does more than show a member of what it is of. */
+/** All resolvers that are not plain property reads. */
 export const RESOLVERS: Resolvers = merged([
   ACCOUNT_RESOLVERS,
   POD_RESOLVERS,

@@ -28,7 +28,7 @@ const OTHERS: readonly TemplateSource[] = ['verified', 'community']
 const NewTemplate = CreateTemplateRequest.extend(templateNoteFields)
 const TemplateEdit = UpdateTemplateRequest.extend(templateNoteFields)
 
-/** Templates (GQL-22). */
+/** Resolvers of templates (GQL-22). */
 export const TEMPLATE_RESOLVERS: Resolvers = {
   Query: {
     podTemplates: async (_, { input }, call) => {
@@ -75,7 +75,7 @@ async function readTemplate({ ctx }: Call, id: string) {
   return { ...flatEndpoint(endpoint, config, ctx.principal.userId).template, id: implicitTemplateId(endpointId) }
 }
 
-/** What nobody may read without a key is not there (GQL-3). */
+/** Reads a template without a key: a template that is not public is absent (GQL-3). */
 async function readPublic({ ctx }: Call, id: string) {
   const template = await templates.findTemplate(ctx.env, ctx.principal.teamId, id)
   return template && show(template)
@@ -84,7 +84,7 @@ async function readPublic({ ctx }: Call, id: string) {
 async function saveTemplate(call: Call, input: TemplateInput) {
   const { ctx, key } = call
   if (!input.id) return show(await templates.createTemplate(ctx, checked(NewTemplate, mapped(templateBody(input))), key))
-  // Of an endpoint without a template: its own container (GQL-63).
+  // An implicit template id names the container of an endpoint without a template (GQL-63).
   const endpointId = endpointOfTemplate(input.id)
   if (endpointId !== null) return (await saveEndpoint(call, { id: endpointId, template: input })).template
   const current = needsCurrent(input) ? toTemplate(await templates.getTemplate(ctx, input.id)) : undefined

@@ -14,7 +14,7 @@ interface VolumeInput {
   dataCenterId?: string | null
 }
 
-/** Network volumes (GQL-74). */
+/** Resolvers of network volumes (GQL-74). */
 export const VOLUME_RESOLVERS: Resolvers = {
   NetworkVolume: {
     dataCenter: async ({ dataCenterId }: Flat, _, call) => {
@@ -37,19 +37,19 @@ export const VOLUME_RESOLVERS: Resolvers = {
   },
 }
 
-// The check of v2 knows the member by another name.
+// Requires `dataCenterId` here, because the schema of v2 would report it as `dataCenter`.
 function withPlace(input: VolumeInput): VolumeInput {
   return { ...input, dataCenterId: needed(input.dataCenterId, 'dataCenterId') }
 }
 
-/** What is null says nothing. */
+/** Drops members that are null, which count as absent. */
 function bodyOf({ name, size, dataCenterId }: VolumeInput): object {
   return Object.fromEntries(
     Object.entries({ name, size, dataCenter: dataCenterId }).filter(([, value]) => value !== null && value !== undefined),
   )
 }
 
-/** The network volumes of the account, read once a request. */
+/** The network volumes of the account, read once per request. */
 export function listVolumesOnce(call: Call) {
   return once(call, 'network volumes', async () => (await listVolumes(call.ctx)).map(v1Volume))
 }

@@ -25,7 +25,7 @@ const listRoute = createRoute({
   operationId: 'listAccountKeys',
   summary: 'API keys of the account, or one’s own',
   description: 'A caller without `account:write` sees only its own keys. Secrets are not shown again.',
-  // It ends nothing itself: without it a stolen key is not found (SHR-44).
+  // Listing ends nothing, but it may use the reserve: a user must be able to find a stolen key (SHR-44).
   middleware: [ENDS] as const,
   responses: { 200: ok('The keys, newest first.', ListAccountKeysResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })

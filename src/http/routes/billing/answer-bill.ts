@@ -7,12 +7,12 @@ import { inPieces } from '../../../platform/yield-thread.ts'
 import { answerInPieces, bodyInPieces } from '../../answer-in-pieces.ts'
 import type { AppEnv } from '../../app-env.ts'
 
-/** Lines that are written at once. */
+/** CSV lines that are written in one step. */
 const LINES = 1_000
 const CSV = 'text/csv'
 const JSON_TYPE = 'application/json'
 const RANGE = ['startTime', 'endTime']
-/** An interval has times of its own, beside those of its record. */
+/** Column names of intervals. An interval has its own times, in addition to those of its record. */
 const INTERVAL_COLUMNS = Object.keys(BillingInterval.shape).map((name) =>
   RANGE.includes(name) ? `interval${name[0]?.toUpperCase()}${name.slice(1)}` : name,
 )
@@ -27,7 +27,7 @@ interface Bill {
   metadata: { totals: object }
 }
 
-/** A bill as JSON, or as lines where a caller wants them (BIL-15): `owner` names their columns of the resource. */
+/** Answers with a bill as JSON, or as CSV if the caller prefers it (BIL-15); `owner` names the columns that identify the resource. */
 export async function answerBill(
   c: Context<AppEnv>,
   bill: Bill,

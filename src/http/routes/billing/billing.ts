@@ -69,7 +69,7 @@ const clustersRoute = createRoute({
   description: ABOUT,
 })
 
-/** Registers `/v2/billing` (BIL-1), as JSON or as lines (BIL-15). */
+/** Registers `/v2/billing` (BIL-1), as JSON or CSV (BIL-15). */
 export function registerBilling(app: OpenAPIHono<AppEnv>): void {
   app.openapi(billingRoute, async (c) => {
     const query = c.req.valid('query')
@@ -122,7 +122,7 @@ function routeOf<Path extends string, Query extends z.ZodObject, Answer extends 
   }
 }
 
-// JSON unless `Accept` prefers lines.
+// JSON unless `Accept` prefers CSV.
 function okOrCsv<Answer extends z.ZodType>(answer: Answer) {
   const { content, ...bill } = ok('The bill.', answer)
   return { ...bill, content: { ...content, 'text/csv': { schema: BillLines } } }

@@ -26,11 +26,11 @@ import { BEARER, operatorOkOrPlan, PLANNED_FOR_OPERATOR } from '../../openapi/re
 const common = { tags: ['Catalog'], security: BEARER }
 const itemContent = { 'application/json': { schema: CatalogItem } }
 
-/** The routes of one part of the catalog: what its ids are, and what may be said of them. */
+/** One part of the catalog: the form of its ids and the schema of its bodies. */
 interface Part<Id extends string, Body> {
   kind: CatalogKind
   path: string
-  /** In the ids of the operations. */
+  /** The noun in its operationIds. */
   noun: string
   words: string
   params: z.ZodObject<{ id: z.ZodType<Id> }>
@@ -38,7 +38,7 @@ interface Part<Id extends string, Body> {
   entry: (id: Id, body: Body) => KeyedEntry
 }
 
-/** Registers what the operator says of the catalog (CAT-15). */
+/** Registers the operator's catalog entries (CAT-15). */
 export function registerAdminCatalog(app: OpenAPIHono<AppEnv>): void {
   register(app, {
     kind: 'GPU',

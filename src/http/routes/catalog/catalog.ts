@@ -27,7 +27,7 @@ import { problemResponses } from '../../openapi/openapi-app.ts'
 import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
 
 const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id, percent-encoded.' }) })
-/** Every key reads it, whatever it may do (AUT-4). */
+/** Every key may read the catalog, whatever its scopes (AUT-4). */
 const common = { tags: ['Catalog'], security: BEARER, method: 'get' as const, 'x-scope': 'none' }
 const listProblems = problemResponses([400, 401, 403, 422, 429], RATE_HEADERS)
 const itemProblems = problemResponses([400, 401, 403, 404, 422, 429], RATE_HEADERS)

@@ -57,7 +57,7 @@ const scalingRoute = createRoute({
   responses: { 200: ok('The decisions.', ListScalingResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })
 
-/** Registers what can be read of an endpoint's workers, releases and scaling (END-13 to END-15). */
+/** Registers the workers, releases, builds and scaling decisions of an endpoint (END-13 to END-15). */
 export function registerEndpointWorkers(app: OpenAPIHono<AppEnv>): void {
   app.openapi(workersRoute, async (c) => c.json(await endpointWorkers.listWorkers(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(releasesRoute, async (c) =>

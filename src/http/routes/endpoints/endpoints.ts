@@ -144,7 +144,7 @@ async function viewer(c: AppContext): Promise<(config: EndpointConfig) => Endpoi
   return (config) => toEndpoint(catalog, config, basesOf(c))
 }
 
-/** The operator's settings, else the origin that was asked (CFG-1). */
+/** Base addresses of endpoints: the operator's settings, else the origin of the request (CFG-1). */
 function basesOf(c: AppContext): EndpointBases {
   const { serverlessUrl, lbDomain } = readSettings(c.env)
   return { serverlessUrl: (serverlessUrl ?? new URL(c.req.url).origin).replace(/\/+$/, ''), lbDomain }

@@ -27,7 +27,7 @@ const metricsRoute = createRoute({
   },
 })
 
-/** Registers the history of machines (HIS-7). */
+/** Registers the history of hosts (HIS-7). */
 export function registerHostMetrics(app: OpenAPIHono<AppEnv>): void {
   app.openapi(metricsRoute, async (c) =>
     answerTagged(c, await getHostMetrics(operatorContext(c), c.req.valid('param').id, c.req.valid('query'))),

@@ -94,7 +94,7 @@ const drainHostRoute = createRoute({
   },
 })
 
-/** Registers the machines of the operator API (AUT-4a). */
+/** Registers the hosts of the operator API (AUT-4a). */
 export function registerAdminHosts(app: OpenAPIHono<AppEnv>): void {
   app.openapi(cordonHostRoute, async (c) => {
     const { id } = c.req.valid('param')

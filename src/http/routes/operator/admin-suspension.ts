@@ -48,7 +48,7 @@ const resumeOrganizationRoute = createRoute({
   responses: answers(OrganizationSuspensionOrChangePlan),
 })
 
-/** Registers the operator's brakes (PP-214, PP-239). */
+/** Registers the suspension of accounts by the operator (PP-214, PP-239). */
 export function registerAdminSuspension(app: OpenAPIHono<AppEnv>): void {
   app.openapi(suspendUserRoute, async (c) => {
     const { id } = c.req.valid('param')

@@ -20,7 +20,7 @@ const listRoute = createRoute({
   },
 })
 
-/** Registers who waits for capacity (WHY-13). */
+/** Registers the list of workloads that wait for capacity (WHY-13). */
 export function registerWaiting(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json(await listWaiting(operatorContext(c), c.req.valid('query')), 200))
 }

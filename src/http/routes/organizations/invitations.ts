@@ -19,7 +19,7 @@ import { json, ok, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.t
 import { common, InvitationParams, ITEM_PATH, OrganizationParams, PATH } from './paths.ts'
 
 const LIST_PATH = `${ITEM_PATH}/invitations` as const
-/** A word, where the id of an organization stands: ids are longer. */
+/** A reserved word in the place of an organization's id; ids are longer. */
 const ANSWER_PATH = `${PATH}/invitations` as const
 
 const createInvitationRoute = createRoute({

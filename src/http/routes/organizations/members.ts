@@ -66,7 +66,7 @@ const removeRoute = createRoute({
   },
 })
 
-/** Registers what is done to the members of an organization (TEAM-5, TEAM-6, TEAM-10 to TEAM-12). */
+/** Registers the changes of an organization's members (TEAM-5, TEAM-6, TEAM-10 to TEAM-12). */
 export function registerOrganizationMembers(app: OpenAPIHono<AppEnv>): void {
   app.openapi(handOverRoute, async (c) => {
     const { id } = c.req.valid('param')

@@ -11,7 +11,7 @@ import { problemResponses } from '../../openapi/openapi-app.ts'
 import { BEARER, RATE_HEADERS } from '../../openapi/rest-components.ts'
 import { DOOR_CHECKS, watchedSocket } from '../../pod-doors/watched-socket.ts'
 
-/** In order of preference; a client that offers none is answered with none. */
+/** Subprotocols in order of preference; the answer to a client that offers none names none. */
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
 const SWITCHING = 101
 
