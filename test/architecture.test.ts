@@ -150,6 +150,18 @@ function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[][] 
   return circles
 }
 
+/** The folders that a file lies in, from its room downwards. */
+function foldersOf(file: string): string[] {
+  const room = roomOf(file) ?? ''
+  const inside = file.slice(room.length + 1).split('/')
+  return inside.map((_, depth) => [room, ...inside.slice(0, depth)].join('/')).filter((folder) => folder !== file)
+}
+
+/** The folder or file directly in `folder` that a path belongs to. */
+function partOf(path: string, folder: string): string {
+  return path.slice(folder.length + 1).split('/')[0] ?? ''
+}
+
 describe('rooms', () => {
   it('every source stands in one', () => {
     expect(SOURCES.filter((file) => roomOf(file) === undefined)).toEqual([])
@@ -171,6 +183,21 @@ describe('rooms', () => {
     const others = ['test', 'bench', 'scripts'].flatMap(listFiles)
     const graph = new Map([...GRAPH, ...others.map((file) => [file, importsOf(file)] as const)])
     expect(findCircles(graph)).toEqual([])
+  })
+
+  it('no two folders of a room import each other, and no folder and a file beside it', () => {
+    // Each folder of a room is one level: its folders and its loose files, with what any file below them imports of another.
+    const folders = new Set(SOURCES.flatMap((file) => foldersOf(file)))
+    const knots = [...folders].flatMap((folder) => {
+      const graph = new Map<string, string[]>()
+      for (const file of SOURCES.filter((path) => isIn(path, folder))) {
+        const from = partOf(file, folder)
+        const reached = (GRAPH.get(file) ?? []).filter((target) => isIn(target, folder)).map((target) => partOf(target, folder))
+        graph.set(from, [...(graph.get(from) ?? []), ...reached.filter((part) => part !== from)])
+      }
+      return findCircles(graph).map((parts) => `${folder}: ${parts.join(', ')}`)
+    })
+    expect(knots).toEqual([])
   })
 
   it('the search for circles finds them', () => {
