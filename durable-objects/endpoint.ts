@@ -44,7 +44,10 @@ import { PlaneObject } from './plane-object.ts'
 
 const ALARM_RETRY_MS = 1_000
 
-/** One Serverless endpoint: its queue, leases, results and workers. A shell; decisions are in src/domain and src/queue, rows in ./endpoint/store. */
+/**
+ * One Serverless endpoint: its queue, leases, results and workers. A thin shell; decisions are in src/domain and src/queue, rows in
+ * ./endpoint/store.
+ */
 export class EndpointObject extends PlaneObject implements EndpointRpc {
   readonly core: EndpointCore
 
@@ -53,7 +56,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     this.core = new EndpointCore(ctx, env, this.timers, performEffects)
   }
 
-  /** Job API and worker protocol. The Worker has checked the key and that the endpoint is the caller's. */
+  /** Job API and worker protocol. The Worker has already checked the key and that the caller owns the endpoint. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url)
     if (isSlotCall(url)) {
@@ -78,51 +81,51 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     return plainCall(this.core, 'status', caller, () => plainStatus(this.core, jobId))
   }
 
-  /** `job-done` with a small body (adr/0010). What cannot be applied is ignored (WRK-18). */
+  /** `job-done` with a small body (adr/0010). A result that does not apply is ignored (WRK-18). */
   async done(endpointId: string, jobId: string, from: Sender, body: string): Promise<void> {
     if (await this.adopted(endpointId)) await takeResultText(this.core, jobId, from, body)
   }
 
-  /** Takes over a configuration; an older revision than the known one changes nothing. */
+  /** Adopts a configuration; one older than the stored revision is ignored. */
   async configure(config: EndpointConfig): Promise<void> {
-    // One that comes after the end of its endpoint must not begin another.
+    // A configuration that arrives after the endpoint was deleted must not create the object's rows again.
     if (!this.core.isStored && !(await isLiveEndpoint(openDatabase(this.env.DB), config.id))) return
     await this.core.transact((tx) => takeConfig(tx, config))
   }
 
-  /** END-1: ends all workers and cancels all jobs. */
+  /** END-1: stops all workers and cancels all jobs. */
   async destroy(): Promise<void> {
     await this.core.transact(deleteEndpoint)
     await cancelQueued(this.core)
   }
 
-  /** PP-208: the endpoint's row says that it is deleted. What is under way keeps its rows until it is over. */
+  /** PP-208: deletes the object's data once the endpoint's row is marked deleted. Jobs in progress retain their rows until they end. */
   async forget(): Promise<void> {
     await this.core.forget()
   }
 
-  /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */
+  /** Applies a host's report about one of this endpoint's workers. Duplicate and late reports are harmless. */
   async workloadReport(report: WorkloadReport): Promise<void> {
     await this.core.transact((tx) => applyWorkloadReport(tx, report))
   }
 
-  /** What has become of the machine on which some workers of this endpoint are. */
+  /** Applies an event of a host to the workers of this endpoint that it runs. */
   async hostChanged(workerIds: string[], event: HostEvent): Promise<void> {
     await this.core.transact((tx) => applyHostEvent(tx, workerIds, event))
   }
 
-  /** The workers that take part in something (END-13), from the rows that `/health` counts. */
+  /** The active workers (END-13), from the rows that `/health` counts. */
   async workers(): Promise<ActiveWorker[]> {
     if (!this.core.isStored) return []
     return activeWorkers(this.core.state.workers.all(), occupiedWorkers(this.core.state))
   }
 
-  /** What hangs on the endpoint at this moment (DRY-3). */
+  /** Impact of a change to the endpoint at this moment (DRY-3). */
   async stake(): Promise<EndpointStake> {
     return this.core.isStored ? stakeOf(this.core.state, this.core.now()) : NO_STAKE
   }
 
-  /** Decisions of the scaler that changed something, newest first. */
+  /** Decisions of the scaler that changed the number of workers, newest first. */
   async decisions(): Promise<DecisionRecord[]> {
     if (!this.core.isStored) return []
     return this.core.state.decisions.newest(MAX_DECISIONS)
@@ -132,37 +135,40 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     return readQueueFacts(this.core)
   }
 
-  /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */
+  /** Capacity may be free on some host. False when no worker of this endpoint waits for capacity. */
   async capacityAppeared(): Promise<boolean> {
     return this.core.isStored && placeThrottled(this.core)
   }
 
-  /** Somebody looks for room (PP-180): what this endpoint holds. Who asks is told when more of it may go (PP-182). */
+  /**
+   * A workload needs capacity (PP-180): returns the capacity that this endpoint could free. The asker is notified when more becomes free
+   * (PP-182).
+   */
   async askRoom(asker: RoomAsker): Promise<RoomOffer> {
     return this.core.transact((tx) => askRoom(tx, asker))
   }
 
-  /** Sends idle workers away to make room, all of them or none. */
+  /** Stops idle workers to free capacity, all of the order or none. */
   async giveWay(order: GiveWayOrder): Promise<boolean> {
     return this.core.transact((tx) => giveWay(tx, order))
   }
 
-  /** Whether the endpoint has this worker, in whatever state, or had it while its log may still be there (PP-194). */
+  /** Whether the endpoint has this worker, in any state, or had it within the time that its log is retained (PP-194). */
   async recallWorker(workerId: string): Promise<'present' | 'former' | null> {
     return this.core.isStored ? this.core.state.workers.recall(workerId) : null
   }
 
-  /** JL-14. */
+  /** Worker lifetimes for the log of a job or of the endpoint (JL-14). */
   async workerSpans(jobId: string | null): Promise<WorkerSpan[] | null> {
     return this.core.isStored ? workerSpans(this.core, jobId) : []
   }
 
-  /** On which host a worker is or was; null: on none, or that is not known any more. */
+  /** Host on which a worker runs or ran; null when it has none or the host is not known any more. */
   async hostOfWorker(workerId: string): Promise<string | null> {
     return this.core.isStored ? this.core.state.workers.lives.hostOf(workerId) : null
   }
 
-  /** What the endpoint had over time, and what workers became (HIS-21). */
+  /** Worker counts over time and worker state changes (HIS-21). */
   async readTimeline(steps: Steps, untilMs: number, limit: number): Promise<EndpointHistory> {
     if (!this.core.isStored) return { counts: countSeries([], steps, this.core.now()), changes: [] }
     const { timeline } = this.core.state
@@ -174,27 +180,27 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     }
   }
 
-  /** A request to a worker is over. */
+  /** Releases the slot of a finished request. */
   async releaseSlot(slot: SlotRef, isReached: boolean): Promise<void> {
     if (this.core.isStored) this.core.slots.release(slot, isReached)
   }
 
-  /** Whatever was to hold this place never reached a tunnel, as far as its caller knows. */
+  /** Releases a slot whose request never reached a tunnel, as far as its caller knows. */
   async giveBackSlot(lease: string): Promise<void> {
     if (this.core.isStored) this.core.slots.giveBack(lease)
   }
 
-  /** Whoever carries these requests still does. */
+  /** Extends the slots of requests that a tunnel still carries. */
   async renewSlots(slots: SlotRef[]): Promise<void> {
     if (this.core.isStored) this.core.slots.renew(slots)
   }
 
-  /** PP-214: the operator suspends the account, or ends that. */
+  /** PP-214: the operator suspends the account, or lifts the suspension. */
   async suspend(isSuspended: boolean): Promise<void> {
     await this.core.transact((tx) => suspendEndpoint(tx, isSuspended))
   }
 
-  /** Seals anew what the object keeps under a former secret, or under none (PP-213). */
+  /** Reseals values that are stored under a previous secret or in plain text (PP-213). */
   async reseal(): Promise<void> {
     const config = this.core.config()
     if (config) await this.core.transact(() => this.core.state.meta.setConfig(config))
@@ -204,13 +210,13 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     try {
       await this.core.wake()
     } catch (error) {
-      // The platform gives up on an alarm that keeps failing; a new one keeps the deadlines alive.
+      // The platform gives up on an alarm that fails repeatedly; a new one keeps the deadlines alive.
       logEvent('error', 'endpoint alarm failed', { error: String(error) })
       await this.ctx.storage.setAlarm(Date.now() + ALARM_RETRY_MS)
     }
   }
 
-  // D1 owns the configuration; the copy here may be missing when the push after the insert was lost.
+  // D1 owns the configuration; the object has no copy when the push after the insert was lost.
   private async adopted(endpointId: string): Promise<boolean> {
     if (this.core.config()) return true
     if (this.core.isStored && this.core.state.meta.deleted()) return false
@@ -222,7 +228,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   private async refuseUnknown(call: JobCall, request: Request): Promise<Response> {
     if (call.operation === 'openai') return refusal('notFound', 'endpoint not found')
     if (call.route.caller === 'client') return endpointNotFound()
-    // WRK-18: posts and pings are answered 200 whatever became of their job; only polls are told to slow down.
+    // WRK-18: posts and pings are answered 200 whatever the state of their job; only polls get a 429.
     if (isPoll(call)) return problemReply('rateLimited', 'the endpoint does not exist any more', { 'retry-after': '5' })
     await passOver(request, call.endpointId)
     return jsonReply('{}')

@@ -1,10 +1,10 @@
 import { LEASE_INTERVALS } from '../../src/domain/job/job.ts'
 import type { MetaValues } from '../../src/queue/state.ts'
 
-/** How early it may be, in ping intervals: one less than a lease lasts. */
+/** Largest lead of the alarm over the next deadline, in ping intervals: one less than the length of a lease. */
 const EARLY_INTERVALS = LEASE_INTERVALS - 1
 
-/** The one alarm of an endpoint. Deadline columns are the truth; the alarm only makes sure somebody looks. */
+/** The single alarm of an endpoint. Deadline columns are authoritative; the alarm only makes sure that they are checked. */
 export class Alarm {
   private readonly storage: Pick<DurableObjectStorage, 'setAlarm' | 'deleteAlarm'>
   private readonly meta: Pick<MetaValues, 'alarmAtMs' | 'setAlarmAtMs'>
@@ -20,7 +20,7 @@ export class Alarm {
     this.pingIntervalMs = pingIntervalMs
   }
 
-  /** Sets the alarm for the next deadline, or takes it away. Called at the end of every commit, so no change can leave it stale. */
+  /** Sets the alarm for the next deadline, or deletes it. Called at the end of every commit, so that no change leaves it stale. */
   arm(dueAtMs: number | null, nowMs: number): void {
     const armed = this.meta.alarmAtMs()
     if (dueAtMs === null) {
@@ -30,14 +30,14 @@ export class Alarm {
       return
     }
     const atMs = Math.max(nowMs + 1, dueAtMs)
-    // Moving it with every ping would cost a write each (LSE-24). It is moved before it comes: one that a busy machine lets fire late would
-    // read as an absence of the plane (PP-13).
+    // Moving the alarm with every ping would cost a write each (LSE-24). It is moved before it fires, because an alarm that fires late on a
+    // busy machine would count as an absence of the plane (PP-13).
     if (armed !== null && armed > nowMs && armed <= atMs && atMs - armed < EARLY_INTERVALS * this.pingIntervalMs) return
     this.meta.setAlarmAtMs(atMs)
     void this.storage.setAlarm(atMs)
   }
 
-  /** The alarm fired and is no longer set. */
+  /** Records that the alarm fired and is not set any more. */
   fired(): void {
     this.meta.setAlarmAtMs(null)
   }

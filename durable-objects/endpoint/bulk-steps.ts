@@ -4,12 +4,12 @@ import type { Tx } from '../../src/queue/tx.ts'
 import type { Bulk, BulkWant } from './store/jobs/bulk-store.ts'
 import type { SqlState } from './store/sql-state.ts'
 
-/** Jobs of one step: a commit of a few milliseconds, so that others have their turn in between. */
+/** Jobs per step: a commit of a few milliseconds, so that other calls run in between. */
 export const STEP_JOBS = 200
-/** Of those that are skipped so many are named. */
+/** Largest number of skipped jobs that are named. */
 const NAMED_LEFT = 20
 
-/** One step of the oldest that goes on. Called when the alarm fires. */
+/** Runs one step of the oldest running bulk change. Called when the alarm fires. */
 export function stepBulks(state: SqlState, tx: Tx): void {
   const [bulk] = state.bulks.running()
   if (!bulk) return

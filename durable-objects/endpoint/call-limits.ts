@@ -2,14 +2,14 @@ import type { LimitBucket } from '../../src/contract/jobs/job-routes.ts'
 import { describeRefusal, type JobLimitSettings, judgeCall, type Spending, windowOf } from '../../src/domain/job/limits.ts'
 import type { Refused } from '../../src/queue/accept.ts'
 
-/** A slot, or why there is none. */
+/** A concurrency slot, or the refusal. */
 export type Entry = { release: () => void; refusal?: never } | { refusal: Refused }
 
-/** Entries kept before those that no longer matter are swept out. */
+/** Number of entries above which stale ones are removed. */
 const SWEEP_ABOVE = 1_000
 
 /**
- * Rate windows and concurrency slots of an endpoint's callers. In memory only: an object that restarts has no call under way, and a
+ * Rate windows and concurrency slots of an endpoint's callers. In memory only: an object that restarts has no call in progress, and a
  * window lasts ten seconds.
  */
 export class CallLimits {
@@ -22,8 +22,8 @@ export class CallLimits {
   }
 
   /**
-   * Takes a slot for a call, to be given back by `release`; beyond its user's limits there is the 429 to answer instead (LIM-1).
-   * `runningWorkers` is asked only by a call above the base limits.
+   * Takes a slot for a call, to be released by `release`; returns the 429 refusal beyond the user's limits (LIM-1). `runningWorkers` is
+   * called only for a call above the base limits.
    */
   enter(bucket: LimitBucket, userId: string, nowMs: number, runningWorkers: () => number): Entry {
     const spending = this.spendingOf(`${bucket} ${userId}`, nowMs)
@@ -39,7 +39,7 @@ export class CallLimits {
     return { release: once(() => spending.active--) }
   }
 
-  /** Calls of a user that are under way. */
+  /** Calls of a user that are in progress. */
   activeCalls(bucket: LimitBucket, userId: string): number {
     return this.spendings.get(`${bucket} ${userId}`)?.active ?? 0
   }
@@ -63,7 +63,7 @@ export class CallLimits {
   private sweep(window: number): void {
     if (this.spendings.size < this.sweepAt) return
     for (const [key, spending] of this.spendings) if (spending.active === 0 && spending.window !== window) this.spendings.delete(key)
-    // Callers that are all active are many, but real; looking at each of them again for every newcomer would be quadratic.
+    // All entries may belong to active callers; scanning them again for every new caller would be quadratic.
     this.sweepAt = Math.max(SWEEP_ABOVE, 2 * this.spendings.size)
   }
 }
@@ -76,7 +76,7 @@ function once(action: () => void): () => void {
   }
 }
 
-/** Gives a slot back at the end of a response, which for an event stream is the end of its body, or when the client has `left`. */
+/** Releases a slot at the end of a response: for an event stream at the end of its body, or when the client disconnects (`left`). */
 export async function holdToEnd(release: () => void, call: () => Promise<Response>, left: AbortSignal | null = null): Promise<Response> {
   try {
     return releaseAtEnd(await call(), release, left)
@@ -92,13 +92,13 @@ function releaseAtEnd(response: Response, release: () => void, left: AbortSignal
     release()
     return response
   }
-  // Of a body that is full when its reader goes, neither a read nor a cancellation ever tells.
+  // When a reader disconnects from a body whose buffer is full, neither a read nor a cancellation reports it.
   if (left?.aborted) release()
   left?.addEventListener('abort', release, { once: true })
   return new Response(watchEnd(response.body, release), response)
 }
 
-/** The same bytes; `ended` is called when they are over, broken off, or nobody reads them any more. */
+/** Passes the bytes on; calls `ended` when the body ends, fails or is cancelled. */
 function watchEnd(body: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream<Uint8Array>({

@@ -7,28 +7,28 @@ interface PendingOperation {
   reject: (error: unknown) => void
 }
 
-/** What stands around the operations of a commit. */
+/** Hooks around the operations of a commit. */
 export interface CommitFrame<End> {
   storage: Pick<DurableObjectStorage, 'transactionSync'>
-  /** What one operation, or an end of the frame, works with. */
+  /** The transaction handle for one operation, or for `begin` and `end`. */
   open(effects: Effects): Tx
-  /** Inside the transaction, before the operations. */
+  /** Runs inside the transaction, before the operations. */
   begin(tx: Tx): void
-  /** Inside the transaction, after them. */
+  /** Runs inside the transaction, after the operations. */
   end(tx: Tx): End
-  /** Once all of it is durable. */
+  /** Runs after the transaction. */
   perform(effects: Effects, end: End): void
-  /** Where memory is before an operation. */
+  /** Mark of the state in memory before an operation. */
   mark(): number
-  /** Rows were rolled back to where they were at a mark, and so is what memory knows. */
+  /** Restores the state in memory after a rollback of the rows to this mark. */
   reload(mark: number): void
-  /** The same of the whole transaction, which is over. */
+  /** Restores the state in memory after a rollback of the whole transaction. */
   abandon(): void
 }
 
 /**
- * The only way to change the rows of an object: operations that arrive together commit together (one flush for many), each in a savepoint
- * of its own so that a failing one undoes only itself; replies leave after the commit (adr/0002).
+ * The only way to change the rows of an object. Operations that arrive together commit together (one flush for many), each in its own
+ * savepoint, so that a failing one rolls back only itself. Replies leave after the commit (adr/0002).
  */
 export class GroupCommit<End> {
   private readonly frame: CommitFrame<End>
@@ -39,7 +39,7 @@ export class GroupCommit<End> {
     this.frame = frame
   }
 
-  /** Runs one operation in the next commit. Its result arrives once the commit is done; its throw undoes only itself. */
+  /** Runs one operation in the next commit. Resolves after the commit; an operation that throws rolls back only itself. */
   transact<T>(run: (tx: Tx) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.pending.push({ run, resolve: resolve as (value: unknown) => void, reject })

@@ -26,10 +26,10 @@ import { SLOT_LEASE_MS, Slots } from './slots.ts'
 import { StorageGrant } from './storage-grant.ts'
 import { SqlState } from './store/sql-state.ts'
 
-/** When an object without a live endpoint is looked at, so that nothing stays stored for it. */
+/** Delay before an object without a live endpoint deletes its storage. */
 const FORGET_AFTER_MS = 60_000
 
-/** What works with the rows of an object. */
+/** Components that use the rows of an object. */
 interface Opened {
   state: SqlState
   outbox: Outbox
@@ -38,12 +38,12 @@ interface Opened {
   notes: QueueNotes
 }
 
-/** What follows a commit. */
+/** Effects performed after a commit. */
 export type AfterCommit = (core: EndpointCore, effects: Effects, end: CommitEnd) => void
 
 /**
- * An endpoint at work: its rows, those who wait, its one alarm, and `transact`, the only way to change any of it. The tables are made when
- * something is to be stored: an object whose endpoint is deleted stores nothing, whoever asks it.
+ * State of a live endpoint: its rows, waiting requests, its single alarm, and `transact`, the only way to change them. Tables are created
+ * on the first write: an object whose endpoint is deleted stores nothing, whichever call reaches it.
  */
 export class EndpointCore {
   readonly ctx: DurableObjectState
@@ -55,22 +55,25 @@ export class EndpointCore {
   readonly parking: Parking
   readonly slots: Slots
   readonly limits: CallLimits
-  /** Workers with an outside call (placement, removal) under way. */
+  /** Workers with an external call (placement, removal) in progress. */
   readonly inFlight = new Set<string>()
-  /** Rises with every word of new capacity: a placement that was under way meanwhile looks again at once. */
+  /** Count of notices of new capacity: a placement that a notice overtakes is retried at once. */
   capacityNews = 0
-  /** Milliseconds since the epoch; tests set their own clock. */
+  /** Milliseconds since the epoch; tests replace the clock. */
   now: () => number = () => this.timers.look()
-  /** How long an event stream may be silent before it sends a comment (OAI-6), milliseconds; tests shorten it. */
+  /** Silence after which an event stream sends a comment (OAI-6), milliseconds; tests shorten it. */
   keepaliveMs = 5_000
-  /** How long a request waits for a worker (LB-6), milliseconds; tests shorten it. */
+  /** Time that a request waits for a worker (LB-6), milliseconds; null: the default. Tests set it. */
   waitMs: number | null = null
   private readonly commits: GroupCommit<CommitEnd>
   private opened: Opened | null = null
-  /** When to decide about workers again is kept in memory only, so the first commit after a start decides anew. */
+  /**
+   * Whether a commit has run since the object started. The time of the next scaling decision is only in memory, so the first commit decides
+   * again.
+   */
   private planned = false
   private scaleAtMs: number | null = null
-  /** By how much the clock was set, until the deadlines have been moved by it. */
+  /** Clock steps, in milliseconds, that the deadlines are still to be moved by. */
   private stepMs = 0
 
   constructor(ctx: DurableObjectState, env: Env, timers: Timers, afterCommit: AfterCommit) {
@@ -119,7 +122,7 @@ export class EndpointCore {
     return this.reading().audit
   }
 
-  /** Runs one operation in the next commit. Its result arrives once the commit is done; its throw undoes only itself. */
+  /** Runs one operation in the next commit. Resolves after the commit; an operation that throws rolls back only itself. */
   transact<T>(run: (tx: Tx) => T): Promise<T> {
     this.open()
     return this.commits.transact(run)
@@ -129,7 +132,7 @@ export class EndpointCore {
     return this.opened && liveConfig(this.opened.state)
   }
 
-  /** Finds a job by its id, applying whatever time has done to it since: deadline columns are the truth, alarms only a reminder. */
+  /** Finds a job by its id after applying due transitions: deadline columns are authoritative, alarms only a reminder. */
   async findJob(jobId: string): Promise<Job | null> {
     const job = peekJob(this.state, jobId)
     if (!job || applyTime(job, this.now()).kind === 'none') return job
@@ -137,12 +140,12 @@ export class EndpointCore {
     return peekJob(this.state, jobId)
   }
 
-  /** STA-2: why jobs of one priority wait. */
+  /** STA-2: the reason why jobs of this priority wait. */
   queueNote(lowPriority: boolean): QueueNote | undefined {
     return this.reading().notes.of(lowPriority)
   }
 
-  /** The alarm has fired: what is due, and storage that is not needed any more goes back. */
+  /** Handles a fired alarm: applies due transitions, runs a step of a bulk change and returns storage that is not needed. */
   async wake(): Promise<void> {
     if (!this.isStored) return
     await this.transact((tx) => {
@@ -155,8 +158,8 @@ export class EndpointCore {
   }
 
   /**
-   * PP-208: of an object whose endpoint is deleted, or never was, all goes as soon as nothing of it is under way. Not before D1 says so: until
-   * then the object alone knows that a deletion has begun.
+   * PP-208: deletes all storage of an object whose endpoint is deleted or never existed, once nothing is in progress. Requires that D1
+   * confirms it: until then only the object's rows record that a deletion has begun.
    */
   async forget(): Promise<void> {
     if (!this.isForgettable() || (await isKnown(this.env, this.state)) || !this.isForgettable()) return
@@ -172,16 +175,16 @@ export class EndpointCore {
     return this.config() === null && hasNothing(this.opened.state)
   }
 
-  /** Every deadline that has passed. */
+  /** Applies every transition that is due. */
   settleDue(tx: Tx): void {
     this.open().alarm.fired()
     settleDue(tx)
   }
 
-  /** When the object is to be woken; null: not at all. */
+  /** Time of the alarm; null when none is set. */
   readonly wakeAtMs = () => this.opened?.state.meta.alarmAtMs() ?? null
 
-  /** The clock was set (CLK-3, CLK-4). Absorbed although nothing else happens, and the alarm with it. */
+  /** The clock was set (CLK-3, CLK-4): an empty commit moves the deadlines and the alarm. */
   stepped(stepMs: number): void {
     if (!this.planned) return
     this.stepMs += stepMs
@@ -218,7 +221,7 @@ export class EndpointCore {
     return end
   }
 
-  // Who was under way when all was deleted finds empty tables, which go again.
+  // A call that was in progress during the deletion finds empty tables; the alarm deletes them again.
   private reading(): Opened {
     if (this.opened) return this.opened
     void this.ctx.storage.setAlarm(this.now() + FORGET_AFTER_MS)

@@ -1,11 +1,11 @@
 import { EVENT_STREAM_HEADERS } from '../../src/domain/text/sse.ts'
 
-/** Chunks are read for the reader in portions of about this size: hundreds of readers may hold one each. */
+/** Approximate size of the portions in which chunks are read, because hundreds of readers may hold one each. */
 export const PORTION_BYTES = 256 * 1024
 
 /**
- * A `text/event-stream` reply. `next` is asked for more only when the reader has room, and ends the reply with null; `leave` is called
- * once, when the reader goes before the end. So a slow reader holds back the reading of rows, not memory.
+ * A `text/event-stream` reply. `next` is called only when the reader has room, and ends the reply by returning null; `leave` is called once
+ * if the reader disconnects before the end. A slow reader thus delays reads of rows instead of filling memory.
  */
 export function eventReply(request: Request, next: () => Promise<string | null>, leave: () => void): Response {
   const encoder = new TextEncoder()
@@ -19,7 +19,7 @@ export function eventReply(request: Request, next: () => Promise<string | null>,
     end()
     leave()
   }
-  // A reset connection shows here, also while nothing is being written; a closed one only fails the next write, which cancels the stream.
+  // A reset connection aborts the signal even while nothing is written; a closed one only fails the next write, which cancels the stream.
   request.signal.addEventListener('abort', left)
   const body = new ReadableStream<Uint8Array>(
     {

@@ -3,14 +3,14 @@ import { isLiveEndpoint } from '../../src/db/endpoints/endpoint-config.ts'
 import type { Env } from '../../src/env.ts'
 import type { SqlState } from './store/sql-state.ts'
 
-/** PP-208: whether nothing of an endpoint that has no configuration any more is under way. */
+/** PP-208: whether nothing is in progress for an endpoint that has no configuration any more. */
 export function hasNothing({ jobs, workers, meta, outbox }: SqlState): boolean {
-  // A row among those that wait for capacity is taken out first.
+  // The endpoint's row in the list of capacity waiters must be removed first.
   if (meta.waitsForCapacity() || (meta.suspended() && !meta.deleted())) return false
   return jobs.queuedNormal + jobs.queuedLow + jobs.inProgress === 0 && workers.all().length === 0 && outbox.size === 0
 }
 
-/** Whether D1 has the endpoint: until it says otherwise, its object alone knows that a deletion has begun. */
+/** Whether D1 has the endpoint as live: while it does, only the object's rows record that a deletion has begun. */
 export async function isKnown(env: Env, { meta }: SqlState): Promise<boolean> {
   const endpointId = meta.endpointId()
   return endpointId !== null && (await isLiveEndpoint(openDatabase(env.DB), endpointId))

@@ -12,13 +12,13 @@ import type { Tx } from '../../src/queue/tx.ts'
 import type { OutboxRow } from './store/outbox-store.ts'
 import type { SqlState } from './store/sql-state.ts'
 
-/** Handed over at a time. */
+/** Notifications handed over in parallel. */
 const BATCH = 8
-/** When a hand-over that nobody finished is looked at again: the object may have gone away in the middle. */
+/** Delay before an unfinished hand-over is checked again: the object may have been evicted in the middle of it. */
 const GUARD_MS = 5_000
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 60_000
-/** Notifications that are shown of one job: one for each time that it ended. */
+/** Largest number of notifications shown per job: one for each time that it ended. */
 const MAX_SHOWN = 20
 
 interface OutboxDeps {
@@ -28,7 +28,7 @@ interface OutboxDeps {
   transact: <T>(run: (tx: Tx) => T) => Promise<T>
 }
 
-/** Brings notifications of jobs that are over to the team's webhook sender. */
+/** Hands notifications of ended jobs over to the team's webhook sender. */
 export class Outbox {
   private readonly deps: OutboxDeps
   private draining = false
@@ -39,14 +39,14 @@ export class Outbox {
     this.deps = deps
   }
 
-  /** When to look again although nothing happens; null when nothing waits. */
+  /** Next time to call `drain` even without new rows, in milliseconds since the epoch; null when the outbox is empty. */
   dueAtMs(nowMs: number): number | null {
     if (this.deps.state.outbox.size === 0) return null
     const notBeforeMs = believable(this.notBeforeMs, nowMs, LONGEST_RETRY_MS)
     return notBeforeMs > nowMs ? notBeforeMs : nowMs + GUARD_MS
   }
 
-  /** Hands over what waits, unless that is under way or was refused a moment ago. Never throws. */
+  /** Hands over pending notifications, unless a drain is running or in backoff. Never throws. */
   async drain(): Promise<void> {
     if (this.deps.state.outbox.size === 0 || this.draining || this.isToWait()) return
     this.draining = true
@@ -59,7 +59,7 @@ export class Outbox {
     }
   }
 
-  /** Gives one notification to the team's sender; true once it is durable there. */
+  /** Hands one notification over to the team's sender; true once it is durable there. */
   async handOver(row: OutboxRow): Promise<boolean> {
     const { env, state } = this.deps
     const config = state.meta.config()
@@ -96,7 +96,7 @@ export class Outbox {
     return nowMs < believable(this.notBeforeMs, nowMs, LONGEST_RETRY_MS)
   }
 
-  /** False when nothing is left, or when the sender did not take everything. */
+  /** False when nothing is left, or when the sender did not accept the whole batch. */
   private async drainBatch(): Promise<boolean> {
     const { state, now, transact } = this.deps
     const batch = state.outbox.first(BATCH)
@@ -104,7 +104,7 @@ export class Outbox {
     const done = batch.filter((_, index) => taken[index])
     this.failures = done.length === batch.length ? 0 : this.failures + 1
     this.notBeforeMs = this.failures === 0 ? 0 : now() + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.failures - 1))
-    // Also when there is nothing to remove: the commit sets the alarm for the next try.
+    // Also when there is nothing to remove, because the commit sets the alarm for the next try.
     await transact(() => state.outbox.remove(done))
     return this.failures === 0 && state.outbox.size > 0
   }

@@ -3,18 +3,18 @@ import type { OpenTake } from '../../src/queue/state.ts'
 import type { Timers } from '../clock/timers.ts'
 
 /**
- * Requests that wait: takes, stop polls and clients that wait for a job. A cache of rows and nothing more: when the object restarts, the
- * connections are gone and their callers ask again.
+ * Waiting requests: takes, stop polls and clients that wait for a job. In memory only: when the object restarts, the connections are gone
+ * and the callers repeat the request.
  */
 
 export interface ParkedTake extends OpenTake {
   /** job-take-batch answers an array (WRK-11). */
   batch: boolean
-  /** Ends the request: with jobs as JSON text, or null for "nothing" (204). */
+  /** Ends the request: with jobs as JSON text, or with null for "nothing" (204). */
   answer: (body: string | null) => void
 }
 
-/** Why a stop poll looks again, or gives up. */
+/** Why a stop poll ends: to read the stop requests again, or because a newer poll replaced it. */
 export type StopPollOutcome = 'woken' | 'displaced'
 
 export class Parking {
@@ -31,18 +31,21 @@ export class Parking {
     return [...this.takes.values()]
   }
 
-  /** A worker has one take open at a time; a second one means that the first connection is dead. */
+  /**
+   * Parks a worker's take. A worker has one open take at a time; a second one means that the first connection is dead, so the first is
+   * answered.
+   */
   parkTake(take: ParkedTake): void {
     this.releaseTake(take.workerId)
     this.takes.set(take.workerId, take)
   }
 
-  /** Removes a take without answering it, if it is still the open one. */
+  /** Removes a take without an answer, if it is still the open one. */
   dropTake(take: ParkedTake): void {
     if (this.takes.get(take.workerId) === take) this.takes.delete(take.workerId)
   }
 
-  /** Removes a take to answer it; null when it is no longer the open one. */
+  /** Removes a take in order to answer it; null when it is not the open one any more. */
   claimTake(open: OpenTake): ParkedTake | null {
     const take = this.takes.get(open.workerId)
     if (take !== open) return null
@@ -57,7 +60,7 @@ export class Parking {
     take?.answer(null)
   }
 
-  /** Waits until the worker has something to stop, until the time is over, or until a newer poll displaces this one. */
+  /** Waits until the worker has a job to stop, the time is over, or a newer poll displaces this one. */
   waitForStop(workerId: string, waitMs: number, signal: AbortSignal): Promise<StopPollOutcome> {
     this.stopPolls.get(workerId)?.('displaced')
     return new Promise((resolve) => {
@@ -78,7 +81,9 @@ export class Parking {
     this.stopPolls.get(workerId)?.('woken')
   }
 
-  /** Resolves when something about the job changed, after `waitMs`, or when the client left: with the job when its ttl has deleted it. */
+  /**
+   * Resolves when the job changes, after `waitMs`, or when the client disconnects; with the job if its ttl has deleted it, else with null.
+   */
   waitForJob(seq: number, waitMs: number, signal: AbortSignal | null): Promise<Job | null> {
     return new Promise((resolve) => {
       const waiters = this.jobWaiters.get(seq) ?? new Set()
@@ -97,7 +102,7 @@ export class Parking {
     })
   }
 
-  /** Jobs that somebody waits for. */
+  /** Number of jobs that requests wait for. */
   get waitingJobs(): number {
     return this.jobWaiters.size
   }

@@ -3,9 +3,9 @@ import { Problem, type ProblemKey } from '../../src/contract/problems.ts'
 import { announcedBytes } from '../../src/domain/text/body-length.ts'
 import { type PlainReply, toResponse } from '../../src/objects/plain-reply.ts'
 
-/** Replies of the job API: always JSON, 200 exactly on success (API-2, API-3). */
+/** Replies of the job API: always JSON, and 200 only on success (API-2, API-3). */
 
-/** A 200 that says something in its headers. */
+/** A 200 reply with headers. */
 export function plainJson(body: string, headers: Record<string, string>): PlainReply {
   return { status: 200, body, headers: { 'content-type': 'application/json', ...headers } }
 }
@@ -29,15 +29,15 @@ export function endpointNotFound(): Response {
   return problemReply('notFound', 'endpoint not found')
 }
 
-/** 204, "no job": the worker asks again at once. */
+/** 204, "no job": the worker polls again at once. */
 export function nothing(): Response {
   return new Response(null, { status: 204 })
 }
 
-/** Body text up to a bound, or null when it is larger. Reading stops there, so a sender cannot fill the object's memory. */
+/** Body text up to a limit; null when it is larger. Reading stops there, so that a sender cannot fill the object's memory. */
 export async function readText(request: Request, maxBytes: number): Promise<string | null> {
   if (!request.body) return ''
-  // Worker SDKs send JSON under a form content type (WRK-5), so the bytes are decoded here, whatever the type says.
+  // Worker SDKs send JSON under a form content type (WRK-5), so the bytes are decoded here, whatever the content type.
   const decoder = new TextDecoder('utf-8')
   const announced = announcedBytes(request.headers)
   if (announced !== null && announced <= maxBytes) {

@@ -12,7 +12,7 @@ import { MAX_WAITING } from './slots.ts'
 const RETRY_AFTER = { 'retry-after': '10' }
 const NOT_BALANCED = 'this endpoint has a queue; send jobs to its /run, or make an endpoint of type LOAD_BALANCER'
 
-/** A place at a worker for one request, at once or within the time that a request may wait (LB-6). */
+/** Reserves a slot at a worker for one request, at once or within the time that a request may wait (LB-6). */
 export async function takeSlot(core: EndpointCore, request: Request): Promise<Response> {
   const config = core.config()
   if (!config) return endpointNotFound()
@@ -40,7 +40,7 @@ export async function takeSlot(core: EndpointCore, request: Request): Promise<Re
 
 const SUSPENDED = 'this account is suspended by the operator of the plane: nothing of it runs'
 
-/** Why requests wait, or would. */
+/** Explains why requests wait, or would wait. */
 export function waitingReason({ state }: EndpointCore): string {
   return explainRequests(jobFacts(state, { state: 'IN_QUEUE', lowPriority: false }, { normal: 0, low: 0 }), state.workers.all())
 }

@@ -6,19 +6,19 @@ import type { Tx } from '../../src/queue/tx.ts'
 import { startedRequest, waitingRequest, workerIdle } from '../../src/queue/workers/requests.ts'
 import type { Timers } from '../clock/timers.ts'
 
-/** A slot that nobody renews any more is given back: whoever had it is gone. */
+/** A slot that is not renewed for this long is released, because its carrier is gone. */
 export const SLOT_LEASE_MS = 60_000
-/** Requests that may wait for a worker at a time. */
+/** Largest number of requests that wait for a worker at a time. */
 export const MAX_WAITING = 1_000
-/** How long a worker that could not be reached is passed over. */
+/** How long a worker that could not be reached gets no requests. */
 const AVOID_MS = 3_000
 
-/** A place at a worker. */
+/** A reserved slot at a worker for one request. */
 export interface Slot extends SlotRef {
   hostId: string
 }
 
-/** What it needs of its endpoint. */
+/** Dependencies on the endpoint. */
 interface SlotsDeps {
   readonly state: { workers: Pick<QueueState['workers'], 'all'>; meta: Pick<QueueState['meta'], 'suspended'> }
   readonly timers: Pick<Timers, 'after' | 'every'>
@@ -41,8 +41,8 @@ interface Waiter {
 }
 
 /**
- * Requests of a load-balancing endpoint: those under way by worker, and those that wait. In memory only, as takes are: whoever carries a request
- * says so again every few seconds, so an object that restarts knows it soon, and until then its workers count as busy.
+ * Requests of a load-balancing endpoint: those in flight, by worker, and those that wait. In memory only. The carrier of a request renews
+ * its slot every few seconds, so a restarted object recovers them soon, and until then its workers count as busy.
  */
 export class Slots implements OpenRequests {
   private readonly core: SlotsDeps
@@ -65,8 +65,8 @@ export class Slots implements OpenRequests {
   }
 
   /**
-   * A place at once, or one when there is one; null when the signal fires before or the time is over. `lease` names the place, and `release` is
-   * called when it is given back.
+   * Takes a slot, at once or when one is free; null when the signal aborts or `waitMs` is over. `lease` identifies the slot, and `release`
+   * is called when it is released.
    */
   async take(lease: string, release: () => void, signal: AbortSignal, waitMs: number): Promise<Slot | null> {
     if (this.waiters.size === 0) {
@@ -92,7 +92,7 @@ export class Slots implements OpenRequests {
     })
   }
 
-  /** Gives places to those who wait, in the order in which they came. Called after every change that may have made one. */
+  /** Gives free slots to waiting requests in order of arrival. Called after every change that may have freed a slot. */
   grant(): void {
     const isServed = this.waiters.size > 0 && this.core.config() !== null && !this.core.state.meta.suspended()
     for (const waiter of this.waiters) {
@@ -105,7 +105,7 @@ export class Slots implements OpenRequests {
     }
   }
 
-  /** The request is over. `isReached`: its worker was there; one that was not is passed over for a moment. */
+  /** Releases the slot of a finished request. `isReached` false: its worker could not be reached and gets no requests for `AVOID_MS`. */
   release({ lease, workerId }: SlotRef, isReached: boolean): void {
     const nowMs = this.core.now()
     if (!isReached) {
@@ -116,14 +116,14 @@ export class Slots implements OpenRequests {
     this.grant()
   }
 
-  /** Its request broke off before it was carried: the place is free, and a request that still waits for it leaves. */
+  /** Releases the slot of a request that broke off before it was carried; a request that still waits under this lease stops waiting. */
   giveBack(lease: string): void {
     for (const waiter of this.waiters) if (waiter.lease === lease) waiter.leave()
     this.drop(lease)
     this.grant()
   }
 
-  /** Whoever carries these requests still does. */
+  /** Extends the slots of requests that are still carried. */
   renew(slots: readonly SlotRef[]): void {
     const untilMs = this.core.now() + SLOT_LEASE_MS
     for (const { lease, workerId } of slots) {
@@ -133,13 +133,13 @@ export class Slots implements OpenRequests {
     }
   }
 
-  /** The clock was set (CLK-3): what is lent stays lent for as long. */
+  /** Moves the deadlines after a clock step (CLK-3), so that each keeps its remaining time. */
   move(byMs: number): void {
     for (const held of this.leases.values()) held.untilMs += byMs
     for (const [workerId, untilMs] of this.avoided) this.avoided.set(workerId, untilMs + byMs)
   }
 
-  /** Gives back what nobody has renewed. */
+  /** Releases slots that were not renewed. */
   sweep(): void {
     const nowMs = this.core.now()
     for (const [lease, { untilMs }] of this.leases) if (untilMs <= nowMs) this.drop(lease)

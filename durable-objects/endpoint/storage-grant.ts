@@ -10,12 +10,12 @@ import type { Refused } from '../../src/queue/accept.ts'
 const KEY = 'grantedBytes'
 const RETRY_SECONDS = '60'
 
-/** The part of its team's budget that an endpoint's queue may fill (PP-205). D1 keeps the sums; what was granted is remembered here. */
+/** The part of its team's storage quota that an endpoint's queue may fill (PP-205). D1 stores the sums; the object stores its own grant. */
 export class StorageGrant {
   private readonly env: Env
   private readonly storage: DurableObjectStorage
   private readonly now: () => number
-  /** What may still come before the database is measured again. */
+  /** Bytes that may be stored before the database size is measured again. */
   private leftBytes = 0
   private refused: { refusal: Refused; bytes: number; untilMs: number } | null = null
   private asking: Promise<void> = Promise.resolve()
@@ -26,7 +26,7 @@ export class StorageGrant {
     this.now = now
   }
 
-  /** Room for a text, of what was granted. Asks nobody; false when there is none. */
+  /** Takes space for a text from the existing grant, without a call to D1; false when there is none. */
   takeAtHand(chars: number): boolean {
     const bytes = bytesToStore(chars)
     if (this.hasLeft(bytes)) return true
@@ -34,12 +34,12 @@ export class StorageGrant {
     return this.hasLeft(bytes)
   }
 
-  /** Room for a text, or why there is none. Asks D1 only when what was granted is used up. */
+  /** Takes space for a text, or returns the refusal. Queries D1 only when the grant is used up. */
   async take(config: EndpointConfig, chars: number): Promise<Refused | null> {
     const bytes = bytesToStore(chars)
     if (this.hasLeft(bytes)) return null
     if (this.refused && this.now() < this.refused.untilMs && bytes >= this.refused.bytes) return this.refused.refusal
-    // One after the other, so that those that come together ask once.
+    // Serialized, so that concurrent calls cause one query.
     const turn = this.asking.then(() => (this.hasLeft(bytes) ? null : this.ask(config, bytes)))
     this.asking = turn.then(
       () => undefined,
@@ -48,7 +48,7 @@ export class StorageGrant {
     return turn
   }
 
-  /** Gives back what the queue does not need any more. */
+  /** Returns the part of the grant that the queue does not need. */
   async trim(config: EndpointConfig): Promise<void> {
     const keep = grantToKeep(this.storage.sql.databaseSize, this.granted())
     if (keep === null) return

@@ -6,7 +6,7 @@ import type { Tx } from '../../../src/queue/tx.ts'
 import type { EndpointCore } from '../core.ts'
 import type { Bulk } from '../store/jobs/bulk-store.ts'
 
-/** Notes in the transaction of a change that somebody made it (AUD-1). */
+/** Adds an audit row for a change, in its transaction (AUD-1). */
 export function note(core: EndpointCore, tx: Tx, cause: Cause, change: Change): void {
   const config = core.config()
   if (config) core.audit.add(auditRow(core.env, tx.nowMs, cause, config.teamId, change))
@@ -16,7 +16,7 @@ export function cancelled(jobId: string, state: Job['state']): Change {
   return { action: 'jobs.cancel', resourceKind: 'job', resourceId: jobId, before: { status: state }, after: { status: 'CANCELLED' } }
 }
 
-/** JL-30: one row for all of its jobs. */
+/** JL-30: one audit row for all jobs of a bulk change. */
 export function bulkStarted(action: BulkAction, { id, matched, byStatus }: Pick<Bulk, 'id' | 'matched' | 'byStatus'>): Change {
   return { action: `jobs.bulk-${action}`, resourceKind: 'job-bulk', resourceId: id, before: byStatus, after: { jobs: matched } }
 }

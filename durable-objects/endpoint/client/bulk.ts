@@ -17,12 +17,12 @@ import { bulkStarted, note } from './audit-notes.ts'
 import { rangeOf } from './job-list.ts'
 import { estimateUsd } from './timeline.ts'
 
-/** That may go on at a time; a tenant cannot make many of them. */
+/** Bulk changes that may run at a time, so that a tenant cannot pile them up. */
 const MAX_RUNNING = 4
 const SHOWN_IDS = 20
 const CHANGEABLE = { cancel: ['IN_QUEUE', 'IN_PROGRESS'], retry: ['FAILED', 'TIMED_OUT'] } as const
 
-/** `/requests/cancel` and `/requests/retry` (JL-30): a plan, or the beginning of it. */
+/** `/requests/cancel` and `/requests/retry` (JL-30): returns a preview, or starts the change. */
 export async function startBulk(core: EndpointCore, call: JobCall, request: Request, action: BulkAction): Promise<Response> {
   const said = readPlanAsked(call.query)
   if ('fault' in said) return problemReply('badRequest', said.fault)
@@ -37,7 +37,7 @@ export async function startBulk(core: EndpointCore, call: JobCall, request: Requ
   return begin(core, action, read.wish, estimate, causeOf(request))
 }
 
-/** `/requests/bulk/<id>`: how far it is. */
+/** `/requests/bulk/<id>`: progress of a bulk change. */
 export function bulkProgress(core: EndpointCore, call: JobCall): Response {
   const bulk = core.state.bulks.get(call.rest)
   return bulk ? jsonReply(JSON.stringify(bulkView(bulk, false))) : problemReply('notFound', 'no such bulk')
@@ -58,7 +58,7 @@ async function begin(
     if (wish.expected !== undefined && wish.expected !== bulk.matched) {
       return problemReply('conflict', `the plan is stale: it expects ${wish.expected} jobs, and ${bulk.matched} are meant now`)
     }
-    // With nothing to do it is over at once.
+    // A bulk change without matching jobs is finished at once.
     const kept = bulk.matched === 0 ? { ...bulk, finishedAtMs: tx.nowMs } : bulk
     core.state.bulks.save(kept)
     if (bulk.matched > 0) note(core, tx, cause, bulkStarted(action, bulk))
@@ -66,7 +66,7 @@ async function begin(
   })
 }
 
-// Jobs that come later are not meant: their numbers are higher than those of the plan.
+// Jobs that arrive later are excluded: their sequence numbers are higher than those of the plan.
 function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkRequest, estimate: number | null): Bulk {
   const { state } = core
   const states = CHANGEABLE[action].filter((one) => wish.status === undefined || wish.status.includes(one))
@@ -104,7 +104,7 @@ function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkReq
   }
 }
 
-/** JL-41: jobs that were asked for in words or by id, and that the action cannot change. */
+/** JL-41: jobs that the request names by status or id, and that the action cannot change. */
 function refusedOf(core: EndpointCore, action: BulkAction, wish: JobBulkRequest, asked: JobFilter, want: BulkWant): Bulk['refused'] {
   const able: readonly JobState[] = CHANGEABLE[action]
   const states = JOB_STATES.filter((state) => !able.includes(state) && (asked.states?.includes(state) ?? true))
@@ -139,7 +139,7 @@ function countStates(core: EndpointCore, seqs: readonly number[]): Bulk['byStatu
   return counts
 }
 
-// SEC-14: said more than once, one word for a plan makes it one.
+// SEC-14: if `dryRun` is repeated, one true value makes the call a preview.
 function readPlanAsked(query: URLSearchParams): { isPlan: boolean } | { fault: string } {
   const words = query.getAll('dryRun').map((dryRun) => ({ dryRun, read: BulkQuery.safeParse({ dryRun }) }))
   const fault = words.flatMap(({ dryRun, read }) => (read.success ? [] : describeIssues(read.error.issues, { dryRun })))[0]

@@ -22,7 +22,7 @@ import { timeline } from './timeline.ts'
 
 const PURGE_ANSWER_MS = 1_500
 
-/** One call of the client job API on an endpoint that exists and is the caller's. */
+/** Runs one call of the client job API, on an existing endpoint that the caller owns. */
 export async function clientOperation(core: EndpointCore, call: ClientCall, request: Request): Promise<Response> {
   switch (call.operation) {
     case 'run':
@@ -69,7 +69,7 @@ async function cancel(core: EndpointCore, call: ClientCall, request: Request): P
     const current = currentJob(tx, call.jobId)
     if (!current) return null
     const after = cancelJob(tx, current)
-    // A job that was over already stays as it is.
+    // A job that was already terminal is unchanged, so there is nothing to audit.
     if (after !== current) note(core, tx, cause, cancelled(call.jobId, current.state))
     return after
   })
@@ -88,10 +88,10 @@ async function retry(core: EndpointCore, call: ClientCall): Promise<Response> {
   return refusal ?? jsonReply(`{"id":"${call.jobId}","status":"IN_QUEUE"}`)
 }
 
-/** CTL-3. A very long queue is emptied in the background, so that the answer comes in time (INV-2). */
+/** CTL-3. A very long queue is emptied in the background, so that the reply is in time (INV-2). */
 async function purge(core: EndpointCore, call: ClientCall, cause: Cause): Promise<Response> {
   const queued = core.state.jobs.queuedNormal + core.state.jobs.queuedLow
-  // With the first jobs that go, the others follow whatever happens to the caller.
+  // Written with the first batch; the other batches follow even if the caller disconnects.
   const purged = cancelQueued(core, (tx) => {
     if (queued > 0) note(core, tx, cause, purgedQueue(call.endpointId, queued))
   })
@@ -101,8 +101,8 @@ async function purge(core: EndpointCore, call: ClientCall, cause: Cause): Promis
 }
 
 /**
- * CTL-3: cancels every queued job; returns how many. In batches, so that a long queue does not hold up everything else. `first` is done together
- * with the first of them.
+ * CTL-3: cancels every queued job; returns how many. Works in batches, so that a long queue does not block other calls. `first` runs in the
+ * transaction of the first batch.
  */
 export async function cancelQueued(core: EndpointCore, first: (tx: Tx) => void = () => {}): Promise<number> {
   let removed = 0

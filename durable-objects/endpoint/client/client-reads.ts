@@ -11,13 +11,13 @@ import { waitingReason } from '../slot-calls.ts'
 import { JobWatch } from './job-watch.ts'
 import { type owedRecordReply, recordReply, shortRecordJson } from './record-reply.ts'
 
-/** `/status`: answers at once (STA-1). */
+/** `/status`: answers without waiting (STA-1). */
 export async function status(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
   const job = await core.findJob(call.jobId)
   return job ? recordReply(core, job, request.signal) : jobNotFound()
 }
 
-/** The same as plain data; null when the record is too large for that. */
+/** The `/status` reply as plain data; null when the record is too large for an RPC. */
 export async function plainStatus(core: EndpointCore, jobId: string): Promise<PlainReply | null> {
   const job = await core.findJob(jobId)
   if (!job) return plainProblem('notFound', JOB_NOT_FOUND)
@@ -25,8 +25,8 @@ export async function plainStatus(core: EndpointCore, jobId: string): Promise<Pl
 }
 
 /**
- * Waits until the job is terminal or `wait` has passed, then answers its record (RUN-4, STA-1). `whenExpired` answers for a job that was
- * there and that its ttl has deleted meanwhile, `answer` for one that is there.
+ * Waits until the job is terminal or `wait` has passed, then answers with its record (RUN-4, STA-1). `whenExpired` answers when the job's
+ * ttl deleted it during the wait, `answer` otherwise.
  */
 export async function holdForRecord(
   core: EndpointCore,
@@ -49,7 +49,7 @@ export async function holdForRecord(
   }
 }
 
-/** `/stream`: waits for chunks or the end, then hands out what is buffered (STR-6). */
+/** `/stream`: waits for chunks or the end of the job, then returns the buffered chunks (STR-6). */
 export async function stream(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
   const read = readQuery(StreamQuery, call.query)
   if (!read.ok) return problemReply('badRequest', read.fault)
@@ -65,7 +65,7 @@ export async function stream(core: EndpointCore, call: JobCall, request: Request
   }
 }
 
-/** STR-4, STR-5: hands out and removes what is buffered; a terminal status goes with the reply that carries the last chunks. */
+/** STR-4, STR-5: returns and removes buffered chunks; the reply with the last chunks carries the terminal status. */
 async function drain(core: EndpointCore, jobId: string): Promise<Response> {
   const reply = await core.transact((tx) => {
     const job = currentJob(tx, jobId)
@@ -93,7 +93,7 @@ export function health(core: EndpointCore): Response {
   return jsonReply(JSON.stringify({ jobs, workers, ...(core.config()?.type === 'LOAD_BALANCER' && { requests: openRequests(core) }) }))
 }
 
-/** LB-15: requests of a load-balancing endpoint at this moment, and why some wait. */
+/** LB-15: open requests of a load-balancing endpoint, and the reason why some wait. */
 function openRequests(core: EndpointCore) {
   const waiting = core.slots.waiting()
   const inFlight = [...core.slots.held().values()].reduce((sum, requests) => sum + requests, 0)

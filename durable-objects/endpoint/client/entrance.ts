@@ -7,11 +7,11 @@ import { refusal } from '../openai/openai-outcome.ts'
 import { plainProblem, problemReply } from '../replies.ts'
 import { clientOperation } from './client-operations.ts'
 
-/** What can be asked of an endpoint without a queue (LB-14). */
+/** Operations that an endpoint without a queue supports (LB-14). */
 const WITHOUT_QUEUE: readonly string[] = ['health', 'metrics']
 const NO_QUEUE = 'this is a load-balancing endpoint, which has no jobs; send requests to its requestUrls.base'
 
-/** A call of the client job API, within its caller's limits (LIM-1). */
+/** Runs a call of the client job API, within its caller's limits (LIM-1). */
 export async function clientCall(core: EndpointCore, call: ClientCall, request: Request): Promise<Response> {
   const refuse = call.operation === 'openai' ? refusal : problemReply
   if (!hasQueue(core) && !WITHOUT_QUEUE.includes(call.operation)) return refuse('badRequest', NO_QUEUE)
@@ -22,7 +22,7 @@ export async function clientCall(core: EndpointCore, call: ClientCall, request: 
   return refuse(entry.refusal.key, entry.refusal.detail, entry.refusal.headers)
 }
 
-/** The same as plain data (adr/0010). */
+/** The same for plain data over RPC (adr/0010). */
 export async function plainCall<Reply extends PlainReply | null>(
   core: EndpointCore,
   bucket: LimitBucket,
@@ -44,7 +44,7 @@ function hasQueue(core: EndpointCore): boolean {
   return core.config()?.type !== 'LOAD_BALANCER'
 }
 
-/** Null for a caller without limits. */
+/** Takes a concurrency slot; null for a caller without limits. */
 function enter(core: EndpointCore, bucket: LimitBucket, { userId, exempt }: Caller): Entry | null {
   return exempt ? null : core.limits.enter(bucket, userId, core.now(), () => core.state.workers.readyCount())
 }

@@ -8,7 +8,7 @@ import { jobNotFound, problemReply } from '../replies.ts'
 import { JobWatch } from './job-watch.ts'
 import { longRecordForEvents, readBoundOf, shortRecordJson } from './record-reply.ts'
 
-/** STR-10: `/stream` as server-sent events. A read and nothing more: it removes no chunk, and a reader that leaves changes nothing. */
+/** STR-10: `/stream` as server-sent events. Read-only: it removes no chunk, and a disconnect changes nothing. */
 export async function streamEvents(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
   const read = readQuery(StreamQuery, call.query)
   if (!read.ok) return problemReply('badRequest', read.fault)
@@ -58,12 +58,12 @@ class JobEvents {
     return isTerminal(job.state) ? this.readEnd(job) : null
   }
 
-  // Null while the account reads too much at a time (SEC-13): the stream goes on, and looks again.
+  // Null while the account exceeds its limit of concurrent reads (SEC-13): the stream goes on and tries again.
   private async readEnd(ended: Job): Promise<string | null> {
     const short = shortRecordJson(this.core, ended)
     if (short !== null) return this.end(short)
     const bound = await readBoundOf(this.core)
-    // It may have changed meanwhile.
+    // The job may have changed during the wait.
     const job = await this.watch.look()
     if (!job) return this.end(this.watch.expiredRecord() ?? '{}')
     const record = isTerminal(job.state) ? longRecordForEvents(this.core, job, bound) : null

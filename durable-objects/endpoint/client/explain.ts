@@ -19,7 +19,7 @@ import type { EndpointCore } from '../core.ts'
 import { jobNotFound } from '../replies.ts'
 import { decideNow, retryAtMs } from './queue-facts.ts'
 
-/** `/explain/<job>` (HLT-6): loads the rows; the reason is decided in the domain. */
+/** `/explain/<job>` (HLT-6): loads the rows; the domain decides the reason. */
 export async function explain(core: EndpointCore, call: JobCall): Promise<Response> {
   if (!core.state.decisions.last()) await decideNow(core)
   const job = await core.findJob(call.jobId)
@@ -51,12 +51,12 @@ export async function explain(core: EndpointCore, call: JobCall): Promise<Respon
   return jsonReply(JSON.stringify(reply))
 }
 
-/** A decision as it is shown. */
+/** A scaling decision in its API form. */
 export function decisionView({ desired, current, max, reason, atMs, inputs }: DecisionRecord): ScalingDecisionView {
   return { desired, current, max, reason, decidedAt: formatTime(atMs), inputs }
 }
 
-/** The same in the members of every explanation, with what would start it (WHY-11). */
+/** The explanation in the common form of all explanations, with options that would start the job (WHY-11). */
 async function whyOf(
   core: EndpointCore,
   { state }: Pick<Job, 'state'>,
@@ -74,13 +74,13 @@ async function whyOf(
     const facts = cause === 'NO_CAPACITY' ? [...verdict.facts, ...missingFacts(known)] : verdict.facts
     return await answerWhy(core.env, { ...verdict, facts }, adviseEndpoint(known, cause), { nowMs, asOfMs: known.asOfMs })
   } catch (error) {
-    // The rest of the answer is worth having without it.
+    // The reply is useful without the options.
     logEvent('warn', 'what would start a job could not be found', { error })
     return answerWhy(core.env, verdict, [], { nowMs })
   }
 }
 
-// The rest of the answer is worth having without it.
+// The reply is useful without the placement.
 async function placementOf(core: EndpointCore) {
   const config = core.config()
   if (!config) return null

@@ -12,7 +12,7 @@ import type { EndpointCore } from '../core.ts'
 import { problemReply } from '../replies.ts'
 import { pageOfJobs, paginationOf, readListing } from './job-list.ts'
 
-/** An output or an error above this is left to `/status`, so that a thousand of them fit one reply. */
+/** Longer outputs and errors are left to `/status`, so that a thousand jobs fit in one reply. */
 const MAX_LISTED_CHARS = 4 * 1024
 
 /** HLT-4, JL-1: `/requests`, the newest jobs first. */
@@ -24,7 +24,7 @@ export async function listRequests(core: EndpointCore, call: JobCall): Promise<R
   return jsonReply(`{"requests":[${elements.join(',')}],"pagination":${JSON.stringify(paginationOf(page))}}`)
 }
 
-/** PP-47: the status record with `createdAt` in its alphabetical place; `outputOmitted` stands for an output that is too large to list. */
+/** PP-47: the status record with `createdAt` in its alphabetical place; `outputOmitted` replaces an output that is too large to list. */
 function requestJson(core: EndpointCore, job: Job): string {
   const output = core.state.payloads.getShort(job.seq, OUTPUT, MAX_LISTED_CHARS)
   const record = jobRecordJson({ ...job, error: shorten(job.error), errorDetail: shorten(job.errorDetail) }, output ?? undefined)
@@ -36,7 +36,7 @@ function shorten(text: string | null): string | null {
   return text !== null && text.length > MAX_LISTED_CHARS ? `${text.slice(0, MAX_LISTED_CHARS)}…` : text
 }
 
-/** HLT-4: `/metrics`. A worker that asks for work or runs it is ready in this list; the counters are those of `/health`. */
+/** HLT-4: `/metrics`. Workers that poll or run jobs are listed as ready; the counters are those of `/health`. */
 export function metrics(core: EndpointCore, call: JobCall): Response {
   if (call.rest === 'request_ts_v1') return requestSeries(core, call)
   if (call.rest !== '') return problemReply('pathNotFound', 'The requested path was not found.')
@@ -45,7 +45,7 @@ export function metrics(core: EndpointCore, call: JobCall): Response {
   return jsonReply(JSON.stringify({ readyWorkers, workers: countWorkers(workers, occupiedWorkers(core.state)) }))
 }
 
-/** PP-49: `/metrics/request_ts_v1`, what ended when. */
+/** PP-49: `/metrics/request_ts_v1`, ended requests per interval. */
 function requestSeries(core: EndpointCore, call: JobCall): Response {
   const read = readQuery(SeriesQuery, call.query)
   if (!read.ok) return problemReply('badRequest', read.fault)

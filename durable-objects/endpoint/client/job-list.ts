@@ -15,18 +15,18 @@ import { settleDue } from '../../../src/queue/deadlines.ts'
 import type { EndpointCore } from '../core.ts'
 import type { SqlState } from '../store/sql-state.ts'
 
-/** Jobs that one call looks at (JL-3). Most calls look at as many as they list: more only where few of an id's length begin alike. */
+/** Largest number of jobs that one call scans (JL-3). Most calls scan as many as they list; only id prefixes with few matches need more. */
 const MAX_LOOKED = 10_000
-/** Rows that are read at a time. */
+/** Rows read at a time. */
 const STEP = 500
 
-/** Some jobs, the newest first, and the id behind which the list goes on; null: it is over. */
+/** A page of jobs, newest first, and the id after which the list continues; null at the end. */
 export interface JobPage {
   jobs: Job[]
   nextCursor: string | null
 }
 
-/** The range of numbers in which the jobs of a filter lie. */
+/** The range of sequence numbers that contains the jobs of a filter. */
 export function rangeOf(state: SqlState, { fromMs, toMs, idPrefix }: JobFilter): SeqRange {
   const prefix = idPrefix === null ? null : prefixRange(idPrefix, state.meta.idMask())
   return {
@@ -35,7 +35,7 @@ export function rangeOf(state: SqlState, { fromMs, toMs, idPrefix }: JobFilter):
   }
 }
 
-/** What a call asks for, or what is wrong with it. */
+/** The filter, position and limit of a call, or a description of what is wrong with them. */
 export function readListing(
   core: EndpointCore,
   call: JobCall,
@@ -48,10 +48,10 @@ export function readListing(
   return { filter, beforeSeq: beforeSeq ?? EVERY_JOB.beforeSeq, limit }
 }
 
-/** A page of the jobs of a filter (JL-1), as they are now. */
+/** A page of the jobs of a filter in their current state (JL-1). */
 export async function pageOfJobs(core: EndpointCore, filter: JobFilter, beforeSeq: number, limit: number): Promise<JobPage> {
   const nowMs = core.now()
-  // What time has done is written first, so that rows are in the state that they are listed with.
+  // Due transitions are written first, so that the rows have the state that is listed.
   if ((core.state.jobs.nextDueAtMs() ?? Number.POSITIVE_INFINITY) <= nowMs) await core.transact(settleDue)
   const { lists } = core.state
   const range = rangeOf(core.state, filter)
@@ -75,14 +75,14 @@ export async function pageOfJobs(core: EndpointCore, filter: JobFilter, beforeSe
   }
 }
 
-/** A job as time has left it; null: it is deleted. */
+/** The job after due transitions; null when it has expired. */
 function shownJob(job: Job, nowMs: number): Job | null {
   const due = applyTime(job, nowMs)
   if (due.kind === 'delete') return null
   return due.kind === 'none' ? job : due.job
 }
 
-/** As every list says it (PAG-1). */
+/** The pagination member that every list has (PAG-1). */
 export function paginationOf({ nextCursor }: JobPage): Pagination {
   return { nextCursor, hasNextPage: nextCursor !== null }
 }

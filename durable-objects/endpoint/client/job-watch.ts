@@ -3,11 +3,11 @@ import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { peekJob } from '../../../src/queue/jobs.ts'
 import type { EndpointCore } from '../core.ts'
 
-/** One job as somebody who waits for it sees it: looked at again and again, and still known when its ttl has deleted it. */
+/** Watches one job for a waiting caller, and still has its record after its ttl has deleted it. */
 export class JobWatch {
   private readonly core: EndpointCore
   private readonly jobId: string
-  /** As it was when last seen; null: never. */
+  /** The job as last read; null before the first read. */
   private seen: Job | null = null
 
   constructor(core: EndpointCore, jobId: string) {
@@ -19,22 +19,22 @@ export class JobWatch {
     return this.seen
   }
 
-  /** The job as it is now; null when there is none, or none any more. */
+  /** Reads the job; null when it does not exist or is deleted. */
   async look(): Promise<Job | null> {
-    // Before time is applied: this very look may be the one that deletes it.
+    // Read before due transitions are applied, because this call may be the one that deletes the job.
     this.seen = peekJob(this.core.state, this.jobId) ?? this.seen
     const job = await this.core.findJob(this.jobId)
     this.seen = job ?? this.seen
     return job
   }
 
-  /** Waits until something about the job changed, `waitMs` have passed or the client left. Only after a look that found it. */
+  /** Waits until the job changes, `waitMs` have passed or the client disconnects. Call it only after a `look` that found the job. */
   async wait(waitMs: number, signal: AbortSignal | null): Promise<void> {
     if (!this.seen) return
     this.seen = (await this.core.parking.waitForJob(this.seen.seq, waitMs, signal)) ?? this.seen
   }
 
-  /** JOB-9: the last reply of a held request is the one place where an expired job is still spoken of. Null: it was never there. */
+  /** JOB-9: record of an expired job, for the last reply of a held request. Null when the job was never seen. */
   expiredRecord(): string | null {
     const job = this.seen
     return job && jobRecordJson(isTerminal(job.state) ? job : finishJob(job, 'TIMED_OUT', this.core.now()))

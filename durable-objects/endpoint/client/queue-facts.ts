@@ -4,7 +4,7 @@ import { countWorkers, isThrottled } from '../../../src/domain/worker/worker.ts'
 import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
 import type { EndpointCore } from '../core.ts'
 
-/** What an endpoint's queue knows, for an explanation of it (WHY-10): rows in memory and one look at the workers. */
+/** State of an endpoint's queue for its explanation (WHY-10), from rows in memory and one pass over the workers. */
 export async function readQueueFacts(core: EndpointCore): Promise<QueueFacts | null> {
   if (!core.isStored) return null
   if (!core.state.decisions.last()) await decideNow(core)
@@ -20,7 +20,7 @@ export async function readQueueFacts(core: EndpointCore): Promise<QueueFacts | n
   }
 }
 
-/** When a worker without a host looks for one again. */
+/** When the next placement attempt of a worker without a host is due; null when no worker waits for one. */
 export function retryAtMs({ state }: EndpointCore): number | null {
   const times = state.workers
     .all()
@@ -29,7 +29,7 @@ export function retryAtMs({ state }: EndpointCore): number | null {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** The last decision is kept in memory, so an object that has just woken makes one first. */
+/** Makes a scaling decision. The last one is only in memory, so an object that has just started must decide first. */
 export function decideNow(core: EndpointCore): Promise<void> {
   return core.transact(({ effects }) => {
     effects.scale = true

@@ -7,33 +7,33 @@ import { OUTPUT } from '../../../src/queue/state.ts'
 import type { EndpointCore } from '../core.ts'
 import { jobNotFound, plainJson, problemReply } from '../replies.ts'
 
-/** A result up to this size costs less to read than to count. */
+/** Results up to this size cost less to read than to account for. */
 const UNCOUNTED_CHARS = 64 * 1024
-/** A large record is encoded in pieces of this size, as its reader takes them. */
+/** Size of the pieces in which a large record is encoded, as its reader takes them. */
 const PIECE_CHARS = 256 * 1024
 const RETRY_SECONDS = '1'
 const encoder = new TextEncoder()
 
-/** The status record of a job as it is now. */
+/** The status record of a job in its current state. */
 function recordJson(core: EndpointCore, job: Job): string {
   return shortRecordJson(core, job) ?? jobRecordJson(job, core.state.payloads.get(job.seq, OUTPUT))
 }
 
-/** The same, or null when what the job has put out is so large that reading it is counted. */
+/** The status record, or null when the output is so large that reading it counts against the account's limit. */
 export function shortRecordJson(core: EndpointCore, job: Job): string | null {
-  // What an attempt put out is cleared before its job is queued again (LSE-12), so a queued one costs no second read.
+  // The output of an attempt is deleted before its job is queued again (LSE-12), so a queued job needs no second read.
   if (job.state === 'IN_QUEUE') return jobRecordJson(job, undefined, core.queueNote(job.lowPriority))
   const output = core.state.payloads.getShort(job.seq, OUTPUT, UNCOUNTED_CHARS)
   return output === null ? null : jobRecordJson(job, output)
 }
 
-/** The record of a job, unless its account reads too much at a time (SEC-13): then 429, before anything of the result is read. */
+/** Replies with a job's record, or with 429 before reading the result while the account exceeds its limit of concurrent reads (SEC-13). */
 export async function recordReply(core: EndpointCore, seen: Job, signal: AbortSignal, headers = {}): Promise<Response> {
   const short = shortRecordJson(core, seen)
   if (short !== null) return toResponse(plainJson(short, headers))
   const teamId = teamOf(core)
   const { bound } = await readUse(core.env, teamId, Date.now())
-  // It may have gone meanwhile.
+  // The job may have been deleted during the wait.
   const job = await core.findJob(seen.id)
   if (!job) return jobNotFound()
   const bytes = core.state.payloads.size(job.seq, OUTPUT)
@@ -44,7 +44,7 @@ export async function recordReply(core: EndpointCore, seen: Job, signal: AbortSi
   return inPieces(recordJson(core, job), entry.ended, signal, headers)
 }
 
-/** The record for a caller who has waited for just this job and could not ask for it again. It is counted, and never refused. */
+/** The record for a caller that waited for this job and could not request it again. The read is counted but never refused. */
 export function owedRecordReply(core: EndpointCore, job: Job, signal: AbortSignal): Response {
   const short = shortRecordJson(core, job)
   if (short !== null) return jsonReply(short)
@@ -52,7 +52,7 @@ export function owedRecordReply(core: EndpointCore, job: Job, signal: AbortSigna
   return inPieces(text, enterRead(teamOf(core), text.length, Date.now()), signal)
 }
 
-/** A long record for a stream of events, which can wait; null: later. */
+/** A long record for an event stream, which can wait; null when the account's limit does not allow it yet. */
 export function longRecordForEvents(core: EndpointCore, job: Job, bound: number): string | null {
   const entry = tryEnterRead(teamOf(core), core.state.payloads.size(job.seq, OUTPUT), bound, Date.now())
   if ('used' in entry) return null
@@ -60,7 +60,7 @@ export function longRecordForEvents(core: EndpointCore, job: Job, bound: number)
   return recordJson(core, job)
 }
 
-/** The most that the endpoint's account reads at a time. */
+/** Limit of the account's concurrent reads, in bytes. */
 export async function readBoundOf(core: EndpointCore): Promise<number> {
   return (await readUse(core.env, teamOf(core), Date.now())).bound
 }
@@ -69,9 +69,9 @@ function teamOf(core: EndpointCore): string {
   return core.state.meta.config()?.teamId ?? ''
 }
 
-/** A 200 with this JSON whose reader says how fast it goes; `ended` is called when nobody takes more of it. */
+/** A 200 reply with this JSON, sent at the pace of its reader; `ended` is called when it is complete, cancelled or aborted. */
 function inPieces(text: string, ended: () => void, signal: AbortSignal, headers = {}): Response {
-  // Of a body that is full when its reader goes, neither a read nor a cancellation ever tells.
+  // When a reader disconnects from a body whose buffer is full, neither a read nor a cancellation reports it.
   if (signal.aborted) ended()
   signal.addEventListener('abort', ended, { once: true })
   let at = 0
@@ -92,7 +92,7 @@ function inPieces(text: string, ended: () => void, signal: AbortSignal, headers 
   return new Response(body, { headers: { 'content-type': 'application/json', ...headers } })
 }
 
-/** `end`, or one less where it would cut a character in two. */
+/** `end`, or one less where it would split a surrogate pair. */
 function pieceEnd(text: string, end: number): number {
   if (end >= text.length) return text.length
   const unit = text.charCodeAt(end - 1)

@@ -44,7 +44,7 @@ export async function submit(core: EndpointCore, call: JobCall, request: Request
 export async function run(core: EndpointCore, call: SubmitCall): Promise<PlainReply> {
   const outcome = await readAndAccept(core, call)
   if ('refused' in outcome) return plainRefusal(outcome.refused)
-  // PP-72: a repeat gets the first answer again.
+  // PP-72: a repeated request gets the first reply again.
   if ('repeatOf' in outcome) return plainJson(queuedReply(outcome.repeatOf), REPLAYED)
   return queuedReply(outcome.job.id)
 }
@@ -68,7 +68,7 @@ async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outc
   return core.transact((tx) => acceptOnce(tx, job, idempotency))
 }
 
-// Bound to the job, whose id is known in its commit only.
+// The sealed value is bound to the job id, which is known only in the commit.
 function sealerOf(core: EndpointCore, endpointId: string, s3Config: string | null): JobRequest['sealS3Config'] {
   return s3Config === null ? null : (jobId) => core.vault.seal(s3ConfigPlace(endpointId, jobId), s3Config)
 }
@@ -85,7 +85,7 @@ function queuedReply(jobId: string): string {
   return `{"id":"${jobId}","status":"IN_QUEUE"}`
 }
 
-/** PP-72: the result, once there is one. While the first request waits for it, a second one has nothing to wait for. */
+/** PP-72: the result of the first request if it is terminal; 409 while the first request is still waiting for it. */
 async function repeatSync(core: EndpointCore, jobId: string, signal: AbortSignal): Promise<Response> {
   const job = await core.findJob(jobId)
   if (!job) return jobNotFound()

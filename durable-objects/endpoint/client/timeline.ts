@@ -14,14 +14,14 @@ import { INPUT } from '../../../src/queue/state.ts'
 import type { EndpointCore } from '../core.ts'
 import { jobNotFound } from '../replies.ts'
 
-/** Attempts that are shown of one job. */
+/** Largest number of attempts shown per job. */
 const MAX_ATTEMPTS = 50
-/** Completed jobs whose phases make the medians. */
+/** Completed jobs whose phases form the medians. */
 const COMPARED_JOBS = 200
-/** Newest workers of whom the rate is asked. */
+/** Number of the newest workers whose rates are read for an estimate. */
 const ESTIMATED_BY = 10
 
-/** `/timeline/<job>` (JL-20): loads the rows; phases are decided in the domain. */
+/** `/timeline/<job>` (JL-20): loads the rows; the domain decides the phases. */
 export async function timeline(core: EndpointCore, call: JobCall): Promise<Response> {
   const job = await core.findJob(call.jobId)
   const config = core.config()
@@ -50,13 +50,13 @@ export async function timeline(core: EndpointCore, call: JobCall): Promise<Respo
   return jsonReply(JSON.stringify(reply))
 }
 
-/** JL-42: what came with it, as long as it may run (CTL-2). What is sealed is no part of it. */
+/** JL-42: the beginning of the job's input, available while the job may run again (CTL-2). Sealed values are not part of it. */
 function inputOf(core: EndpointCore, { seq }: Job): JobTimeline['input'] {
   const begin = core.state.payloads.beginning(seq, INPUT, SHOWN_INPUT_BYTES)
   return begin && { json: begin.text, bytes: begin.bytes, isWhole: begin.bytes <= SHOWN_INPUT_BYTES }
 }
 
-/** JL-14: whose logs an endpoint's log is made of; with a job, those of its attempts. Null: no such job. */
+/** JL-14: worker lifetimes whose logs form an endpoint's log, or with a job those of its attempts. Null: no such job. */
 export async function workerSpans(core: EndpointCore, jobId: string | null): Promise<WorkerSpan[] | null> {
   const { workers, attempts } = core.state
   const isKnown = (workerId: string) => workers.get(workerId) !== null
@@ -74,7 +74,7 @@ export async function workerSpans(core: EndpointCore, jobId: string | null): Pro
   }))
 }
 
-/** What a completed job of this endpoint usually costs: its median time at the rate of the newest worker; null when either is not known. */
+/** Estimated cost of a completed job in USD: the median running time at the rate of the newest worker; null when either is unknown. */
 export async function estimateUsd(core: EndpointCore): Promise<number | null> {
   const config = core.config()
   const ms = medianPhases(comparedAttempts(core)).RUNNING
@@ -84,14 +84,14 @@ export async function estimateUsd(core: EndpointCore): Promise<number | null> {
   return newest ? usdOfMicros(amountMicros(newest.nanosPerHour, ms)) : null
 }
 
-/** The only attempts of the newest completed jobs: what one usually takes. */
+/** Attempts of the newest completed jobs that needed a single attempt. */
 function comparedAttempts(core: EndpointCore): AttemptSpan[] {
   const jobs: Job[] = core.state.lists.page(['COMPLETED'], EVERY_JOB, COMPARED_JOBS).filter(({ attempt }) => attempt === 1)
   const lives = core.state.workers.lives.of(jobs.flatMap(({ holder }) => (holder ? [holder.workerId] : [])))
   return jobs.flatMap((job) => attemptsOf(job, [], lives))
 }
 
-// The rest of the answer is worth having without it.
+// The reply is useful without rates.
 async function ratesOf(core: EndpointCore, teamId: string, workerIds: string[]): Promise<WorkerRate[]> {
   return readWorkerRates(openDatabase(core.env.DB), teamId, workerIds).catch((error: unknown) => {
     logEvent('warn', 'rates of workers could not be read', { error })
@@ -123,7 +123,7 @@ function attemptView(attempt: AttemptSpan, life: WorkerLife | undefined, rates: 
     })),
     usdPerHour: own[0] ? usdOfNanos(own[0].nanosPerHour) : null,
     costUsd: own.length === 0 ? null : usdOfMicros(micros.reduce((sum, part) => sum + part, 0)),
-    // Of its last millisecond too: `until` is not included.
+    // `until` is exclusive; one more millisecond includes the last one.
     logs: { workerId, since: timeText(startedAtMs), until: timeOrNull(endedAtMs === null ? null : endedAtMs + 1) },
   }
 }

@@ -5,7 +5,7 @@ import { answerTake } from '../worker/take-replies.ts'
 import { tellOfRoom } from './room-effects.ts'
 import { runWorkerEffects } from './worker-effects.ts'
 
-/** What follows a commit: answers to those who wait, and calls to the world outside. */
+/** Performs the effects of a commit: replies to waiting requests and external calls. */
 export function performEffects(core: EndpointCore, effects: Effects, { taken }: CommitEnd): void {
   for (const reply of taken) answerTake(core, reply)
   for (const id of effects.releasedTakes) core.parking.releaseTake(id)

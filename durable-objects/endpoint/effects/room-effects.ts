@@ -3,7 +3,7 @@ import { endpointStub } from '../../../src/objects/stubs.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { EndpointCore } from '../core.ts'
 
-/** PP-182: an endpoint that looked for room here looks again. One that is not told looks again by itself in the end. */
+/** PP-182: notifies an endpoint that needs capacity to place its workers again. Without the notice it retries by itself later. */
 export async function tellOfRoom(core: EndpointCore, endpointId: string): Promise<void> {
   try {
     await endpointStub(core.env, asPlane('endpoint', endpointId, 'makes room')).capacityAppeared()

@@ -12,10 +12,10 @@ import {
 } from '../../../src/queue/workers/outside-calls.ts'
 import type { EndpointCore } from '../core.ts'
 
-/** Stands for the endpoint itself among the workers with a call under way. */
+/** Represents the endpoint itself in the set of workers with a call in progress. */
 const WAITER = 'capacity waiter'
 
-/** After the commit: asks for hosts and for removals. Outside calls run beside each other; each ends in a transaction of its own. */
+/** After the commit: places and removes workers. The external calls run concurrently; each ends in its own transaction. */
 export function runWorkerEffects(core: EndpointCore): void {
   for (const call of dueCalls(core.state, core.now(), core.inFlight)) {
     const { worker } = call
@@ -26,7 +26,7 @@ export function runWorkerEffects(core: EndpointCore): void {
     void track(core, WAITER, () => stopWaiting(core))
 }
 
-/** Capacity may have appeared: the worker that has waited longest looks for a host now. False when none waits here. */
+/** Capacity may be free: places the worker that has waited longest. False when no worker waits. */
 export async function placeThrottled(core: EndpointCore): Promise<boolean> {
   core.capacityNews++
   const throttled = core.state.workers.all().filter(isThrottled)
@@ -35,7 +35,7 @@ export async function placeThrottled(core: EndpointCore): Promise<boolean> {
   return throttled.length > 0
 }
 
-// A row that could not be deleted is found useless, and deleted, when the endpoint is next told of capacity.
+// A row that could not be deleted is deleted when the endpoint is next notified of capacity and needs none.
 async function stopWaiting(core: EndpointCore): Promise<void> {
   const endpointId = core.state.meta.config()?.id ?? ''
   await forgetCapacityWaiter(core.env, endpointId).catch((error: unknown) => logEvent('warn', 'capacity waiter not removed', { error }))
@@ -53,7 +53,7 @@ async function track(core: EndpointCore, id: string, call: () => Promise<void>):
   } finally {
     core.inFlight.delete(id)
   }
-  // What the state wants of this worker may have changed while the call was under way.
+  // The desired state of this worker may have changed during the call.
   await core.transact(({ effects }) => {
     effects.scale = true
   })

@@ -9,7 +9,7 @@ import type { EndpointCore } from '../core.ts'
 
 const BUSY_STATUSES: readonly number[] = [PROBLEMS.rateLimited.status, PROBLEMS.unavailable.status]
 
-/** Why a job of `/openai/*` gives no answer; null when it has one or may still give one. `job` is null once it is deleted. */
+/** The error of a job of `/openai/*`; null when it has an answer or may still give one. `job` is null once it is deleted. */
 export function jobError(job: Job | null): OpenaiError | null {
   if (!job) return openaiError(PROBLEMS.timedOut.status, 'the job was deleted before its whole answer was sent: its time was over')
   if (job.state === 'FAILED') return readWorkerError(job.error ?? 'the job failed')
@@ -18,14 +18,14 @@ export function jobError(job: Job | null): OpenaiError | null {
 }
 
 /**
- * OAI-7. The job has been tried as often as jobs are; a client that repeats the call by itself would only run it again, unless the worker
- * says that it was too busy (PP-44).
+ * OAI-7. The job has used up its attempts, so a client's automatic retry would only run it again, unless the worker reports that it was too
+ * busy (PP-44).
  */
 export function failure(error: OpenaiError): Response {
   return errorReply(error, BUSY_STATUSES.includes(error.status) ? {} : { 'x-should-retry': 'false' })
 }
 
-/** PP-42: a call that makes no job. */
+/** PP-42: refuses a call that creates no job. */
 export function refusal(key: ProblemKey, detail: string, headers: Record<string, string> = {}): Response {
   return errorReply(openaiError(PROBLEMS[key].status, detail), headers)
 }
@@ -34,7 +34,7 @@ function errorReply(error: OpenaiError, headers: Record<string, string>): Respon
   return toResponse(openaiReply(error, headers))
 }
 
-/** OAI-8: the client has gone, and with it everybody who could read the answer. */
+/** OAI-8: the client has disconnected and no other can read the answer, so the job is cancelled. */
 export async function abandon(core: EndpointCore, jobId: string): Promise<void> {
   await core.transact((tx) => {
     const job = currentJob(tx, jobId)

@@ -9,15 +9,15 @@ import type { EndpointCore } from '../core.ts'
 import { eventReply, PORTION_BYTES } from '../event-reply.ts'
 import { abandon, failure, jobError } from './openai-outcome.ts'
 
-/** What there is to tell the client: `nothing` yet, a piece of the answer, or how it ends. */
+/** Next part of the reply: `nothing` yet, text, an error or the end. */
 type Step = { kind: 'nothing' } | { kind: 'text'; text: string } | { kind: 'failed'; error: OpenaiError } | { kind: 'complete' }
 
 const LOST = openaiError(500, 'the worker was lost in the middle of its answer')
 
-/** OAI-5: answers a call with the worker's own events, as they come. */
+/** OAI-5: streams the worker's own events to the client as they arrive. */
 export async function streamAnswer(core: EndpointCore, job: Job, request: Request): Promise<Response> {
   const answer = new StreamedAnswer(core, job)
-  // The status waits for the worker's first word, though not for long: a call that fails at once is then an HTTP error (PP-44).
+  // The HTTP status waits for the worker's first output, for a short time, so that a call that fails at once is an HTTP error (PP-44).
   const first = await answer.step(request.signal)
   if (first.kind === 'failed') return failure(first.error)
   const reply = eventReply(
@@ -30,16 +30,16 @@ export async function streamAnswer(core: EndpointCore, job: Job, request: Reques
   return reply
 }
 
-/** The answer of one job for the one client that waits for it. What was read is removed, so that a long answer never piles up. */
+/** The answer of one job for its one client. Chunks are removed once read, so that a long answer does not accumulate. */
 class StreamedAnswer {
   private readonly core: EndpointCore
   private readonly accepted: Job
   private readonly left = new AbortController()
   private ready: Step | null = null
   private sent = NOTHING_SENT
-  /** The attempt whose words have been read. */
+  /** The attempt whose output was read; null before the first output. */
   private attempt: number | null = null
-  /** An error that stood behind words of the same reading. */
+  /** An error that followed text in the same portion. */
   private error: OpenaiError | null = null
   private ended = false
 
@@ -52,7 +52,7 @@ class StreamedAnswer {
     this.ready = first
   }
 
-  /** OAI-8. After `[DONE]` the client has all it wanted, and the job is about to end by itself (PP-46). */
+  /** OAI-8. After `[DONE]` the client has the whole answer, and the job is about to end by itself (PP-46). */
   leave(): void {
     this.left.abort()
     if (!this.ended && !this.sent.done) this.core.ctx.waitUntil(abandon(this.core, this.accepted.id))
@@ -69,7 +69,7 @@ class StreamedAnswer {
     return null
   }
 
-  /** Waits for something to tell, at most one keepalive interval. */
+  /** Waits for the next part, at most one keepalive interval. */
   async step(signal: AbortSignal): Promise<Step> {
     const step = await this.look()
     if (step.kind !== 'nothing' || signal.aborted) return step
@@ -105,7 +105,7 @@ class StreamedAnswer {
     return job && isTerminal(job.state) ? this.complete(job) : { kind: 'nothing' }
   }
 
-  // The next attempt starts its answer again from the beginning, behind words that cannot be taken back (PP-46).
+  // The next attempt restarts the answer from the beginning, after text that cannot be taken back (PP-46).
   private isLost(job: Job): boolean {
     return this.attempt !== null && (job.attempt !== this.attempt || job.state === 'IN_QUEUE')
   }

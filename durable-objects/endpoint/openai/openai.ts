@@ -13,10 +13,10 @@ import { readText } from '../replies.ts'
 import { abandon, failure, jobError, refusal } from './openai-outcome.ts'
 import { streamAnswer } from './openai-stream.ts'
 
-/** PP-43: nobody can ask for the answer later, so the job lives no longer than anybody would hold the line. */
+/** PP-43: the answer cannot be requested later, so the job lives at most as long as a client would wait. */
 const OPENAI_TTL_MS = 3_600_000
 
-/** `/openai/*` (OAI-1): a call becomes a job, and its answer is what the worker said, without the record around it. */
+/** `/openai/*` (OAI-1): a call becomes a job, and the reply is the worker's output without the status record. */
 export async function openai(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
   const limit = call.route.maxBodyBytes ?? 0
   const text = await readText(request, limit)
@@ -44,7 +44,7 @@ async function holdForAnswer(core: EndpointCore, accepted: Job, request: Request
   }
 }
 
-/** OAI-4. A worker that streamed although nobody asked, and keeps no aggregate, has left its answer in the chunks. */
+/** OAI-4. A worker that streamed without being asked to, and stores no aggregate, has left its answer in the chunks. */
 function answer(core: EndpointCore, job: Job): Response {
   const output = core.state.payloads.get(job.seq, OUTPUT) ?? 'null'
   const pieces = output === '[]' ? streamedOutputs(core, job.seq) : []
@@ -54,7 +54,7 @@ function answer(core: EndpointCore, job: Job): Response {
   return error ? failure(error) : jsonReply(text)
 }
 
-/** The outputs of all chunks; null when together they are larger than a result may be. */
+/** The outputs of all chunks; null when together they exceed the limit of a result. */
 function streamedOutputs(core: EndpointCore, seq: number): string[] | null {
   const outputs: string[] = []
   let chars = 0

@@ -2,10 +2,10 @@ import type { ScalingDecision, ScalingInputs } from '../../../src/domain/worker/
 import { type DecisionRecord, isNewDecision, recordDecision } from '../../../src/domain/worker/scaling-record.ts'
 import type { DecisionRows } from '../../../src/queue/state.ts'
 
-/** Decisions that are kept; older ones are dropped. */
+/** Number of decisions retained; older ones are deleted. */
 export const MAX_DECISIONS = 200
 
-/** What the scaler decided. The rows hold each decision that changed something; the last one of all is kept in memory only. */
+/** Decisions of the scaler. The rows hold each decision that changed something; the latest of all is only in memory. */
 export class DecisionLog implements DecisionRows {
   private readonly sql: SqlStorage
   private latest: DecisionRecord | null = null
@@ -14,7 +14,7 @@ export class DecisionLog implements DecisionRows {
     this.sql = sql
   }
 
-  /** Inside the transaction of the decision. */
+  /** Records a decision. Must be called in its transaction. */
   note(decision: ScalingDecision, inputs: ScalingInputs): void {
     const record = recordDecision(decision, inputs)
     if (isNewDecision(record, this.latest ?? this.newest(1)[0] ?? null)) {
@@ -24,12 +24,12 @@ export class DecisionLog implements DecisionRows {
     this.latest = record
   }
 
-  /** The last decision, or the last one that changed something when the object has decided nothing since it woke. */
+  /** The latest decision, or the latest stored one when the object has not decided since it started. */
   last(): DecisionRecord | null {
     return this.latest ?? this.newest(1)[0] ?? null
   }
 
-  /** Newest first. */
+  /** Stored decisions, newest first. */
   newest(limit: number): DecisionRecord[] {
     return this.sql
       .exec('SELECT decision FROM scaling_log ORDER BY n DESC LIMIT ? /* plan: stops at the limit */', limit)
@@ -37,7 +37,7 @@ export class DecisionLog implements DecisionRows {
       .map((row) => JSON.parse(String(row.decision)) as DecisionRecord)
   }
 
-  /** After a transaction that was rolled back: what was noted in it may not be so. */
+  /** Drops the latest decision from memory after a rollback, because it may be undone. */
   reload(): void {
     this.latest = null
   }

@@ -6,7 +6,7 @@ import type { Place, Vault } from '../../../src/platform/seal.ts'
 import type { LaunchState, MetaValues, Totals } from '../../../src/queue/state.ts'
 import type { Undo } from './undo.ts'
 
-/** Seals what the object keeps, for this object alone. */
+/** Seals values of the object, bound to this object. */
 export interface MetaSeal {
   vault: Vault
   /** Id of the object. */
@@ -18,14 +18,14 @@ interface Entry {
   value: unknown
 }
 
-/** The small values of an endpoint object, kept parsed in memory (every call reads some) and written once a commit. */
+/** The small values of an endpoint object, cached parsed in memory (every call reads some) and written once per commit. */
 export class MetaStore implements MetaValues {
   private readonly sql: SqlStorage
   private readonly cache = new Map<string, Entry>()
   private readonly seal: MetaSeal
   private readonly undo: Undo
   private openConfig: EndpointConfig | null = null
-  /** Keys that the commit under way has changed; null: none is, so a value is written at once. */
+  /** Keys that the current commit has changed; null outside a commit, when values are written at once. */
   private changed: Set<string> | null = null
 
   constructor(sql: SqlStorage, seal: MetaSeal, undo: Undo) {
@@ -36,17 +36,17 @@ export class MetaStore implements MetaValues {
       this.keep(String(row.key), String(row.value))
   }
 
-  /** At the start of every commit. */
+  /** Called at the start of every commit. */
   begin(): void {
     this.changed = new Set()
   }
 
-  /** After a commit that was rolled back. */
+  /** Called after a rolled-back commit. */
   abandon(): void {
     this.changed = null
   }
 
-  /** At the very end of every commit. */
+  /** Called at the very end of every commit. */
   end(): void {
     for (const key of this.changed ?? []) this.store(key)
     this.changed = null
@@ -58,13 +58,13 @@ export class MetaStore implements MetaValues {
     return this.openConfig
   }
 
-  /** Whose object it is, also when its configuration cannot be opened. */
+  /** The endpoint's id, available even when its configuration cannot be opened. */
   endpointId(): string | null {
     return this.read<Sealed<EndpointConfig>>('config')?.id ?? null
   }
 
   setConfig(config: EndpointConfig): void {
-    // One that comes from a release without grants is kept as its own rows are read (CAP-12).
+    // A configuration of a release without grants gets the grants that its environment variables imply (CAP-12).
     const { secretGrants = formerGrants(config.container.env), ...container } = config.container
     const granted = { ...config, container: { ...container, ...(secretGrants && { secretGrants }) } }
     this.write('config', sealContainer(this.seal.vault, this.configPlace(), granted))
@@ -87,7 +87,7 @@ export class MetaStore implements MetaValues {
     this.write('suspended', isSuspended)
   }
 
-  /** 48 random bits as two halves: hides how many jobs an endpoint has had (see job-id.ts). */
+  /** 48 random bits in two halves that hide how many jobs an endpoint has had (see `src/domain/job/id.ts`). */
   idMask(): readonly [number, number] {
     const known = this.read<[number, number]>('idMask')
     if (known) return known
@@ -114,7 +114,7 @@ export class MetaStore implements MetaValues {
     this.write('launch', state)
   }
 
-  /** Whether the endpoint may stand in the list of those that wait for capacity. */
+  /** Whether the endpoint may be in the list of capacity waiters. */
   waitsForCapacity(): boolean {
     return this.read<boolean>('waitsForCapacity') ?? false
   }
@@ -123,7 +123,7 @@ export class MetaStore implements MetaValues {
     this.write('waitsForCapacity', waits)
   }
 
-  /** Endpoints that looked for room here in vain (PP-182). */
+  /** Endpoints whose request for capacity this one could not fulfil (PP-182). */
   roomSeekers(): readonly RoomSeeker[] {
     return this.read<RoomSeeker[]>('roomSeekers') ?? []
   }
@@ -132,7 +132,7 @@ export class MetaStore implements MetaValues {
     this.write('roomSeekers', seekers)
   }
 
-  /** When the alarm was last set for, so that an outage of the plane itself can be told from silent workers. */
+  /** Time for which the alarm was last set, to distinguish an outage of the plane from silent workers. */
   alarmAtMs(): number | null {
     return this.read<number>('alarmAt')
   }
@@ -170,7 +170,7 @@ export class MetaStore implements MetaValues {
     if (text !== undefined) this.sql.exec('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)', key, text)
   }
 
-  // Parsed again rather than kept as given, so that nobody else holds a reference to what is cached.
+  // Parsed again instead of stored as given, so that no caller holds a reference to the cached value.
   private keep(key: string, text: string): void {
     this.cache.set(key, { text, value: JSON.parse(text) })
   }

@@ -3,10 +3,10 @@ import { logEvent } from '../../../src/platform/log.ts'
 import type { OutboxRows } from '../../../src/queue/state.ts'
 import { encodePieces, PieceStore } from '../../piece-store.ts'
 
-/** Reached only when the sender takes nothing for a long time: it never refuses, whatever the receivers do. */
+/** Reached only when the sender accepts nothing for a long time; it never refuses on account of the receivers. */
 const MAX_ROWS = 100_000
 const MAX_BYTES = 2 * 2 ** 30
-/** An operation that ends many jobs stops for a while once it has written this much, so that it holds nobody up. */
+/** An operation that ends many jobs pauses once it has written this much, so that it does not block other calls. */
 const MAX_BYTES_PER_OPERATION = 32 * 2 ** 20
 
 /** A notification that waits for its hand-over. */
@@ -19,8 +19,8 @@ export interface OutboxRow {
 }
 
 /**
- * Notifications of jobs that are over. A row is written in the transaction of the terminal state and removed once the team's sender has it,
- * so a crash in between repeats the hand-over, which the sender knows by the delivery's id.
+ * Notifications of ended jobs. A row is written in the transaction of the terminal state and deleted once the team's sender has it. A crash
+ * in between repeats the hand-over, which the sender deduplicates by delivery id.
  */
 export class OutboxStore implements OutboxRows {
   private readonly sql: SqlStorage
@@ -34,7 +34,7 @@ export class OutboxStore implements OutboxRows {
     this.reload()
   }
 
-  /** After a transaction that was rolled back. */
+  /** Reads the counts from the rows: at start and after a rollback. */
   reload(): void {
     const row = this.sql
       .exec('SELECT COUNT(*) AS n, COALESCE(SUM(bytes), 0) AS bytes FROM outbox /* plan: at most MAX_ROWS, read once */')
@@ -71,7 +71,7 @@ export class OutboxStore implements OutboxRows {
     this.bytes += bytes
   }
 
-  /** Those that have waited longest. */
+  /** The notifications that have waited longest. */
   first(limit: number): OutboxRow[] {
     const rows = this.sql
       .exec('SELECT n, delivery_id, job_id, url, bytes FROM outbox ORDER BY n LIMIT ? /* plan: stops at the limit */', limit)

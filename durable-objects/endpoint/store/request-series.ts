@@ -4,7 +4,7 @@ import { sameBut } from '../../../src/domain/same-but.ts'
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * The totals of an endpoint over time: one row a minute in which they changed, so that counting costs no write per job and a restart
+ * The totals of an endpoint over time: one row per minute in which they changed, so that counting costs no write per job and a restart
  * loses nothing.
  */
 export class RequestSeries {
@@ -16,12 +16,12 @@ export class RequestSeries {
     this.sql = sql
   }
 
-  /** At the start of every commit, before anything of it counts. */
+  /** Called at the start of every commit, before it changes the totals. */
   begin(totals: RequestCounts): void {
     this.before = totals
   }
 
-  /** At the end of every commit. */
+  /** Called at the end of every commit. */
   end(nowMs: number, totals: RequestCounts): void {
     if (this.before && !sameBut(this.before, totals, NONE)) this.sample(nowMs, this.before)
   }
@@ -47,7 +47,7 @@ export class RequestSeries {
     }))
   }
 
-  /** After a transaction that was rolled back. */
+  /** Drops the cache after a rollback. */
   reload(): void {
     this.lastMinute = null
   }

@@ -1,9 +1,9 @@
-/** A number of a row that may have none. */
+/** A nullable number of a row. */
 export function numberOrNull(value: SqlStorageValue | undefined): number | null {
   return typeof value === 'number' ? value : null
 }
 
-/** A text of a row that may have none. */
+/** A nullable text of a row. */
 export function textOrNull(value: SqlStorageValue | undefined): string | null {
   return typeof value === 'string' ? value : null
 }

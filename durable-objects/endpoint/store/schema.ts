@@ -2,11 +2,11 @@ import { AUDIT_OUTBOX_SCHEMA } from '../../audit-outbox.ts'
 import { TIMELINE_SCHEMA } from './timeline-store.ts'
 
 /**
- * Tables of an endpoint object, as steps that are applied once and in order; a landed step never changes.
+ * Schema of an endpoint object, as migration steps that are applied once and in order; a released step never changes.
  * jobs: no index covers every state, so that insert and take cost the same at a thousand and at a million jobs (JOB-20).
- * jobs.input, jobs.output: texts that are short. pieces: long inputs (kind 0), long outputs (kind 1) and sealed s3Configs (kind 2) in pieces
- * below the 2 MB row limit.
- * outbox: notifications of jobs that are over, until the team's webhook sender has them.
+ * jobs.input, jobs.output: short texts. pieces: long inputs (kind 0), long outputs (kind 1) and sealed s3Configs (kind 2) in pieces below
+ * the 2 MB row limit.
+ * outbox: notifications of ended jobs, until the team's webhook sender has them.
  */
 export const ENDPOINT_SCHEMA: readonly string[] = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -87,7 +87,7 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
      bytes INTEGER NOT NULL
    );
    CREATE TABLE outbox_pieces (body INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (body, part)) WITHOUT ROWID;`,
-  // Chunks are numbered per job from 1, so that a reader can go on where it was (STR-10).
+  // Chunks are numbered per job from 1, so that a reader can resume (STR-10).
   `ALTER TABLE jobs ADD COLUMN chunks INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE chunks ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
    UPDATE chunks SET number = numbered.number
@@ -96,24 +96,25 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
    DROP INDEX chunks_job;
    CREATE INDEX chunks_job ON chunks (job, number);`,
   'CREATE TABLE request_samples (minute INTEGER PRIMARY KEY, completed INTEGER NOT NULL, failed INTEGER NOT NULL, retried INTEGER NOT NULL);',
-  // Decisions of the scaler that changed something; workers know what they run, because the configuration moves on without them.
+  // Decisions of the scaler that changed something. Workers store their own image and GPU count, because the configuration changes without
+  // them.
   `ALTER TABLE workers ADD COLUMN image TEXT NOT NULL DEFAULT '';
    ALTER TABLE workers ADD COLUMN gpu_count INTEGER NOT NULL DEFAULT 0;
    CREATE TABLE scaling_log (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, decision TEXT NOT NULL);`,
-  // Until when the silence of a worker is that of its host (HOST-36).
+  // Until this time a silent worker is attributed to its silent host (HOST-36).
   'ALTER TABLE workers ADD COLUMN excused_until INTEGER;',
-  // The newest post of the running attempt, so that a repeat of it is known (HOST-22).
+  // The newest post of the running attempt, to recognize a repeat of it (HOST-22).
   'ALTER TABLE jobs ADD COLUMN delivery TEXT;',
-  // Leases that nobody confirmed cost no retry (PP-175); a worker that took a job could start (PP-176).
+  // Unconfirmed leases cost no retry (PP-175); a worker that took a job has proved that it can start (PP-176).
   `ALTER TABLE jobs ADD COLUMN unconfirmed INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE workers ADD COLUMN worked INTEGER NOT NULL DEFAULT 0;`,
-  // Whose logs may still be read (PP-194).
+  // Workers that have left and whose logs may still be read (PP-194).
   `CREATE TABLE former_workers (id TEXT PRIMARY KEY, left_at INTEGER NOT NULL) WITHOUT ROWID;
    CREATE INDEX former_workers_age ON former_workers (left_at);`,
   AUDIT_OUTBOX_SCHEMA,
-  // Jobs of one state, newest first (JL-2): the row number is the last part of every index.
+  // Jobs of one state, newest first (JL-2): the rowid is the last part of every index.
   'CREATE INDEX jobs_state ON jobs (state);',
-  // Attempts that another one followed, and when workers became what (JL-20).
+  // Attempts that were followed by another one, and the times of worker phases (JL-20).
   `CREATE TABLE attempts (
      job INTEGER NOT NULL, attempt INTEGER NOT NULL, worker_id TEXT NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL,
      outcome TEXT NOT NULL, reason TEXT, requeued_at INTEGER NOT NULL, PRIMARY KEY (job, attempt)
@@ -123,22 +124,23 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
      gpu_type_id TEXT, gpu_count INTEGER NOT NULL, data_center_id TEXT
    ) WITHOUT ROWID;
    CREATE INDEX worker_lives_age ON worker_lives (left_at);`,
-  // What the endpoint had over time, and on which host a worker was (HIS-20).
+  // Counts of the endpoint over time, and the host of each worker (HIS-20).
   TIMELINE_SCHEMA,
-  // Many jobs that are cancelled or queued again, step by step (JL-30).
+  // Bulk changes, which cancel or requeue many jobs in steps (JL-30).
   `CREATE TABLE bulks (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, finished_at INTEGER, bulk TEXT NOT NULL) WITHOUT ROWID;`,
-  // JOB-21: beside an index over every state, SQLite reads and sorts the whole queue for its head. Lists by state use the two indexes of live
-  // states, this one of ended jobs, and one of queued jobs whose place is not their number, which is empty but for retries.
+  // JOB-21: with an index over every state, SQLite reads and sorts the whole queue for its head. Lists by state use the two indexes of live
+  // states, this one of ended jobs, and one of queued jobs whose order key differs from their sequence number, which holds retried jobs
+  // only.
   `DROP INDEX jobs_state;
    CREATE INDEX jobs_ended ON jobs (state) WHERE state > 1;
    CREATE INDEX jobs_retried ON jobs (state) WHERE state = 0 AND order_key <> seq;`,
-  // Leases that a host, an agent or the plane lost (LSE-20).
+  // Number of leases that a host, an agent or the plane lost (LSE-20).
   'ALTER TABLE jobs ADD COLUMN host_losses INTEGER NOT NULL DEFAULT 0;',
-  // LSE-24: deadlines of running jobs are kept in memory. By its row such a job is due when its time to live ends.
+  // LSE-24: lease deadlines of running jobs are only in memory. The row of such a job is due at the end of its time to live.
   `ALTER TABLE workers ADD COLUMN loaded_at INTEGER;
    UPDATE jobs SET due_at = ttl_at WHERE state = 1;`,
-  // JOB-23: a short text costs no row of its own. The view is for the former release, which finds each text where it always was: a plane that
-  // goes back to it loses no input.
+  // JOB-23: a short text costs no row of its own. The view serves the release before this step, which finds each text in its old place, so
+  // that a plane that is rolled back loses no input.
   `ALTER TABLE jobs ADD COLUMN input TEXT;
    ALTER TABLE jobs ADD COLUMN output TEXT;
    ALTER TABLE payloads RENAME TO pieces;

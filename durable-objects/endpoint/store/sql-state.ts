@@ -16,7 +16,7 @@ import { TimelineStore } from './timeline-store.ts'
 import { Undo } from './undo.ts'
 import { WorkerStore } from './workers/worker-store.ts'
 
-/** An object may hold 10 GB. The rest is for the results of what has been accepted. */
+/** An object may hold 10 GB. The remainder is reserved for results of accepted jobs. */
 const MAX_STORED_BYTES = 8 * 2 ** 30
 
 /** The queue's state as tables of a Durable Object. Synchronous: every caller is inside the object's one transaction. */
@@ -36,12 +36,12 @@ export class SqlState implements QueueState {
   readonly takes: OpenTakes
   readonly requests: OpenRequests
   readonly pingIntervalMs: number
-  /** Above this, no new jobs; tests set their own. */
+  /** No job is accepted above this size; tests set a smaller one. */
   maxStoredBytes = MAX_STORED_BYTES
   private readonly room: (chars: number) => boolean
   private readonly sql: SqlStorage
   private readonly undo = new Undo()
-  /** Asked of the database once a commit. */
+  /** Whether the database is full, queried once per commit. */
   private full: boolean | null = null
 
   constructor(
@@ -68,7 +68,7 @@ export class SqlState implements QueueState {
     this.pingIntervalMs = options.pingIntervalMs
   }
 
-  /** At the start of every commit. */
+  /** Called at the start of every commit. */
   begin(nowMs: number): void {
     this.full = null
     this.undo.begin()
@@ -77,7 +77,7 @@ export class SqlState implements QueueState {
     this.series.begin(this.meta.totals())
   }
 
-  /** At the end of every commit. */
+  /** Called at the end of every commit. */
   end(nowMs: number): void {
     this.series.end(nowMs, this.meta.totals())
     const { queuedNormal, queuedLow, inProgress } = this.jobs
@@ -97,24 +97,24 @@ export class SqlState implements QueueState {
     return crypto.getRandomValues(new Uint8Array(count))
   }
 
-  /** Where `reload` may go back to. */
+  /** Mark of the state in memory, for `reload`. */
   get mark(): number {
     return this.undo.mark
   }
 
-  /** What has changed is durable. */
+  /** Called once a commit is durable: discards the undo steps. */
   keep(): void {
     this.undo.keep()
   }
 
-  /** After a commit that was rolled back: it is over. */
+  /** Called after a rolled-back commit. */
   abandon(): void {
     this.reload()
     this.undo.keep()
     this.meta.abandon()
   }
 
-  /** After a transaction that was rolled back, which began at `mark`: memory is taken back to that, or read again from the rows. */
+  /** Called after a rolled-back transaction that began at `mark`: restores the state in memory, or reads it again from the rows. */
   reload(mark = 0): void {
     this.full = null
     this.undo.backTo(mark)

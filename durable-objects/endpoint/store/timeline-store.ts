@@ -10,18 +10,18 @@ import type { Worker } from '../../../src/domain/worker/worker.ts'
 
 const HOUR_MS = 3_600_000
 const KEPT_MS = 30 * 24 * HOUR_MS
-/** Samples of one hour; where there are more, the newest takes the place of the one before. */
+/** Samples per hour; beyond that the newest replaces the one before. */
 const MAX_SAMPLES = 400
 const MAX_CHANGES = 10_000
-/** Old changes that go with each new one. */
+/** Number of the oldest changes that each new one may delete. */
 const DROPPED = 20
 
-/** Rows of the time line: samples packed by the hour, and what workers became. */
+/** Tables of the timeline: samples packed per hour, and phase changes of workers. */
 export const TIMELINE_SCHEMA = `CREATE TABLE timeline_hours (hour INTEGER PRIMARY KEY, samples TEXT NOT NULL);
    CREATE TABLE worker_changes (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, change TEXT NOT NULL);
    ALTER TABLE worker_lives ADD COLUMN host_id TEXT;`
 
-/** What an endpoint had over time (HIS-20). A job costs no row: its counts are in memory until a minute is over or a worker changes. */
+/** Counts of an endpoint over time (HIS-20). A job costs no row: its counts are in memory until a minute is over or a worker changes. */
 export class TimelineStore {
   private readonly sql: SqlStorage
   private watch: Watch | null = null
@@ -30,7 +30,7 @@ export class TimelineStore {
     this.sql = sql
   }
 
-  /** At the end of every commit. */
+  /** Called at the end of every commit. */
   note(counts: EndpointCounts, nowMs: number): void {
     const before = this.watch ?? { noted: this.last(), since: null }
     const { notes, watch } = watchCounts(before, counts, nowMs)
@@ -38,7 +38,7 @@ export class TimelineStore {
     for (const sample of notes) this.write(sample)
   }
 
-  /** A worker was made, or has become something else. */
+  /** Records a new worker or a change of a worker's phase. */
   workerChanged(before: Worker | null, worker: Worker, nowMs: number): void {
     if (before?.phase === worker.phase) return
     this.change(nowMs, { workerId: worker.id, phase: worker.phase, reason: worker.reason, release: worker.version })
@@ -48,11 +48,11 @@ export class TimelineStore {
     this.change(nowMs, { workerId: worker.id, phase: 'GONE', reason: worker.reason, release: worker.version })
   }
 
-  /** Samples of a time, oldest first, with the last one before it. */
+  /** Samples within a period, oldest first, preceded by the last one before it. */
   samples(fromMs: number, toMs: number): EndpointSample[] {
     const before = 'SELECT MAX(hour) FROM timeline_hours WHERE hour < ?'
     const [first, last] = [Math.floor(fromMs / HOUR_MS), Math.floor(toMs / HOUR_MS)]
-    // The hour before may be the one that holds what the first hour began with.
+    // An earlier hour may hold the sample that was current at the start of the period.
     const rows = this.sql.exec(
       `SELECT hour, samples FROM timeline_hours WHERE hour >= COALESCE((${before}), ?) AND hour <= ? ORDER BY hour`,
       first,
@@ -66,7 +66,7 @@ export class TimelineStore {
     return [...(former ? [former] : []), ...inside, ...(since && since.atMs <= toMs ? [since] : [])]
   }
 
-  /** What workers became within a time, newest first. */
+  /** Phase changes of workers within a period, newest first. */
   changes(fromMs: number, toMs: number, limit: number): WorkerChange[] {
     return this.sql
       .exec(
@@ -79,7 +79,7 @@ export class TimelineStore {
       .map((row) => ({ ...(JSON.parse(String(row.change)) as Omit<WorkerChange, 'n' | 'atMs'>), n: Number(row.n), atMs: Number(row.at) }))
   }
 
-  /** After a transaction that was rolled back. */
+  /** Drops the cache after a rollback. */
   reload(): void {
     this.watch = null
   }

@@ -1,33 +1,33 @@
 /**
- * What memory knows and no row has, over a transaction that is rolled back: each change leaves how to take it back. Rows that are rolled back are
- * simply read again.
+ * Undo log for state that is only in memory: each change registers a function that reverts it, for a rollback of its transaction. State
+ * that mirrors rows is read again instead.
  */
 export class Undo {
   private readonly steps: (() => void)[] = []
   private isOpen = false
 
-  /** A transaction begins: outside of one, a change is what its row is. */
+  /** Starts a transaction. Changes outside of one are not recorded. */
   begin(): void {
     this.steps.length = 0
     this.isOpen = true
   }
 
-  /** Where memory may be taken back to. */
+  /** Mark for `backTo`. */
   get mark(): number {
     return this.steps.length
   }
 
-  /** A change has been made; `takeBack` undoes it. */
+  /** Records a change; `takeBack` reverts it. */
   note(takeBack: () => void): void {
     if (this.isOpen) this.steps.push(takeBack)
   }
 
-  /** Takes back all changes since a mark, the latest first. */
+  /** Reverts all changes since a mark, latest first. */
   backTo(mark: number): void {
     for (const takeBack of this.steps.splice(mark).toReversed()) takeBack()
   }
 
-  /** The transaction is durable. */
+  /** Ends the transaction, which is durable. */
   keep(): void {
     this.steps.length = 0
     this.isOpen = false

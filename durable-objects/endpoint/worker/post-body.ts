@@ -5,29 +5,29 @@ import { drainRefused, enterInFlight, inFlightUse } from '../../../src/effects/i
 import type { EndpointCore } from '../core.ts'
 import { readText } from '../replies.ts'
 
-/** A body up to this size costs less to read than to ask about. */
+/** A body up to this size costs less to read than to account for. */
 const UNASKED_BYTES = 64 * 1024
 
-/** A body as text, or why one so large is never taken. */
+/** A body as text, or the reason why a body of its size is never accepted. */
 export type ReadBody = { kind: 'text'; text: string } | { kind: 'refused'; reason: string }
 
-/** What was made of the body of a post. */
+/** Result of reading the body of a post. */
 export type PostBody =
   | ReadBody
-  /** It can change nothing, so it was not read. */
+  /** The post can change nothing, so its body was not read. */
   | { kind: 'unread' }
-  /** The account sends too much at once; later there is room. */
+  /** The account sends too much at once; a later post may fit. */
   | { kind: 'busy'; detail: string }
 
 export interface PostLimit {
   maxBytes: number
-  /** What is said of a larger one. */
+  /** Reason for a larger body. */
   tooLarge: string
 }
 
 /**
- * Reads the body of a worker's post, which can be large, once it is known to matter (PP-230): by the job and the worker as they are, and within
- * the bytes that the endpoint's account may send at a time. What is not read is passed over, so that its sender hears the answer.
+ * Reads the body of a worker's post, which can be large, once it is known to matter (PP-230): by the state of the job and the worker, and
+ * within the bytes that the endpoint's account may send at a time. A refused body is drained, so that its sender receives the reply.
  */
 export async function readPost(core: EndpointCore, request: Request, limit: PostLimit, matters: () => boolean): Promise<PostBody> {
   const announced = announcedBytes(request.headers)
@@ -41,7 +41,7 @@ export async function readPost(core: EndpointCore, request: Request, limit: Post
   return announced === null ? readArriving(core, request, teamId, limit) : readWhole(request, limit)
 }
 
-/** One whose length nobody announced counts by what has been read of it. */
+/** A body without an announced length counts by the bytes read so far. */
 async function readArriving({ env }: EndpointCore, request: Request, teamId: string, limit: PostLimit): Promise<PostBody> {
   if (request.body === null) return readWhole(request, limit)
   const body = new ArrivingBody(request.body, { env, teamId, maxCountedBytes: limit.maxBytes, maxDrainedBytes: limit.maxBytes })
@@ -59,12 +59,12 @@ async function readWhole(request: Request, limit: PostLimit): Promise<ReadBody> 
   return text === null ? { kind: 'refused', reason: limit.tooLarge } : { kind: 'text', text }
 }
 
-/** Passes over the body of a post for nobody, so that its sender hears the answer. */
+/** Drains the body of a post, so that its sender receives the reply. */
 export function passOver(request: Request, endpointId: string): Promise<void> {
   return drainRefused(request.body, endpointId, announcedBytes(request.headers) ?? UNASKED_BYTES, Date.now())
 }
 
-/** Counts a body; else why it may not come. */
+/** Counts a body against the account's limit; returns the refusal beyond it, else null. */
 async function enter(core: EndpointCore, teamId: string, bytes: number, limit: PostLimit): Promise<PostBody | null> {
   if (bytes > limit.maxBytes) return { kind: 'refused', reason: limit.tooLarge }
   const nowMs = Date.now()

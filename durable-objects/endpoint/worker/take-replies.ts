@@ -6,7 +6,7 @@ import type { EndpointCore } from '../core.ts'
 import type { ParkedTake } from '../parking.ts'
 import { formerS3ConfigSeal, s3ConfigPlace } from '../places.ts'
 
-/** Answers a take with the jobs that were leased to it. */
+/** Replies to a take with the jobs that were leased to it. */
 export function answerTake(core: EndpointCore, { take: open, jobs }: TakeReply): void {
   const take = core.parking.claimTake(open)
   if (!take) return
@@ -24,7 +24,7 @@ function openRecord(core: EndpointCore, job: TakenJob): string | null {
   return null
 }
 
-// The operator changed the plane's secret while the job waited. Running it without its bucket would lose its result somewhere else.
+// The operator changed the plane's secret while the job was queued. Without its bucket the job's result would be stored in the wrong place.
 async function failUnreadable(core: EndpointCore, jobId: string): Promise<void> {
   await core.transact((tx) => {
     const job = currentJob(tx, jobId)

@@ -12,7 +12,7 @@ import { postChunk, postResult } from './worker-posts.ts'
 const MAX_UNHEALTHY_CHARS = 512
 const RETRY_SECONDS = '5'
 
-/** One call of the worker protocol over HTTP; the worker's key has been checked. What each call means is in src/queue. */
+/** Runs one call of the worker protocol over HTTP; the worker's key has been checked. The rules of each call are in src/queue. */
 export async function workerOperation(core: EndpointCore, call: WorkerCall, request: Request): Promise<Response> {
   const boot = readBoot(call.query)
   if (boot === null) return refuseBoot(call, request)
@@ -38,7 +38,7 @@ export async function workerOperation(core: EndpointCore, call: WorkerCall, requ
   }
 }
 
-// WRK-18: whatever a post says, it is read and answered 200.
+// WRK-18: a post is read and answered 200 whatever its content.
 async function refuseBoot(call: WorkerCall, request: Request): Promise<Response> {
   if (isPoll(call)) return problemReply('rateLimited', BOOT_FORM, { 'retry-after': RETRY_SECONDS })
   await request.body?.pipeTo(new WritableStream())

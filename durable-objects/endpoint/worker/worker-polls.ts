@@ -6,13 +6,13 @@ import { type Ask, askForWork, collectStops } from '../../../src/queue/polls.ts'
 import type { EndpointCore } from '../core.ts'
 import { nothing, problemReply } from '../replies.ts'
 
-/** TMO-5. */
+/** How long a poll is held (TMO-5). */
 const HOLD_MS = 25_000
-/** A draining worker is about to get its stop signal; a short hold keeps it from spinning until then (WRK-29). */
+/** A draining worker is about to get its stop signal; a short hold keeps it from polling in a tight loop until then (WRK-29). */
 const DRAINING_HOLD_MS = 1_000
 const MAX_BATCH = 1_000
 
-/** `job-take-batch`: as `job-take`, for up to `batch_size` jobs, answered as an array (WRK-11). */
+/** `job-take-batch`: like `job-take`, for up to `batch_size` jobs, answered as an array (WRK-11). */
 export function takeBatch(core: EndpointCore, call: JobCall, from: Holder, request: Request): Promise<Response> {
   return take(core, askOf(call, request), from, readBatchSize(call.query.get('batch_size')), true, request.signal)
 }
@@ -22,7 +22,7 @@ function readBatchSize(text: string | null): number {
   return Number.isInteger(size) && size > 0 ? Math.min(size, MAX_BATCH) : 1
 }
 
-/** `job-take`: parks until a job is there or the hold is over. */
+/** `job-take`: waits until a job is available or the hold is over. */
 export async function takeOne(core: EndpointCore, call: JobCall, from: Holder, request: Request): Promise<Response> {
   return take(core, askOf(call, request), from, 1, false, request.signal)
 }
@@ -44,16 +44,16 @@ async function take(core: EndpointCore, ask: Ask, from: Holder, capacity: number
       return asked
     })
     .catch((error: unknown) => {
-      // The commit failed after the take was parked; a job leased to it would go to nobody.
+      // The commit failed after the take was parked; a job leased to it would reach no worker.
       core.parking.dropTake(parked)
       throw error
     })
-  // WRK-7: a fast error would be answered by a thousand takes a second; 429 is the worker's only back-off.
+  // WRK-7: a worker answers a fast error with a thousand takes per second; 429 is the only reply that makes it back off.
   if (verdict === 'refused') return problemReply('rateLimited', 'this worker is not part of the endpoint any more', { 'retry-after': '5' })
   const cancel = core.timers.after(verdict === 'draining' ? DRAINING_HOLD_MS : HOLD_MS, () => answer(null))
   const left = () => answer(null)
   signal.addEventListener('abort', left)
-  // LSE-1: a connection that broke before this line fired its event to nobody.
+  // LSE-1: a connection that broke before the listener was added has fired its event already.
   if (signal.aborted) left()
   const body = await answered
   cancel()
@@ -62,7 +62,7 @@ async function take(core: EndpointCore, ask: Ask, from: Holder, capacity: number
   return body === null ? nothing() : jsonReply(body)
 }
 
-/** `job-stop`: parks until a job of this worker has to be stopped (WRK-25). */
+/** `job-stop`: waits until a job of this worker has to be stopped (WRK-25). */
 export async function stopPoll(core: EndpointCore, from: Holder, signal: AbortSignal): Promise<Response> {
   const untilMs = core.timers.steadyMs() + HOLD_MS
   for (;;) {
@@ -70,14 +70,14 @@ export async function stopPoll(core: EndpointCore, from: Holder, signal: AbortSi
       const { jobIds, active } = collectStops(tx, from)
       const leftMs = Math.min(untilMs - core.timers.steadyMs(), active ? HOLD_MS : DRAINING_HOLD_MS)
       const over = jobIds.length > 0 || leftMs <= 0 || signal.aborted
-      // It listens from here on: an order of the same commit is announced before this operation's result arrives.
+      // Registered inside the transaction: a stop order of the same commit is announced before this operation's result arrives.
       const woken = over ? null : core.parking.waitForStop(from.workerId, leftMs, signal)
       return { jobIds, active, woken }
     })
     if (poll.jobIds.length > 0) return jsonReply(JSON.stringify({ jobsToStop: poll.jobIds }))
     if (poll.woken === null) return nothing()
     const outcome = await poll.woken
-    // A later poll of the same worker has taken this one's place: its connection is dead.
+    // A later poll of the same worker replaced this one, whose connection is dead.
     if (outcome === 'displaced' || !poll.active) return nothing()
   }
 }

@@ -9,15 +9,15 @@ import type { EndpointCore } from '../core.ts'
 import { problemReply } from '../replies.ts'
 import { type PostLimit, type ReadBody, readPost } from './post-body.ts'
 
-/** Room for the JSON around a result of the largest size. */
+/** Allowance for the JSON around a result of the largest size. */
 const BODY_SLACK_BYTES = 64 * 1024
 const RETRY_SECONDS = '1'
 
-/** What a post changes, with what the account's budget has said about it. */
+/** Applies a post, with the reply of the account's storage quota if it was queried. */
 type Apply = (tx: Tx, answer: RoomAnswer | null) => PostOutcome
 
 interface PostKind extends PostLimit {
-  /** Whether it can be a result. */
+  /** Whether the post can be a result. */
   final: boolean
   applyOf(jobId: string, from: Sender, body: ReadBody): Apply
 }
@@ -36,14 +36,14 @@ const CHUNK: PostKind = {
 }
 
 /**
- * `job-done`: a result or a progress update. Answers 200 whatever comes of it, because a worker drops what is refused (WRK-18); 503 when the
- * account sends too much at a time, for that passes.
+ * `job-done`: a result or a progress update. Answers 200 whatever its outcome, because a worker drops a refused post (WRK-18); 503 while
+ * the account sends too much at a time, which is temporary.
  */
 export function postResult(core: EndpointCore, jobId: string, from: Sender, request: Request): Promise<Response> {
   return answerPost(core, RESULT, jobId, from, request)
 }
 
-/** A `job-done` as text. */
+/** Applies a `job-done` given as text. */
 export function takeResultText(core: EndpointCore, jobId: string, from: Sender, text: string): Promise<void> {
   return commitPost(core, RESULT.applyOf(jobId, from, { kind: 'text', text }))
 }
@@ -61,7 +61,7 @@ async function answerPost(core: EndpointCore, kind: PostKind, jobId: string, fro
   return jsonReply('{}')
 }
 
-// Most posts find room at hand. Who does not asks the account's budget, outside of the transaction, and comes again.
+// Most posts fit in the existing grant. Otherwise the account's quota is queried outside the transaction, and the post is applied again.
 async function commitPost(core: EndpointCore, apply: Apply): Promise<void> {
   const outcome = await core.transact((tx) => apply(tx, null))
   if (outcome === 'done') return
@@ -75,13 +75,13 @@ async function askRoom(core: EndpointCore, chars: number): Promise<RoomAnswer> {
   try {
     return { refusal: (await core.grant.take(config, chars))?.detail ?? null }
   } catch (error) {
-    // What has been worked for is not lost because nobody can be asked right now.
+    // Finished work is stored even if the quota cannot be queried.
     logEvent('warn', 'no room could be asked for; the post is kept', { endpointId: config.id, error })
     return { refusal: null }
   }
 }
 
-// INV-32: never COMPLETED without output because the output was too large. A text of n units has at least n bytes.
+// INV-32: a job whose output is too large never becomes COMPLETED without it. A text of n UTF-16 units has at most 3n bytes.
 function readResult(body: ReadBody): WorkerPost {
   if (body.kind === 'refused') return failedResult(body.reason)
   const post = readWorkerPost(body.text)

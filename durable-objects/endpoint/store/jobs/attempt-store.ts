@@ -1,7 +1,10 @@
 import type { PastAttempt, PastOutcome } from '../../../../src/domain/job/timeline.ts'
 import type { AttemptRows } from '../../../../src/queue/state.ts'
 
-/** Attempts of jobs that were queued again. The last attempt of a job stands in its own row, so that a job that runs once costs none here. */
+/**
+ * Attempts of jobs that were queued again. The last attempt of a job is in the job's own row, so that a job with one attempt costs no row
+ * here.
+ */
 export class AttemptStore implements AttemptRows {
   private readonly sql: SqlStorage
 
@@ -23,7 +26,7 @@ export class AttemptStore implements AttemptRows {
     )
   }
 
-  /** The newest of a job, oldest first. */
+  /** The newest attempts of a job, oldest first. */
   of(job: number, limit: number): PastAttempt[] {
     const rows = this.sql.exec('SELECT * FROM attempts WHERE job = ? ORDER BY attempt DESC LIMIT ?', job, limit).toArray().reverse()
     return rows.map((row) => ({

@@ -1,21 +1,21 @@
 import type { JobState } from '../../../../src/contract/enums.ts'
 import type { BulkAction, BulkCounts, LeftJob } from '../../../../src/queue/bulk.ts'
 
-/** Many jobs that are cancelled or queued again, step by step. */
+/** A bulk change: many jobs that are cancelled or queued again, in steps. */
 export interface Bulk extends BulkCounts {
   id: string
   action: BulkAction
-  /** Of the jobs that were there when it was asked for. */
+  /** Selects among the jobs that existed at the time of the request. */
   want: BulkWant
   matched: number
   byStatus: Partial<Record<JobState, number>>
   sample: string[]
-  /** Jobs that were asked for and cannot be changed; null: ids of none. */
+  /** Requested jobs that cannot be changed; status null: ids without a job. */
   refused: { status: JobState | null; jobs: number }[]
-  /** The first that were skipped. */
+  /** The first skipped jobs. */
   left: LeftJob[]
   estimatedCostUsd: number | null
-  /** Numbers up to here have had their turn; with ids, so many of them. */
+  /** Sequence number up to which jobs have been processed. */
   position: number
   createdAtMs: number
   finishedAtMs: number | null
@@ -27,11 +27,11 @@ export interface BulkWant {
   toMs: number | null
   fromSeq: number
   beforeSeq: number
-  /** Numbers of jobs that were named, ascending; null: none were. */
+  /** Sequence numbers of jobs that the request names, ascending; null: it names none. */
   seqs: number[] | null
 }
 
-/** Those that are over stay readable, at most so many. */
+/** Number of finished bulk changes retained. */
 const MAX_KEPT = 100
 
 export class BulkStore {
@@ -42,13 +42,13 @@ export class BulkStore {
     this.sql = sql
   }
 
-  /** Kept in memory: every commit asks. */
+  /** Cached in memory, because every commit reads it. */
   get hasRunning(): boolean {
     this.goingOn ??= this.running().length > 0
     return this.goingOn
   }
 
-  /** After a transaction that was rolled back. */
+  /** Drops the cache after a rollback. */
   reload(): void {
     this.goingOn = null
   }
@@ -74,12 +74,12 @@ export class BulkStore {
     return this.read('SELECT bulk FROM bulks WHERE id = ?', id)[0] ?? null
   }
 
-  /** Those that go on, oldest first. */
+  /** Running bulk changes, oldest first. */
   running(): Bulk[] {
     return this.read('SELECT bulk FROM bulks WHERE finished_at IS NULL ORDER BY created_at, id /* plan: few rows are kept */')
   }
 
-  /** The text is what `save` made of a bulk; one of a former release lacks what it refused and left. */
+  /** The text was written by `save`; rows of an earlier release lack `refused` and `left`. */
   private read(query: string, ...values: SqlStorageValue[]): Bulk[] {
     return this.sql
       .exec(query, ...values)

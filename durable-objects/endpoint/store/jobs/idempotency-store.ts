@@ -17,7 +17,7 @@ export class IdempotencyStore implements KeyRows {
     return row ? { fingerprint: String(row.fingerprint), jobId: String(row.job_id), createdAtMs: Number(row.created_at) } : null
   }
 
-  /** Remembers a key; an expired record under it is replaced. */
+  /** Stores a key; replaces an expired record under the same key. */
   put(userId: string, key: string, record: KeyRecord): void {
     this.sweep(record.createdAtMs)
     this.sql.exec(
@@ -30,12 +30,12 @@ export class IdempotencyStore implements KeyRows {
     )
   }
 
-  /** The endpoint is deleted: no request will come again. */
+  /** Removes all keys once the endpoint is deleted, since no request follows. */
   clear(): void {
     this.sql.exec('DELETE FROM idempotency_keys')
   }
 
-  /** Forgets what has expired, a few rows at a time. */
+  /** Deletes expired keys, a few rows at a time. */
   sweep(nowMs: number): void {
     this.sql.exec(
       `DELETE FROM idempotency_keys WHERE rowid IN

@@ -2,7 +2,7 @@ import type { Job } from '../../../../src/domain/job/job.ts'
 import { dueInRowMs } from '../../../../src/domain/job/lease-memory.ts'
 import { STATE_CODES } from './job-row.ts'
 
-/** Every column that a transition may change, from the job. */
+/** Every column that a transition may change, with its value for a job. */
 const VALUES = {
   state: (job: Job) => STATE_CODES[job.state],
   order_key: (job: Job) => job.orderKey,
@@ -27,7 +27,7 @@ const VALUES = {
 } satisfies Record<string, (job: Job) => SqlStorageValue>
 type Column = keyof typeof VALUES
 
-/** A statement that writes some columns of a job: an index is touched only when one of its columns is named. */
+/** A statement that writes some columns of a job. SQLite updates an index only when one of its columns is named. */
 export interface JobUpdate {
   sql: string
   values(job: Job): SqlStorageValue[]
@@ -41,20 +41,20 @@ function updateOf(names: readonly Column[], texts = ''): JobUpdate {
   }
 }
 
-/** What a lease may change of its job while it goes on: no column that an index has. */
+/** Columns that a running lease may change; none of them is in an index. */
 export const LEASE = updateOf(['acked', 'lease_until', 'lease_end_reason', 'missing_pings', 'chunks', 'delivery'])
 
-// `Object.keys` says no more than that they are texts.
+// `Object.keys` is typed as `string[]`.
 const ALL = Object.keys(VALUES) as Column[]
-/** Columns that stay when a job begins to run or waits again. The first two are in indexes, which are not touched then. */
+/** Columns that are unchanged when a job starts to run or is queued again. The first two are in indexes, which then need no update. */
 const KEPT_BY_A_MOVE: readonly Column[] = ['order_key', 'due_at', 'finished_at', 'error', 'chunks']
 
-/** A job that begins to run, or waits again. */
+/** Update for a job that starts to run or is queued again. */
 export const MOVE = updateOf(ALL.filter((name) => !KEPT_BY_A_MOVE.includes(name)))
 
-/** Any transition. */
+/** Update for any transition. */
 export const ANY = updateOf(ALL)
 
-/** The end of a job: the first value is its output. The input goes with it, unless the job may run again (CTL-2). */
+/** Update for the end of a job; the first value is its output. It deletes the input, unless the job may run again (CTL-2). */
 export const END = updateOf(ALL, 'output = ?, input = NULL, ')
 export const END_FOR_NOW = updateOf(ALL, 'output = ?, ')

@@ -4,7 +4,7 @@ import type { SeqRange } from '../../../../src/domain/job/job-filter.ts'
 import { JOB_ROW, STATE_CODES, toJob } from './job-row.ts'
 import type { Leases } from './leases.ts'
 
-/** What people ask of the `jobs` table: pages, counts and places of jobs. The queue needs none of it, and none of it changes a row. */
+/** Reads of the `jobs` table for users: pages, counts and positions. The queue needs none of them, and they change no row. */
 export class JobLists {
   private readonly sql: SqlStorage
   private readonly leases: Pick<Leases, 'get'>
@@ -14,7 +14,7 @@ export class JobLists {
     this.leases = leases
   }
 
-  /** Jobs of some states in a range of numbers, the newest first (JL-2): no page costs more than another. */
+  /** Jobs of some states in a range of sequence numbers, newest first (JL-2); every page costs the same. */
   page(states: readonly JobState[] | null, { fromSeq, beforeSeq }: SeqRange, limit: number): Job[] {
     const within = 'seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?'
     if (states === null) return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE ${within}`, fromSeq, beforeSeq, limit)
@@ -26,7 +26,7 @@ export class JobLists {
     return found.sort((a, b) => b.seq - a.seq).slice(0, limit)
   }
 
-  // A running job is as memory has it: its row does not have the latest renewal of its lease (LSE-24).
+  // A running job is taken from memory: its row lacks the latest lease renewal (LSE-24).
   private select(query: string, ...values: SqlStorageValue[]): Job[] {
     return this.sql
       .exec(query, ...values)
@@ -34,7 +34,7 @@ export class JobLists {
       .map((row) => this.leases.get(Number(row.seq)) ?? toJob(row))
   }
 
-  /** Numbers of jobs in some states, the oldest first. */
+  /** Sequence numbers of jobs in some states, oldest first. */
   seqsAfter(states: readonly JobState[], { fromSeq, beforeSeq }: SeqRange, limit: number): number[] {
     const found = states.flatMap(rangesOf).flatMap(({ rows, seq }) =>
       this.sql
@@ -45,14 +45,14 @@ export class JobLists {
     return found.sort((a, b) => a - b).slice(0, limit)
   }
 
-  /** How many jobs are in each of some states; none of those without any. */
+  /** Number of jobs per state; states without jobs are left out. */
   countByState(states: readonly JobState[], { fromSeq, beforeSeq }: SeqRange): Partial<Record<JobState, number>> {
     const count = ({ rows }: Range) => Number(this.sql.exec(`SELECT COUNT(*) AS n FROM jobs ${rows}`, fromSeq, beforeSeq).one().n)
     const counts = states.map((state) => [state, rangesOf(state).reduce((sum, range) => sum + count(range), 0)] as const)
     return Object.fromEntries(counts.filter(([, count]) => count > 0))
   }
 
-  /** The number of the first job that was created at this time or later. Numbers rise with time, so it is found by halving. */
+  /** Sequence number of the first job created at this time or later. Numbers rise with time, so a binary search finds it. */
   firstSince(atMs: number): number {
     const row = this.sql.exec('SELECT (SELECT MIN(seq) FROM jobs) AS low, (SELECT MAX(seq) FROM jobs) AS high').one()
     let low = Number(row.low ?? 1)
@@ -67,15 +67,15 @@ export class JobLists {
   }
 }
 
-/** Jobs of one state in a range of numbers, in the order of an index. */
+/** Jobs of one state in a range of sequence numbers, in the order of an index. */
 interface Range {
   rows: string
-  /** The number of a job, as the index has it. */
+  /** The column that holds the sequence number in this index. */
   seq: 'seq' | 'order_key'
 }
 
-// JOB-21: no index is there for lists alone. A queued job's place is its number unless it was retried, so the index of the queue has most of
-// them in the order of their numbers. Terms of the partial indexes are repeated as they stand there: SQLite infers nothing.
+// JOB-21: no index exists for lists alone. The order key of a queued job equals its sequence number unless it was retried, so the queue's
+// index has most jobs in sequence order. Terms of the partial indexes are repeated verbatim: SQLite infers none.
 function rangesOf(state: JobState): Range[] {
   const within = 'seq >= ? AND seq < ?'
   if (state === 'IN_QUEUE') {

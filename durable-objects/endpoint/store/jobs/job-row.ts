@@ -2,15 +2,15 @@ import { JOB_STATES, type JobState } from '../../../../src/contract/enums.ts'
 import type { Job } from '../../../../src/domain/job/job.ts'
 import { numberOrNull, textOrNull } from '../row-values.ts'
 
-/** How a state is written in the `jobs` table. */
+/** Codes of the states in the `jobs` table. */
 export const STATE_CODES = Object.fromEntries(JOB_STATES.map((state, code) => [state, code])) as Record<JobState, number>
 
-/** The columns of a job, without its texts: a page of jobs would read megabytes of them. */
+/** The columns of a job without its input and output, of which a page of jobs would read megabytes. */
 export const JOB_ROW = `seq, id, state, low, webhook, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, s3, attempt, retries,
   worker_id, boot, past_holders, started_at, acked, unconfirmed, host_losses, lease_until, lease_end_reason, missing_pings, finished_at, error,
   error_detail, chunks, delivery`
 
-/** A job, out of a row with these columns of the `jobs` table. */
+/** Converts a row with the `JOB_ROW` columns to a job. */
 export function toJob(row: Record<string, SqlStorageValue>): Job {
   const worker = row.worker_id
   return {

@@ -15,7 +15,7 @@ const RUNNING = STATE_CODES.IN_PROGRESS
 export class JobStore implements JobRows {
   private readonly sql: SqlStorage
   private nextKey: number
-  /** Queued jobs by priority, kept in memory because a count over a long queue is not free. */
+  /** Numbers of queued jobs by priority, in memory because counting a long queue is expensive. */
   queuedNormal = 0
   queuedLow = 0
   readonly leases: Leases
@@ -30,12 +30,12 @@ export class JobStore implements JobRows {
     this.reload()
   }
 
-  /** Jobs that run. */
+  /** Number of running jobs. */
   get inProgress(): number {
     return this.leases.size
   }
 
-  /** Reads the counters again from the rows: at start, and after a transaction that was rolled back. */
+  /** Reads the counters from the rows: at start and after a rollback. */
   reload(): void {
     this.recent.clear()
     const max = (query: string) => Number(this.sql.exec(query).one().value ?? 0)
@@ -48,7 +48,7 @@ export class JobStore implements JobRows {
     this.queuedLow = max(`SELECT COUNT(*) AS value FROM jobs WHERE state = ${QUEUED} AND low = 1`)
   }
 
-  /** The next sequence number: used as rowid and as place in the queue. */
+  /** The next sequence number: used as rowid and as order key in the queue. */
   nextSequence(): number {
     return ++this.nextKey
   }
@@ -74,7 +74,7 @@ export class JobStore implements JobRows {
     this.recent.keep(job)
   }
 
-  /** Writes what a transition may change. `before` is what the caller read. */
+  /** Writes the columns that a transition may change. `before` is the job as the caller read it. */
   save(before: Job, job: Job): void {
     if (isSameLease(before, job)) {
       if (!isRenewal(before, job)) this.update(LEASE, job)
@@ -119,7 +119,7 @@ export class JobStore implements JobRows {
     return job ?? null
   }
 
-  /** The first queued jobs in the order in which they are taken: normal priority before low, then by place (SCALE-4). */
+  /** The first queued jobs in the order in which they are taken: normal priority before low, then by order key (SCALE-4). */
   queueHead(limit: number): Job[] {
     return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE state = ${QUEUED} ORDER BY low, order_key LIMIT ?`, limit)
   }
@@ -132,17 +132,17 @@ export class JobStore implements JobRows {
     return this.leases.heldBy(workerId)
   }
 
-  /** Leases by worker id. */
+  /** Number of leases by worker id. */
   heldCounts(): ReadonlyMap<string, number> {
     return this.leases.counts()
   }
 
-  /** Leases of jobs that are not low priority, by worker id. */
+  /** Number of leases of normal-priority jobs by worker id. */
   heldNormalCounts(): ReadonlyMap<string, number> {
     return this.leases.normalCounts()
   }
 
-  /** When the first queued jobs that count for scaling were submitted. */
+  /** Submission times of the first queued jobs that count for scaling. */
   waitingSinceMs(limit: number): number[] {
     if (limit <= 0) return []
     const query = `SELECT created_at AS at FROM jobs WHERE state = ${QUEUED} AND low = 0 ORDER BY low, order_key LIMIT ?`
@@ -152,14 +152,14 @@ export class JobStore implements JobRows {
       .map((row) => Number(row.at))
   }
 
-  /** Queued jobs that are taken before this one (SCALE-4), counted in the index of the queue. */
+  /** Number of queued jobs that are taken before this one (SCALE-4), counted in the queue's index. */
   ahead(job: Job): { normal: number; low: number } {
     const query = `SELECT COUNT(*) AS n FROM jobs WHERE state = ${QUEUED} AND low = ? AND order_key < ?`
     const before = Number(this.sql.exec(query, job.lowPriority ? 1 : 0, job.orderKey).one().n)
     return job.lowPriority ? { normal: this.queuedNormal, low: before } : { normal: before, low: 0 }
   }
 
-  /** Sequence numbers of jobs whose deadline has passed, earliest first. Rows have all deadlines but those of leases. */
+  /** Sequence numbers of jobs whose deadline has passed, earliest first. The rows hold all deadlines except those of leases. */
   due(nowMs: number, limit: number): number[] {
     const rows = this.sql.exec('SELECT seq, due_at FROM jobs WHERE due_at <= ? ORDER BY due_at LIMIT ?', nowMs, limit).toArray()
     const leased = this.leases.due(nowMs)
@@ -193,7 +193,7 @@ export class JobStore implements JobRows {
   }
 }
 
-/** Whether a job was and is with the same holder, in the same run. */
+/** Whether both states of a job belong to one attempt. */
 function isSameLease(before: Job, after: Job): boolean {
   return (
     before.state === 'IN_PROGRESS' &&
@@ -203,7 +203,7 @@ function isSameLease(before: Job, after: Job): boolean {
   )
 }
 
-/** Whether a job goes between the queue and a worker, and keeps its place. */
+/** Whether a job moves between the queue and a worker without a change of its order key or chunks. */
 function isMove(before: Job, after: Job): boolean {
   return !isTerminal(before.state) && !isTerminal(after.state) && before.orderKey === after.orderKey && before.chunks === after.chunks
 }

@@ -1,7 +1,10 @@
 import { dueAtMs, type Job } from '../../../../src/domain/job/job.ts'
 import type { Undo } from '../undo.ts'
 
-/** The running jobs, as they are: their rows do not have the latest renewal of their leases (LSE-24). As many as the workers of one endpoint hold. */
+/**
+ * The running jobs, in memory: their rows lack the latest lease renewal (LSE-24). Bounded by the jobs that the workers of one endpoint
+ * hold.
+ */
 export class Leases {
   private readonly bySeq = new Map<number, Job>()
   private readonly byWorker = new Map<string, Map<number, Job>>()
@@ -25,18 +28,18 @@ export class Leases {
     return [...this.bySeq.values()]
   }
 
-  /** In the order of their submission. */
+  /** Jobs leased to a worker, in order of submission. */
   heldBy(workerId: string): Job[] {
     return [...(this.byWorker.get(workerId)?.values() ?? [])].sort((a, b) => a.seq - b.seq)
   }
 
-  /** Leases by worker id. */
+  /** Number of leases by worker id. */
   counts(): ReadonlyMap<string, number> {
     this.known ??= new Map(Array.from(this.byWorker, ([id, jobs]) => [id, jobs.size]))
     return this.known
   }
 
-  /** Those of jobs that are not low priority, by worker id. */
+  /** Number of leases of normal-priority jobs by worker id. */
   normalCounts(): ReadonlyMap<string, number> {
     const counts = Array.from(this.byWorker, ([id, jobs]): [string, number] => [
       id,
@@ -45,7 +48,7 @@ export class Leases {
     return new Map(counts.filter(([, count]) => count > 0))
   }
 
-  /** Jobs whose deadline has passed, with it. */
+  /** Jobs whose deadline has passed, with the deadline. */
   due(nowMs: number): { seq: number; atMs: number }[] {
     return this.all()
       .map((job) => ({ seq: job.seq, atMs: dueAtMs(job) }))
@@ -58,7 +61,7 @@ export class Leases {
     return next
   }
 
-  /** A job as it is now: one that does not run is no lease any more. */
+  /** Stores the job if it is running, else removes it. */
   keep(job: Job): void {
     if (job.state === 'IN_PROGRESS') this.change(job.seq, job)
     else this.forget(job.seq)

@@ -2,17 +2,17 @@ import { INPUT, OUTPUT, type PayloadKind, type PayloadRows, S3_CONFIG } from '..
 import { encodePieces } from '../../../piece-store.ts'
 import { textOrNull } from '../row-values.ts'
 
-/** Texts up to this many UTF-16 units stand in the row of their job: at most 6 KiB each. */
+/** Texts up to this many UTF-16 units are stored in the row of their job: at most 6 KiB each. */
 export const SHORT_TEXT_UNITS = 2_048
 const COLUMNS = { [INPUT]: 'input', [OUTPUT]: 'output' } as const
-/** Texts up to this many UTF-16 units fit one row whatever they hold (at most 3 bytes each in UTF-8). */
+/** Texts up to this many UTF-16 units fit in one row whatever their content (at most 3 bytes each in UTF-8). */
 const SMALL_TEXT_UNITS = 256 * 1024
 const MAX_CHUNK_ROW_BYTES = 1_900_000
 const MAX_CHUNK_ROW_CHARS = 600_000
-/** Bounds of what one job may keep undelivered, so that a worker cannot fill the object. */
+/** Limits of undelivered chunks per job, so that a worker cannot fill the object. */
 const MAX_CHUNKS_PER_JOB = 20_000
 const MAX_CHUNK_BYTES_PER_JOB = 64 * 1024 * 1024
-/** One reply of `/stream` carries at most about this much. */
+/** Approximate limits of one reply of `/stream`. */
 const DRAIN_CHUNKS = 2_000
 const DRAIN_BYTES = 4 * 1024 * 1024
 
@@ -22,10 +22,10 @@ export interface StreamChunk {
   json: string
 }
 
-/** Texts of jobs: short ones in the job's row, long ones in pieces below the platform's row limit. */
+/** Inputs, outputs and s3Configs of jobs: short ones in the job's row, long ones in pieces below the platform's row limit. */
 export class PayloadStore implements PayloadRows {
   private readonly sql: SqlStorage
-  /** What each streaming job keeps, so that an append does not count rows. Rebuilt from the rows when absent. */
+  /** Buffered chunks of each streaming job, so that an append does not count rows. Read from the rows when absent. */
   private readonly kept = new Map<number, { chunks: number; bytes: number }>()
 
   constructor(sql: SqlStorage) {
@@ -33,8 +33,8 @@ export class PayloadStore implements PayloadRows {
   }
 
   /**
-   * The text for the row of its job when it is short (JOB-23); null when it was long and stands in pieces now. For a job that has no pieces of
-   * this kind.
+   * Returns a short text, which belongs in the job's row (JOB-23); stores a long one in pieces and returns null. The job must have no
+   * pieces of this kind.
    */
   beside(job: number, kind: keyof typeof COLUMNS, text: string): string | null {
     if (text.length <= SHORT_TEXT_UNITS) return text
@@ -73,7 +73,7 @@ export class PayloadStore implements PayloadRows {
     return rows.map((row) => decoder.decode(row.data as ArrayBuffer, { stream: true })).join('') + decoder.decode()
   }
 
-  /** The same when it has at most `maxChars` characters; null when it is longer, without reading it. */
+  /** The text when it has at most `maxChars` characters; null when it is longer, without reading it; undefined when there is none. */
   getShort(job: number, kind: PayloadKind, maxChars: number): string | null | undefined {
     const short = this.short(job, kind)
     if (short !== null) return short.length <= maxChars ? short : null
@@ -82,7 +82,7 @@ export class PayloadStore implements PayloadRows {
     return row && (typeof row.data === 'string' ? row.data : null)
   }
 
-  /** How long it is, without reading it where it is long: bytes, or characters of a short text. */
+  /** Length of a text, in bytes for a long one (which is not read) and in characters for a short one. */
   size(job: number, kind: PayloadKind): number {
     const short = this.short(job, kind)
     if (short !== null) return short.length
@@ -90,7 +90,7 @@ export class PayloadStore implements PayloadRows {
     return Number(this.sql.exec(query, job, kind).one().size)
   }
 
-  /** How it begins, cut at a character, and how long it is; bytes of UTF-8. */
+  /** The first `maxBytes` bytes of a text, cut at a character boundary, and its length in bytes of UTF-8. */
   beginning(job: number, kind: PayloadKind, maxBytes: number): { text: string; bytes: number } | null {
     const short = this.short(job, kind)
     if (short !== null) {
@@ -115,28 +115,28 @@ export class PayloadStore implements PayloadRows {
     this.sql.exec('DELETE FROM pieces WHERE job = ? AND kind = ?', job, kind)
   }
 
-  /** Removes pieces of a job that has ended: its output, and its input and s3Config unless it may run again (CTL-2). */
+  /** Deletes pieces of an ended job: its output, and its input and s3Config unless it may run again (CTL-2). */
   clearEnded(job: number, keepInput: boolean): void {
     if (keepInput) this.clearPieces(job, OUTPUT)
     else this.sql.exec('DELETE FROM pieces WHERE job = ?', job)
   }
 
-  /** LSE-12: what an attempt left behind. */
+  /** LSE-12: deletes the output and chunks of an attempt. */
   clearAttempt(job: number): void {
     this.sql.exec('UPDATE jobs SET output = NULL WHERE seq = ? AND output IS NOT NULL', job)
     this.clearPieces(job, OUTPUT)
     this.discardChunks(job)
   }
 
-  /** Of a job whose row is gone. */
+  /** Deletes pieces and chunks of a job whose row is deleted. */
   clearJob(job: number): void {
     this.sql.exec('DELETE FROM pieces WHERE job = ?', job)
     this.discardChunks(job)
   }
 
-  /** Appends the chunk with this number to a job's stream; false when the job already keeps as much as it may. */
+  /** Appends the chunk with this number to a job's stream; false when the job has reached the limit of buffered chunks. */
   appendChunk(job: number, number: number, json: string): boolean {
-    // Escaping and wrapping may have made it larger than what was posted; a row has its limit.
+    // Escaping and wrapping may have made it larger than the posted chunk, and a row has a size limit.
     if (json.length > MAX_CHUNK_ROW_CHARS && new TextEncoder().encode(json).length > MAX_CHUNK_ROW_BYTES) return false
     const kept = this.kept.get(job) ?? this.countChunks(job)
     if (kept.chunks >= MAX_CHUNKS_PER_JOB || kept.bytes + json.length > MAX_CHUNK_BYTES_PER_JOB) return false
@@ -145,7 +145,7 @@ export class PayloadStore implements PayloadRows {
     return true
   }
 
-  /** After a transaction that was rolled back. */
+  /** Drops the cache after a rollback. */
   reload(): void {
     this.kept.clear()
   }
@@ -155,7 +155,7 @@ export class PayloadStore implements PayloadRows {
     return { chunks: Number(row.n), bytes: Number(row.bytes) }
   }
 
-  /** STR-4: the oldest buffered chunks, removed, up to what one reply carries; `more` says whether any are left. */
+  /** STR-4: removes and returns the oldest buffered chunks, up to the limit of one reply; `more`: whether any are left. */
   drainChunks(job: number, maxBytes = DRAIN_BYTES): { chunks: string[]; more: boolean } {
     const chunks = this.readChunks(job, 0, maxBytes)
     const last = chunks.at(-1)
@@ -164,11 +164,11 @@ export class PayloadStore implements PayloadRows {
     return { chunks: chunks.map(({ json }) => json), more: this.hasChunks(job) }
   }
 
-  /** The buffered chunks behind number `after` in order, up to what one reply carries: at least one if there are any. */
+  /** Buffered chunks with a number above `after`, in order, up to the limit of one reply: at least one if there are any. */
   readChunks(job: number, after: number, maxBytes = DRAIN_BYTES): StreamChunk[] {
     const chunks: StreamChunk[] = []
     let bytes = 0
-    // Read row by row: a long stream must not be in memory as a whole.
+    // Read row by row, so that a long stream is never in memory as a whole.
     const query = 'SELECT number, bytes, data FROM chunks WHERE job = ? AND number > ? ORDER BY number LIMIT ?'
     for (const row of this.sql.exec(query, job, after, DRAIN_CHUNKS)) {
       bytes += Number(row.bytes)
@@ -188,7 +188,7 @@ export class PayloadStore implements PayloadRows {
   }
 }
 
-/** A character that was cut through is left out. */
+/** Decodes without a trailing incomplete character. */
 function textOf(bytes: ArrayBuffer | Uint8Array): string {
   return new TextDecoder().decode(bytes, { stream: true })
 }

@@ -1,12 +1,12 @@
 import type { Job } from '../../../../src/domain/job/job.ts'
 
 const MAX_JOBS = 1_000
-/** Jobs whose texts are longer are read from their row: what is kept here is to stay below a few megabytes. */
+/** Jobs with longer texts are read from their row, which bounds this cache to a few megabytes. */
 const MAX_TEXT_CHARS = 1_000
 
 /**
- * The jobs that were read or written last, so that a client that asks for one again and again, and the worker that has it, cost no query. A
- * job is a value that nobody changes, so it can be handed out as it is.
+ * Cache of the most recently read or written jobs, so that repeated requests of a client, and of the worker that runs the job, cost no
+ * query. Jobs are immutable values and can be shared.
  */
 export class RecentJobs {
   private readonly bySeq = new Map<number, Job>()
@@ -15,7 +15,7 @@ export class RecentJobs {
     return this.bySeq.get(seq)
   }
 
-  /** Remembers a job as its row is now. The one that was written or read longest ago goes when there are too many. */
+  /** Stores a job as its row is; the least recently stored job is removed when there are too many. */
   keep(job: Job): void {
     this.bySeq.delete(job.seq)
     if (textLength(job) > MAX_TEXT_CHARS) return

@@ -1,10 +1,10 @@
 import type { WorkerLife } from '../../../../src/domain/job/timeline.ts'
 import type { Worker } from '../../../../src/domain/worker/worker.ts'
 
-/** No record of a job is older than its longest ttl, a week. */
+/** No job record is older than the longest ttl, a week. */
 const REMEMBERED_MS = 8 * 24 * 3_600_000
 
-/** When each worker became what, for as long as a job may tell of it. Written when that changes, and not for its jobs. */
+/** Times of each worker's phases, retained as long as a job may refer to them. Written when a phase changes, not per job. */
 export class WorkerLives {
   private readonly sql: SqlStorage
 
@@ -12,7 +12,7 @@ export class WorkerLives {
     this.sql = sql
   }
 
-  /** A worker was made, or has become something else. */
+  /** Records a new worker or a change of a worker's phase or start. */
   note(before: Worker | null, worker: Worker, nowMs: number): void {
     if (before && before.phase === worker.phase && before.startedAtMs === worker.startedAtMs) return
     const placedAtMs = worker.phase === 'PLACING' ? null : nowMs
@@ -40,19 +40,19 @@ export class WorkerLives {
     this.sql.exec('UPDATE worker_lives SET left_at = ? WHERE id = ?', nowMs, id)
   }
 
-  /** The host that a worker is or was on; null: none, or that is not known any more. */
+  /** Host on which a worker runs or ran; null when it has none or the host is not known any more. */
   hostOf(id: string): string | null {
     const row = this.sql.exec('SELECT host_id FROM worker_lives WHERE id = ?', id).toArray()[0]
     return typeof row?.host_id === 'string' ? row.host_id : null
   }
 
-  /** Those of some workers that are known. */
+  /** Lifetimes of the given workers; unknown ones are left out. */
   of(ids: Iterable<string>): Map<string, WorkerLife> {
     const known = [...new Set(ids)].flatMap((id) => this.sql.exec('SELECT * FROM worker_lives WHERE id = ?', id).toArray().map(toLife))
     return new Map(known.map((life) => [life.id, life]))
   }
 
-  /** Those that are here, or left last: at most so many, the newest first. */
+  /** The newest `limit` workers: present ones first, then those that left last. */
   newest(limit: number): WorkerLife[] {
     const select = (rows: string) => this.sql.exec(`SELECT * FROM worker_lives ${rows} LIMIT ?`, limit).toArray().map(toLife)
     const here = select('WHERE left_at IS NULL ORDER BY created_at DESC /* plan: sorts the workers that are here */')

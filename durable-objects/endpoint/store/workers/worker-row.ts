@@ -4,7 +4,7 @@ import { numberOrNull, textOrNull } from '../row-values.ts'
 
 type Row = Record<string, SqlStorageValue>
 
-/** Every column, so that nothing of an earlier phase stays behind. */
+/** Every column, so that no value of an earlier phase remains. */
 export function toColumns(worker: Worker): Row {
   return {
     id: worker.id,
@@ -32,7 +32,7 @@ export function toColumns(worker: Worker): Row {
   }
 }
 
-/** A worker, out of its row. */
+/** Converts a row to a worker. */
 export function toWorker(row: Row): Worker {
   const facts = {
     id: String(row.id),

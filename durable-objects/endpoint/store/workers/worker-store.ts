@@ -8,8 +8,8 @@ import { WorkerLives } from './worker-lives.ts'
 import { toColumns, toWorker } from './worker-row.ts'
 
 /**
- * Rows of `workers` and of the stop orders that they have still to hear. An endpoint has few workers and every commit looks at all of them
- * several times, so they are kept in memory, with their latest signs of life, which no row has (LSE-24).
+ * Rows of `workers` and of their pending stop orders. An endpoint has few workers and every commit reads all of them several times, so they
+ * are in memory, with their latest heartbeats, which no row has (LSE-24).
  */
 export class WorkerStore implements WorkerRows {
   private readonly sql: SqlStorage
@@ -19,7 +19,7 @@ export class WorkerStore implements WorkerRows {
   private readonly undo: Undo
   private nowMs = 0
   private known: Map<string, Worker>
-  /** As their rows have them. */
+  /** The workers as their rows have them. */
   private readonly written: Map<string, Worker>
   private stopped: string[] | null = null
 
@@ -34,12 +34,12 @@ export class WorkerStore implements WorkerRows {
     this.written = new Map(this.known)
   }
 
-  /** At the start of every commit. */
+  /** Called at the start of every commit. */
   begin(nowMs: number): void {
     this.nowMs = nowMs
   }
 
-  /** After a transaction that was rolled back. */
+  /** Drops the cached stop orders after a rollback. */
   reload(): void {
     this.stopped = null
   }
@@ -48,7 +48,7 @@ export class WorkerStore implements WorkerRows {
     return [...this.known.values()]
   }
 
-  /** Workers that ask for work or do it. */
+  /** Number of workers that poll or run jobs. */
   readyCount(): number {
     return this.all().filter((worker) => worker.phase === 'READY').length
   }
@@ -57,7 +57,7 @@ export class WorkerStore implements WorkerRows {
     return this.known.get(id) ?? null
   }
 
-  /** Whether a worker is here, or was (PP-194). */
+  /** Whether a worker is present or has left within the retention time (PP-194). */
   recall(id: string): 'present' | 'former' | null {
     if (this.get(id)) return 'present'
     return this.former.has(id) ? 'former' : null
@@ -96,12 +96,12 @@ export class WorkerStore implements WorkerRows {
       this.known = all
     })
     const others = [...all.values()].filter((other) => other.id !== id)
-    // A new one has its place in the order of the rows.
+    // A new worker is inserted in the order of the rows.
     const listed = worker ? [...others, worker].sort(inOrder) : others
     this.known = new Map(listed.map((each) => [each.id, each]))
   }
 
-  /** The frequent write of a take or a job, without touching the rest of the row. */
+  /** The frequent write for a take or a job; leaves the other columns unchanged. */
   private stir(worker: ReadyWorker): void {
     const query = 'UPDATE workers SET last_seen_at = ?, last_take_at = ?, idle_since = ? WHERE id = ?'
     this.sql.exec(query, worker.lastSeenAtMs, takeInRow(worker), worker.idleSinceMs, worker.id)
@@ -132,7 +132,7 @@ export class WorkerStore implements WorkerRows {
     this.stopped = null
   }
 
-  /** Workers that were told to stop a job and have been pinging it, or may be. */
+  /** Workers with stop orders for jobs that they run, or may run. */
   withStops(): string[] {
     this.stopped ??= this.sql
       .exec('SELECT DISTINCT worker_id FROM stops /* plan: stops last seconds, and this is kept in memory */')
