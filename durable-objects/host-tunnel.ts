@@ -10,16 +10,18 @@ import { carrySocket } from './tunnel/carry-socket.ts'
 import { TunnelConnection } from './tunnel/connection.ts'
 import { OpenSlots } from './tunnel/open-slots.ts'
 
-/** A request without a byte either way for this long gives its place to a newer one, where its account has no other (SHR-33). */
+/**
+ * A request without a byte in either direction for this long is closed for a newer one, if its account or pod has no other slot (SHR-33).
+ */
 const SILENT_MS = 60_000
 const UNREAD = 'others of its account have to read first what they were told; close them or try again later'
 
-/** The tunnel into one machine: requests to its workloads, each a stream of the WebSocket that its agent has opened. Stores nothing. */
+/** The tunnel to one host: each request to its workloads is a stream of the WebSocket that its agent opened. Stores nothing. */
 export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
   private readonly connection: TunnelConnection
   private readonly slots: OpenSlots
   private readonly unheard = new Unheard<WebSocket>()
-  /** Milliseconds since the epoch; tests set their own clock. */
+  /** Milliseconds since the epoch; tests replace the clock. */
   now: () => number = () => this.timers.look()
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -28,7 +30,7 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
     this.slots = new OpenSlots(env, this.timers, () => this.connection.check())
   }
 
-  /** An agent that opens its tunnel, or a request to a workload. The Worker has checked either. */
+  /** Accepts an agent's tunnel, or carries a request to a workload. The Worker has authorized either. */
   override async fetch(request: Request): Promise<Response> {
     const wanted = tunnelRequestOf(request)
     if (wanted === null) {

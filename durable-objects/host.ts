@@ -27,7 +27,7 @@ import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
 import { PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
 
-/** One GPU machine: the agent's link, what the machine should run, and what it said about it. No D1 write per beat. */
+/** One GPU host: the agent's link, the host's desired state and its reports. A beat costs no D1 write. */
 export class HostObject extends PlaneObject implements HostRpc {
   private readonly store: WorkloadStore
   readonly links: HostLinks
@@ -45,7 +45,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   private readonly replacements: HostLinkReplacements
   private readonly stats = new HostStats()
   private readonly history: HostHistory
-  /** Milliseconds since the epoch; tests set their own clock. */
+  /** Milliseconds since the epoch; tests replace the clock. */
   now: () => number = () => this.timers.look()
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -215,7 +215,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     if (failed.length > 0) throw new Error(`workloads that cannot be opened: ${failed.join(', ')}`)
   }
 
-  /** The agent's link; the Worker has checked the access token. */
+  /** Accepts the agent's link; the Worker has checked the access token. */
   override async fetch(request: Request): Promise<Response> {
     this.store.setHostId(hostOfLink(request))
     await this.silence.ends()
@@ -230,7 +230,7 @@ export class HostObject extends PlaneObject implements HostRpc {
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     this.desired.linkClosed(code)
-    // 1005 and 1006 say that no code came; they may not be sent.
+    // Reserved close codes (RFC 6455 §7.4.1) 1005 and 1006 must not be sent.
     socket.close(code >= 1000 && code < 5000 && code !== 1005 && code !== 1006 ? code : 1000)
     if (isGreeted(socket)) await this.presenceOf.linkEnded(lastBeat(socket))
   }
@@ -239,7 +239,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     if (isGreeted(socket)) await this.presenceOf.linkEnded(lastBeat(socket))
   }
 
-  /** What is due, such as a look whether the host still beats. */
+  /** Handles due timers, such as the check that the host still beats. */
   override async alarm(): Promise<void> {
     await this.due.ring()
   }

@@ -5,22 +5,25 @@ import { type HostLinks, sendTo, takesParts } from './links.ts'
 import type { PullLogins } from './pull-logins.ts'
 import type { HostWorkload, WorkloadStore } from './workload-store.ts'
 
-/** Most that a host can be told in one message; the rest of the bound is for logins and the frame. */
+/** Largest size of the workloads in one message; the rest of the limit is for logins and the frame. */
 const MAX_BYTES = MESSAGE_MAX_BYTES - 2 ** 20
-/** A host that has to be told this much is given no more; what is left is room for what it has already (HOST-69). */
+/** A host whose desired state has this size gets no new workloads; the rest of the limit is for changes of existing ones (HOST-69). */
 const FULL_BYTES = MESSAGE_MAX_BYTES / 2
-/** The same for a host that is told in parts. */
+/** The same limit for a host that takes its desired state in parts. */
 const FULL_IN_PARTS_BYTES = 64 * 2 ** 20
-/** After this much a part ends (HOST-71). */
+/** Size at which a part ends (HOST-71). */
 const PART_BYTES = 2 ** 19
-/** That the agent has closed its link because a message was too large for it, and has not got over that yet. */
+/**
+ * Key of the revision at which the agent closed its link because a message was too large; cleared once the agent has applied the current
+ * revision.
+ */
 const BROKEN_KEY = 'brokenBySize'
-/** The code of a WebSocket that ends so. */
+/** WebSocket close code "message too big" (RFC 6455 §7.4.1). */
 const TOO_LARGE = 1009
 
 type DesiredMessage = Extract<PlaneMessage, { type: 'desired' }>
 
-/** What the host should run, as a whole and under its revision; the agent ignores one that is older than what it has. */
+/** Desired state of the host, complete and under its revision; the agent ignores a revision older than its own. */
 export class DesiredState {
   private readonly store: WorkloadStore
   private readonly links: HostLinks
@@ -28,7 +31,10 @@ export class DesiredState {
   private readonly silenceMaxMs: number
   private readonly overlays: () => Overlay[]
 
-  /** `overlays`: the private networks of the host. `silenceMaxMs`: the most that a job waits for this host (HOST-36); the host must know it to be first. */
+  /**
+   * `overlays`: the private networks of the host. `silenceMaxMs`: the longest time that a job waits for this host (HOST-36); the host stops
+   * its workers earlier by the same rule, so it must know the value.
+   */
   constructor(store: WorkloadStore, links: HostLinks, logins: PullLogins, overlays: () => Overlay[], silenceMaxMs: number) {
     this.store = store
     this.links = links
@@ -37,7 +43,7 @@ export class DesiredState {
     this.overlays = overlays
   }
 
-  /** Adds a workload or changes what is wanted of it. `isWanted` is asked again in the transaction that writes it. */
+  /** Adds a workload or changes its desired state. `isWanted` is checked in the transaction that writes it. */
   async want(storage: DurableObjectStorage, workload: Workload, ownerId: string, isWanted: () => boolean = () => true): Promise<void> {
     const { workload: bare, sealedLogin } = this.logins.take(workload)
     storage.transactionSync(() => {
@@ -45,7 +51,7 @@ export class DesiredState {
     })
   }
 
-  /** All of it, or the part behind `after` for an agent that takes it in parts. */
+  /** Sends the whole desired state, or the part after the id `after` to an agent that takes it in parts. */
   async sendTo(socket: WebSocket, after: string | null = null): Promise<void> {
     if (takesParts(socket)) sendTo(socket, this.part(after))
     else if (!this.refuseOversize()) sendTo(socket, this.snapshot())
@@ -55,22 +61,22 @@ export class DesiredState {
     for (const socket of this.links.inUse()) await this.sendTo(socket)
   }
 
-  /** Whether there is room for another workload in what the host is told (HOST-69). */
+  /** Whether the desired state has space for another workload (HOST-69). */
   hasRoom(): boolean {
     return this.store.wantedBytes() < (this.isToldInParts() ? FULL_IN_PARTS_BYTES : FULL_BYTES) && !this.isBroken()
   }
 
-  /** The host cannot be told what it is to run: its agent would drop the link over it, or has done so. */
+  /** Whether the desired state is too large for the agent, which would drop the link because of it or has done so. */
   isOversize(): boolean {
     return this.isBroken() || (!this.isToldInParts() && this.store.wantedBytes() > MAX_BYTES)
   }
 
-  /** A link was closed with `code`; 1009: a message was too large for the agent. */
+  /** A link was closed with `code`; 1009 means that a message was too large for the agent. */
   linkClosed(code: number): void {
     if (code === TOO_LARGE) this.store.writeMeta(BROKEN_KEY, String(this.store.revision()))
   }
 
-  /** The agent has applied this revision. */
+  /** Records that the agent has applied this revision. */
   applied(revision: number): void {
     if (this.isBroken() && revision >= this.store.revision()) this.store.clearMeta(BROKEN_KEY)
   }
@@ -83,7 +89,7 @@ export class DesiredState {
     return this.links.inUse().every(takesParts)
   }
 
-  // The host goes on with what it was told last.
+  // The host continues with the state that it received last.
   private refuseOversize(): boolean {
     const refused = this.isOversize()
     if (refused)

@@ -8,7 +8,10 @@ import type { WorkloadStore } from './workload-store.ts'
 const REPORTED_KEY = 'gpuHealth'
 const APPLIED_KEY = 'gpuHealthApplied'
 
-/** What the agent says about its GPUs. Noted here first, so that a beat that repeats it costs nothing and one that came at a bad time is not lost. */
+/**
+ * GPU problems that the agent reports. Stored here first, so that a repeating beat costs nothing and a report during a D1 failure is not
+ * lost.
+ */
 export class HostGpuHealth {
   private readonly env: Env
   private readonly store: WorkloadStore
@@ -18,14 +21,14 @@ export class HostGpuHealth {
     this.store = store
   }
 
-  /** From a beat. What cannot be applied now is applied with the next look of the object. */
+  /** Stores the problems of a beat. If they cannot be applied, the next timer of the object retries. */
   async note(problems: readonly GpuProblem[]): Promise<void> {
     if (sameProblems(this.read(REPORTED_KEY), problems)) return
     this.store.writeMeta(REPORTED_KEY, JSON.stringify(problems))
     await this.apply().catch((error: unknown) => logEvent('warn', 'GPU health not applied', { hostId: this.store.hostId(), error }))
   }
 
-  /** Brings what was noted to the database, if it is not there. */
+  /** Applies the stored problems to D1, unless they are applied already. */
   async apply(): Promise<void> {
     const hostId = this.store.hostId()
     const reported = this.read(REPORTED_KEY)

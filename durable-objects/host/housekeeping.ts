@@ -10,16 +10,16 @@ import { type Env, readSettings } from '../../src/env.ts'
 import type { Alarms } from '../alarms.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
-/** How often each host's object looks; nothing depends on which of them does it. */
+/** Interval of cleanup by each host's object; any of them may do it. */
 const EVERY_MS = 3_600_000
 const MINUTE_MS = 60_000
-/** Where more rows may be left. */
+/** Delay when more rows may be left to delete. */
 const AGAIN_AFTER_MS = 10_000
 const MAX_DELETED = 500
 
-/** Timer of the host object that is about what the plane has kept long enough. */
+/** Timer of the host object for deleting rows past their retention time. */
 export const HOUSEKEEPING_TIMER = 'housekeeping'
-/** The same about what may not wait for an hour. */
+/** Timer of the host object for tasks that cannot wait an hour. */
 export const MINUTE_TIMER = 'minute'
 
 export interface HousekeepingDeps {
@@ -30,8 +30,8 @@ export interface HousekeepingDeps {
 }
 
 /**
- * Deletes rows whose time is over: terminated pods (PP-234), kept answers (PP-235), the audit log (AUD-10) and usage (BIL-42). The objects of hosts do it because their alarms are the
- * timers that a plane has wherever it runs, and without a host there is no pod.
+ * Deletes rows past their retention time: terminated pods (PP-234), idempotency records (PP-235), the audit log (AUD-10) and usage
+ * (BIL-42). Host objects do it because their alarms are the timers that a plane has wherever it runs, and without a host there is no pod.
  */
 export class Housekeeping {
   private readonly deps: HousekeepingDeps
@@ -45,7 +45,7 @@ export class Housekeeping {
     await this.deps.alarms.setBy(MINUTE_TIMER, this.deps.now() + MINUTE_MS)
   }
 
-  /** Does what other objects have missed (PP-252), and looks at what accounts spend (BIL-27, BIL-28). */
+  /** Applies deadlines that other objects have missed (PP-252), and checks the spending of accounts (BIL-27, BIL-28). */
   async lookEachMinute(): Promise<void> {
     const { env, store, alarms, now } = this.deps
     if (store.revoked() !== null) return
@@ -56,7 +56,7 @@ export class Housekeeping {
 
   async look(): Promise<void> {
     const { env, store, alarms, now } = this.deps
-    // A host that was removed does nothing any more.
+    // A removed host does nothing.
     if (store.revoked() !== null) return
     const db = openDatabase(env.DB)
     const deleted = [

@@ -4,22 +4,25 @@ import { addressOfLink } from '../../src/objects/host-link.ts'
 const MAX_MESSAGE_CHARS = 1_000_000
 const REPLACED = 'replaced by a newer link'
 
-/** Who is at the other end of a link. */
+/** The agent at the other end of a link. */
 export interface LinkEnd {
-  /** Which agent process; null: one that does not say. */
+  /** Id of the agent process; null: the agent sends none. */
   process: string | null
   address: string | null
 }
 
 interface LinkState extends LinkEnd {
   lastBeatAtMs: number
-  /** Its agent takes the desired state in parts. */
+  /** Whether the agent takes the desired state in parts. */
   takesParts: boolean
-  /** It has said hello. Before, it is nobody's: it is told nothing and counts as nothing (HOST-78). */
+  /** Whether the agent has said hello. Before that the link is sent nothing and does not count (HOST-78). */
   greeted: boolean
 }
 
-/** The hibernatable sockets of one host. When each was last heard is kept with the socket, so it survives hibernation without a write. */
+/**
+ * The hibernatable sockets of one host. The time of the last message is attached to each socket, so it survives hibernation without a
+ * write.
+ */
 export class HostLinks {
   private readonly ctx: DurableObjectState
   private readonly now: () => number
@@ -29,7 +32,7 @@ export class HostLinks {
     this.now = now
   }
 
-  /** Accepts a new link; returns the socket that goes to the agent. The one in use stays until the new one has said hello. */
+  /** Accepts a new link; returns the agent's socket. The link in use stays open until the new one has said hello. */
   accept(request: Request): { agent: WebSocket; plane: WebSocket } {
     for (const socket of this.ctx.getWebSockets()) if (!isGreeted(socket)) socket.close(4000, REPLACED)
     const pair = new WebSocketPair()
@@ -39,7 +42,7 @@ export class HostLinks {
     return { agent: pair[0], plane: pair[1] }
   }
 
-  /** The link has said hello and is the one in use; those that were before are ended, and handed to `onReplaced`. */
+  /** Makes a link that has said hello the one in use; closes the earlier ones and passes them to `onReplaced`. */
   greet(socket: WebSocket, onReplaced: (newer: LinkEnd, older: LinkEnd) => void): void {
     const newer = stateOf(socket)
     socket.serializeAttachment({ ...newer, greeted: true } satisfies LinkState)
@@ -50,18 +53,18 @@ export class HostLinks {
     }
   }
 
-  /** `takesPartsNow`: of its agent, when it says so. */
+  /** Records a message on the link. `takesPartsNow`: the ability that a hello states. */
   heard(socket: WebSocket, takesPartsNow = takesParts(socket)): void {
     socket.serializeAttachment({ ...stateOf(socket), lastBeatAtMs: this.now(), takesParts: takesPartsNow } satisfies LinkState)
   }
 
-  /** Whether the host was heard of within the last `ms`. */
+  /** Whether a link in use had a message within the last `ms`. */
   heardWithin(ms: number): boolean {
     const heardAtMs = this.lastHeardAtMs()
     return heardAtMs !== null && this.now() - heardAtMs < ms
   }
 
-  /** When an open link was last heard; null without one. */
+  /** Time of the last message on a link in use; null without one. */
   lastHeardAtMs(): number | null {
     const times = this.inUse().map(lastBeat)
     return times.length === 0 ? null : Math.max(...times)
@@ -79,7 +82,7 @@ export class HostLinks {
     for (const socket of this.open()) socket.close(code, reason)
   }
 
-  /** Those that are more than a connection. */
+  /** Open links whose agent has said hello. */
   inUse(): WebSocket[] {
     return this.open().filter(isGreeted)
   }
@@ -94,11 +97,11 @@ export function sendTo(socket: WebSocket, message: PlaneMessage): void {
   try {
     socket.send(JSON.stringify(message))
   } catch {
-    // See above.
+    // The agent gets the whole state when it reconnects.
   }
 }
 
-/** When a socket was last heard, also one that has closed. */
+/** Time of the last message on a socket, even a closed one. */
 export function lastBeat(socket: WebSocket): number {
   return stateOf(socket).lastBeatAtMs
 }
@@ -108,7 +111,7 @@ export function takesParts(socket: WebSocket): boolean {
   return stateOf(socket).takesParts
 }
 
-/** Whether a link is more than a connection: its agent has said hello. */
+/** Whether the agent of a link has said hello. */
 export function isGreeted(socket: WebSocket): boolean {
   return stateOf(socket).greeted
 }
@@ -118,7 +121,7 @@ function stateOf(socket: WebSocket): LinkState {
   return { process: null, address: null, lastBeatAtMs: 0, greeted: false, takesParts: false, ...state }
 }
 
-/** What an agent says; null when it is not understood. */
+/** Parses a message of an agent; null when it is not valid. */
 export function readMessage(data: string | ArrayBuffer): AgentMessage | null {
   if (typeof data !== 'string' || data.length > MAX_MESSAGE_CHARS) return null
   try {

@@ -1,11 +1,11 @@
 import type { WorkloadStore } from './workload-store.ts'
 
-/** Characters of one row: a row has two megabytes at most. */
+/** Characters per row: a row has at most two megabytes. */
 const PIECE_CHARS = 500_000
 
 type Notes = Pick<WorkloadStore, 'readMeta' | 'writeMeta' | 'clearMeta'>
 
-/** Something that a host's object keeps, in as many rows as its text needs: networks of many accounts have more members than one row holds. */
+/** A text that a host's object stores in as many rows as it needs: networks of many accounts have more members than fit in one row. */
 export class LongNote {
   private readonly notes: Notes
   private readonly key: string
@@ -15,14 +15,14 @@ export class LongNote {
     this.key = key
   }
 
-  /** Null: nothing is kept. */
+  /** The stored text; null when there is none. */
   read(): string | null {
     const pieces: string[] = []
     for (let piece = this.at(0); piece !== null; piece = this.at(pieces.length)) pieces.push(piece)
     return pieces.length === 0 ? null : pieces.join('')
   }
 
-  /** An empty text is nothing. */
+  /** Stores a text; an empty one deletes it. */
   write(text: string): void {
     const count = Math.ceil(text.length / PIECE_CHARS)
     for (let index = 0; index < count; index += 1) {

@@ -11,9 +11,9 @@ import { LongNote } from './long-note.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
 const KEY = 'overlays'
-/** Timer of the host object that is about private networks across hosts. */
+/** Timer of the host object for private networks across hosts. */
 export const OVERLAYS_TIMER = 'overlays'
-/** A word that was lost costs so long at most. */
+/** Interval of refreshes, which bounds the delay after a lost notification. */
 const LOOK_EVERY_MS = 60_000
 
 export interface HostOverlaysDeps {
@@ -24,7 +24,7 @@ export interface HostOverlaysDeps {
   waitUntil(promise: Promise<unknown>): void
 }
 
-/** The private networks that pods of this host are in, as their rows said when they were read last (NET-46). */
+/** The private networks of this host's pods, as last read from D1 (NET-46). */
 export class HostOverlays {
   private readonly deps: HostOverlaysDeps
   private readonly note: LongNote
@@ -35,14 +35,14 @@ export class HostOverlays {
     this.note = new LongNote(deps.store, KEY)
   }
 
-  /** What the host is told of them. */
+  /** The networks in the form that the host receives. */
   told(): Overlay[] {
     return describeOverlays(this.known(), readSettings(this.deps.env).internalDomain)
   }
 
   /**
-   * Reads them anew. True when anything has changed, which the host is to be told. With `tellOthers` hosts that are in the same networks hear
-   * that they are to look too: for whoever has changed who is in them.
+   * Reads the networks from D1. True when they changed and must be sent to the host. `tellOthers`: also notifies the other hosts of the
+   * networks, for a caller that has changed their members.
    */
   refresh(hostId: string, tellOthers: boolean): Promise<boolean> {
     const next = this.reading.then(() => this.read(hostId, tellOthers))
@@ -50,12 +50,12 @@ export class HostOverlays {
     return next
   }
 
-  /** Whether this pod is in any of them, as far as is known. */
+  /** Whether this pod is in one of the networks, as last read. */
   has(podId: string): boolean {
     return this.known().some(({ members }) => members.some((member) => member.podId === podId))
   }
 
-  /** The look that comes by itself; true when the host is to be told. */
+  /** The periodic refresh; true when the host must be sent the networks. */
   async look(hostId: string): Promise<boolean> {
     const changed = await this.refresh(hostId, false)
     if (this.known().length > 0) await this.deps.alarms.set(OVERLAYS_TIMER, this.deps.now() + LOOK_EVERY_MS)
@@ -72,7 +72,7 @@ export class HostOverlays {
     for (const doubt of doubts)
       logEvent('warn', 'a host says the address or key of another one for its tunnels', { seenBy: hostId, ...doubt })
     if (after.length > 0) await alarms.setBy(OVERLAYS_TIMER, now() + LOOK_EVERY_MS)
-    // Not waited for: two hosts that tell each other would wait for one another.
+    // Not awaited: two hosts that notify each other would wait for one another.
     if (tellOthers) waitUntil(tellHostsOfOverlays(env, othersConcerned(hostId, before, after)))
     return true
   }

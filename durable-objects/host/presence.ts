@@ -10,25 +10,25 @@ import type { Alarms } from '../alarms.ts'
 import type { HostLinks } from './links.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
-/** What of the host's presence outlives the object's memory. Written when something changes and once an alarm, never for a beat. */
+/** State of the host's presence that survives a restart of the object. Written on a change and once per alarm, never for a beat. */
 interface PresenceRecord {
   stage: PresenceStage
-  /** Last beat that any link brought, as far as it was noted; an open link knows better. */
+  /** Last beat on any link, as last stored; an open link has a newer value. */
   lastBeatAtMs: number
-  /** Silence before this was the plane's own (HOST-35). */
+  /** Silence before this time is attributed to the plane (HOST-35). */
   countFromMs: number
   linkClosedAtMs: number | null
   offlineAtMs: number | null
-  /** When the next look is due. */
+  /** Time of the next check. */
   dueAtMs: number | null
-  /** It has come back, and those who wait for that have not been told yet. */
+  /** The host has returned, and dependents have not been notified yet. */
   returned: boolean
 }
 
 const PRESENCE_KEY = 'presence'
 export const PRESENCE_TIMER = 'presence'
 
-/** Follows whether the host is there, and tells those who depend on it: one alarm of about the time in which it becomes suspect. */
+/** Tracks whether the host is present, and notifies dependents: one alarm per period after which it becomes suspect. */
 export class HostPresence {
   private readonly env: Env
   private readonly store: WorkloadStore
@@ -54,7 +54,7 @@ export class HostPresence {
     this.onLost = onLost
   }
 
-  /** The clock was set by so much: a host that was heard of in the future would be there until then (CLK-5). */
+  /** Moves all times after a clock step: a host with a last beat in the future would count as present until then (CLK-5). */
   move(stepMs: number): void {
     const record = this.record()
     if (!record) return
@@ -65,7 +65,7 @@ export class HostPresence {
     this.store.writeMeta(PRESENCE_KEY, JSON.stringify(kept))
   }
 
-  /** For the operator: the last beat that was heard, and whether the next ones are missing. Null before the host has ever linked. */
+  /** For the operator: the last beat, and whether the following ones are missing. Null before the host's first link. */
   view(): { lastBeatAtMs: number; suspect: boolean } | null {
     const stored = this.record()
     if (!stored) return null
@@ -74,13 +74,13 @@ export class HostPresence {
     return { lastBeatAtMs: this.lastBeatAtMs(record), suspect: stage !== 'LIVE' }
   }
 
-  /** Last sign of life of a host that is silent: its beats are missing (POD-23). Null while it is heard of. */
+  /** Last sign of life of a host whose beats are missing (POD-23). Null while it beats. */
   silentSinceMs(): number | null {
     const view = this.view()
     return view?.suspect ? view.lastBeatAtMs : null
   }
 
-  /** The host has said hello and its inventory is taken: it is online. */
+  /** Sets the host online after its hello and the storage of its inventory. */
   async cameOnline(hostId: string): Promise<void> {
     await this.inTurn(async () => {
       const before = this.record()
@@ -91,7 +91,7 @@ export class HostPresence {
     })
   }
 
-  /** A link has closed, and none is left. */
+  /** Handles the end of a link when no other is left. */
   async linkEnded(lastBeatAtMs: number): Promise<void> {
     await this.inTurn(async () => {
       const record = this.record()
@@ -100,14 +100,14 @@ export class HostPresence {
     })
   }
 
-  /** Looks at the clock, and does whatever has become due. What throws is done again at the next look. */
+  /** Checks the presence against the clock and enters the due stage. An error is retried at the next check. */
   async check(): Promise<void> {
     await this.inTurn(async () => {
       const hostId = this.store.hostId()
       if (hostId === null) return
-      // Without a record its link is one of a release that kept none.
+      // Without a record the link was accepted by a release that stored none.
       const found = this.excuseOutage(this.record() ?? freshRecord(this.now()))
-      // Noted before a link is closed, which alone knows of its last beat.
+      // Stored before a link is closed, because only the link has its last beat.
       const record = { ...found, lastBeatAtMs: this.lastBeatAtMs(found) }
       if (record.returned) await hostReturned(this.env, hostId)
       const { stage } = judgePresence(this.factsOf(record), this.now())
@@ -131,12 +131,12 @@ export class HostPresence {
       await hostLost(this.env, hostId, heardAtMs)
       await this.onLost(hostId)
     }
-    // While it was suspect it was given nothing, and who wanted room there may be waiting.
+    // A suspect host gets no workloads, so placements may be waiting for its capacity.
     if (stage === 'LIVE') await hostReturned(this.env, hostId)
     if (stage !== 'LIVE') logEvent('warn', `host ${stage.toLowerCase()}`, { hostId, lastBeatAt: heardAtMs })
   }
 
-  /** HOST-35: a link that is gone though nobody saw it close, or an alarm that is far too late, say that the plane was away. */
+  /** HOST-35: a link that ended without a close event, or a very late alarm, shows that the plane was away. */
   private excuseOutage(record: PresenceRecord): PresenceRecord {
     if (isGone(record.stage)) return record
     const nowMs = this.now()
@@ -145,9 +145,9 @@ export class HostPresence {
     return cutUnseen || late ? { ...record, countFromMs: nowMs } : record
   }
 
-  // Closing links runs `linkEnded` in a later turn, when the stage says already that it does not matter.
+  // Closing links runs `linkEnded` in a later turn, when the stored stage makes it do nothing.
   private async settle(record: PresenceRecord): Promise<void> {
-    // Those who wait for its return are told by the next look, which is now.
+    // Dependents that wait for the host's return are notified by the next check, which is due at once.
     const nextAtMs = record.returned ? this.now() : judgePresence(this.factsOf(record), this.now()).nextAtMs
     const kept = { ...record, lastBeatAtMs: this.lastBeatAtMs(record), dueAtMs: nextAtMs }
     this.store.writeMeta(PRESENCE_KEY, JSON.stringify(kept))
@@ -173,7 +173,7 @@ export class HostPresence {
     return text === null ? null : (JSON.parse(text) as PresenceRecord)
   }
 
-  // Coming and going are told in the order in which they happened, although telling takes time.
+  // Serialized, so that dependents are notified of absence and return in the order of the events, although notifying takes time.
   private inTurn<T>(step: () => Promise<T>): Promise<T> {
     const next = this.turn.then(step, step)
     this.turn = next.catch(() => undefined)

@@ -2,10 +2,10 @@ import type { Workload } from '../../src/host-protocol/messages.ts'
 import type { Vault } from '../../src/platform/seal.ts'
 import type { HostWorkload } from './workload-store.ts'
 
-/** How logins were sealed when rows were bound to no host. */
+/** Seal of logins in rows that are not bound to a host. */
 const FORMER_INFO = 'pull logins of hosts'
 
-/** Credentials for pulling images: sealed in this object's rows, open only in the snapshot that goes to the agent. */
+/** Credentials for pulling images: sealed in this object's rows, open only in the desired state that the agent receives. */
 export class PullLogins {
   private readonly vault: Vault
   private readonly objectId: string
@@ -15,20 +15,20 @@ export class PullLogins {
     this.objectId = objectId
   }
 
-  /** The workload without its credential, and that sealed for this workload. */
+  /** Splits a workload into the workload without its credential and the credential, sealed for this workload. */
   take({ registryAuth, ...workload }: Workload): { workload: Workload; sealedLogin: string | null } {
     if (!registryAuth) return { workload, sealedLogin: null }
     return { workload, sealedLogin: this.vault.seal(this.placeOf(workload.id), JSON.stringify(registryAuth)) }
   }
 
-  /** The workload as its agent needs it. One that cannot be opened any more is pulled without. */
+  /** The workload as its agent needs it. A credential that cannot be opened is left out. */
   give({ workload, sealedLogin }: HostWorkload): Workload {
     const former = { info: FORMER_INFO, boundTo: workload.id }
     const text = sealedLogin === null ? null : this.vault.open(this.placeOf(workload.id), sealedLogin, former)
     return text === null ? workload : { ...workload, registryAuth: JSON.parse(text) }
   }
 
-  /** A kept login under the present secret; null for none that can be opened. */
+  /** Seals a stored login under the current secret; null when there is none that can be opened. */
   reseal(row: HostWorkload): string | null {
     return this.take(this.give(row)).sealedLogin
   }

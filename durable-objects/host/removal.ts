@@ -9,13 +9,13 @@ import type { HostPods } from './pods/pods.ts'
 import type { HostReports } from './reports.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
-/** A removal that was announced is looked at after this: no request runs that long. */
+/** Delay after which an announced removal is checked: no request runs that long. */
 const LOOK_AFTER_MS = 60_000
-/** What could not be given up is tried again after this. */
+/** Delay before a failed removal is retried. */
 const RETRY_MS = 5_000
 const REASON = 'removed by the operator'
 
-/** Timer of the host object that is about its removal. */
+/** Timer of the host object for its removal. */
 export const REMOVAL_TIMER = 'removal'
 
 export interface HostRemovalDeps {
@@ -27,11 +27,11 @@ export interface HostRemovalDeps {
   history: HostHistory
   alarms: Alarms
   now(): number
-  /** When the host was last heard of, milliseconds since the epoch. */
+  /** Time of the host's last beat, milliseconds since the epoch. */
   lastHeardMs(): number
 }
 
-/** The end of a machine: everything on it is given up, however often that takes, because nobody else will ever look at it again. */
+/** Removal of a host: everything on it is given up, with retries until it succeeds, because no other component will handle it. */
 export class HostRemoval {
   private readonly deps: HostRemovalDeps
 
@@ -39,12 +39,15 @@ export class HostRemoval {
     this.deps = deps
   }
 
-  /** The enrolment is about to be withdrawn; to be followed by `revoke`, and if the caller dies before, the timer looks. */
+  /** Announces that the enrolment is about to be withdrawn. `revoke` follows; if the caller crashes before, the timer checks. */
   async expect(): Promise<void> {
     await this.deps.alarms.setBy(REMOVAL_TIMER, this.deps.now() + LOOK_AFTER_MS)
   }
 
-  /** The enrolment was withdrawn: the agent stops everything and leaves, and owners stop waiting for what the machine held. What throws is done again. */
+  /**
+   * Handles a withdrawn enrolment: the agent stops everything, and owners are notified that the host's workloads are gone. An error is
+   * retried.
+   */
   async revoke(hostId: string): Promise<void> {
     const { env, store, links, pods, reports, history, alarms, now, lastHeardMs } = this.deps
     store.setRevoked(REASON)

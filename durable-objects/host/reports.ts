@@ -11,13 +11,13 @@ import { logEvent } from '../../src/platform/log.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
 export interface HostReportsDeps {
-  /** Told of every pod whose report was passed on, before the report counts as taken. */
+  /** Called for every pod whose report was passed on, before the report counts as accepted. */
   podChanged(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void>
-  /** Last sign of life of a host that is silent now; null while it is heard of. */
+  /** Last sign of life of a host that is silent; null while it beats. */
   silentSinceMs(): number | null
 }
 
-/** Passes what is known of workloads on to their owners. */
+/** Passes workload reports on to the workloads' owners. */
 export class HostReports {
   private readonly ctx: DurableObjectState
   private readonly env: Env
@@ -32,14 +32,14 @@ export class HostReports {
   }
 
   /**
-   * Reports of the agent. Returns only once every owner has been told; the agent repeats what was not. One owner that cannot be told must
-   * not keep the reports of the others, so the failure comes at the end.
+   * Passes on the agent's reports. Returns once every owner has its reports; the agent repeats failed ones. A failure for one owner is
+   * thrown at the end, so that it does not block the reports of others.
    */
   async passOn(hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
     let failure: unknown = null
     const failed = new Set<string>()
     for (const report of reports) {
-      // What came later is not told before what came earlier: its number would make the earlier one old news.
+      // A later report is not passed on before a failed earlier one: its sequence number would make the earlier one obsolete.
       if (failed.has(report.workloadId)) continue
       try {
         await this.passOnOne(hostId, report)
@@ -53,9 +53,9 @@ export class HostReports {
     if (failure !== null) throw failure
   }
 
-  /** The machine was removed: nothing of it will ever be heard again. What ran there is charged to its last sign of life. */
+  /** Reports all workloads of a removed host as gone, because it sends no more reports. Charges end at its last sign of life. */
   async giveUpAll(hostId: string, lastHeardMs: number): Promise<void> {
-    // Above every number that the machine may have sent.
+    // Higher than every sequence number that the host may have sent.
     const last = {
       state: 'gone' as const,
       exitCode: null,
@@ -86,7 +86,7 @@ export class HostReports {
     await endpointStub(this.env, asPlane('endpoint', endpointId, 'a host says so')).workloadReport(report)
   }
 
-  // Nothing that a host does is later than now, and what a silent one says is charged to its last sign of life (BIL-10, BIL-18).
+  // Times in reports are capped at the present, and those of a silent host at its last sign of life (BIL-10, BIL-18).
   private async chargeWorker(hostId: string, { workloadId, state, at }: WorkloadReport): Promise<void> {
     const db = openDatabase(this.env.DB)
     const nowMs = Date.now()

@@ -6,7 +6,7 @@ import type { WorkloadStore } from './workload-store.ts'
 
 const SILENCE_KEY = 'silence'
 
-/** Timer of the host object that is about a silence that is over. */
+/** Timer of the host object for a silence that has ended. */
 export const SILENCE_TIMER = 'silence'
 
 export interface HostSilenceDeps {
@@ -14,11 +14,14 @@ export interface HostSilenceDeps {
   store: WorkloadStore
   alarms: Alarms
   now(): number
-  /** Last sign of life of a host that is silent now; null while it is heard of. */
+  /** Last sign of life of a host that is silent; null while it beats. */
   silentSinceMs(): number | null
 }
 
-/** A silence of the host that is over, until it has been left out of what its pods are charged (POD-23). One write at its end, none for a beat. */
+/**
+ * A silence of the host that has ended, stored until it is excluded from the charges of its pods (POD-23). One write at its end, none for a
+ * beat.
+ */
 export class HostSilence {
   private readonly deps: HostSilenceDeps
 
@@ -26,18 +29,18 @@ export class HostSilence {
     this.deps = deps
   }
 
-  /** The host is about to be heard of: what this ends is kept before anything says that it is there. */
+  /** Stores the silence that the host's next message ends, before the host counts as present. */
   async ends(): Promise<void> {
     const { store, alarms, now, silentSinceMs } = this.deps
     const sinceMs = silentSinceMs()
     if (sinceMs === null) return
-    // One that follows before the first is dealt with makes them one: nobody pays for a moment in between.
+    // A silence that follows before the first is settled is merged with it, so that the moment in between is not charged.
     const fromMs = Math.min(sinceMs, this.over()?.fromMs ?? sinceMs)
     store.writeMeta(SILENCE_KEY, JSON.stringify({ fromMs, toMs: now() } satisfies Silence))
     await alarms.setBy(SILENCE_TIMER, now())
   }
 
-  /** Leaves out what is over. Before whatever else becomes of the host's pods; what throws is done again by the timer. */
+  /** Excludes the ended silence from charges. Runs before other changes to the host's pods; an error is retried by the timer. */
   async settle(hostId: string): Promise<void> {
     const silence = this.over()
     if (!silence) return

@@ -1,9 +1,9 @@
 import type { WorkloadStats } from '../../src/host-protocol/messages.ts'
 
-/** Figures older than this say nothing about now. */
+/** Samples older than this do not describe the present. */
 const MAX_AGE_MS = 30_000
 
-/** What the host's containers use, as its last beats told. Memory only: nothing is written for a beat. */
+/** Resource use of the host's containers, from its last beat. In memory only: a beat writes nothing. */
 export class HostStats {
   private byId = new Map<string, WorkloadStats>()
   private takenAtMs = 0

@@ -28,7 +28,7 @@ export interface HostTimersDeps {
   now(): number
 }
 
-/** What the host's object looks at by itself, when the alarm fires. */
+/** Handles the timers of the host's object when its alarm fires. */
 export class HostTimers {
   private readonly deps: HostTimersDeps
 
@@ -36,17 +36,17 @@ export class HostTimers {
     this.deps = deps
   }
 
-  /** Does what is due. What fails is done again soon, and holds up no other. */
+  /** Handles due timers. A failing one is retried soon and does not block the others. */
   async ring(): Promise<void> {
     const { alarms, store, now } = this.deps
     const due = alarms.due(now())
-    // The alarm of a release that had no timers was about presence.
+    // Without a due timer the alarm was set by a release without timers, which used it for presence.
     for (const timer of due.length > 0 ? due : [{ name: PRESENCE_TIMER, dueAtMs: now() }]) {
       try {
         await this.look(timer.name)
         alarms.clear(timer)
       } catch (error) {
-        // The platform gives up on an alarm that keeps failing; then nobody would ever notice that the host is gone.
+        // The platform gives up on an alarm that fails repeatedly; then the loss of the host would go unnoticed.
         logEvent('error', 'host alarm failed', { hostId: store.hostId(), timer: timer.name, error })
         await alarms.set(timer.name, now() + ALARM_RETRY_MS)
       }
@@ -66,7 +66,7 @@ export class HostTimers {
     if (timer === OVERLAYS_TIMER && hostId !== null && (await overlays.look(hostId))) await desired.broadcast()
     if (timer === HOUSEKEEPING_TIMER && hostId !== null) await housekeeping.look()
     if (timer === MINUTE_TIMER && hostId !== null) await housekeeping.lookEachMinute()
-    // Whoever waits for room on a host that beats again is told at once.
+    // Placements that wait for capacity on a host that beats again are notified at once.
     if (timer === PRESENCE_TIMER || timer === SILENCE_TIMER) {
       await presence.check()
       await gpuHealth.apply()

@@ -4,13 +4,13 @@ import type { Place, Vault } from '../../src/platform/seal.ts'
 import { ALARMS_SCHEMA } from '../alarms.ts'
 import { HISTORY_SCHEMA } from './history/history-store.ts'
 
-/** A workload of a host: what is wanted, for whom, and the last that was reported about it. */
+/** A workload of a host: its desired state, its owner and the last report about it. */
 export interface HostWorkload {
   workload: Workload
   ownerId: string
   state: WorkloadState | null
   sequence: number
-  /** Credential for its image, as `PullLogins` seals it. */
+  /** Credential for its image, sealed by `PullLogins`. */
   sealedLogin: string | null
 }
 
@@ -29,7 +29,7 @@ export const HOST_SCHEMA: readonly string[] = [
   // Ids of assertions that were exchanged for an access token (HOST-38).
   'CREATE TABLE assertions (jti TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;',
   'ALTER TABLE workloads ADD COLUMN sealed_login TEXT;',
-  // What is needed for running a workload only (HOST-68); null in rows whose `spec` still holds all of it.
+  // The fields that only running a workload needs (HOST-68); null in rows whose `spec` still holds all fields.
   'ALTER TABLE workloads ADD COLUMN program TEXT;',
   HISTORY_SCHEMA,
 ]
@@ -42,7 +42,7 @@ export class WorkloadStore {
   private readonly vault: Vault
   private readonly objectId: string
 
-  /** `objectId`: of the object whose storage this is; what is sealed in it opens nowhere else. */
+  /** `objectId`: the object whose storage this is; values sealed for it cannot be opened elsewhere. */
   constructor(sql: SqlStorage, vault: Vault, objectId: string) {
     this.sql = sql
     this.vault = vault
@@ -57,7 +57,7 @@ export class WorkloadStore {
     if (this.hostId() !== id) this.writeMeta('hostId', id)
   }
 
-  /** Reason when the host's enrolment was withdrawn. */
+  /** Reason why the host's enrolment was withdrawn; null when it is valid. */
   revoked(): string | null {
     return this.readMeta('revoked')
   }
@@ -70,7 +70,7 @@ export class WorkloadStore {
     return Number(this.readMeta('revision') ?? 0)
   }
 
-  /** What the host is told has changed. */
+  /** Raises the revision after a change of the desired state. */
   raise(): void {
     this.writeMeta('revision', String(this.revision() + 1))
   }
@@ -80,12 +80,12 @@ export class WorkloadStore {
     return rows.map(({ id }) => id)
   }
 
-  /** As the host is told of them: what does not run, in brief, and of that no more is read. */
+  /** All workloads as the host receives them: those that do not run in brief, without reading more. */
   wanted(): HostWorkload[] {
     return this.wantedPart('', Number.POSITIVE_INFINITY).rows
   }
 
-  /** Those behind the id `after`, until they have `maxBytes` together, and whether there are more. No more of them is read. */
+  /** Workloads after the id `after` up to about `maxBytes`, and whether there are more. No row beyond that is read. */
   wantedPart(after: string, maxBytes: number): { rows: HostWorkload[]; more: boolean } {
     const found = this.sql.exec(
       `SELECT id, owner_id, spec, state, sequence, sealed_login, CASE WHEN ${IS_TO_RUN} THEN program END AS program FROM workloads
@@ -103,13 +103,13 @@ export class WorkloadStore {
     return { rows, more: false }
   }
 
-  /** About what the host has to be told in all, bytes. */
+  /** Approximate size of the desired state, in bytes. */
   wantedBytes(): number {
     const size = `octet_length(spec) + CASE WHEN ${IS_TO_RUN} THEN COALESCE(octet_length(program), 0) ELSE 0 END`
     return Number(this.sql.exec(`SELECT COALESCE(SUM(${size}), 0) AS bytes FROM workloads`).one().bytes)
   }
 
-  /** The same of what one account has here. */
+  /** Approximate size of one account's workloads here, in bytes. */
   bytesOfAccount(teamId: string): number {
     const size = `octet_length(spec) + CASE WHEN ${IS_TO_RUN} THEN COALESCE(octet_length(program), 0) ELSE 0 END`
     const sql = `SELECT COALESCE(SUM(${size}), 0) AS bytes FROM workloads WHERE spec ->> 'account' = ?`
@@ -121,7 +121,7 @@ export class WorkloadStore {
     return row ? this.toHostWorkload(row) : null
   }
 
-  /** Everything that one owner has here. */
+  /** All workloads of one owner here. */
   ownedBy(ownerId: string): HostWorkload[] {
     return this.sql
       .exec('SELECT * FROM workloads WHERE owner_id = ? ORDER BY id', ownerId)
@@ -129,7 +129,7 @@ export class WorkloadStore {
       .map((row) => this.toHostWorkload(row))
   }
 
-  /** Adds or replaces what is wanted, under a new revision. A credential stays with its workload. */
+  /** Adds or replaces a workload under a new revision. An existing credential stays with its workload. */
   want(workload: Workload, ownerId: string, sealedLogin: string | null = null): void {
     this.sql.exec(
       `INSERT INTO workloads (id, owner_id, spec, program, sealed_login) VALUES (?, ?, ?, ?, ?)
@@ -144,7 +144,10 @@ export class WorkloadStore {
     this.raise()
   }
 
-  /** Seals anew what is kept under a former secret, or under none (PP-213); returns the ids of what cannot be opened, which stays. */
+  /**
+   * Reseals values that are stored under a previous secret or in plain text (PP-213); returns the ids of workloads that cannot be opened,
+   * which are left unchanged.
+   */
   reseal(sealLogin: (row: HostWorkload) => string | null): string[] {
     return this.ids().filter((id) => !this.resealOne(id, sealLogin))
   }
@@ -202,7 +205,8 @@ export class WorkloadStore {
     }
   }
 
-  // A row of a release that sealed none is JSON. What cannot be opened is told to nobody: the host goes on with what it was told last.
+  // Rows of a release without sealing are JSON. A workload that cannot be opened is an error, so nothing is sent and the host continues
+  // with its last state.
   private openProgram(id: string, kept: string): string {
     if (kept.startsWith('{')) return kept
     const text = this.vault.open(this.placeOf(id), kept)

@@ -10,7 +10,7 @@ import type { Timers } from '../clock/timers.ts'
 const NO_BODY = [204, 205, 304]
 const CANCELLED = { code: 'cancelled', detail: 'the client has left' } as const
 
-/** One request of HTTP through a stream: its body goes as fast as the worker takes it, the answer as fast as the client does. */
+/** Carries one HTTP request through a stream: the body at the worker's pace, the response at the client's. */
 export async function carryHttp(
   timers: Pick<Timers, 'after' | 'every'>,
   stream: TunnelStream,
@@ -23,14 +23,14 @@ export async function carryHttp(
     const head = await Promise.race([inTime(timers, stream.head, request.timeoutMs), sending.then(() => stream.head)])
     return answer(timers, stream, request, head)
   } catch (error) {
-    // A head that the runtime refuses is an error of another kind; its stream must not stay open.
+    // An invalid response head throws a different error; its stream must not stay open.
     stream.reset({ code: 'cancelled', detail: 'the answer was not passed on' })
     await body?.cancel().catch(() => undefined)
     return failed(toFailure(error))
   }
 }
 
-/** A body that is refused, or an answer that is late. */
+/** A refused request body, or a late response. */
 class Refused extends Error {
   readonly failure: TunnelFailure
 
@@ -47,7 +47,7 @@ export function toFailure(error: unknown): TunnelFailure {
   return { code: isUnsent ? 'unreachable' : 'broken', detail: error.message }
 }
 
-/** Rejects only with what keeps the request from being answered: a client that leaves, or a body that is too large. */
+/** Sends the body. Rejects only if the request cannot be answered, because its body is too large. */
 async function sendBody(stream: TunnelStream, body: ReadableStream<Uint8Array> | null): Promise<void> {
   let sent = 0
   if (body !== null) {
@@ -66,7 +66,7 @@ async function sendBody(stream: TunnelStream, body: ReadableStream<Uint8Array> |
         stream.reset({ code: 'cancelled', detail: error.message })
         throw error
       }
-      // The worker may have answered without having read all of it; a stream that is broken tells by its head.
+      // The worker may have answered without reading the whole body; a broken stream rejects its head.
       if (!(error instanceof StreamReset)) stream.reset(CANCELLED)
       return
     } finally {
@@ -83,7 +83,7 @@ async function inTime<T>(timers: Pick<Timers, 'after'>, wanted: Promise<T>, time
   return Promise.race([wanted, late]).finally(cancel)
 }
 
-/** The head of an answer, with its body behind it. */
+/** The response with the worker's head and body. */
 export function answer(
   timers: Pick<Timers, 'every'>,
   stream: TunnelStream,
@@ -104,7 +104,10 @@ export function answer(
   return new Response(readable, init)
 }
 
-/** Events, with a comment between two of them where nothing comes: only what is written finds out that a client has closed its connection (SHR-32). */
+/**
+ * Passes an event stream, with a comment between events during silence: only a write detects that a client has closed its connection
+ * (SHR-32).
+ */
 async function passEvents(
   timers: Pick<Timers, 'every'>,
   stream: TunnelStream,
@@ -130,7 +133,7 @@ async function passAnswer(
   writer: WritableStreamDefaultWriter<Uint8Array>,
   onPass: (bytes: Uint8Array) => void = () => {},
 ): Promise<void> {
-  // Also told while the worker says nothing.
+  // Detects a disconnect even while the worker sends nothing.
   writer.closed.catch(() => stream.reset(CANCELLED))
   try {
     for (let bytes = await stream.read(); bytes !== null; bytes = await stream.read()) {
@@ -138,7 +141,7 @@ async function passAnswer(
       await writer.write(bytes)
     }
     await writer.close()
-    // What is left of the request's body is nobody's any more.
+    // The rest of the request's body has no reader any more.
     stream.end()
   } catch (error) {
     stream.reset(CANCELLED)

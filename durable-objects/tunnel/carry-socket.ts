@@ -8,19 +8,19 @@ import type { Timers } from '../clock/timers.ts'
 import { answer, toFailure } from './carry-http.ts'
 
 const SWITCHING = 101
-/** Bytes of a client that may wait for its worker; there is no way to slow a WebSocket's sender down. */
+/** Limit of a client's bytes that wait for its worker; the sender of a WebSocket cannot be slowed down. */
 const MAX_WAITING_BYTES = 4 * 2 ** 20
 const NORMAL = 1000
 const NO_CODE = 1005
 const TOO_LARGE = 1009
 const TRY_LATER = 1013
 const BROKEN = 1011
-/** How long a worker may take to close its side behind the client's. */
+/** How long a worker may take to close its side after the client's. */
 const CLOSING_MS = 5_000
 const GONE = { code: 'cancelled', detail: 'the client has left' } as const
 const UNHEARD = 'the client has to say something from time to time: too much was told it since it did'
 
-/** A WebSocket of a client through a stream, message by message. */
+/** Carries a client's WebSocket through a stream, message by message. */
 export async function carrySocket(
   timers: Pick<Timers, 'after' | 'every'>,
   stream: TunnelStream,
@@ -46,7 +46,7 @@ export async function carrySocket(
   }
 }
 
-/** What is known of whether a client reads what it is told (NET-51). */
+/** Tracks whether a client reads the messages that it is sent (NET-51). */
 class Ear {
   private readonly socket: WebSocket
   private readonly listener: Listener
@@ -60,7 +60,10 @@ class Ear {
     this.now = now
   }
 
-  /** Closes who was told too much without a word, this client or another one of the same account (SHR-43). */
+  /**
+   * Counts bytes sent to the client; closes the client, or another one of the same account, that was sent too much without a message of its
+   * own (SHR-43).
+   */
   tell(bytes: number): void {
     const gone = this.unheard.tell(this.listener, this.socket, bytes, this.now())
     if (gone !== null) close(gone, TRY_LATER, UNHEARD)
@@ -102,7 +105,7 @@ function passUp(timers: Pick<Timers, 'after'>, stream: TunnelStream, socket: Web
       () => stream.end(),
       () => undefined,
     )
-    // SHR-32: a worker that does not close holds nothing either.
+    // SHR-32: a worker that does not close its side must not hold the stream either.
     const cancel = timers.after(CLOSING_MS, () => stream.reset(GONE))
     void stream.over.then(cancel)
   })
@@ -134,6 +137,6 @@ function close(socket: WebSocket, code: number, reason: string): void {
   try {
     socket.close(code, reason)
   } catch {
-    // Closed already, or with a code that may not be said.
+    // Closed already, or a reserved code that must not be sent.
   }
 }

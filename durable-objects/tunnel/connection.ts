@@ -2,22 +2,25 @@ import { TUNNEL_ABILITIES, TUNNEL_PING, TUNNEL_PONG, TUNNEL_SILENCE_MS, type Tun
 import { TunnelEnd } from '../../src/host-protocol/tunnel/tunnel-end.ts'
 import { logEvent } from '../../src/platform/log.ts'
 
-/** Numbers of streams that are set aside at a time, so that not each of them is noted with the socket. */
+/** Stream numbers reserved at a time, so that the socket's attachment is not written for each stream. */
 const NUMBERS_AT_ONCE = 1_024
 const REPLACED = 4000
 const VIOLATION = 4003
 const SILENT = 4004
 
 interface Noted {
-  /** From when on it counts as heard without a ping. */
+  /** Time at which the socket was accepted; it counts as the last ping until the first one. */
   openedAtMs: number
-  /** No stream has had this number or a later one. */
+  /** No stream has had this number or a higher one. */
   nextStream: number
-  /** What the agent serves beside requests to workers. */
+  /** Abilities of the agent besides requests to workers. */
   serves: TunnelAbility[]
 }
 
-/** The WebSocket of one agent, the last one that it has opened. It may sleep while nobody sends anything: what must outlast that is noted with it. */
+/**
+ * The WebSocket of one agent, the last one that it opened. It may hibernate while idle: state that must survive that is attached to the
+ * socket.
+ */
 export class TunnelConnection {
   private readonly ctx: DurableObjectState
   private readonly now: () => number
@@ -29,7 +32,7 @@ export class TunnelConnection {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(TUNNEL_PING, TUNNEL_PONG))
   }
 
-  /** Takes a new one; returns the socket that goes to the agent. */
+  /** Accepts a new socket and closes earlier ones; returns the agent's socket. */
   accept(serves: string): WebSocket {
     for (const socket of this.ctx.getWebSockets()) this.drop(socket, REPLACED, 'replaced by a newer tunnel')
     const pair = new WebSocketPair()
@@ -38,7 +41,7 @@ export class TunnelConnection {
     return pair[0]
   }
 
-  /** The end to open streams at; null while no agent is there. */
+  /** The end at which streams are opened; null while no agent is connected. */
   current(): TunnelEnd | null {
     const socket = this.ctx.getWebSockets().find(({ readyState }) => readyState === WebSocket.READY_STATE_OPEN)
     if (socket === undefined) return null
@@ -49,14 +52,14 @@ export class TunnelConnection {
     return this.endOf(socket)
   }
 
-  /** Whether the agent serves it; asked of the end that `current` gave. */
+  /** Whether the agent has an ability; for the end that `current` returned. */
   serves(ability: TunnelAbility): boolean {
-    // oxlint-disable-next-line typescript/no-unnecessary-condition -- a link that was noted by a former release has none
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- a tunnel that an earlier release accepted has none
     return this.open !== null && (notedOf(this.open.socket).serves ?? []).includes(ability)
   }
 
   receive(socket: WebSocket, message: ArrayBuffer | string): void {
-    // What was under way when it was closed: an end for it would take the place of the one in use.
+    // A message that was in transit when the socket was closed: a new end for it would replace the one in use.
     if (socket.readyState !== WebSocket.READY_STATE_OPEN) return
     try {
       if (typeof message === 'string') throw new Error('text')
@@ -67,7 +70,7 @@ export class TunnelConnection {
     }
   }
 
-  /** The connection is gone, and what was on it. */
+  /** Handles the end of a connection: its streams fail. */
   closed(socket: WebSocket): void {
     if (this.open?.socket !== socket) return
     const { end } = this.open
@@ -75,7 +78,7 @@ export class TunnelConnection {
     end.fail('the connection to the host of the worker ended')
   }
 
-  /** Looked at while streams are open, as nobody else would notice that their agent is gone. */
+  /** Called periodically while streams are open, because otherwise the silence of their agent would go unnoticed. */
   check(): void {
     this.current()
   }

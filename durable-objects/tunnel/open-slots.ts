@@ -5,10 +5,10 @@ import { endpointStub } from '../../src/objects/stubs.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { Timers } from '../clock/timers.ts'
 
-/** A place is kept for four of these without a word. */
+/** A slot is retained for four of these intervals without a renewal. */
 const RENEW_MS = 15_000
 
-/** The places of requests that are under way in this tunnel: kept at their endpoints as long as they last, and given back. */
+/** The slots of requests that this tunnel carries: renewed at their endpoints while the requests last, then released. */
 export class OpenSlots {
   private readonly env: Env
   private readonly timers: Pick<Timers, 'every'>
@@ -16,7 +16,7 @@ export class OpenSlots {
   private readonly open = new Set<SlotRef>()
   private endRenewals: (() => void) | null = null
 
-  /** `onTick`: now and then while any is open. */
+  /** `onTick`: called at every renewal, while any slot is open. */
   constructor(env: Env, timers: Pick<Timers, 'every'>, onTick: () => void) {
     this.env = env
     this.timers = timers
@@ -28,7 +28,7 @@ export class OpenSlots {
     this.endRenewals ??= this.timers.every(RENEW_MS, () => this.renew())
   }
 
-  /** What cannot be said is found out by the endpoint itself, a minute later. */
+  /** Releases a slot. If the call fails, the endpoint releases it a minute later. */
   async leave(slot: SlotRef, isReached: boolean): Promise<void> {
     this.open.delete(slot)
     if (this.open.size === 0) {

@@ -7,21 +7,23 @@ import type { MachineStats, WorkloadStats } from '../../../src/host-protocol/mes
 import { HistoryStore } from './history-store.ts'
 
 /**
- * A beat costs no row, this long of beats one. It is two beats and some: beats come every 4 to 6 s, so the third of them stores, and a restart of
- * the object loses 18 s at most (HIS-3).
+ * A beat costs no row; a row is written once per this many milliseconds. Beats come every 4 to 6 s, so every third one is stored, and a
+ * restart of the object loses at most 18 s (HIS-3).
  */
 const SAVE_AFTER_MS = 12_000
 
-/** What a host and its workloads have used: rings of three levels, packed (HIS-1). The running minute is in memory and stored at every third beat. */
+/**
+ * Usage of a host and its workloads: packed rings of three levels (HIS-1). The current minute is in memory and stored at every third beat.
+ */
 export class HostHistory {
   private readonly storage: DurableObjectStorage
   private readonly store: HistoryStore
   private open: Chunk | null = null
-  /** The minute before, which knows who was idle already. */
+  /** The previous minute, which holds when each track became idle. */
   private former: Chunk | null = null
   private isLoaded = false
   private savedAtMs = Number.NEGATIVE_INFINITY
-  /** Whose samples the workloads of the last beat are; null: of nobody, because this host was given no such workload. */
+  /** Track of each workload of the last beat; null: this host has no such workload. */
   private tracks = new Map<string, string | null>()
 
   constructor(storage: DurableObjectStorage) {
@@ -29,7 +31,7 @@ export class HostHistory {
     this.store = new HistoryStore(storage.sql)
   }
 
-  /** From a beat. One that says nothing of use costs nothing. */
+  /** Records the samples of a beat. A beat without samples costs nothing. */
   take(stats: readonly WorkloadStats[], machine: MachineStats | undefined, nowMs: number): void {
     if (stats.length === 0 && machine === undefined) return
     this.tracks = new Map(stats.map(({ id }) => [id, this.trackOf(id)]))
@@ -44,7 +46,7 @@ export class HostHistory {
     this.savedAtMs = nowMs
   }
 
-  /** One track over a time, as columns. */
+  /** One track over a period, as columns. */
   read(track: string, window: Window): Series[] {
     const { level, fromMs, stepMs, count } = window
     const stored = this.store.between(level, fromMs - chunkMs(level), fromMs + stepMs * count, track)
@@ -53,7 +55,7 @@ export class HostHistory {
     return seriesOf(running ? [...others, running] : others, track, window)
   }
 
-  /** Since when each of these workloads does nothing (HIS-8); those that do something, or of which nothing is known now, are left out. */
+  /** Start of idleness of each of these workloads (HIS-8); those that work, or have no recent samples, are left out. */
   idle(workloadIds: readonly string[], nowMs: number): { id: string; sinceMs: number }[] {
     const open = this.load()
     if (open === null) return []
@@ -64,7 +66,7 @@ export class HostHistory {
     })
   }
 
-  /** The host was removed, and with it what it knew. */
+  /** Deletes the history of a removed host. */
   clear(): void {
     this.store.clear()
     this.open = null
@@ -77,14 +79,14 @@ export class HostHistory {
     return this.open
   }
 
-  /** The minute of this instant. One that is over is stored first, and becomes a step of the coarser levels. */
+  /** The chunk of the current minute. A finished minute is stored first and rolled up into the coarser levels. */
   private openAt(nowMs: number): Chunk {
     const open = this.load()
     const startMs = chunkStart(0, nowMs)
     if (open?.startMs === startMs) return open
     if (open) this.storage.transactionSync(() => this.close(open, startMs))
     this.former = open
-    // A clock that went back comes to a minute that it has been in.
+    // A clock that was set back may return to a minute that is stored already.
     this.open = this.store.load(0, startMs) ?? emptyChunk(0, startMs)
     this.savedAtMs = nowMs
     return this.open
@@ -97,7 +99,7 @@ export class HostHistory {
     if (quarter.startMs !== chunkStart(1, nextMs)) this.store.save(this.rolled(quarter, 2))
   }
 
-  /** The chunk of the next level with this one in it. */
+  /** The chunk of the next level with this one rolled up into it. */
   private rolled(fine: Chunk, level: Level): Chunk {
     const startMs = chunkStart(level, fine.startMs)
     const coarse = this.store.load(level, startMs) ?? emptyChunk(level, startMs)
@@ -105,7 +107,7 @@ export class HostHistory {
     return coarse
   }
 
-  /** What is not yet in the rows of each level. */
+  /** The current chunk of each level, with samples that are not in its rows yet. */
   private runningChunks(): readonly [Chunk, Chunk, Chunk] | readonly [null, null, null] {
     const minute = this.load()
     if (minute === null) return [null, null, null]
@@ -119,7 +121,7 @@ export class HostHistory {
     const sql = "SELECT owner_id, spec ->> 'kind' AS kind FROM workloads WHERE id = ?"
     const row = this.storage.sql.exec(sql, workloadId).toArray()[0]
     if (!row) return null
-    // A pod keeps its track from container to container.
+    // A pod has one track across its containers.
     return row.kind === 'pod' ? String(row.owner_id) : workloadId
   }
 }

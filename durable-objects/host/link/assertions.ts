@@ -1,9 +1,9 @@
-/** HOST-38: an assertion is good for a minute, and one more at either end for a clock that is wrong; afterwards its age refuses it. */
+/** HOST-38: an assertion is valid for a minute, plus one at either end for clock skew; afterwards its age makes it invalid. */
 const REMEMBERED_MS = 180_000
-/** A host needs one an hour. One that asks for more than this in three minutes is refused rather than remembered. */
+/** A host needs one an hour. Above this number in three minutes further ones are refused instead of stored. */
 const MAX_REMEMBERED = 100
 
-/** Marks an assertion of this host as used, if it is not and there are not too many. */
+/** Marks an assertion of this host as used, unless it is used already or there are too many. */
 export function spendAssertion(sql: SqlStorage, jti: string, nowMs: number): 'good' | 'used' | 'too many' {
   sql.exec('DELETE FROM assertions WHERE until <= ?', nowMs)
   const { count } = sql.exec<{ count: number }>('SELECT COUNT(*) AS count FROM assertions').one()

@@ -13,7 +13,7 @@ export interface HostConversationDeps extends HostWelcomeDeps {
   gpuHealth: HostGpuHealth
 }
 
-/** What the agent says over its link, and what it is answered. */
+/** Handles messages of the agent on its link, and replies to them. */
 export class HostConversation {
   private readonly deps: HostConversationDeps
   private readonly welcome: HostWelcome
@@ -42,7 +42,7 @@ export class HostConversation {
     return this.beat(socket, message)
   }
 
-  /** Tells an agent whose enrolment was withdrawn so, and says whether it was. */
+  /** Sends `revoked` to an agent whose enrolment was withdrawn; returns whether it was. */
   sendIfRevoked(socket: WebSocket): boolean {
     const reason = this.deps.store.revoked()
     if (reason !== null) sendTo(socket, { type: 'revoked', reason })

@@ -5,7 +5,7 @@ import type { WorkloadStore } from '../workload-store.ts'
 
 const REPLACEMENTS_KEY = 'linkReplacements'
 
-/** How often another agent process took this host's link while it was open: its key may be in two places (HOST-77). */
+/** Counts takeovers of this host's open link by another agent process: its key may be in two places (HOST-77). */
 export class HostLinkReplacements {
   private readonly store: WorkloadStore
   private readonly now: () => number
@@ -15,7 +15,7 @@ export class HostLinkReplacements {
     this.now = now
   }
 
-  /** A link has been taken over. Of an agent that links again by itself nothing is said. */
+  /** Records that a link was replaced. A reconnect of the same agent process does not count. */
   note(newer: LinkEnd, older: LinkEnd): void {
     if (newer.process !== null && newer.process === older.process) return
     const count = (this.read()?.count ?? 0) + 1
@@ -24,7 +24,7 @@ export class HostLinkReplacements {
     logEvent('warn', 'host link replaced', { hostId: this.store.hostId(), address: newer.address, formerAddress: older.address, count })
   }
 
-  /** For the operator; null when it has never happened. */
+  /** The count for the operator; null when no link was ever replaced. */
   view(): (LinkReplacements & { recent: boolean }) | null {
     const found = this.read()
     return found && { ...found, recent: isReplacementRecent(found, this.now()) }

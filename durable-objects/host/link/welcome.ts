@@ -31,7 +31,7 @@ export interface HostWelcomeDeps {
   waitUntil(promise: Promise<unknown>): void
 }
 
-/** What follows an agent's hello. */
+/** Handles an agent's hello. */
 export class HostWelcome {
   private readonly deps: HostWelcomeDeps
 
@@ -39,7 +39,9 @@ export class HostWelcome {
     this.deps = deps
   }
 
-  /** The runtime swallows what a socket handler throws; a closed link is seen by the agent, which tries again. */
+  /**
+   * Handles a hello, and closes the link on an error. The runtime swallows errors of a socket handler; a closed link makes the agent retry.
+   */
   async welcomeOrClose(socket: WebSocket, hello: Hello): Promise<void> {
     try {
       await this.welcome(socket, hello)
@@ -57,7 +59,7 @@ export class HostWelcome {
     await presence.cameOnline(hostId)
     await silence.settle(hostId)
     await pods.returned(hostId, workloads)
-    // Where its tunnels are reached may be another place now.
+    // The address at which the host's tunnels are reached may have changed.
     await overlays.refresh(hostId, true)
     await desired.sendTo(socket)
     await housekeeping.begin()

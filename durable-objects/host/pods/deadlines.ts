@@ -4,7 +4,7 @@ import type { PodHost } from '../../../src/effects/pods/marked-pod.ts'
 import type { Env } from '../../../src/env.ts'
 import type { Alarms } from '../../alarms.ts'
 
-/** Timer of the host object that is about pods which are to stop or end at a time. */
+/** Timer of the host object for pods that stop or end at a set time. */
 export const DEADLINES_TIMER = 'deadlines'
 
 export interface HostDeadlinesDeps {
@@ -13,23 +13,23 @@ export interface HostDeadlinesDeps {
   now(): number
 }
 
-/** A look that was cut short is repeated after this. */
+/** Delay before an interrupted check is repeated. */
 const RETRY_MS = 5_000
 
 /**
- * The times at which pods of this host stop or end (PP-252). Whoever writes a pod's row has this object look at it, so it knows of every time;
- * it keeps the soonest, and asks D1 for what is due then. Whether the host is heard of does not matter.
+ * The times at which pods of this host stop or end (PP-252). Every writer of a pod's row has this object sync the pod, so the object knows
+ * every time; it stores the earliest, and queries D1 for the due pods then. The presence of the host does not matter.
  */
 export class HostDeadlines {
   private readonly deps: HostDeadlinesDeps
-  /** The soonest time of a pod that was looked at while this looked at others; their rows may have been read before. */
+  /** Earliest time of the pods synced while a check runs; the check may have read their rows before. */
   private soonestMs: number | null = null
 
   constructor(deps: HostDeadlinesDeps) {
     this.deps = deps
   }
 
-  /** A pod of this host was looked at. */
+  /** Takes the deadlines of a synced pod into account. */
   async expect(pod: TimedPod): Promise<void> {
     const dueMs = nextDeadlineMs(pod)
     if (dueMs === null) return

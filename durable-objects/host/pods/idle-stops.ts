@@ -6,34 +6,34 @@ import type { PodHost } from '../../../src/effects/pods/marked-pod.ts'
 import type { Env } from '../../../src/env.ts'
 import type { Alarms } from '../../alarms.ts'
 
-/** Timer of the host object that is about pods which are to stop when they do nothing. */
+/** Timer of the host object for pods that stop when they are idle. */
 export const IDLE_TIMER = 'idle'
 
 export interface HostIdleStopsDeps {
   env: Env
   alarms: Alarms
   now(): number
-  /** Of workloads of this host, those that do nothing; none while the host is silent. */
+  /** The idle workloads of this host; none while the host is silent. */
   idle: IdleOnHost
 }
 
-/** A look that was cut short is repeated after this. */
+/** Delay before an interrupted check is repeated. */
 const RETRY_MS = 5_000
 
 /**
- * Pods of this host that are stopped when they do nothing (SPD-6). The samples are here, so the decision is. It looks at the earliest instant at
- * which a pod can have been idle for long enough: a pod that works costs a look each time its idle time could have passed.
+ * Pods of this host that are stopped when idle (SPD-6). The decision is made here because the samples are here. The check runs at the
+ * earliest time at which a pod can have been idle for long enough: a busy pod costs a check each time its idle time could have passed.
  */
 export class HostIdleStops {
   private readonly deps: HostIdleStopsDeps
-  /** The soonest look of a pod that was written while this looked; its row may have been read before. */
+  /** Earliest check of the pods written while a check runs; the check may have read their rows before. */
   private soonestMs = Number.POSITIVE_INFINITY
 
   constructor(deps: HostIdleStopsDeps) {
     this.deps = deps
   }
 
-  /** A pod of this host was looked at, because its row has changed. */
+  /** Takes a pod of this host into account whose row has changed. */
   async expect(pod: PodRow): Promise<void> {
     const id = workloadIdOf(pod.id, pod.generation)
     const lookMs = nextIdleLookMs(pod, this.deps.idle([id]).get(id) ?? null, this.deps.now())

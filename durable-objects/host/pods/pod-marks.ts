@@ -1,6 +1,6 @@
 /**
- * Pods whose row is about to change, or has changed, without this host having looked at it yet. A mark is set before the row is written and
- * taken away after the host has looked: whoever dies in between leaves it, and the host looks by itself.
+ * Pods whose row is about to change, or has changed, and that this host has not synced yet. A mark is set before the row is written and
+ * removed after the sync: after a crash in between it remains, and the host syncs the pod by itself.
  */
 export class PodMarks {
   private readonly sql: SqlStorage
@@ -18,13 +18,13 @@ export class PodMarks {
     )
   }
 
-  /** One writer is done. Others may have marks of their own. */
+  /** Removes the mark of one writer. Other writers may have marks of their own. */
   remove(podId: string): void {
     this.sql.exec('UPDATE pod_marks SET marks = marks - 1 WHERE pod_id = ?', podId)
     this.sql.exec('DELETE FROM pod_marks WHERE pod_id = ? AND marks <= 0', podId)
   }
 
-  /** Forgets the marks of a pod's writers if they can no longer be writing. */
+  /** Removes the marks of a pod whose writers must have ended. */
   removeOlderThan(podId: string, markedBeforeMs: number): void {
     this.sql.exec('DELETE FROM pod_marks WHERE pod_id = ? AND marked_at < ?', podId, markedBeforeMs)
   }

@@ -1,6 +1,6 @@
 import type { Timers } from '../../clock/timers.ts'
 
-/** Callers that wait for a change of a pod: a cache of waiting connections, nothing else. */
+/** Callers that wait for a change of a pod. In memory only. */
 export class PodWaiters {
   private readonly waiting = new Map<string, Set<() => void>>()
   private readonly timers: Pick<Timers, 'after'>

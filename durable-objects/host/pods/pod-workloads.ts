@@ -18,7 +18,7 @@ export interface PodWorkloadsDeps {
   desired: DesiredState
 }
 
-/** The workloads of the pods of one host, as the host is to have them. */
+/** The workloads of one host's pods, as the host should have them. */
 export class PodWorkloads {
   private readonly deps: PodWorkloadsDeps
 
@@ -26,7 +26,7 @@ export class PodWorkloads {
     this.deps = deps
   }
 
-  /** By generation, those that the host has of a pod. */
+  /** The host's workloads of a pod, by generation. */
   known(podId: string): Map<number, HostWorkload> {
     const rows = this.deps.store.ownedBy(podId).flatMap((row) => {
       const generation = generationOf(podId, row.workload.id)
@@ -35,7 +35,9 @@ export class PodWorkloads {
     return new Map(rows)
   }
 
-  /** The workload of a container, made with the secrets of its start: one that is known never changes with them (ACC-6). */
+  /**
+   * The workload of a container. A new one is made with the secrets of its start; a known one keeps them, whatever changes later (ACC-6).
+   */
   async of(
     pod: PodRow | null,
     podId: string,
@@ -53,20 +55,20 @@ export class PodWorkloads {
     return made
   }
 
-  /** Puts workloads in force; whether that changed any. */
+  /** Adds workloads to the desired state; returns whether that changed any. */
   async want(podId: string, wanted: readonly Workload[], known: Map<number, HostWorkload>): Promise<boolean> {
     const { desired, storage, store } = this.deps
     const present = new Map([...known.values()].map(({ workload }) => [workload.id, textOf(workload)]))
     const changed = wanted.filter((workload) => present.get(workload.id) !== textOf(workload))
-    // A container that was reported gone meanwhile must not come back into the desired state.
+    // A container that was reported gone meanwhile must not return to the desired state.
     const isThere = (id: string) => !present.has(id) || store.get(id) !== null
     for (const workload of changed) await desired.want(storage, workload, podId, () => isThere(workload.id))
     return changed.length > 0
   }
 
-  /** Returns what is reserved for workloads that the host was never told of: it will never report them as gone. */
+  /** Releases capacity reserved for workloads that were never sent to the host, which will never report them as gone. */
   async returnUnused(hostId: string, podId: string, pod: PodRow | null, known: Map<number, HostWorkload>): Promise<void> {
-    // Capacity is reserved in the transaction that writes the row: without one there is none.
+    // Capacity is reserved in the transaction that writes the row: without a row there is none.
     if (pod === null) return
     const db = openDatabase(this.deps.env.DB)
     const isHere = pod.hostId === hostId && pod.status !== 'TERMINATED'
@@ -78,7 +80,7 @@ export class PodWorkloads {
   }
 }
 
-// Parsed, so that members stand in one order and equal ones read equal.
+// Parsed, so that fields have one order and equal workloads have equal texts.
 function textOf(workload: Workload): string {
   return JSON.stringify(Workload.parse(workload))
 }

@@ -15,14 +15,14 @@ import { PodMarks } from './pod-marks.ts'
 import { PodWaiters } from './pod-waiters.ts'
 import { PodWorkloads, type PodWorkloadsDeps } from './pod-workloads.ts'
 
-/** A request that marked a pod has ended, or was ended by the platform, after this. */
+/** A request that marked a pod has ended, or the platform has ended it, after this time. */
 const MARK_TTL_MS = 120_000
-/** A marked pod that nobody asked to be looked at is looked at after this. */
+/** Delay before a marked pod is synced without a request. */
 const LOOK_AFTER_MS = 5_000
-/** Pods that are to leave this host and found no other try again after this. */
+/** Interval of retries for pods that must leave this host and found no other. */
 const MOVE_AGAIN_AFTER_MS = 10_000
 
-/** Timers of the host object that are about pods. */
+/** Timers of the host object for pods. */
 export const MARKS_TIMER = 'pods'
 export const MOVES_TIMER = 'moves'
 
@@ -31,21 +31,21 @@ export interface HostPodsDeps extends PodWorkloadsDeps {
   alarms: Alarms
   timers: Pick<Timers, 'after'>
   now(): number
-  /** When the host was last heard of, milliseconds since the epoch. */
+  /** Time of the host's last beat, milliseconds since the epoch. */
   lastHeardMs(): number
-  /** The same of a host that is silent now; null while it is heard of. */
+  /** Time of the last beat of a host that is silent; null while it beats. */
   silentSinceMs(): number | null
   idle: HostIdleStopsDeps['idle']
 }
 
-/** The pods of one host: what it is to run for them is derived from their rows in D1 (adr/0012). */
+/** The pods of one host: their desired state is derived from their rows in D1 (adr/0012). */
 export class HostPods {
   private readonly deps: HostPodsDeps
   private readonly marks: PodMarks
   private readonly waiters: PodWaiters
-  /** Looks at one pod follow one another, so that an older row is never put in force after a newer one. */
+  /** Syncs of one pod run one after the other, so that an older row is never applied after a newer one. */
   private readonly looking = new Map<string, Promise<void>>()
-  /** The host's return waits until a look that takes it for lost is over, or what that look did would stay. */
+  /** Serializes the host's return with steps that treat it as lost; otherwise the effect of such a step would remain. */
   private coming: Promise<unknown> = Promise.resolve()
   private readonly deadlines: HostDeadlines
   private readonly idleStops: HostIdleStops
@@ -60,40 +60,43 @@ export class HostPods {
     this.workloads = new PodWorkloads(deps)
   }
 
-  /** A pod's row is about to change; whoever says so asks for a look afterwards, and if he dies before, the timer looks. */
+  /** Announces a change of a pod's row. The caller requests a sync afterwards; if it crashes before, the timer does it. */
   async mark(podId: string): Promise<void> {
     const nowMs = this.deps.now()
     this.marks.add(podId, nowMs)
     await this.deps.alarms.setBy(MARKS_TIMER, nowMs + LOOK_AFTER_MS)
   }
 
-  /** Takes a mark back: the row was not written, so there is nothing to look at. */
+  /** Removes a mark whose row was not written, so that there is nothing to sync. */
   unmark(podId: string): void {
     this.marks.remove(podId)
   }
 
-  /** The look that was promised with a mark. */
+  /** The sync that was announced by a mark. */
   async settle(hostId: string, podId: string): Promise<void> {
     await this.sync(hostId, podId)
     this.marks.remove(podId)
     this.waiters.wake(podId)
   }
 
-  /** Resolves when anything about a pod has changed since the call, at the latest after `timeoutMs`. */
+  /** Resolves when a pod has changed since the call, at the latest after `timeoutMs`. */
   waitForChange(podId: string, timeoutMs: number): Promise<void> {
     return this.waiters.wait(podId, timeoutMs)
   }
 
-  /** A report became the pod's state. A container that ended must not be wanted any more, or a machine that forgot it would start it anew. */
+  /**
+   * Handles a report that became the pod's state. A container that ended must leave the desired state, or a host that lost its record would
+   * start it again.
+   */
   async reported(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void> {
     if (state === 'exited' || state === 'error' || state === 'gone') await this.sync(hostId, podId)
     this.waiters.wake(podId)
-    // A host that is lost and says this without a link may fall silent again, and nobody would take it for lost a second time.
+    // A lost host that reports without a link may fall silent again, and would not be detected as lost a second time.
     const { alarms, now, lastHeardMs } = this.deps
     if (state === 'running' && now() - lastHeardMs() >= HOST_LEASE_MS) await alarms.setBy(MOVES_TIMER, now() + MOVE_AGAIN_AFTER_MS)
   }
 
-  /** Looks at every pod that somebody marked and may have died over. One that cannot be looked at keeps its mark and holds up no other. */
+  /** Syncs every marked pod, whose writer may have crashed. A pod that cannot be synced retains its mark and does not block the others. */
   async lookAtMarked(hostId: string): Promise<void> {
     for (const podId of this.marks.all()) {
       try {
@@ -106,7 +109,7 @@ export class HostPods {
     if (this.marks.all().length > 0) await this.deps.alarms.set(MARKS_TIMER, this.deps.now() + LOOK_AFTER_MS)
   }
 
-  /** Pods that are to leave this host go where there is room; as long as one finds none, it is tried again. */
+  /** Moves pods that must leave this host to hosts with capacity; retries as long as one of them finds none. */
   async moveAway(hostId: string): Promise<void> {
     const { env, alarms, now, lastHeardMs, silentSinceMs } = this.deps
     const heard = () => ({ lastHeardMs: lastHeardMs(), silentSinceMs: silentSinceMs() })
@@ -114,22 +117,25 @@ export class HostPods {
     if (waiting > 0) await alarms.set(MOVES_TIMER, now() + MOVE_AGAIN_AFTER_MS)
   }
 
-  /** Pods whose time to stop or to end has come. */
+  /** Stops or ends pods whose deadline has passed. */
   async lookAtDeadlines(hostId: string): Promise<void> {
     await this.deadlines.look(this.here(hostId))
   }
 
-  /** Stops pods that have done nothing for as long as they may (SPD-6). */
+  /** Stops pods that have been idle for their idle limit (SPD-6). */
   async lookAtIdle(hostId: string): Promise<void> {
     await this.idleStops.look(this.here(hostId))
   }
 
-  /** The host is back, and says what it has. */
+  /** Applies the workloads that a returning host reports. */
   async returned(hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
     await this.inTurn(() => returnHostOfPods(this.deps.env, hostId, reports))
   }
 
-  /** The host is removed: pods that may run elsewhere go there, if there is room; of all others the host's object knows afterwards. */
+  /**
+   * Handles the removal of the host: pods that may run elsewhere move if there is capacity; the host's object handles the others
+   * afterwards.
+   */
   async leaveRemoved(hostId: string): Promise<void> {
     await this.inTurn(() => loseHostOfPods(this.deps.env, this.here(hostId), this.deps.lastHeardMs()))
   }
@@ -152,7 +158,7 @@ export class HostPods {
     return next
   }
 
-  // Reads a pod's row and puts in force what it says. Repeating it changes nothing.
+  // Reads a pod's row and applies it to the desired state. Idempotent.
   private async sync(hostId: string, podId: string): Promise<void> {
     const before = this.looking.get(podId) ?? Promise.resolve()
     const look = before.catch(() => undefined).then(() => this.look(hostId, podId))
@@ -174,13 +180,13 @@ export class HostPods {
     for (const container of desiredContainers(pod, [...known.keys()])) {
       const made = await this.workloads.of(pod, podId, container, known)
       if (made?.ok) wanted.push(made.workload)
-      // The row says so now: look at that.
+      // The row has changed: apply the new one.
       if (pod && made?.ok === false) {
         await failPodStart(this.deps.env, pod, made.reason)
         return this.look(hostId, podId)
       }
     }
-    // First, so that no workload is told of without its networks.
+    // Before the workloads, so that the host never receives a workload without its networks.
     const isNetworked = pod?.clusterIp != null || pod?.globalIp != null || this.deps.overlays.has(podId)
     const hasNetworks = isNetworked && (await this.deps.overlays.refresh(hostId, true))
     if ((await this.workloads.want(podId, wanted, known)) || hasNetworks) await this.deps.desired.broadcast()
