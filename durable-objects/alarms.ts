@@ -8,11 +8,11 @@ export interface Timer {
   dueAtMs: number
 }
 
-/** Several named timers over the one alarm that an object has. They are rows, so they survive whatever ends the object. */
+/** Several named timers that share the single alarm of a Durable Object. Timers are rows, so they survive a restart of the object. */
 export class Alarms {
   private readonly storage: DurableObjectStorage
 
-  /** The table is this class's own: `ALARMS_SCHEMA` is a step of the object's schema. */
+  /** `ALARMS_SCHEMA`, the table of this class, must be a step of the object's schema. `stepped` is called after each clock step. */
   constructor(storage: DurableObjectStorage, timers: Timers, stepped: (stepMs: number) => void = () => {}) {
     this.storage = storage
     watchSteps(timers, {
@@ -23,7 +23,7 @@ export class Alarms {
     })
   }
 
-  // A clock that was set back makes nothing later (CLK-5). Whoever is woken too early by one that was right looks, and sets it again.
+  // A clock that was set back delays no timer (CLK-5). An alarm that then fires too early finds no due timer and is armed again.
   private stepped(stepMs: number): void {
     if (!hasTables(this.storage)) return
     this.storage.sql.exec('UPDATE timers SET due_at = due_at + ?', stepMs)
@@ -36,24 +36,24 @@ export class Alarms {
     await this.arm()
   }
 
-  /** Sets a timer unless it is due sooner anyway. */
+  /** Sets a timer unless it is already due earlier. */
   async setBy(name: string, dueAtMs: number): Promise<void> {
     const known = this.dueAt(name)
     if (known === null || known > dueAtMs) await this.set(name, dueAtMs)
   }
 
-  /** Timers that are due. Each is still set: whoever dies over it finds it again. */
+  /** Timers that are due. They stay set until `clear`, so a crash while handling one repeats it. */
   due(nowMs: number): Timer[] {
     const rows = this.storage.sql.exec('SELECT name, due_at FROM timers WHERE due_at <= ? ORDER BY due_at', nowMs).toArray()
     return rows.map((row) => ({ name: String(row.name), dueAtMs: Number(row.due_at) }))
   }
 
-  /** A timer has been dealt with; one that was set anew meanwhile stays. */
+  /** Removes a handled timer, unless it was set to another time meanwhile. */
   clear({ name, dueAtMs }: Timer): void {
     this.storage.sql.exec('DELETE FROM timers WHERE name = ? AND due_at = ?', name, dueAtMs)
   }
 
-  /** Points the object's alarm at the earliest timer. */
+  /** Sets the object's alarm to the earliest timer. */
   async arm(): Promise<void> {
     const next = this.storage.sql.exec('SELECT MIN(due_at) AS due_at FROM timers').one().due_at
     if (next === null) return

@@ -4,14 +4,14 @@ import { believable } from '../src/domain/clock/step.ts'
 import type { Env } from '../src/env.ts'
 import { logEvent } from '../src/platform/log.ts'
 
-/** Handed over at a time. */
+/** Rows sent to D1 at a time. */
 const BATCH = 20
-/** When a hand-over that nobody finished is looked at again: the object may have gone away in the middle. */
+/** Delay before an unfinished hand-over is checked again: the object may have been evicted in the middle of it. */
 const GUARD_MS = 5_000
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 60_000
 
-/** A step of the object's schema. */
+/** The table of `AuditOutbox`; must be a step of the object's schema. */
 export const AUDIT_OUTBOX_SCHEMA = 'CREATE TABLE audit_outbox (id TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID;'
 
 interface AuditOutboxDeps {
@@ -21,8 +21,8 @@ interface AuditOutboxDeps {
 }
 
 /**
- * Rows of the audit log about what an object owns (adr/0025). A row is written in the transaction of its change and removed once D1 has it, so
- * a crash in between repeats the hand-over, and D1 knows a row by its id.
+ * Outbox of audit log rows about objects that this Durable Object owns (adr/0025). A row is written in the transaction of its change and
+ * deleted once D1 has it. A crash in between repeats the insert, which D1 deduplicates by row id.
  */
 export class AuditOutbox {
   private readonly deps: AuditOutboxDeps
@@ -36,7 +36,7 @@ export class AuditOutbox {
     this.reload()
   }
 
-  /** After a transaction that was rolled back. */
+  /** Reads the count of pending rows again; called after a rolled-back transaction. */
   reload(): void {
     this.count = Number(this.deps.sql.exec('SELECT COUNT(*) AS n FROM audit_outbox /* plan: what waits for D1, read once */').one().n)
   }
@@ -45,20 +45,20 @@ export class AuditOutbox {
     return this.count
   }
 
-  /** To be called in the transaction of the change. */
+  /** Adds a row. Must be called in the transaction of the change. */
   add(row: AuditRow): void {
     this.deps.sql.exec('INSERT INTO audit_outbox (id, row) VALUES (?, ?)', row.id, JSON.stringify(row))
     this.count += 1
   }
 
-  /** When to look again although nothing happens; null when nothing waits. */
+  /** Next time to call `drain` even without new rows, in milliseconds since the epoch; null when the outbox is empty. */
   dueAtMs(nowMs: number): number | null {
     if (this.count === 0) return null
     const notBeforeMs = believable(this.notBeforeMs, nowMs, LONGEST_RETRY_MS)
     return notBeforeMs > nowMs ? notBeforeMs : nowMs + GUARD_MS
   }
 
-  /** Hands over what waits, unless that is under way or was refused a moment ago. Never throws. */
+  /** Sends pending rows to D1, unless a drain is running or in backoff. Never throws. */
   async drain(): Promise<void> {
     if (this.count === 0 || this.draining || this.isToWait()) return
     this.draining = true

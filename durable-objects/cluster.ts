@@ -17,25 +17,25 @@ const SCHEMA = [
   'CREATE TABLE reports (host_id TEXT PRIMARY KEY, number INTEGER NOT NULL, report TEXT NOT NULL) WITHOUT ROWID',
 ]
 const LOOK_TIMER = 'look'
-/** Rows that somebody was about to write are looked for after this, and no longer than the other. */
+/** Delay before the rows of an announced create are read, and how long the object waits for them to appear. */
 const LOOK_AFTER_MS = 5_000
 const EXPECT_FOR_MS = 120_000
-/** Steps of one look that follow from one another; what is left comes with the next. */
+/** Rounds of consecutive steps in one reconciliation; the rest follows in the next one. */
 const MAX_ROUNDS = 20
-/** Members that are changed at a time. */
+/** Members changed in parallel. */
 const AT_A_TIME = 10
 
 /**
- * One cluster: what becomes of its members is decided here, one thing at a time, out of their rows (adr/0034). Whatever it was doing when it
- * ended, the next look finds what is left to do.
+ * One cluster. Decides the steps of its members serially, from their rows in D1 (adr/0034). Reconciliation is idempotent: after a crash the
+ * next run continues.
  */
 export class ClusterObject extends PlaneObject implements ClusterRpc {
   private readonly alarms: Alarms
   readonly store: CheckStore
   private turn: Promise<unknown> = Promise.resolve()
-  /** Tests count and break what it does. */
+  /** Replaced by tests, to count effects and make them fail. */
   effects: ClusterEffects
-  /** Milliseconds since the epoch; tests set their own clock. */
+  /** Milliseconds since the epoch; tests replace the clock. */
   now: () => number = () => this.timers.look()
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -62,7 +62,7 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
   }
 
   async overlayReported(hostId: string, report: OverlayReport): Promise<void> {
-    // Of a cluster that is gone nothing is to be known.
+    // Reports about a deleted cluster are dropped.
     if (!hasTables(this.ctx.storage)) return
     this.store.answer(hostId, report)
     await this.alarms.setBy(LOOK_TIMER, this.now())
@@ -78,7 +78,7 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
     return next
   }
 
-  // A look that fails is repeated: the timer is set first, and set to what was decided at the end.
+  // A failed reconciliation is repeated: the timer is set before it, and set to the decided time at the end.
   private async settle(): Promise<void> {
     const expected = hasTables(this.ctx.storage) ? this.store.expected() : null
     if (expected === null) return
@@ -93,7 +93,7 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
     }
   }
 
-  /** Does what is to be done; says when to look again, or null when nothing is left. */
+  /** Performs the due steps; returns the time of the next reconciliation, or null when nothing is left to do. */
   private async goOn(clusterId: string): Promise<number | null> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const read = await readClusterState(openDatabase(this.env.DB), clusterId)
@@ -109,7 +109,7 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
     return this.now()
   }
 
-  /** The first question is written with the cluster; a later one may not have reached the hosts yet. */
+  /** The first check is written together with the cluster; a later one may not have reached the hosts yet. */
   private async catchUp(clusterId: string, { cluster, members }: { cluster: ClusterState; members: readonly Member[] }): Promise<void> {
     const isFresh = members.every(({ generation }) => generation === 1)
     if (this.store.read() === null && cluster.checkNumber > 0 && isFresh) {
@@ -126,10 +126,10 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
     this.store.writeTold(check.number)
   }
 
-  /** True when anything has changed, so that there is something to decide anew. */
+  /** True when anything changed, so that the steps must be decided again. */
   private async perform(steps: readonly Step[], members: readonly Member[]): Promise<boolean> {
     let hasChanged = false
-    // The order of those that are given up is what makes the rest be found again.
+    // Steps of kind `giveUp` run one by one: the lost member comes last, so that after a crash the next run finds the remaining ones.
     const atATime = steps.some(({ kind }) => kind === 'giveUp') ? 1 : AT_A_TIME
     for (let done = 0; done < steps.length; done += atATime) {
       const some = steps.slice(done, done + atATime)
@@ -142,7 +142,7 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
   private async performOne(step: Step, members: readonly Member[]): Promise<boolean> {
     switch (step.kind) {
       case 'ask':
-        // Remembered before anybody is told, so that no answer comes before its question.
+        // Stored before it is published, so that no answer arrives before its check.
         this.store.write(step.check)
         return true
       case 'release':
@@ -168,7 +168,7 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
     }
   }
 
-  // A create may be under way whose batch is not written yet.
+  // A create may be in progress whose batch is not written yet.
   private async forgetUnlessExpected(): Promise<number | null> {
     const dueMs = (this.store.expected()?.atMs ?? 0) + EXPECT_FOR_MS
     return this.now() < dueMs ? this.now() + LOOK_AFTER_MS : this.forget()

@@ -1,4 +1,4 @@
-/** Rows stay well below the platform's 2 MB; local runs do not enforce that limit, so the bound has to be ours. */
+/** Rows stay well below the platform's 2 MB; local runs do not enforce that limit, so it is enforced here. */
 const PIECE_BYTES = 1_000_000
 /** UTF-8 takes at most this many bytes for a UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3
@@ -19,7 +19,7 @@ export class PieceStore {
     this.sql.exec(`INSERT INTO ${this.table} (body, part, data) VALUES (?, ?, ?)`, body, part, piece.slice().buffer)
   }
 
-  /** One piece; null behind the last one. */
+  /** One piece; null after the last one. */
   get(body: number, part: number): Uint8Array | null {
     const row = this.sql.exec(`SELECT data FROM ${this.table} WHERE body = ? AND part = ?`, body, part).toArray()[0]
     return row ? new Uint8Array(row.data as ArrayBuffer) : null
@@ -33,10 +33,10 @@ export class PieceStore {
     this.sql.exec(`DELETE FROM ${this.table} WHERE body = ?`, body)
   }
 
-  /** The body as a stream that declares its length, read row by row: many of them may be under way, each far too large to be held. */
+  /** The body as a stream of declared length, read row by row: many streams may be open, each too large to be held in memory. */
   stream(body: number, bytes: number): ReadableStream<Uint8Array> {
     const { readable, writable } = new FixedLengthStream(bytes)
-    // When the reader gives up, it is the reader who reports it.
+    // If the reader gives up, the reader reports it.
     this.write(body, writable).catch(() => undefined)
     return readable
   }
@@ -48,7 +48,7 @@ export class PieceStore {
   }
 }
 
-/** Texts that follow one another as UTF-8, in pieces that fit a row. */
+/** Encodes consecutive texts as UTF-8, in pieces that fit a row. */
 export function* encodePieces(texts: readonly string[]): Generator<Uint8Array> {
   const encoder = new TextEncoder()
   const units = texts.reduce((sum, text) => sum + text.length, 0)
@@ -71,7 +71,7 @@ export function* encodePieces(texts: readonly string[]): Generator<Uint8Array> {
   if (used > 0) yield piece.subarray(0, used)
 }
 
-/** A stream of `bytes` bytes cut into pieces that fit a row. */
+/** Cuts a stream of `bytes` bytes into pieces that fit a row. */
 export async function* cutIntoPieces(stream: ReadableStream<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
   const piece = new Uint8Array(Math.max(1, Math.min(PIECE_BYTES, bytes)))
   let used = 0

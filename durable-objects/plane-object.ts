@@ -5,7 +5,10 @@ import { Timers } from './clock/timers.ts'
 import { Turns } from './clock/turns.ts'
 import { WALL_CLOCK } from './clock/wall-clock.ts'
 
-/** What every object of the plane begins with: its isolate logs as the operator wants, whether or not a request of REST has met it, and its clock. */
+/**
+ * Base class of all objects of the plane: sets the log level of its isolate, which may never have served a REST request, and provides the
+ * clock.
+ */
 export abstract class PlaneObject extends DurableObject<Env> {
   readonly timers: Timers
 
@@ -23,12 +26,12 @@ export abstract class PlaneObject extends DurableObject<Env> {
 }
 
 async function sleep(ctx: DurableObjectState, ms: number, signal: AbortSignal): Promise<void> {
-  // The runtime has it; its types cannot know what this Worker exports.
+  // The runtime provides `exports`; its types cannot know this Worker's exports.
   const { Sleeper } = (ctx as unknown as { exports: { Sleeper: Fetcher } }).exports
   try {
     await Sleeper.fetch(`https://sleeper/${Math.ceil(ms)}`, { signal })
   } catch {
-    // One that cannot be asked is in no better place than this object.
+    // If `Sleeper` cannot be reached, this object's own clock is as good.
     if (!signal.aborted) await scheduler.wait(ms)
   }
 }

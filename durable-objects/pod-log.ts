@@ -18,18 +18,18 @@ import { LogHistory } from './pod-log/history.ts'
 import { LineReader } from './pod-log/line-reader.ts'
 import { type LogOwner, LogStore } from './pod-log/log-store.ts'
 
-/** How long a log stays after its last line when its worker or pod is gone (PP-61); also how often that is looked at. */
+/** How long a log is retained after its last line once its worker or pod has ended (PP-61); also the interval of that check. */
 export const LOG_RETENTION_MS = 24 * 3_600_000
 const ALARM_RETRY_MS = 60_000
 
-/** The log of one worker or pod: a bounded tail and those who follow it (SCALE-8, LOG-1 to LOG-6). */
+/** The log of one worker or pod: a bounded tail and its followers (SCALE-8, LOG-1 to LOG-6). */
 export class PodLogObject extends PlaneObject implements PodLogRpc {
   readonly store: LogStore
   readonly archive: LogArchive
   readonly history: LogHistory
   readonly followers: Followers
   readonly reader: LineReader
-  /** Milliseconds since the epoch; tests set their own clock. */
+  /** Milliseconds since the epoch; tests replace the clock. */
   now: () => number = () => this.timers.look()
   private alarmKnown = false
 
@@ -60,7 +60,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
     return taken
   }
 
-  /** The stream that `readLog` asks for. 404 when the owner has no such log (LOG-6), 429 when it has too many readers. */
+  /** The stream that `readLog` requests. 404 when the owner has no such log (LOG-6), 429 when it has too many readers. */
   override async fetch(request: Request): Promise<Response> {
     const { kind, ownerId, isKnown, start, source } = await logRequestOf(request)
     if (!this.isReadable({ kind, ownerId, isKnown })) return new Response(null, { status: 404 })
@@ -92,7 +92,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
     return owner ? owner.kind === kind && owner.ownerId === ownerId : isKnown
   }
 
-  /** Null: where the reader begins is in the bucket, which cannot be read now. */
+  /** Null when the reader's starting point is in the bucket, which cannot be read. */
   private async cursorOf(start: LogStart, source: LogSourceParam | undefined): Promise<number | null> {
     try {
       return await this.history.cursorOf(start, source)
@@ -102,18 +102,18 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
     }
   }
 
-  /** Deletes the log when nobody has written it for a while and its worker is gone (PP-61). */
+  /** Deletes the log once it had no new line for the retention time and its worker or pod is gone (PP-61). */
   override async alarm(): Promise<void> {
     try {
       if ((await this.isWanted()) || !(await this.delete())) await this.ctx.storage.setAlarm(this.now() + LOG_RETENTION_MS)
     } catch (error) {
-      // The platform gives up on an alarm that keeps failing; then this log would stay for ever.
+      // The platform gives up on an alarm that fails repeatedly; then this log would never be deleted.
       logEvent('warn', 'log alarm failed', { error })
       await this.ctx.storage.setAlarm(this.now() + ALARM_RETRY_MS)
     }
   }
 
-  /** False when lines came meanwhile: they have been acknowledged. */
+  /** False when lines arrived meanwhile, which have been acknowledged. */
   private async delete(): Promise<boolean> {
     await this.archive.removeAll()
     if (this.isFresh()) return false
@@ -128,7 +128,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
     if (!owner || !last) return false
     if (this.isFresh()) return true
     if (await this.hasOwner(owner, last.workloadId)) return true
-    // Lines that came during the question have been acknowledged.
+    // Lines that arrived during the call have been acknowledged.
     return this.isFresh()
   }
 
@@ -152,7 +152,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
     return !owner || (owner.kind === kind && owner.ownerId === ownerId)
   }
 
-  // Asked once a start of the object: a batch must not cost a read of the alarm.
+  // Checked once per start of the object: a batch must not cost a read of the alarm.
   private async keepAlarm(): Promise<void> {
     if (this.alarmKnown) return
     this.alarmKnown = true
@@ -160,7 +160,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
   }
 }
 
-/** The lines whose number is higher than `seq` and than every one before them. */
+/** Lines whose number is higher than `seq` and than that of every line before them. */
 function linesAfter(lines: readonly LogLine[], seq: number): LogLine[] {
   let last = seq
   return lines.filter((line) => {

@@ -15,16 +15,16 @@ import { applySchema } from './sql-migrations.ts'
 
 const SCHEMA = ['CREATE TABLE windows (name TEXT PRIMARY KEY, start_ms INTEGER NOT NULL, count INTEGER NOT NULL) WITHOUT ROWID']
 
-/** What an object that ends at once may forget. */
+/** Delay of writing counts, which is what a crash of the object may lose. */
 const WRITE_WITHIN_MS = 1_000
-/** Pods that are counted before those that sent nothing today are swept out. */
+/** Number of pods above which those without a request today are removed. */
 const SWEEP_ABOVE = 1_000
 
 /**
- * Counts the REST requests of one user, or of all pods that one account pays for, exactly: every request of theirs meets the same object (RATE-1, RATE-5,
- * CAP-2). Counts are in memory and written within a second, because a write for each request would cost more than most requests (RATE-9).
- * The share of each pod, and of each key and session in the reserve (SHR-44), is in memory alone: an object that starts again knows what they
- * have spent together.
+ * Counts the REST requests of one user, or of all pods of one paying account, exactly: all their requests reach the same object (RATE-1,
+ * RATE-5, CAP-2). Counts are in memory and written within a second, because a write per request would cost more than most requests
+ * (RATE-9). The share of each pod, and of each key and session in the reserve (SHR-44), is only in memory: after a restart the object knows
+ * only their total.
  */
 export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
   private readonly counts = emptyCounts()
@@ -54,7 +54,7 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
       podId === ''
         ? spendOne(this.counts, quota, nowMs, ends, { credential, used: this.reserves })
         : spendAll([{ counts: this.countsOf(podId, nowMs), quota }, together], nowMs, ends)
-    // What was refused has changed no count: a flood of it writes nothing.
+    // A refused request changes no count, so a flood of them writes nothing.
     if (isAllowed(outcome)) this.keep()
     return outcome
   }
@@ -91,7 +91,7 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
   private save(): void {
     this.ctx.storage.transactionSync(() => {
       for (const [name, { startMs, count }] of Object.entries(this.counts)) {
-        // Most never use it.
+        // Most users never use the reserve.
         if (name === 'reserve' && count === 0) continue
         this.ctx.storage.sql.exec('INSERT OR REPLACE INTO windows (name, start_ms, count) VALUES (?, ?, ?)', name, startMs, count)
       }

@@ -1,7 +1,7 @@
 /**
- * Brings a Durable Object's database to the newest schema: each step is applied once, in order, and recorded in `_migrations`
- * in the same transaction, so that a crash in between repeats nothing and skips nothing. A landed step never changes.
- * Call it in the constructor, before anything reads a table.
+ * Migrates a Durable Object's database to the newest schema: each step is applied once, in order, and recorded in `_migrations` in the same
+ * transaction, so that a crash in between repeats and skips nothing. A released step never changes. Call it in the constructor, before any
+ * read of a table.
  */
 export function applySchema(storage: DurableObjectStorage, steps: readonly string[]): void {
   const { sql } = storage
@@ -15,7 +15,7 @@ export function applySchema(storage: DurableObjectStorage, steps: readonly strin
   }
 }
 
-/** Whether a schema was ever applied. Asking stores nothing. */
+/** Whether a schema was ever applied. Stores nothing. */
 export function hasTables({ sql }: DurableObjectStorage): boolean {
   return sql.exec("SELECT 1 FROM sqlite_master WHERE name = '_migrations'").toArray().length > 0
 }

@@ -26,13 +26,13 @@ import { SecretStore } from './webhook/secret-store.ts'
 
 const ALARM_RETRY_MS = 5_000
 
-/** Delivers one team's webhooks: what endpoints hand over is durable here, and receivers hold up nobody but themselves. */
+/** Delivers one team's webhooks: handed-over notifications are durable here, and a slow receiver delays only its own deliveries. */
 export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc {
   readonly settings: Settings
   readonly store: DeliveryStore
   readonly secrets: SecretStore
   readonly audit: AuditOutbox
-  /** Milliseconds since the epoch; tests set their own clock, and a shorter time-out. */
+  /** Milliseconds since the epoch; tests replace the clock and shorten the timeout. */
   now: () => number = () => this.timers.look()
   attemptTimeoutMs = ATTEMPT_TIMEOUT_MS
   private readonly attempts: Attempts
@@ -55,7 +55,10 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
     this.hold(Promise.resolve().then(() => this.attempts.pump()))
   }
 
-  /** Takes a delivery over from an endpoint. 200 once it is durable, also for one that is known already; else it comes again. */
+  /**
+   * Accepts a delivery from an endpoint. 200 once it is durable, also for one that is stored already; 503 otherwise, and the endpoint
+   * repeats it.
+   */
   override async fetch(request: Request): Promise<Response> {
     const handOver = readHandOver(request.headers)
     try {
@@ -116,13 +119,13 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
       await this.audit.drain()
       this.attempts.rearm()
     } catch (error) {
-      // The platform gives up on an alarm that keeps failing; a new one keeps the deliveries alive.
+      // The platform gives up on an alarm that fails repeatedly; a new one keeps the deliveries alive.
       logEvent('error', 'webhook alarm failed', { error })
       await this.ctx.storage.setAlarm(this.now() + ALARM_RETRY_MS)
     }
   }
 
-  /** Runs a change that is undone as a whole when it throws. */
+  /** Runs a change that is rolled back as a whole when it throws. */
   transact(run: () => void): void {
     try {
       this.ctx.storage.transactionSync(run)
@@ -141,13 +144,13 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
     void this.ctx.storage.setAlarm(atMs)
   }
 
-  /** Where requests to receivers start: an invocation of its own for each. */
+  /** Sends requests to receivers, each in its own invocation. */
   get attempt(): Fetcher {
-    // The runtime has them; its types cannot know what this Worker exports.
+    // The runtime provides `exports`; its types cannot know this Worker's exports.
     return (this.ctx as unknown as { exports: { WebhookAttempt: Fetcher } }).exports.WebhookAttempt
   }
 
-  // In the transaction of a change; the row leaves after it.
+  // Adds an audit row in the transaction of a change; it is sent to D1 afterwards.
   private note(row: AuditRow): void {
     this.audit.add(row)
     this.hold(Promise.resolve().then(() => this.tellAudit()))
@@ -165,10 +168,10 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
       const bytes = await this.storeBody(n, body, handOver.bytes)
       if (bytes !== handOver.bytes) throw new Error(`the body ended after ${bytes} of ${handOver.bytes} bytes`)
       this.transact(() => {
-        // The same delivery may have come a second time while this one was read.
+        // A second hand-over of the same delivery may have ended while this one was read.
         if (this.store.byId(handOver.id)) this.store.pieces.remove(n)
         else this.store.insert({ ...handOver, n, ...this.describe(handOver), createdAtMs: this.now(), state: this.firstState() })
-        // One that is refused is over at once, and no attempt of it will look whether too many are.
+        // A refused delivery is over at once and has no attempt that would prune the log.
         this.store.prune(this.now())
       })
     } catch (error) {

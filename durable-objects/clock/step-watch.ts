@@ -3,13 +3,13 @@ import { logEvent } from '../../src/platform/log.ts'
 import type { Timers } from './timers.ts'
 
 export interface Stepped {
-  /** The clock was set by so many milliseconds. Called once for a step, from any line that looks at the clock. */
+  /** Called once per clock step, with its size in milliseconds, from any code that reads the clock. */
   stepped(stepMs: number): void
-  /** When it is to be woken, for one that also wants to hear of steps forward (CLK-4); null: not at all. */
+  /** The time at which the object is due to wake, so that steps forward are detected too (CLK-4); null when there is none. */
   wakeAtMs?(): number | null
 }
 
-/** Finds out that the clock was set while an object runs: from every look at it that the object's timers make. */
+/** Detects clock steps while an object runs, on every clock read of the object's timers. */
 export function watchSteps(timers: Timers, object: Stepped): void {
   let steppedAtMs: number | null = null
   timers.onPassed = (beforeMs, nowMs) => {

@@ -1,38 +1,42 @@
 import { LATE_MS } from '../../src/domain/clock/step.ts'
 
-/** The longest that is slept at a time: an object that is asleep finds out so soon that the clock was set. */
+/** Longest single sleep, which bounds how late a sleeping object detects a clock step. */
 const MAX_SLEEP_MS = 5_000
-/** Looks within one millisecond, after which it is asked whether the clock stands. */
+/** Reads that return the same millisecond before the wall clock is checked for having been set back. */
 const MAX_SAME = 8
-/** Nobody needs to know that less has passed. */
+/** Shorter gaps between clock reads are not reported to `onPassed`. */
 const MOMENT_MS = 1_000
 
-/** Where timers get time from. All milliseconds since the epoch. */
+/** Time source of `Timers`. All times in milliseconds since the epoch. */
 export interface TimeSource {
-  /** Cheap, and never goes back: after a step back it stands until the wall clock has caught up. That is how the runtime shows it to an object. */
+  /**
+   * Cheap and monotonic: after a step back it stands still until the wall clock has caught up. This is the clock that the runtime shows an
+   * object.
+   */
   dateMs(): number
-  /** The wall clock itself. */
+  /** The wall clock. */
   wallMs(): number
-  /** Goes on in a later turn of the event loop. */
+  /** Runs `run` in a later turn of the event loop. */
   soon(run: () => void): void
-  /** Sleeps in real time, whatever becomes of the clock, until the signal fires. */
+  /** Sleeps in real time, independent of clock steps, until the time is over or the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<unknown>
 }
 
 interface Pending {
   run(): void
-  /** When it is due, in steady time. */
+  /** Due time, in steady milliseconds (`steadyMs`). */
   atMs: number
 }
 
 /**
- * The clock and the timers of one object (CLK-2), and the only ones that it may have. The runtime's own `setTimeout` is due by the wall clock
- * of an object: after a step back each waits until the clock has caught up, after a step forward behind the one that was set before.
+ * The clock and the timers of one object (CLK-2); the object must use no others. The runtime's `setTimeout` follows the object's wall
+ * clock: after a step back it waits until the clock has caught up, and after a step forward new timers queue behind the one that was set
+ * before.
  */
 export class Timers {
   private readonly source: TimeSource
   private readonly pending = new Set<Pending>()
-  /** Sleeps under way, by when they end in steady time. */
+  /** Running sleeps, keyed by the steady time at which they end. */
   private readonly sleeps = new Map<number, AbortController>()
   private isFallingAsleep = false
   private steps = 0
@@ -40,14 +44,14 @@ export class Timers {
   private same = 0
   private seenMs: number | null = null
   private passedMs = 0
-  /** Is told of every look that is not a mere moment behind the one before: when that was, and this one, by the wall clock. */
+  /** Called on each clock read that differs from the previous one by `MOMENT_MS` or more, with both wall-clock times. */
   onPassed: (beforeMs: number, nowMs: number) => void = () => {}
 
   constructor(source: TimeSource) {
     this.source = source
   }
 
-  /** Runs `run` once, after so many milliseconds of real time; returns what takes that back. */
+  /** Runs `run` once after `ms` of real time; returns a function that cancels it. */
   after(ms: number, run: () => void): () => void {
     const timer = { run, atMs: this.steadyMs() + Math.max(0, ms) }
     this.pending.add(timer)
@@ -57,7 +61,7 @@ export class Timers {
     }
   }
 
-  /** Runs `run` again and again, every so many milliseconds; returns what ends it. */
+  /** Runs `run` every `ms`; returns a function that stops it. */
   every(ms: number, run: () => void): () => void {
     let stop = () => {}
     const next = () => {
@@ -70,13 +74,13 @@ export class Timers {
     return () => stop()
   }
 
-  /** Milliseconds that have passed, for waits in several pieces. Steps of the clock do not count; since when they are counted says nothing. */
+  /** Milliseconds of elapsed time, without clock steps, for waits in several pieces. The origin is arbitrary. */
   steadyMs(): number {
     this.look()
     return this.passedMs
   }
 
-  /** The wall clock, milliseconds since the epoch. */
+  /** Reads the wall clock, in milliseconds since the epoch. */
   look(): number {
     const nowMs = this.now()
     const beforeMs = this.seenMs ?? nowMs
@@ -88,7 +92,7 @@ export class Timers {
     return nowMs
   }
 
-  // The wall clock costs more to read, and differs only while the date stands.
+  // The wall clock costs more to read, and differs from the date only while the date stands still.
   private now(): number {
     const dateMs = this.source.dateMs()
     if (dateMs !== this.dateMs) {
@@ -101,12 +105,12 @@ export class Timers {
     return stands || this.same >= MAX_SAME ? this.source.wallMs() : dateMs
   }
 
-  // Without one nothing says how long an object may have been quiet.
+  // Without a running sleep the object may have been idle for any time, so no gap forward counts as a step.
   private nextSleepMs(): number {
     return this.sleeps.size === 0 ? Number.POSITIVE_INFINITY : Math.min(...this.sleeps.keys()) - this.passedMs
   }
 
-  // Most timers are taken back at once, and cost no sleep.
+  // Deferred to a later turn, because most timers are cancelled at once and need no sleep.
   private fallAsleep(): void {
     if (this.isFallingAsleep) return
     this.isFallingAsleep = true
@@ -124,14 +128,14 @@ export class Timers {
     void this.source.sleep(untilMs - this.passedMs, waking.signal).then(() => waking.signal.aborted || this.slept(untilMs))
   }
 
-  // The clock was set: how much of the sleeps that are under way has passed is not known, and no timer may be early.
+  // After a clock step the elapsed part of running sleeps is unknown, and no timer may fire early.
   private sleepAnew(): void {
     this.steps += 1
     this.endSleeps()
     if (this.pending.size > 0) this.fallAsleep()
   }
 
-  // A sleep would keep the object busy for nothing.
+  // A sleep without a pending timer would keep the object in memory for nothing.
   private wakeIfIdle(): void {
     if (this.pending.size === 0) this.endSleeps()
   }

@@ -1,6 +1,6 @@
 /**
- * Lets an object go on in a later turn of the event loop, without any timer (CLK-1): a byte goes through the runtime and comes back. What
- * arrives meanwhile is there by then.
+ * Continues in a later turn of the event loop without a timer (CLK-1), by passing one byte through the runtime. Input that arrives
+ * meanwhile is delivered first.
  */
 export class Turns {
   private through: { reader: ReadableStreamDefaultReader; writer: WritableStreamDefaultWriter } | null = null

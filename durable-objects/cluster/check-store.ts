@@ -1,7 +1,7 @@
 import type { Answers, Check } from '../../src/domain/cluster/life.ts'
 import { OverlayReport } from '../../src/host-protocol/overlays.ts'
 
-/** What the object of a cluster remembers beside its rows: the question that stands, and what hosts have answered. */
+/** State that a cluster's object stores besides its D1 rows: the current check and the hosts' answers. */
 export class CheckStore {
   private readonly sql: SqlStorage
 
@@ -14,13 +14,13 @@ export class CheckStore {
     return text === null ? null : (JSON.parse(text) as Check)
   }
 
-  /** Another number drops what was answered to former ones. */
+  /** Storing a new check discards the answers to earlier ones. */
   write(check: Check): void {
     this.writeMeta('check', JSON.stringify(check))
     this.sql.exec('DELETE FROM reports WHERE number < ?', check.number)
   }
 
-  /** The newest question that hosts have been told of. */
+  /** The number of the newest check that was published to the hosts; 0 when none was. */
   toldNumber(): number {
     return Number(this.readMeta('told') ?? 0)
   }
@@ -34,7 +34,7 @@ export class CheckStore {
     return rows.map(({ host_id, report }) => ({ hostId: host_id, report: OverlayReport.parse(JSON.parse(report)) }))
   }
 
-  /** An answer to an older question than the host has answered already is old news. */
+  /** Stores a host's report, unless a report with a higher check number is stored already. */
   answer(hostId: string, report: OverlayReport): void {
     this.sql.exec(
       `INSERT INTO reports (host_id, number, report) VALUES (?, ?, ?)
@@ -45,7 +45,7 @@ export class CheckStore {
     )
   }
 
-  /** Whose object this is, and when somebody last was about to write its rows. */
+  /** The cluster of this object, and when a caller last announced a write of its rows. */
   expected(): { clusterId: string; atMs: number } | null {
     const clusterId = this.readMeta('clusterId')
     return clusterId === null ? null : { clusterId, atMs: Number(this.readMeta('expectedAt') ?? 0) }

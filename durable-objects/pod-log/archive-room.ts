@@ -4,7 +4,7 @@ import type { Env } from '../../src/env.ts'
 import { asPlane } from '../../src/objects/ownership/as-plane.ts'
 import { podLogStub } from '../../src/objects/stubs.ts'
 
-/** What a log has of its account's room in the bucket (JL-50). */
+/** Space of a log in the bucket, within its account's limit (JL-50). */
 export class ArchiveRoom {
   private readonly env: Env
 
@@ -12,12 +12,12 @@ export class ArchiveRoom {
     this.env = env
   }
 
-  /** Takes room for all that a log is to have in the bucket; false when the account has none left. */
+  /** Reserves `bytes` as the total of a log in the bucket; false when the account has no space left. */
   take(log: ArchivedLog, bytes: number): Promise<boolean> {
     return takeLogBytes(openDatabase(this.env.DB), log, bytes, Date.now())
   }
 
-  /** Has another log of the account give up its older lines, the one written to longest ago; false when that is this one, or busy. */
+  /** Makes the account's log that was written to longest ago delete its archived lines; false when that is this log, or it is busy. */
   async makeRoom(log: ArchivedLog): Promise<boolean> {
     const oldest = await findOldestLog(openDatabase(this.env.DB), log)
     if (oldest === null || (oldest.kind === log.kind && oldest.id === log.id)) return false

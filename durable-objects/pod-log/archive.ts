@@ -4,23 +4,23 @@ import type { ArchiveRoom } from './archive-room.ts'
 import type { LogStore } from './log-store.ts'
 import { type Segment, SegmentStore } from './segment-store.ts'
 
-/** Segments of one log: about ten million lines. With one more the oldest goes. */
+/** Segments of one log: about ten million lines. Beyond that the oldest is deleted. */
 export const MAX_SEGMENTS = 10_000
-/** Segments held in memory, for readers that take one in many steps. */
+/** Segments cached in memory, for readers that read one in many steps. */
 const MAX_HELD = 4
-/** Most objects that one call to the bucket lists and deletes. */
+/** Largest number of objects that one call to the bucket lists and deletes. */
 const DELETE_STEP = 1_000
 const NUMBER_DIGITS = 12
-/** How often room is made for one segment. */
+/** Attempts to free space for one segment. */
 const MAX_TRIES = 8
 const encoder = new TextEncoder()
 
 /**
- * Older lines of a log in the bucket of the operator, when there is one: written once, before the tail drops them. Which lines a segment has
- * depends on the lines alone, so a write that was repeated, by whomever, wrote the same.
+ * Older lines of a log in the operator's bucket, if there is one: written once, before the tail drops them. The boundaries of a segment
+ * depend on its lines alone, so a repeated write stores the same object.
  */
 export class LogArchive {
-  /** Null: this plane has none, and what the tail drops is gone. */
+  /** Null: this plane has no bucket, and lines that the tail drops are lost. */
   bucket: R2Bucket | null
   private readonly storage: DurableObjectStorage
   private readonly store: LogStore
@@ -37,12 +37,12 @@ export class LogArchive {
     this.bucket = bucket ?? null
   }
 
-  /** How much more than its bounds the tail may keep. */
+  /** Factor by which the tail may exceed its limits. */
   get keptFactor(): number {
     return this.bucket ? BACKLOG_FACTOR : 1
   }
 
-  /** Writes what the tail is to drop, and drops it. One writer at a time; a bucket that refuses is tried again with the next lines. */
+  /** Writes the lines that the tail should drop, and drops them. One writer at a time; a failed write is retried with the next lines. */
   async flush(): Promise<void> {
     this.writing ??= this.writeAll().finally(() => {
       this.writing = null
@@ -77,7 +77,7 @@ export class LogArchive {
     return true
   }
 
-  /** JL-50: takes room of the account's for one more segment, that of older lines if need be; false: there is none. */
+  /** JL-50: reserves the account's space for one more segment, deleting older lines if needed; false: there is none. */
   private async makeRoom(bucket: R2Bucket, prefix: string, bytes: number): Promise<boolean> {
     const log = this.store.name()
     for (let tries = 0; log && tries < MAX_TRIES; tries += 1) {
@@ -95,29 +95,31 @@ export class LogArchive {
     return true
   }
 
-  /** Gives the account's room back for its other logs. False while this one is being written: whoever waited for that might wait for himself. */
+  /**
+   * Releases this log's space for the account's other logs. False while this log is being written: waiting for that could be a deadlock.
+   */
   async shed(): Promise<boolean> {
     if (this.writing) return false
     await this.removeAll()
     return true
   }
 
-  /** The segment that goes on after a line; null when the tail does. */
+  /** The segment that continues after a line; null when the tail does. */
   segmentAfter(n: number): Segment | null {
     return this.bucket && this.store.exists() ? this.segments.firstAfter(n) : null
   }
 
-  /** The segment that ends before a line, or holds it; null when none does. */
+  /** The newest segment with lines before a line; null when there is none. */
   segmentBefore(n: number): Segment | null {
     return this.bucket && this.store.exists() ? this.segments.lastBefore(n) : null
   }
 
-  /** The segment with the first line of this time or later; null when there is none before the tail. */
+  /** The first segment with a line of this time or later; null when there is none before the tail. */
   segmentSince(atMs: number): Segment | null {
     return this.bucket && this.store.exists() ? this.segments.firstSince(atMs) : null
   }
 
-  /** Lines of a segment; none when the bucket has it no more. Throws when the bucket cannot be read. */
+  /** Lines of a segment; none when the bucket does not have it any more. Throws when the bucket cannot be read. */
   async read(segment: Segment): Promise<StoredLine[]> {
     const key = `${this.store.objectPrefix() ?? ''}${nameOf(segment)}`
     const held = this.held.get(key)
@@ -129,10 +131,10 @@ export class LogArchive {
     return lines
   }
 
-  /** Removes every segment, those too that no row tells of. Throws when the bucket cannot be reached. */
+  /** Deletes every segment, including those without a row. Throws when the bucket cannot be reached. */
   async removeAll(): Promise<void> {
     await this.writing
-    // In the place of a writer, so that none comes between.
+    // Takes the writer's turn, so that no write runs in between.
     this.writing = this.deleteObjects().finally(() => {
       this.writing = null
     })

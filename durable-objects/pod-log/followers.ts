@@ -5,30 +5,30 @@ import { logEvent } from '../../src/platform/log.ts'
 import type { Timers } from '../clock/timers.ts'
 import type { LogHistory, LogPage } from './history.ts'
 
-/** Readers of one log at a time. */
+/** Largest number of concurrent readers of one log. */
 export const MAX_FOLLOWERS = 100
-/** Lines read for one step of a stream; the reader's pace decides when the next step is. */
+/** Lines read per step of a stream; the reader's pace decides when the next step is. */
 const STEP_LINES = 64
 
-/** LOG-4: the server has to close. */
+/** LOG-4: the event that announces that the server closes the stream. */
 export const TIMEOUT_EVENT = eventText('{}', { event: 'timeout' })
 
 const encoder = new TextEncoder()
 
 /**
- * Open streams of one log. A stream holds a cursor and nothing else: it reads its next rows when the reader has room, so a slow one costs
- * no memory and misses only what the tail has dropped by then.
+ * Open streams of one log. A stream holds only a cursor: it reads its next rows when the reader has room, so a slow reader costs no memory
+ * and misses only lines that the tail has dropped by then.
  */
 export class Followers {
-  /** Silence after which a comment is sent, milliseconds (LOG-4); tests set their own. */
+  /** Silence after which a comment is sent, milliseconds (LOG-4); tests set a shorter one. */
   silenceMs = 15_000
-  /** A stream is ended after this (PP-62): whoever comes back shows its key again. */
+  /** A stream ends after this time, milliseconds (PP-62): a reader that reconnects presents its key again. */
   lifetimeMs = 3_600_000
   private readonly history: LogHistory
   private readonly timers: Pick<Timers, 'after' | 'steadyMs'>
   private readonly open = new Set<object>()
   private readonly waiting = new Set<() => void>()
-  /** Rises when the log is deleted: the numbers of a later one begin again. */
+  /** Incremented when the log is deleted, because the line numbers of a later log start again. */
   private generation = 0
 
   constructor(history: LogHistory, timers: Pick<Timers, 'after' | 'steadyMs'>) {
@@ -44,18 +44,18 @@ export class Followers {
     return this.open.size >= MAX_FOLLOWERS
   }
 
-  /** New rows are there. */
+  /** Wakes streams that wait for new lines. */
   wake(): void {
     for (const wake of [...this.waiting]) wake()
   }
 
-  /** Ends every stream: the log is deleted. */
+  /** Ends every stream when the log is deleted. */
   endAll(): void {
     this.generation += 1
     this.wake()
   }
 
-  /** A stream of every line after `cursor`, now and in future. `signal` fires when the reader has left. */
+  /** A stream of every line after `cursor`, including future ones. `signal` aborts when the reader disconnects. */
   follow(cursor: number, source: LogSourceParam | undefined, signal: AbortSignal): ReadableStream<Uint8Array> {
     const reader = {}
     this.open.add(reader)
@@ -92,12 +92,12 @@ export class Followers {
     const until = this.timers.steadyMs() + this.silenceMs
     for (;;) {
       if (isOver()) return null
-      // The tail is read and waited for in one go: a line that comes between would go unnoticed.
+      // No await between reading the tail and waiting for a change: a line in between would go unnoticed.
       const tail = this.history.tailAfter(cursor, source, STEP_LINES)
       const page = tail ?? (await this.olderLines(cursor, source))
       if (page === null) return null
       if (page.lines.length > 0) return { frames: page.lines.map(logFrame).join(''), position: page.position }
-      // Nothing of this source up to here: the next look need not pass these rows again.
+      // No line of this source up to here: the next read starts after these rows.
       cursor = page.position
       const outcome =
         tail === null && this.timers.steadyMs() < until ? 'changed' : await this.nextChange(until - this.timers.steadyMs(), signal)
@@ -105,7 +105,7 @@ export class Followers {
     }
   }
 
-  // A reader whose stream is ended here comes back with its last event.
+  // A reader whose stream ends here reconnects with its last event id.
   private async olderLines(cursor: number, source: LogSourceParam | undefined): Promise<LogPage | null> {
     try {
       return await this.history.segmentAfter(cursor, source, STEP_LINES)

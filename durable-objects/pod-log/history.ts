@@ -4,13 +4,13 @@ import type { LogArchive } from './archive.ts'
 import type { LogStore } from './log-store.ts'
 import type { Segment } from './segment-store.ts'
 
-/** Some lines, and the line up to which everything has been looked at. */
+/** Some lines, and the number of the last line that was scanned. */
 export interface LogPage {
   lines: StoredLine[]
   position: number
 }
 
-/** A log as its readers see it: what its bucket has, then its tail. */
+/** A log as readers see it: its segments in the bucket, then its tail. */
 export class LogHistory {
   private readonly store: LogStore
   private readonly archive: LogArchive
@@ -20,11 +20,11 @@ export class LogHistory {
     this.archive = archive
   }
 
-  /** The line after which a reader begins. */
+  /** The number of the line after which a reader begins. */
   async cursorOf(start: LogStart, source: LogSourceParam | undefined): Promise<number> {
     switch (start.kind) {
       case 'after-line':
-        // A counter that this log has not reached comes from another one; only its time can be meant.
+        // A line number that this log has not reached comes from another log; only the time applies.
         return start.n <= this.store.newest().n ? start.n : this.cursorBefore(nextShownSecond(start.atMs))
       case 'after-time':
         return this.cursorBefore(nextShownSecond(start.atMs))
@@ -49,7 +49,7 @@ export class LogHistory {
     return { lines, position: lines.at(-1)?.n ?? Math.max(cursor, this.store.newest().n) }
   }
 
-  /** Up to `limit` lines after a cursor out of the bucket. Throws when that cannot be read. */
+  /** Up to `limit` lines after a cursor from the bucket. Throws when it cannot be read. */
   async segmentAfter(cursor: number, source: LogSourceParam | undefined, limit: number): Promise<LogPage> {
     const segment = this.archive.segmentAfter(cursor)
     return segment ? pageOf(segment, await this.archive.read(segment), cursor, source, limit) : { lines: [], position: cursor }

@@ -5,18 +5,18 @@ import type { LogArchive } from './archive.ts'
 import type { LogHistory } from './history.ts'
 import type { LogStore } from './log-store.ts'
 
-/** What one page costs at most (JL-12): lines and characters that are looked at, and characters that are answered. */
+/** Limits of one page (JL-12): lines and characters scanned, and characters returned. */
 export const MAX_LOOKED_LINES = 10_000
 const MAX_LOOKED_CHARS = 4 * 2 ** 20
 const MAX_ANSWERED_CHARS = 2 ** 20
-/** Lines between two moments in which others, such as those who write this log, have their turn. */
+/** Lines per step; between steps other calls run, such as appends to this log. */
 const STEP_LINES = 500
-/** Later than any line: the last instant that RFC 3339 can write. */
+/** Later than any line: the last instant that RFC 3339 can express. */
 const LAST_INSTANT_MS = 253_402_300_799_999
 /** Pages of one log that are read at a time. */
 export const MAX_READS = 4
 
-/** Reads pages of a log, both ways, out of its bucket and its tail. */
+/** Reads pages of a log, in both directions, from its bucket and its tail. */
 export class LineReader {
   private readonly store: LogStore
   private readonly archive: LogArchive
@@ -34,7 +34,7 @@ export class LineReader {
     return this.reads >= MAX_READS
   }
 
-  /** Throws when the bucket cannot be read. */
+  /** Reads one page. Throws when the bucket cannot be read. */
   async read(wish: LineWish): Promise<FoundLines> {
     this.reads += 1
     try {
@@ -68,7 +68,7 @@ export class LineReader {
         lines.push(line)
         left.answer -= line.line.length
       }
-      // Others have their turn.
+      // Lets other calls run.
       await new Promise<void>((resolve) => this.turns.next(resolve))
     }
     const isTruncated = !isDone() && lines.length < limit && left.answer > 0
@@ -79,19 +79,19 @@ export class LineReader {
     return this.archive.segmentAfter(0)?.firstN ?? this.store.oldest(1)[0]?.n ?? this.store.newest().n + 1
   }
 
-  /** The line after which those of the filter's time begin. */
+  /** The number of the line before the first one of the filter's period. */
   private async floorOf({ sinceMs }: LineFilter): Promise<number> {
     return sinceMs === null ? 0 : this.history.cursorOf({ kind: 'since', atMs: sinceMs }, undefined)
   }
 
-  /** The last line that may be from before a time. */
+  /** The number of the last line that may be older than a time. */
   private lastBefore(untilMs: number): number {
     const inTail = this.store.lastBefore(untilMs)
     if (inTail !== null) return inTail
     return this.archive.segmentSince(untilMs)?.lastN ?? (this.store.oldest(1)[0]?.n ?? 1) - 1
   }
 
-  /** Lines before one, the newest first. `reachedN`: how far there are none. */
+  /** Lines before line `n`, newest first. `reachedN`: the number down to which there are none, if `lines` is empty. */
   private async before(n: number): Promise<{ lines: StoredLine[]; reachedN: number }> {
     const lines = this.store.before(n, STEP_LINES)
     if (lines.length > 0) return { lines, reachedN: n }

@@ -6,32 +6,33 @@ import type { LogKind, LogLine } from '../../src/host-protocol/logs.ts'
 import { applySchema } from '../sql-migrations.ts'
 
 /**
- * streams: how far the plane has taken each workload that writes this log.
+ * Schema of one log.
+ * streams: highest line number accepted from each workload that writes this log.
  * lines: the tail. `end_byte` counts the bytes of the log up to this line, dropped ones included, so that no sum is ever needed.
- * segments: older lines that a bucket has; `latest_at` is the latest of their times, which need not rise from line to line.
+ * segments: older lines in the bucket; `latest_at` is the latest of their times, which need not rise from line to line.
  */
 const SCHEMA: readonly string[] = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
    CREATE TABLE streams (workload_id TEXT PRIMARY KEY, taken_seq INTEGER NOT NULL, taken_at INTEGER NOT NULL) WITHOUT ROWID;
    CREATE TABLE lines (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, source TEXT NOT NULL, line TEXT NOT NULL, end_byte INTEGER NOT NULL);`,
   'CREATE TABLE segments (last_n INTEGER PRIMARY KEY, first_n INTEGER NOT NULL, latest_at INTEGER NOT NULL);',
-  // Those of before are taken for as large as a segment is.
+  // Segments written before this step count with the size limit of a segment.
   'ALTER TABLE segments ADD COLUMN bytes INTEGER NOT NULL DEFAULT 262144;',
 ]
 
-/** Whose log this is: see `LogAccess` of the host protocol. */
+/** Owner of a log: see `LogAccess` of the host protocol. */
 export interface LogOwner {
   kind: LogKind
   ownerId: string
 }
 
-/** Oldest lines that are looked at in one step when the tail is cut. */
+/** Number of the oldest lines read per step of trimming the tail. */
 const TRIM_STEP = 512
-/** A pod that starts again and again writes its log under a new workload each time; only late repeats of the last ones matter. */
+/** A pod that restarts repeatedly writes its log under a new workload each time; only late repeats of the last ones matter. */
 const MAX_STREAMS = 64
 const encoder = new TextEncoder()
 
-/** Rows of one log. Tables are made by the first line, so that asking about a log that does not exist leaves nothing behind. */
+/** Rows of one log. Tables are created by the first line, so that a read of a log that does not exist stores nothing. */
 export class LogStore {
   private readonly storage: DurableObjectStorage
   private readonly sql: SqlStorage
@@ -44,7 +45,7 @@ export class LogStore {
     if (this.hasTables) applySchema(storage, SCHEMA)
   }
 
-  /** Whose log this is; null before its first line. */
+  /** The owner of this log; null before its first line. */
   owner(): LogOwner | null {
     if (!this.hasTables) return null
     const row = this.sql.exec("SELECT value FROM meta WHERE key = 'owner'").toArray()[0]
@@ -55,24 +56,24 @@ export class LogStore {
     this.sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('owner', ?)", JSON.stringify(owner))
   }
 
-  /** Which log this is; null before its first line. A worker's log has its workload's name, a pod's the pod's. */
+  /** The name of this log; null before its first line. A worker's log has the id of its workload, a pod's log that of the pod. */
   name(): ArchivedLog | null {
     const [owner, last] = [this.owner(), this.lastTaken()]
     return owner && last && { ...owner, id: owner.kind === 'pod' ? owner.ownerId : last.workloadId }
   }
 
-  /** Where a bucket keeps this log; null before its first line. */
+  /** Key prefix of this log in a bucket; null before its first line. */
   objectPrefix(): string | null {
     const log = this.name()
     return log && `logs/${log.kind}/${log.id}/`
   }
 
-  /** Whether there was a line ever. */
+  /** Whether the log ever had a line. */
   exists(): boolean {
     return this.hasTables
   }
 
-  /** The highest number that was taken of a workload; 0 when none was. */
+  /** The highest line number accepted from a workload; 0 when none was. */
   takenSeq(workloadId: string): number {
     return Number(this.sql.exec('SELECT taken_seq FROM streams WHERE workload_id = ?', workloadId).toArray()[0]?.taken_seq ?? 0)
   }
@@ -89,16 +90,16 @@ export class LogStore {
     )
   }
 
-  /** The workload that was heard of last, and when. */
+  /** The workload that wrote last, and when. */
   lastTaken(): { workloadId: string; atMs: number } | null {
     if (!this.hasTables) return null
-    // The plane's own lines come last: they are not by whom a log is called.
+    // The plane's own lines come last: a log is not named after their writer.
     const sql = 'SELECT workload_id, taken_at FROM streams ORDER BY workload_id = ?, taken_at DESC LIMIT 1'
     const row = this.sql.exec(sql, SECRETS_WRITER).toArray()[0]
     return row ? { workloadId: String(row.workload_id), atMs: Number(row.taken_at) } : null
   }
 
-  /** Adds lines and drops the oldest beyond `keptFactor` times the bounds of a log. */
+  /** Adds lines, and drops the oldest beyond `keptFactor` times the limits of a log. */
   append(lines: readonly LogLine[], keptFactor: number): void {
     let { n, endByte } = this.newest()
     for (const { at, source, line } of lines) {
@@ -124,7 +125,7 @@ export class LogStore {
     return rows.map((row) => ({ n: Number(row.n), endByte: Number(row.end_byte) }))
   }
 
-  /** Removes the oldest lines of the tail. */
+  /** Removes the oldest lines of the tail, up to and including `lastN`. */
   drop(lastN: number): void {
     this.sql.exec('DELETE FROM lines WHERE n <= ?', lastN)
   }
@@ -135,13 +136,13 @@ export class LogStore {
     return { n: Number(row?.n ?? 0), endByte: Number(row?.end_byte ?? 0) }
   }
 
-  /** The line before the first one of `atMs` or later; the newest when there is none. */
+  /** Number of the line before the first one of `atMs` or later; the newest when there is none. */
   cursorBefore(atMs: number): number {
     const row = this.hasTables ? this.sql.exec('SELECT n FROM lines WHERE at >= ? ORDER BY n LIMIT 1', atMs).toArray()[0] : undefined
     return row ? Number(row.n) - 1 : this.newest().n
   }
 
-  /** The line before the last `count` of a source; before the whole tail when it has fewer. */
+  /** Number of the line before the last `count` lines of a source; the start of the tail when it has fewer. */
   cursorOfTail(count: number, source: LogSourceParam | undefined): number {
     if (!this.hasTables) return 0
     const filter = source === undefined ? '' : 'WHERE source = ?'
@@ -159,30 +160,30 @@ export class LogStore {
     return rows.map(toStoredLine)
   }
 
-  /** Up to `limit` lines of the tail before one, the newest first. */
+  /** Up to `limit` lines of the tail before line `n`, newest first. */
   before(n: number, limit: number): StoredLine[] {
     if (!this.hasTables) return []
     return this.sql.exec('SELECT n, at, source, line FROM lines WHERE n < ? ORDER BY n DESC LIMIT ?', n, limit).toArray().map(toStoredLine)
   }
 
-  /** The newest line of the tail from before a time; null when there is none. */
+  /** Number of the newest line of the tail that is older than a time; null when there is none. */
   lastBefore(atMs: number): number | null {
     const row = this.hasTables ? this.sql.exec('SELECT n FROM lines WHERE at < ? ORDER BY n DESC LIMIT 1', atMs).toArray()[0] : undefined
     return row ? Number(row.n) : null
   }
 
-  /** The oldest lines of the tail, up to and with one. */
+  /** The oldest lines of the tail, up to and including `lastN`. */
   upTo(lastN: number): StoredLine[] {
     return this.sql.exec('SELECT n, at, source, line FROM lines WHERE n <= ? ORDER BY n', lastN).toArray().map(toStoredLine)
   }
 
-  /** Everything goes, the tables too. */
+  /** Deletes everything, including the tables. */
   async clear(): Promise<void> {
     await this.storage.deleteAll()
     this.hasTables = false
   }
 
-  /** To be called before the first write, outside its transaction. */
+  /** Creates the tables. Must be called before the first write, outside its transaction. */
   makeTables(): void {
     if (this.hasTables) return
     applySchema(this.storage, SCHEMA)

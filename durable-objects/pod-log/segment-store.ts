@@ -1,14 +1,14 @@
-/** Older lines of a log that its bucket has. */
+/** A range of older lines of a log, stored as one object in its bucket. */
 export interface Segment {
   firstN: number
   lastN: number
-  /** The latest time of any of its lines. */
+  /** The latest time of its lines. */
   latestAtMs: number
-  /** What the bucket keeps of it. */
+  /** Size of the object in the bucket. */
   bytes: number
 }
 
-/** Rows that say which segments the bucket has. Their table is a step of the log's schema. */
+/** Rows about the segments in the bucket. Their table is a step of the log's schema. */
 export class SegmentStore {
   private readonly sql: SqlStorage
 
@@ -33,22 +33,22 @@ export class SegmentStore {
     return Number(this.sql.exec('SELECT COUNT(*) AS count FROM segments').one().count)
   }
 
-  /** What all of them take. */
+  /** Total size of all segments. */
   bytes(): number {
     return Number(this.sql.exec('SELECT COALESCE(SUM(bytes), 0) AS bytes FROM segments').one().bytes)
   }
 
-  /** The oldest that holds anything after a line. */
+  /** The oldest segment with a line after line `n`. */
   firstAfter(n: number): Segment | null {
     return toSegment(this.sql.exec('SELECT * FROM segments WHERE last_n > ? ORDER BY last_n LIMIT 1', n).toArray()[0])
   }
 
-  /** The newest that holds anything before a line. */
+  /** The newest segment with a line before line `n`. */
   lastBefore(n: number): Segment | null {
     return toSegment(this.sql.exec('SELECT * FROM segments WHERE first_n < ? ORDER BY last_n DESC LIMIT 1', n).toArray()[0])
   }
 
-  /** The oldest that holds a line of this time or later. */
+  /** The oldest segment with a line of this time or later. */
   firstSince(atMs: number): Segment | null {
     return toSegment(this.sql.exec('SELECT * FROM segments WHERE latest_at >= ? ORDER BY last_n LIMIT 1', atMs).toArray()[0])
   }

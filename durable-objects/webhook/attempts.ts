@@ -16,35 +16,35 @@ import type { Delivery, DeliveryStore } from './delivery-store.ts'
 import { postDelivery } from './post.ts'
 import type { SecretStore } from './secret-store.ts'
 
-/** Targets remembered as failing; the one known longest is forgotten first, which gives it a few more places at once. */
+/** Number of failing targets remembered; the oldest is forgotten first, which only gives it more slots for a while. */
 const MAX_FAILING = 1_000
-/** When an attempt that was cut off is found, at the latest. */
+/** Longest time until an interrupted attempt is detected. */
 const GUARD_MS = ATTEMPT_TIMEOUT_MS + 5_000
 
-/** What attempts need of the object that makes them. */
+/** Dependencies on the object that makes the attempts. */
 export interface AttemptsHome {
   readonly settings: Pick<Settings, 'webhooksPerReceiver'>
-  /** Private hosts that a delivery may go to. */
+  /** Private hosts that a delivery may be sent to. */
   allowOf(delivery: Pick<Delivery, 'endpointId' | 'teamId'>): Promise<WebhookAllowList>
   readonly store: DeliveryStore
   readonly secrets: SecretStore
   readonly audit: AuditOutbox
-  /** Where requests to receivers start: an invocation of its own for each. */
+  /** Sends requests to receivers, each in its own invocation. */
   readonly attempt: Fetcher
   readonly timers: Pick<Timers, 'after'>
   readonly attemptTimeoutMs: number
   now(): number
-  /** Runs a change that is undone as a whole when it throws. */
+  /** Runs a change that is rolled back as a whole when it throws. */
   transact(run: () => void): void
   /** Keeps the object alive until the work is done. */
   hold(work: Promise<void>): void
   setAlarm(atMs: number): void
 }
 
-/** Starts attempts that are due and records how they ended. */
+/** Starts due attempts and records their outcomes. */
 export class Attempts {
   private readonly sender: AttemptsHome
-  /** Attempts under way, by the number of their delivery. */
+  /** Running attempts, by `n` of their delivery. */
   private readonly running = new Map<number, UnderWay>()
   /** Targets whose last attempt failed. */
   private readonly failing = new Set<string>()
@@ -54,7 +54,7 @@ export class Attempts {
     this.sender = sender
   }
 
-  /** Finds attempts that nobody makes any more: those of an earlier life of the object, or whose end could not be recorded. */
+  /** Marks attempts as interrupted that do not run any more: those before a restart of the object, or whose end could not be recorded. */
   recover(nowMs: number): void {
     const { store } = this.sender
     for (const delivery of store.started()) {
@@ -62,7 +62,7 @@ export class Attempts {
     }
   }
 
-  /** Starts what is due and has room, then sets the alarm for the rest. */
+  /** Starts due deliveries that have a free slot, then sets the alarm for the others. */
   pump(): void {
     for (const lane of LANES) {
       for (let next = this.next(lane); next !== null; next = this.next(lane)) this.start(next, lane)
@@ -70,7 +70,7 @@ export class Attempts {
     this.rearm()
   }
 
-  /** The alarm fired and is no longer set. */
+  /** Records that the alarm fired and is not set any more. */
   alarmFired(): void {
     this.armedAtMs = null
   }
@@ -127,11 +127,11 @@ export class Attempts {
     if (oldest !== undefined && this.failing.size > MAX_FAILING) this.failing.delete(oldest)
   }
 
-  /** Sets the alarm for whatever the sender waits for. */
+  /** Sets the alarm for the next event that the sender waits for. */
   rearm(): void {
     const { store } = this.sender
     const nowMs = this.sender.now()
-    // What is due and was not started waits for an attempt to end. What is due later does not wait for that.
+    // Due deliveries without a slot wait for an attempt to end; later ones need an alarm of their own.
     const laterAtMs = store.nextAtMs(nowMs)
     const forgetAtMs = store.forgetAtMs()
     const times: number[] = []

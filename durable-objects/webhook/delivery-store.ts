@@ -7,18 +7,18 @@ import { PieceStore } from '../piece-store.ts'
 /** A row of the delivery log. `n` is its rowid and the key of its body. */
 export interface Delivery extends LoggedDelivery {
   n: number
-  /** Whose account a delivery is about that is about no job. */
+  /** Account of a delivery that belongs to no job. */
   teamId?: string | undefined
-  /** Length of the body. */
+  /** Length of the body in bytes. */
   bytes: number
-  /** Scheme, host and port of the receiver: what concurrency is bounded by. */
+  /** Scheme, host and port of the receiver, by which concurrency is limited. */
   origin: string
-  /** The URL without its query: what may hang by itself at a receiver that answers elsewhere. */
+  /** The URL without its query: one target of a receiver may hang while others answer. */
   target: string
   traceparent: string
 }
 
-/** Tables of a sender object, as steps that are applied once and in order; a landed step never changes. */
+/** Schema of a sender object, as migration steps that are applied once and in order; a released step never changes. */
 export const SENDER_SCHEMA: readonly string[] = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
    CREATE TABLE deliveries (
@@ -49,15 +49,15 @@ export const SENDER_SCHEMA: readonly string[] = [
 ]
 
 const WAITING = "status = 'PENDING' AND started_at IS NULL"
-/** Deliveries that are over stay readable and repeatable for this long, and at most this many and this much of them. */
+/** Ended deliveries stay readable and repeatable for this long after their creation, up to this number and total size. */
 export const KEPT_MS = 72 * 3600 * 1000
 const MAX_KEPT = 1_000
 const MAX_KEPT_BYTES = 512 * 2 ** 20
-/** What may wait for a receiver. A delivery beyond that is not attempted, and says so in the log. */
+/** Limits of deliveries that wait for receivers. One beyond them is not attempted, and its log entry states the reason. */
 const MAX_WAITING = 10_000
 const MAX_WAITING_BYTES = 2 ** 30
 
-/** In the columns of a job, where there is none. */
+/** Value of the job columns for a delivery without a job. */
 const NO_JOB = ''
 
 type Row = Record<string, SqlStorageValue>
@@ -73,24 +73,24 @@ export class DeliveryStore {
   constructor(sql: SqlStorage) {
     this.sql = sql
     this.pieces = new PieceStore(sql, 'pieces')
-    // What a hand-over that never ended has left behind.
+    // Pieces of a hand-over that never finished.
     sql.exec('DELETE FROM pieces WHERE body NOT IN (SELECT n FROM deliveries)')
     this.lastN = Number(sql.exec('SELECT MAX(n) AS n FROM deliveries').one().n ?? 0)
     this.reload()
   }
 
-  /** Counts again: at start, and after a transaction that was rolled back. */
+  /** Reads the counts from the rows: at start and after a rollback. */
   reload(): void {
     this.waiting = this.sum("status = 'PENDING'")
     this.kept = this.sum("status <> 'PENDING'")
   }
 
-  /** A number for the next delivery and its body. */
+  /** The rowid of the next delivery and the key of its body. */
   nextN(): number {
     return ++this.lastN
   }
 
-  /** Says whether another delivery may wait for its receiver. */
+  /** Whether another delivery may wait for its receiver. */
   hasRoom(): boolean {
     return this.waiting.count < MAX_WAITING && this.waiting.bytes < MAX_WAITING_BYTES
   }
@@ -106,7 +106,7 @@ export class DeliveryStore {
     this.save(delivery, delivery.state, 'PENDING')
   }
 
-  /** Writes a delivery's new state. `before` is the status it had. */
+  /** Writes a delivery's new state. `before` is its previous status. */
   save(delivery: Pick<Delivery, 'n' | 'bytes' | 'state'>, state: DeliveryState, before: DeliveryStatus = delivery.state.status): void {
     this.sql.exec(
       'UPDATE deliveries SET status = ?, attempts = ?, failures = ?, interruptions = ?, next_at = ?, started_at = ? WHERE n = ?',
@@ -116,7 +116,7 @@ export class DeliveryStore {
     this.count(state.status, delivery.bytes, 1)
   }
 
-  /** The clock was set: what waits, waits no longer (CLK-5). */
+  /** Moves the times of waiting deliveries after a clock step, so that none waits longer (CLK-5). */
   move(byMs: number): void {
     this.sql.exec(`UPDATE deliveries SET next_at = next_at + ? WHERE ${WAITING}`, byMs)
   }
@@ -129,7 +129,7 @@ export class DeliveryStore {
     return this.select('WHERE id = ?', id)[0] ?? null
   }
 
-  /** The delivery that is due longest of those that may start now. */
+  /** The startable delivery that has been due for longest. */
   due(nowMs: number, lane: Lane, { closedReceivers, closedTargets, maxBytes }: Openings): Delivery | null {
     const rows = this.select(
       `WHERE ${WAITING} AND (failures > 0) = ? AND next_at <= ? AND bytes <= ?
@@ -140,24 +140,24 @@ export class DeliveryStore {
     return rows[0] ?? null
   }
 
-  /** Deliveries with an attempt under way. */
+  /** Deliveries with a running attempt. */
   started(): Delivery[] {
     return this.select("WHERE status = 'PENDING' AND started_at IS NOT NULL")
   }
 
-  /** When the next attempt is due that is due later than `afterMs`. */
+  /** Time of the next attempt that is due later than `afterMs`. */
   nextAtMs(afterMs = 0): number | null {
     const value = this.sql.exec(`SELECT MIN(next_at) AS value FROM deliveries WHERE ${WAITING} AND next_at > ?`, afterMs).one().value
     return value === null ? null : Number(value)
   }
 
-  /** When the oldest delivery that is over is forgotten. */
+  /** Time at which the oldest ended delivery is deleted. */
   forgetAtMs(): number | null {
     const value = this.sql.exec("SELECT MIN(created_at) AS value FROM deliveries WHERE status <> 'PENDING'").one().value
     return value === null ? null : Number(value) + KEPT_MS
   }
 
-  /** Newest first. */
+  /** Deliveries of the filter, newest first. */
   log({ endpointId, jobId, after, limit }: DeliveryFilter): Delivery[] {
     return this.select(
       `WHERE (?1 IS NULL OR endpoint_id = ?1) AND (?2 IS NULL OR job_id = ?2) AND (?3 IS NULL OR (created_at, id) < (?3, ?4))
@@ -166,7 +166,7 @@ export class DeliveryStore {
     )
   }
 
-  /** Forgets deliveries that are over and too old or too many. */
+  /** Deletes ended deliveries beyond the retention time, number or size. */
   prune(nowMs: number): void {
     for (;;) {
       const oldest = this.select("WHERE status <> 'PENDING' ORDER BY created_at LIMIT 1")[0]

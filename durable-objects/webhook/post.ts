@@ -15,16 +15,16 @@ export interface PostOptions {
   nowMs: number
   timers: Pick<Timers, 'after'>
   timeoutMs: number
-  /** Sends the request from an invocation of its own, so that slow receivers do not use up the connections of this object. */
+  /** Sends the request in its own invocation, so that slow receivers do not use up this object's connections. */
   attempt: Fetcher
 }
 
-/** One attempt (HOOK-1, HOOK-8). Never throws, follows no redirect, reads nothing of the answer but its status. */
+/** Makes one attempt (HOOK-1, HOOK-8). Never throws, follows no redirect, and reads only the status of the response. */
 export async function postDelivery(delivery: Delivery, options: PostOptions): Promise<AttemptOutcome> {
   // The allow list may have changed since the job was submitted.
   const refusal = refuseWebhookUrl(delivery.url, options.allow)
   if (refusal) return { error: `not sent: ${refusal}` }
-  // Not AbortSignal.timeout, whose timer would keep the object busy long after the answer.
+  // Not AbortSignal.timeout, whose timer would keep the object busy long after the response.
   const late = new AbortController()
   const cancel = options.timers.after(options.timeoutMs, () => late.abort())
   try {
@@ -39,7 +39,7 @@ export async function postDelivery(delivery: Delivery, options: PostOptions): Pr
     const error = response.headers.get(OUTBOUND_ERROR_HEADER)
     return error === null ? { status: response.status } : { error: error.slice(0, MAX_ERROR_CHARS) }
   } catch {
-    // The runtime's own text may hold the address, and says nothing that a receiver's owner could use.
+    // The runtime's own message may contain the address, and does not help a receiver's owner.
     return { error: late.signal.aborted ? `no answer within ${options.timeoutMs / 1000} s` : 'the connection failed' }
   } finally {
     cancel()

@@ -4,13 +4,13 @@ import { newSigningSecret } from '../../src/platform/webhook-signature.ts'
 
 const KEY = 'signingSecrets'
 
-/** A team's signing secrets: made on first use, kept nowhere else, and sealed (PP-211). */
+/** A team's signing secrets: created on first use, stored only here, and sealed (PP-211). */
 export class SecretStore {
   private readonly sql: SqlStorage
   private readonly vault: Vault
   private readonly place: Place
 
-  /** `objectId`: of the object whose storage this is. */
+  /** `objectId`: the object whose storage this is. */
   constructor(sql: SqlStorage, vault: Vault, objectId: string) {
     this.sql = sql
     this.vault = vault
@@ -31,13 +31,13 @@ export class SecretStore {
     return secrets
   }
 
-  /** Seals anew what is kept under a former secret, or under none. */
+  /** Reseals secrets that are stored under a previous secret of the plane or in plain text. */
   reseal(): void {
     const row = this.sql.exec('SELECT value FROM meta WHERE key = ?', KEY).toArray()[0]
     if (row && !this.vault.isCurrent(String(row.value))) this.put(this.get())
   }
 
-  // A row of a release that sealed none is JSON.
+  // Rows of a release without sealing are JSON.
   private open(kept: string): string {
     if (kept.startsWith('{')) return kept
     const text = this.vault.open(this.place, kept)
