@@ -3,16 +3,16 @@ import { type Cause, setCause } from './cause.ts'
 const USER_HEADER = 'x-podplane-user'
 const EXEMPT_HEADER = 'x-podplane-exempt'
 
-/** Who makes a client call of the job API, as the endpoint object needs to know it: for limits and idempotency keys. */
+/** The caller of the client job API, as far as the endpoint object needs it: for limits and idempotency keys. */
 export interface Caller {
   userId: string
-  /** No limits apply (AUT-4a). */
+  /** Whether no limits apply (AUT-4a). */
   exempt: boolean
-  /** Who it is for the audit log; absent where a call is none of its. */
+  /** The actor for the audit log; absent for calls that are not audited. */
   cause?: Cause
 }
 
-/** The request with its caller written into it; whatever a client put there itself is replaced. */
+/** The request with its caller in headers; replaces such headers of a client. */
 export function withCaller(request: Request, caller: Caller): Request {
   const named = new Request(request)
   named.headers.set(USER_HEADER, caller.userId)
@@ -22,7 +22,7 @@ export function withCaller(request: Request, caller: Caller): Request {
   return named
 }
 
-/** What `withCaller` wrote. Only the Worker calls the object, so the headers can be believed there. */
+/** Reads the caller that `withCaller` wrote. Only the Worker calls the object, so the headers can be trusted. */
 export function callerOf(request: Request): Caller {
   return { userId: request.headers.get(USER_HEADER) ?? '', exempt: request.headers.has(EXEMPT_HEADER) }
 }

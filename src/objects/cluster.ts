@@ -1,13 +1,13 @@
 import type { OverlayReport } from '../host-protocol/overlays.ts'
 
-/** The object of one cluster, as everybody else knows it: it decides what becomes of the members, one thing at a time. */
+/** RPC interface of the object of one cluster, which decides the steps of its members, serially. */
 export interface ClusterRpc extends Rpc.DurableObjectBranded {
-  /** The cluster's rows are about to be written; whoever says so asks for a look afterwards, and if the caller dies before, the object looks by itself. */
+  /** Announces a write of the cluster's rows. The caller calls `look` afterwards; if it crashes before, the object reconciles by itself. */
   expect(clusterId: string): Promise<void>
-  /** Puts in force what the cluster's rows say now. Repeating it changes nothing. */
+  /** Reconciles the members with the cluster's rows. Idempotent. */
   look(clusterId: string): Promise<void>
-  /** Something about a member has changed: the object looks soon, and the caller does not wait for it. */
+  /** Schedules a reconciliation after a change of a member; the caller does not wait for it. */
   memberChanged(clusterId: string): Promise<void>
-  /** A host says which of its members reach all the others. */
+  /** Stores a host's report on which of its members reach all others. */
   overlayReported(hostId: string, report: OverlayReport): Promise<void>
 }

@@ -1,14 +1,14 @@
 declare const PROOF: unique symbol
 
 /**
- * Proof that whoever causes a row has had a request counted for it (SHR-3): no row of the audit log is written in the name of a caller without
- * one. `countRequest` makes it of a request; `countedBy` where something else bounds the rows, and says what.
+ * Proof that a request was counted for the caller of an audit row (SHR-3): no audit row of a caller is written without one. `countRequest`
+ * creates it for a request; `countedBy` where another limit bounds the rows, and names that limit.
  */
 export interface Counted {
   readonly [PROOF]: true
 }
 
-/** What bounds rows of callers that no request of theirs is counted for. */
+/** Limits of rows of callers for which no request is counted. */
 const OTHERS = {
   approval: 'a device that was let in gets one key; letting it in was counted',
   jobLimits: 'cancel, purge and bulk changes have windows of the user for each endpoint (LIM-1)',
@@ -18,12 +18,12 @@ const OTHERS = {
 
 const COUNTED = Object.freeze({}) as Counted
 
-/** The proof of a request that was counted. For `countRequest` alone. */
+/** The proof for a counted request. Only `countRequest` may call this. */
 export function countedAsRequest(): Counted {
   return COUNTED
 }
 
-/** The proof where something other than a request bounds the rows. */
+/** The proof where a limit other than requests bounds the rows. */
 export function countedBy(_what: keyof typeof OTHERS): Counted {
   return COUNTED
 }

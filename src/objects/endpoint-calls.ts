@@ -10,19 +10,21 @@ import type { Owned } from './owned.ts'
 import { jsonReply, toResponse } from './plain-reply.ts'
 import { endpointStub } from './stubs.ts'
 
-/** A body up to this size is read in the Worker; a larger one is streamed, so that many at a time do not fill the isolate's memory. */
+/**
+ * A body up to this size is read in the Worker; a larger one is streamed, so that many concurrent ones do not fill the isolate's memory.
+ */
 const MAX_PLAIN_BODY_BYTES = 64 * 1024
 
-/** Who calls, and the proof that the endpoint of the call is theirs. A worker is no user: null. */
+/** The caller, and the proof that it may call the endpoint. `caller` is null for a worker, which is not a user. */
 export interface Admitted {
   endpoint: Owned<'endpoint'>
   caller: Caller | null
 }
 
 /**
- * One hop to the endpoint's object. The calls that come for every job (`/run`, `/status`, `job-done`) go as plain data while they are small:
- * a request and a response that cross isolates cost more than all else about them (adr/0010). Everything else, and whatever waits for its
- * client, goes as the request that it is, and the object's response passes straight through.
+ * One hop to the endpoint's object. The calls that are made for every job (`/run`, `/status`, `job-done`) are plain data while they are
+ * small: a request and a response across isolates cost more than the rest of the call (adr/0010). Other calls, and those that wait for
+ * their client, are forwarded as requests, and the object's response is passed through.
  */
 export async function callEndpoint(env: Env, request: Request, call: JobCall, { endpoint, caller }: Admitted): Promise<Response> {
   const stub = endpointStub(env, endpoint)
@@ -41,7 +43,7 @@ export async function callEndpoint(env: Env, request: Request, call: JobCall, { 
   }
   if (call.operation === 'status') {
     const reply = await stub.status(call.endpointId, call.jobId, caller)
-    // Too large for an RPC. The call has been counted.
+    // Too large for an RPC. The first call was counted already.
     if (reply === null) return stub.fetch(withCaller(request, { ...caller, exempt: true }))
     return toResponse(reply)
   }
@@ -55,7 +57,7 @@ function isSmall(request: Request): boolean {
   return (announcedBytes(request.headers) ?? Number.POSITIVE_INFINITY) <= MAX_PLAIN_BODY_BYTES
 }
 
-// WRK-5: worker SDKs send JSON under a form's content type, of which the runtime's own `text()` complains for every call.
+// WRK-5: worker SDKs send JSON under a form content type, for which the runtime's own `text()` warns on every call.
 async function readBody(request: Request): Promise<string> {
   return new TextDecoder().decode(await request.arrayBuffer())
 }

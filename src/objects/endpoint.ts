@@ -13,80 +13,83 @@ import type { Caller } from './caller.ts'
 import type { SlotRef } from './host-tunnel.ts'
 import type { PlainReply } from './plain-reply.ts'
 
-/** What an endpoint's object knows of the past. */
+/** History of an endpoint. */
 export interface EndpointHistory {
   counts: CountSeries[]
   /** Newest first. */
   changes: WorkerChange[]
 }
 
-/** The object of one Serverless endpoint, as everybody else knows it. `fetch` takes the job API and the worker protocol. */
+/** RPC interface of the object of one Serverless endpoint. `fetch` serves the job API and the worker protocol. */
 export interface EndpointRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>
   /** `/run` with a small body (adr/0010). */
   run(call: SubmitCall, caller: Caller): Promise<PlainReply>
   /** `/status` (adr/0010); null when the record is too large for an RPC. */
   status(endpointId: string, jobId: string, caller: Caller): Promise<PlainReply | null>
-  /** `job-done` with a small body (adr/0010). What cannot be applied is ignored (WRK-18). */
+  /** `job-done` with a small body (adr/0010). A result that does not apply is ignored (WRK-18). */
   done(endpointId: string, jobId: string, from: Sender, body: string): Promise<void>
-  /** Takes over a configuration; an older revision than the known one changes nothing. */
+  /** Adopts a configuration; one older than the stored revision is ignored. */
   configure(config: EndpointConfig): Promise<void>
-  /** END-1: ends all workers and cancels all jobs. */
+  /** END-1: stops all workers and cancels all jobs. */
   destroy(): Promise<void>
   forget(): Promise<void>
-  /** What a host says about one of this endpoint's workers. Repeats and late reports are harmless. */
+  /** Applies a host's report about one of this endpoint's workers. Duplicate and late reports are harmless. */
   workloadReport(report: WorkloadReport): Promise<void>
-  /** What has become of the machine on which some workers of this endpoint are. */
+  /** Applies an event of a host to the workers of this endpoint that it runs. */
   hostChanged(workerIds: string[], event: HostEvent): Promise<void>
-  /** The workers that take part in something (END-13), from the rows that `/health` counts. */
+  /** The active workers (END-13), from the rows that `/health` counts. */
   workers(): Promise<ActiveWorker[]>
-  /** What hangs on the endpoint at this moment (DRY-3). */
+  /** Impact of a change to the endpoint at this moment (DRY-3). */
   stake(): Promise<EndpointStake>
   /** Decisions of the scaler that changed something, newest first. */
   decisions(): Promise<DecisionRecord[]>
-  /** What an explanation of the endpoint looks at (WHY-10); null before anything is stored. */
+  /** Queue state for an explanation of the endpoint (WHY-10); null before anything is stored. */
   queueFacts(): Promise<QueueFacts | null>
-  /** Room may have appeared on some host. False when no worker of this endpoint waits for any. */
+  /** Capacity may be free on some host. False when no worker of this endpoint waits for capacity. */
   capacityAppeared(): Promise<boolean>
-  /** Somebody looks for room (PP-180): what this endpoint holds. Who asks is told when more of it may go (PP-182). */
+  /**
+   * A workload needs capacity (PP-180): returns the capacity that this endpoint could free. The asker is notified when more becomes free
+   * (PP-182).
+   */
   askRoom(asker: RoomAsker): Promise<RoomOffer>
-  /** Sends idle workers away to make room, all of them or none. */
+  /** Stops idle workers to free capacity, all of the order or none. */
   giveWay(order: GiveWayOrder): Promise<boolean>
-  /** A request to a worker is over; `isReached`: its worker was there. */
+  /** Releases the slot of a finished request; `isReached`: whether its worker could be reached. */
   releaseSlot(slot: SlotRef, isReached: boolean): Promise<void>
   giveBackSlot(lease: string): Promise<void>
-  /** These requests are still under way. */
+  /** Extends the slots of requests that are still carried. */
   renewSlots(slots: SlotRef[]): Promise<void>
-  /** The operator suspends the account, or ends that (PP-214). */
+  /** The operator suspends the account, or lifts the suspension (PP-214). */
   suspend(isSuspended: boolean): Promise<void>
-  /** Seals anew what the object keeps under a former secret, or under none (PP-213). */
+  /** Reseals values that are stored under a previous secret or in plain text (PP-213). */
   reseal(): Promise<void>
-  /** Whether the endpoint has this worker, in whatever state, or had it while its log may still be there (PP-194). */
+  /** Whether the endpoint has this worker, in any state, or had it within the time that its log is retained (PP-194). */
   recallWorker(workerId: string): Promise<'present' | 'former' | null>
-  /** Workers that are or were here, newest first; with a job, those that had it. Null: no such job (JL-14). */
+  /** Present and earlier workers, newest first; with a job, the workers of its attempts. Null: no such job (JL-14). */
   workerSpans(jobId: string | null): Promise<WorkerSpan[] | null>
-  /** On which host a worker is or was; null: on none, or that is not known any more. */
+  /** Host on which a worker runs or ran; null when it has none or the host is not known any more. */
   hostOfWorker(workerId: string): Promise<string | null>
-  /** What the endpoint had over time, and the newest `limit` changes of workers up to an instant. */
+  /** Worker counts over time, and the newest `limit` phase changes of workers up to a time. */
   readTimeline(steps: Steps, untilMs: number, limit: number): Promise<EndpointHistory>
 }
 
-/** A worker, and from when to when something is asked of it; null: until now. Milliseconds since the epoch. */
+/** A worker and the period whose log is requested; `toMs` null: until the present. Milliseconds since the epoch. */
 export interface WorkerSpan {
   workerId: string
-  /** Whether it is here now. */
+  /** Whether the worker is present. */
   isKnown: boolean
   fromMs: number
   toMs: number | null
 }
 
-/** A `/run` or `/runsync`, with what its request says about it. */
+/** A `/run` or `/runsync` call with the parameters of its request. */
 export interface SubmitCall {
   endpointId: string
   operation: 'run' | 'runsync'
   userId: string
   body: string
-  /** Query parameters and headers as they came; null when absent. */
+  /** Query parameters and headers verbatim; null when absent. */
   ttl: string | null
   wait: string | null
   idempotencyKey: string | null

@@ -5,7 +5,7 @@ import { hostStub } from './stubs.ts'
 const HOST_HEADER = 'x-podplane-host'
 const ADDRESS_HEADER = 'x-podplane-address'
 
-/** Opens the link of an agent whose access token has been checked; whatever the agent put into these headers itself is replaced. */
+/** Opens the link of an agent whose access token has been checked; replaces these headers of the agent's request. */
 export function openHostLink(env: Env, host: Owned<'host'>, request: Request, address: string | null): Promise<Response> {
   const headers = new Headers(request.headers)
   headers.set(HOST_HEADER, host.id)
@@ -13,12 +13,12 @@ export function openHostLink(env: Env, host: Owned<'host'>, request: Request, ad
   return hostStub(env, host).fetch(new Request(request, { headers }))
 }
 
-/** The host whose link it is. Only `openHostLink` calls the object, so the header can be believed there. */
+/** The host of a link. Only `openHostLink` calls the object, so the header can be trusted. */
 export function hostOfLink(request: Request): string {
   return request.headers.get(HOST_HEADER) ?? ''
 }
 
-/** Where the link comes from, as far as the plane is told. */
+/** Address that the link comes from, if known. */
 export function addressOfLink(request: Request): string | null {
   return request.headers.get(ADDRESS_HEADER) || null
 }

@@ -1,37 +1,37 @@
 import type { TunnelAbility, WantedTarget } from '../host-protocol/tunnel/frames.ts'
 
-/** The object that holds a host's tunnel, as everybody else knows it. `fetch` takes the agent's WebSocket, and requests to workloads. */
+/** RPC interface of the object that holds a host's tunnel. `fetch` accepts the agent's WebSocket, and requests to workloads. */
 export interface HostTunnelRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>
 }
 
-/** A request to a workload, but for its body. */
+/** A request to a workload, without its body. */
 export interface TunnelRequest {
   target: WantedTarget
-  /** Whose share of the host's connections it takes: the account that pays for its workload's (SHR-30). */
+  /** The account whose share of the host's connections it uses: the payer of its workload (SHR-30). */
   account: string
-  /** The place that it has in its endpoint's count, which the tunnel gives back at its end; null: it goes to a pod, which counts none. */
+  /** Its slot at a worker of an endpoint, which the tunnel releases at the end; null for a pod, which has no slots. */
   slot: SlotRef | null
-  /** What the agent must serve; null: every one that has a tunnel does. */
+  /** Ability that the agent must have; null: none beyond a tunnel. */
   needs: TunnelAbility | null
-  /** Streams that its workload may have already; null: as many as the tunnel takes. */
+  /** Largest number of open streams of its workload; null: only the tunnel's limit applies. */
   beside: number | null
-  /** How long the first bytes of the answer may take. */
+  /** Timeout of the first bytes of the response, in milliseconds. */
   timeoutMs: number
-  /** Its answer is shown under a name of the endpoint's own, and not under the plane's. */
+  /** Whether the response is served under the endpoint's own host name instead of the plane's. */
   isOwnOrigin: boolean
-  /** What a page of it may do under the plane's name; absent: nothing. */
+  /** Sandbox permissions of its pages under the plane's host name; absent: none. */
   sandbox?: string
 }
 
-/** A place among the requests of an endpoint's worker. */
+/** A reserved slot for one request at an endpoint's worker. */
 export interface SlotRef {
   endpointId: string
   workerId: string
   lease: string
 }
 
-/** What became of a request that got no answer. `unreachable`: it has not begun. `outdated`: the agent of its host is too old. */
+/** Reason why a request got no response. `unreachable`: it has not started. `outdated`: the agent of its host is too old. */
 export interface TunnelFailure {
   code: 'unreachable' | 'outdated' | 'broken' | 'late' | 'too large'
   detail: string

@@ -1,11 +1,11 @@
 import type { RateOutcome, RateQuota } from '../domain/rate-limit.ts'
 
-/** The object that counts the REST requests of one user, or of the pods that one account pays for, as everybody else knows it. */
+/** RPC interface of the object that counts the REST requests of one user, or of the pods that one account pays for. */
 export interface RateLimiterRpc extends Rpc.DurableObjectBranded {
   /**
-   * Spends one request if every window has room, or the reserve that its `credential` has for what `ends` something; of a pod, if the pods that its
-   * account pays for have room too, by the quota `together` of who pays. Plain values go there and back, because every request waits for this hop. `nowMs` is for tests; the object's own clock decides
-   * otherwise.
+   * Counts one request unless a window is exhausted; a request that `ends` something may then use the reserve of its `credential`. A
+   * request of a pod also counts for all pods that its account pays for, within the payer's quota `together`. Parameters and result are
+   * plain values, because every request waits for this hop. `nowMs` is for tests; the default is the object's clock.
    */
   take(
     minute: number,

@@ -9,10 +9,10 @@ import type { PodLogRpc } from './pod-log.ts'
 import type { RateLimiterRpc } from './rate-limiter.ts'
 import type { WebhookSenderRpc } from './webhook-sender.ts'
 
-// Every name of a Durable Object, in one place: sharding an endpoint or a team later means changing the name here. There is no stub for a bare id:
-// `own` proves that a request's id is the caller's, and `asPlane` says what the plane does for itself (PP-190).
+// All names of Durable Objects in one place: to shard an endpoint or a team, change its name here. No stub takes a bare id: `own` proves
+// that a request's id is the caller's, and `asPlane` states the plane's own reason (PP-190).
 
-// Deriving an id hashes the name; the job API and the limiter of REST do it for every call.
+// Deriving an id hashes the name, and the job API and the REST limiter need it for every call, so these ids are cached.
 const MAX_KNOWN_IDS = 10_000
 const endpointIds = new Map<string, DurableObjectId>()
 const limiterIds = new Map<string, DurableObjectId>()
@@ -31,17 +31,17 @@ export function endpointStub(env: Env, { id }: Owned<'endpoint'>): DurableObject
   return env.ENDPOINT.get(knownId(endpointIds, env.ENDPOINT, id))
 }
 
-/** The object that holds one machine's link and desired state. */
+/** The object that holds one host's link and desired state. */
 export function hostStub(env: Env, { id }: Owned<'host'>): DurableObjectStub<HostRpc> {
   return env.HOST.get(env.HOST.idFromName(id))
 }
 
-/** The object through which the workloads of one machine are reached. */
+/** The object through which the workloads of one host are reached. */
 export function hostTunnelStub(env: Env, { id }: Owned<'host'>): DurableObjectStub<HostTunnelRpc> {
   return env.HOST_TUNNEL.get(env.HOST_TUNNEL.idFromName(id))
 }
 
-/** The object that decides about the members of one cluster. */
+/** The object that decides the steps of one cluster's members. */
 export function clusterStub(env: Env, { id }: Owned<'cluster'>): DurableObjectStub<ClusterRpc> {
   return env.CLUSTER.get(env.CLUSTER.idFromName(id))
 }
@@ -61,7 +61,7 @@ export function webhookSenderStub(env: Env, { id }: Owned<'team'>): DurableObjec
   return env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.idFromName(id))
 }
 
-/** The object that keeps the log of one worker or pod. */
+/** The object that stores the log of one worker or pod. */
 export function podLogStub(env: Env, { kind, id }: Owned<LogKind>): DurableObjectStub<PodLogRpc> {
   return env.POD_LOG.get(env.POD_LOG.idFromName(`${kind}:${id}`))
 }

@@ -1,21 +1,21 @@
 import type { AuditRow } from '../db/audit.ts'
 import type { DeliveryState, SigningSecrets } from '../domain/webhook/delivery.ts'
 
-/** The object that delivers one team's webhooks, as everybody else knows it. `fetch` takes a delivery over (see `hand-over.ts`). */
+/** RPC interface of the object that delivers one team's webhooks. `fetch` accepts a delivery (see `hand-over.ts`). */
 export interface WebhookSenderRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>
   signingSecrets(): Promise<SigningSecrets>
-  /** `note` is handed on to the audit log, as that of `redeliver`. */
+  /** Rotates the secret; `note` becomes an audit row, as in `redeliver`. */
   rotateSigningSecret(note: AuditRow): Promise<SigningSecrets>
-  /** Newest first. */
-  /** Seals anew what the object keeps under a former secret, or under none (PP-213). */
+  /** Reseals values that are stored under a previous secret or in plain text (PP-213). */
   reseal(): Promise<void>
+  /** Deliveries of the filter, newest first. */
   deliveries(filter: DeliveryFilter): Promise<LoggedDelivery[]>
-  /** Sends a delivery that is over once more: the same id and body, three fresh attempts. */
+  /** Sends an ended delivery again: the same id and body, with three fresh attempts. */
   redeliver(id: string, note: AuditRow): Promise<RedeliverResult>
 }
 
-/** Which part of the delivery log is wanted. */
+/** Filter and page of the delivery log. */
 export interface DeliveryFilter {
   endpointId?: string | undefined
   jobId?: string | undefined
@@ -23,11 +23,11 @@ export interface DeliveryFilter {
   limit: number
 }
 
-/** A delivery as its log shows it. */
+/** A delivery in the form of its log. */
 export interface LoggedDelivery {
-  /** `webhook-id`: the same over all attempts and repeats. */
+  /** `webhook-id`: the same for all attempts and repeats. */
   id: string
-  /** Null of a delivery that is about no job. */
+  /** Null for a delivery that belongs to no job. */
   endpointId: string | null
   jobId: string | null
   url: string
@@ -35,5 +35,5 @@ export interface LoggedDelivery {
   state: DeliveryState
 }
 
-/** What came of asking for a delivery again. */
+/** Result of requesting a delivery again. */
 export type RedeliverResult = 'unknown' | 'pending' | LoggedDelivery

@@ -1,6 +1,6 @@
 import { Owned, type OwnedKind } from '../owned.ts'
 
-/** Why the plane itself, and no tenant's request, reaches an object; always by an id that a row of its own holds. */
+/** Reasons for which the plane itself, not a tenant's request, accesses an object; always by an id from one of its own rows. */
 export type PlaneReason =
   | 'capacity appeared'
   | 'makes room'
@@ -18,12 +18,12 @@ export type PlaneReason =
   | 'explains'
   | 'checks itself'
 
-/** What the plane reaches for itself. `test/architecture.test.ts` names the files that may, each with its reasons. */
+/** Proof for accesses of the plane itself. `test/architecture.test.ts` lists the files that may use it, each with its reasons. */
 export function asPlane<Kind extends OwnedKind>(kind: Kind, id: string, _reason: PlaneReason): Owned<Kind, null> {
   return Owned.prove(kind, id, null)
 }
 
-/** A host that the operator names: the route has checked the operator's key (AUT-4a), and the verb that there is such a host. */
+/** A host that the operator names: the route has checked the operator's key (AUT-4a), and the operation that the host exists. */
 export function asOperator(hostId: string): Owned<'host', null> {
   return Owned.prove('host', hostId, null)
 }

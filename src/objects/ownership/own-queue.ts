@@ -5,24 +5,24 @@ import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { Owned } from '../owned.ts'
 import type { Asker } from './own.ts'
 
-/** How long an isolate lets a team call an endpoint that it had. */
+/** How long an isolate allows a team to call an endpoint that it owned at the last check. */
 export const OWN_TTL_MS = 60_000
-/** How long it refuses without asking D1 again. An endpoint's id is known to nobody before the endpoint is there. */
+/** How long an isolate refuses without querying D1 again. No caller knows an endpoint's id before the endpoint exists. */
 export const REFUSED_TTL_MS = 5_000
 const CAPACITY = 10_000
-/** Anything else was never the id of an endpoint, and must not fill the memory of the isolate. */
+/** Any other text was never the id of an endpoint, and must not fill the isolate's memory. */
 const ENDPOINT_ID = /^[A-Za-z0-9_-]{1,64}$/
 
-// By team and endpoint, so that one team's calls warm nothing for another: an id that is another's takes the same way, and the same time, as
-// one that is nobody's (PP-192). Apart from each other, so that refusals push out no owner.
+// Keyed by team and endpoint, so that one team's calls do not warm the cache for another: an id of another team takes the same path and
+// time as an unknown one (PP-192). Separate caches, so that refusals do not evict owners.
 const own = new ExpiringCache<true>(OWN_TTL_MS, CAPACITY)
 const refused = new ExpiringCache<true>(REFUSED_TTL_MS, CAPACITY)
 const keyOf = (teamId: string, endpointId: string) => `${teamId}/${endpointId}`
 
-/** Asks D1 once, unless who asks has to wait; throws then. */
+/** Runs one query of D1 within the limit of such queries; throws when the caller must wait. */
 export type BoundedLook = (look: () => Promise<boolean>) => Promise<boolean>
 
-/** An endpoint that a call of the job API names, from memory when it was called before; null for one that is not the asker's (API-5). */
+/** The endpoint of a job API call, from the cache if it was called before; null when it is not the caller's (API-5). */
 export async function ownQueue(
   env: Env,
   { teamId }: Pick<Asker, 'teamId'>,
@@ -39,7 +39,7 @@ export async function ownQueue(
   return isOwn ? Owned.prove('endpoint', endpointId, null) : null
 }
 
-/** Forgets that a team has an endpoint, after its deletion. */
+/** Removes a team's endpoint from the cache, after its deletion. */
 export function forgetQueue(teamId: string, endpointId: string): void {
   own.delete(keyOf(teamId, endpointId))
 }

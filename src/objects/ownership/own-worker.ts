@@ -4,21 +4,19 @@ import type { WorkerSpan } from '../endpoint.ts'
 import { Owned } from '../owned.ts'
 import { endpointStub } from '../stubs.ts'
 
-/** A worker of an endpoint, and from when to when there may be lines of it. */
+/** A worker of an endpoint, and the period for which its log may have lines. */
 export interface OwnWorkerSpan extends Omit<WorkerSpan, 'workerId'> {
   worker: Owned<'worker', null>
   isKnown: boolean
 }
 
-/** The workers that an endpoint has, and had lately; with a job, those that had it, for as long as they did. Null: no such job. */
+/** Present and recent workers of an endpoint; with a job, the workers of its attempts and their periods. Null: no such job. */
 export async function ownWorkerSpans(env: Env, endpoint: Owned<'endpoint'>, jobId: string | null): Promise<OwnWorkerSpan[] | null> {
   const spans = await endpointStub(env, endpoint).workerSpans(jobId)
   return spans?.map(({ workerId, ...span }) => ({ ...span, worker: Owned.prove('worker', workerId, null) })) ?? null
 }
 
-/**
- * A worker that the endpoint has, or had while its log may still be there: any other id reaches no object (PP-194). Throws 404.
- */
+/** A worker that the endpoint has, or had within the time that its log is retained: any other id reaches no object (PP-194). Throws 404. */
 export async function ownWorker(
   env: Env,
   endpoint: Owned<'endpoint'>,
@@ -29,7 +27,7 @@ export async function ownWorker(
   return { worker: Owned.prove('worker', workerId, null), isKnown: trace === 'present' }
 }
 
-/** The machine that a worker is or was on, if that is still known: no tenant's, and told to none, but asked about the worker. */
+/** The host of a worker, if still known: it belongs to no tenant and is shown to none, but is queried about the worker. */
 export async function hostsOfWorker(env: Env, endpoint: Owned<'endpoint'>, worker: Owned<'worker', null>): Promise<Owned<'host', null>[]> {
   const hostId = await endpointStub(env, endpoint).hostOfWorker(worker.id)
   return hostId === null ? [] : [Owned.prove('host', hostId, null)]

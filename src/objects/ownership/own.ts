@@ -8,7 +8,7 @@ import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import type { Env } from '../../env.ts'
 import { Owned } from '../owned.ts'
 
-/** Whose key a request carries. */
+/** The user and team of a request's key. */
 export interface Asker {
   userId: string
   teamId: string
@@ -32,8 +32,8 @@ const FINDERS: { readonly [Kind in keyof Rows]: (db: Records, teamId: string, id
 const ABSENT = { cluster: { detail: 'cluster not found' }, endpoint: {}, pod: { detail: 'pod not found' } } as const
 
 /**
- * A row of the asker's team, by an id from a request: the only way from such an id to an object (PP-190). One query that takes the team, so
- * a row of another team is as absent as one that never was. Throws 404 (AUT-5).
+ * A row of the caller's team, by an id from a request: the only way from such an id to an object (PP-190). The query filters by team, so a
+ * row of another team looks like one that never existed. Throws 404 (AUT-5).
  */
 export async function own<Kind extends keyof Rows>(env: Env, asker: Asker, kind: Kind, id: string): Promise<Owned<Kind, Rows[Kind]>> {
   const row = await FINDERS[kind](openRecords(env), asker.teamId, id)
@@ -41,7 +41,7 @@ export async function own<Kind extends keyof Rows>(env: Env, asker: Asker, kind:
   return Owned.prove(kind, id, row)
 }
 
-/** An endpoint of the asker's team, or one that the team has deleted: a deletion that was cut short must be possible to repeat. Throws 404. */
+/** An endpoint of the caller's team, or one that the team has deleted, so that an interrupted deletion can be repeated. Throws 404. */
 export async function ownFormerEndpoint(env: Env, asker: Asker, id: string): Promise<Owned<'endpoint', null>> {
   if (!(await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id))) throw new Problem('notFound')
   return Owned.prove('endpoint', id, null)
@@ -52,7 +52,7 @@ export function ownNewEndpoint(config: EndpointConfig): OwnEndpoint {
   return Owned.prove('endpoint', config.id, config)
 }
 
-/** A page of the asker's pods, as `listPods` of the database cuts it. */
+/** A page of the caller's pods, limited as by `listPods` of the database. */
 export async function ownPods(
   env: Env,
   { teamId }: Asker,
@@ -62,45 +62,45 @@ export async function ownPods(
   return { pods: rows.map((row) => Owned.prove('pod', row.id, row)), found }
 }
 
-/** The members of the asker's cluster. */
+/** The members of the caller's cluster. */
 export async function ownMembers(env: Env, { row }: OwnCluster): Promise<OwnPod[]> {
   const members = await listMembers(openRecords(env), row.teamId, row.id)
   return members.map((member) => Owned.prove('pod', member.id, member))
 }
 
-/** The members of those of the asker's clusters that are named, in one query. */
+/** The members of the named clusters of the caller, in one query. */
 export async function ownMembersOf(env: Env, { teamId }: Asker, clusterIds: readonly string[]): Promise<OwnPod[]> {
   return (await listMembersOf(openRecords(env), teamId, clusterIds)).map((member) => Owned.prove('pod', member.id, member))
 }
 
-/** Those of the asker's endpoints that are named, in one query. */
+/** The named endpoints of the caller, in one query. */
 export async function ownEndpoints(env: Env, { teamId }: Asker, ids: readonly string[]): Promise<OwnEndpoint[]> {
   return (await findEndpoints(openRecords(env), teamId, ids)).map((config) => Owned.prove('endpoint', config.id, config))
 }
 
-/** A pod of the asker's team, or what is left of one that is terminated: where it is or was. Throws 404. */
+/** The current and previous hosts of a pod of the caller's team, terminated or not. Throws 404. */
 export async function ownFormerPod(env: Env, { teamId }: Asker, id: string): Promise<Owned<'pod', PodPlaces>> {
   const places = await findPodPlaces(openDatabase(env.DB), teamId, id)
   if (places === null) throw new Problem('notFound', ABSENT.pod)
   return Owned.prove('pod', id, places)
 }
 
-/** The machines that a pod was on: no tenant's, and told to none, but asked about the pod. */
+/** The hosts that a pod was on: they belong to no tenant and are shown to none, but are queried about the pod. */
 export function hostsOf({ row }: Owned<'pod', PodPlaces>): Owned<'host', null>[] {
   return [...new Set([row.hostId, ...row.formerHosts])].map((id) => Owned.prove('host', id, null))
 }
 
-/** The machine that a pod is on: no tenant's, and told to none, but asked about the pod. */
+/** The host that a pod is on: it belongs to no tenant and is shown to none, but is queried about the pod. */
 export function hostOf({ row }: OwnPod): Owned<'host', null> {
   return Owned.prove('host', row.hostId, null)
 }
 
-/** The asker, whose requests are counted. */
+/** The caller's user, whose requests are counted. */
 export function ownUser({ userId }: Asker): Owned<'user', null> {
   return Owned.prove('user', userId, null)
 }
 
-/** The asker's team, which has one sender of webhooks. */
+/** The caller's team, which has one webhook sender. */
 export function ownTeam({ teamId }: Asker): Owned<'team', null> {
   return Owned.prove('team', teamId, null)
 }

@@ -10,13 +10,13 @@ const FAILURE_HEADER = 'x-podplane-failure'
 const URL_OF_NOBODY = 'https://tunnel/'
 const BAD_GATEWAY = 502
 
-/** Opens the tunnel of an agent whose access token has been checked. Of its request goes on what the agent serves, and nothing else. */
+/** Opens the tunnel of an agent whose access token has been checked. Of the agent's request only its abilities are passed on. */
 export function openHostTunnel(env: Env, host: Owned<'host'>, serves: string | null): Promise<Response> {
   const headers = { upgrade: 'websocket', [TUNNEL_ABILITIES_HEADER]: serves ?? '' }
   return hostTunnelStub(env, host).fetch(new Request(URL_OF_NOBODY, { headers }))
 }
 
-/** Sends a request to a workload of a host. Its answer may be a failure: see `failureOf`. */
+/** Sends a request to a workload of a host. The response may be a failure: see `failureOf`. */
 export function sendToWorkload(
   env: Env,
   hostId: string,
@@ -28,18 +28,18 @@ export function sendToWorkload(
   return hostTunnelStub(env, asPlane('host', hostId, 'carries a request')).fetch(new Request(URL_OF_NOBODY, init))
 }
 
-/** What `sendToWorkload` wrote; null for an agent that opens its tunnel. Only the Worker calls the object. */
+/** Reads the request that `sendToWorkload` wrote; null for an agent that opens its tunnel. Only the Worker calls the object. */
 export function tunnelRequestOf(request: Request): TunnelRequest | null {
   const text = request.headers.get(REQUEST_HEADER)
   return text === null ? null : (JSON.parse(decodeURIComponent(text)) as TunnelRequest)
 }
 
-/** The answer to a request that a workload has not answered. */
+/** The response to a request that a workload has not answered. */
 export function failed(failure: TunnelFailure): Response {
   return new Response(null, { status: BAD_GATEWAY, headers: { [FAILURE_HEADER]: encodeURIComponent(JSON.stringify(failure)) } })
 }
 
-/** Why there is no answer; null for an answer. No workload can say so: such a header of its own goes no further than the tunnel. */
+/** The failure of a response; null for a workload's own response. A workload cannot fake one: the tunnel removes such a header. */
 export function failureOf({ headers }: Response): TunnelFailure | null {
   const text = headers.get(FAILURE_HEADER)
   return text === null ? null : (JSON.parse(decodeURIComponent(text)) as TunnelFailure)

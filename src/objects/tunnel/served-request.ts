@@ -6,24 +6,24 @@ import type { SlotRef } from '../host-tunnel.ts'
 import type { Owned } from '../owned.ts'
 import { endpointStub } from '../stubs.ts'
 
-/** A place at a worker of a load-balancing endpoint, and what goes there. */
+/** A slot at a worker of a load-balancing endpoint, with the port and timeout of the request. */
 export interface SlotGrant {
   slot: SlotRef & { hostId: string }
-  /** On which the worker listens. */
+  /** Port on which the worker listens. */
   port: number
   timeoutMs: number
 }
 
 const SLOT_URL = 'https://endpoint/slot'
 
-/** Whether a call of an endpoint's object asks for a place. Only the Worker calls the object, and the job API has other paths. */
+/** Whether a request to an endpoint's object is for a slot. Only the Worker calls the object, and the job API has other paths. */
 export function isSlotCall(url: URL): boolean {
   return url.pathname === '/slot'
 }
 
 /**
- * A place for one request; waits for it as long as a request may. Throws the problem that there is instead. The caller names the lease, so that
- * it can give back a place of which it never heard.
+ * Takes a slot for one request; waits for it as long as a request may. Throws the refusal as a `Problem`. The caller chooses the lease, so
+ * that it can release a slot whose grant never arrived.
  */
 export async function takeSlot(
   env: Env,
@@ -40,7 +40,7 @@ export async function takeSlot(
   throw new Problem(keyOf(reply.status), { detail: detailOf(await reply.text()), headers: retryOf(reply.headers) })
 }
 
-/** Gives a place back whose request may not have reached the tunnel of its worker. Nothing happens to one that is free already. */
+/** Releases the slot of a request that may not have reached its worker's tunnel. Releasing a free slot does nothing. Never throws. */
 export async function giveBackSlot(env: Env, endpoint: Owned<'endpoint'>, lease: string): Promise<void> {
   await endpointStub(env, endpoint)
     .giveBackSlot(lease)
