@@ -20,13 +20,13 @@ export async function insertUser(db: Database, user: UserRow, note: Statement): 
     ])
     return true
   } catch (error) {
-    // Two requests with one address: the unique index decides, and its loser is an ordinary "taken".
+    // Two concurrent requests with one address: the unique index decides, and the second gets an ordinary "taken".
     if (await findUserByEmail(db, user.email)) return false
     throw error
   }
 }
 
-/** The user of that id, unless deleted; or undefined. */
+/** The user with this id, unless deleted; or undefined. */
 export function findUser(db: Database, id: string): Promise<UserRow | undefined> {
   return db
     .select()
@@ -35,12 +35,15 @@ export function findUser(db: Database, id: string): Promise<UserRow | undefined>
     .get()
 }
 
-/** The user with that address, or undefined. Addresses are stored in lower case. */
+/** The user with this address, or undefined. Addresses are stored in lower case. */
 export function findUserByEmail(db: Database, email: string): Promise<UserRow | undefined> {
   return db.select().from(users).where(eq(users.email, email)).get()
 }
 
-/** The user who owns a team: of several the one who has for longest, of those who are not suspended if there is one (DER-23). */
+/**
+ * The owner of a team: of several the longest-standing one that is not suspended, else the longest-standing one (DER-23); null without an
+ * owner.
+ */
 export async function findOwner(db: Database, teamId: string): Promise<string | null> {
   const owner = await db
     .select({ userId: memberships.userId })
@@ -52,7 +55,7 @@ export async function findOwner(db: Database, teamId: string): Promise<string | 
   return owner?.userId ?? null
 }
 
-/** Address of the user whose personal team owns an endpoint; null for a team of several. */
+/** Address of the user whose personal team owns an endpoint; null for an organization. */
 export async function findEndpointUser(db: Database, endpointId: string): Promise<string | null> {
   const row = await db
     .select({ email: users.email })
@@ -63,7 +66,7 @@ export async function findEndpointUser(db: Database, endpointId: string): Promis
   return row?.email ?? null
 }
 
-/** The same of a team. */
+/** Address of the user whose personal team this is; null for an organization. */
 export async function findTeamUser(db: Database, teamId: string): Promise<string | null> {
   const row = await db.select({ email: users.email }).from(users).where(eq(users.personalTeamId, teamId)).get()
   return row?.email ?? null
@@ -74,13 +77,13 @@ export function listUsers(db: Database, limit: number): Promise<UserRow[]> {
   return db.select().from(users).where(isNull(users.deletedAt)).orderBy(users.email).limit(limit).all()
 }
 
-/** Request quotas of a team (PLN-4): what was set for it, else those of its plan, else those of all accounts. */
+/** Request quotas of a team (PLN-4): its override, else its plan's, else the defaults of all accounts. */
 export async function findQuota(db: Database, teamId: string): Promise<QuotaRow> {
   const [override, { plan, fallback }] = await Promise.all([findQuotaOverride(db, teamId), findPlansOf(db, teamId)])
   return override ?? { ...(plan?.limits.requests ?? fallback.requests ?? DEFAULT_QUOTA), exempt: false }
 }
 
-/** Request quotas that were set for a team, or undefined. */
+/** Request quota override of a team, or undefined. */
 export function findQuotaOverride(db: Database, teamId: string): Promise<QuotaRow | undefined> {
   return db
     .select({ minute: quotas.minute, hour: quotas.hour, day: quotas.day, exempt: quotas.exempt })
@@ -89,12 +92,12 @@ export function findQuotaOverride(db: Database, teamId: string): Promise<QuotaRo
     .get()
 }
 
-/** Forgets what was set for a team. */
+/** Deletes the request quota override of a team. */
 export async function deleteQuota(db: Database, teamId: string, note: Statement): Promise<void> {
   await db.batch([db.delete(quotas).where(eq(quotas.teamId, teamId)), note])
 }
 
-/** Sets a team's quotas. */
+/** Sets the request quota override of a team. */
 export async function upsertQuota(db: Database, teamId: string, quota: QuotaRow, nowMs: number, note: Statement): Promise<void> {
   const { minute, hour, day, exempt } = quota
   const set = db

@@ -7,15 +7,15 @@ import { suspendedSince } from './suspension.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect
 
-/** The personal account of who made a key. */
+/** The personal account of a key's maker. */
 const makers = alias(teams, 'makers')
 
-/** A key with what its team and its maker are at this moment; it is suspended with either of them (PP-214, DER-20). */
+/** A key with the current state of its team and maker; it is suspended with either of them (PP-214, DER-20). */
 export type KnownApiKey = ApiKeyRow & { suspendedAt: number | null; role: Role }
 
 /**
- * The key of that id, revoked and expired ones included; undefined when there is none, and when its maker has left the team (TEAM-1). Keys are
- * found before any team is known.
+ * The key with this id, revoked and expired ones included; undefined when there is none, or its maker has left the team (TEAM-1). The
+ * lookup needs no team, because a request's key comes before its team is known.
  */
 export function findApiKey(db: Database, id: string): Promise<KnownApiKey | undefined> {
   return db
@@ -33,12 +33,12 @@ export function findApiKey(db: Database, id: string): Promise<KnownApiKey | unde
     .get()
 }
 
-/** A key as it is stored, whoever owns it: for the operator. */
+/** A stored key of any owner, for the operator. */
 export function findKeyRow(db: Database, id: string): Promise<ApiKeyRow | undefined> {
   return db.select().from(apiKeys).where(eq(apiKeys.id, id)).get()
 }
 
-/** Stores a new key. */
+/** Stores a new key with its audit row. */
 export async function insertApiKey(db: Database, row: ApiKeyRow, note: Statement): Promise<void> {
   await db.batch([db.insert(apiKeys).values(row), note])
 }
@@ -58,15 +58,15 @@ export async function revokeApiKey(db: Database, id: string, nowMs: number, note
   return result.meta.changes > 0
 }
 
-/** The team of a key, as a value of SQL. */
+/** The team of a key, as an SQL value. */
 export function teamOfKey(id: string): SQL<string> {
   return sql<string>`(SELECT team_id FROM api_keys WHERE id = ${id})`
 }
 
-/** How exactly the last use of a key is known. */
+/** Precision of a key's last use. */
 const TOUCH_INTERVAL_MS = 60_000
 
-/** Notes that a key was used, at most once a minute: however many isolates meet it, a key costs D1 one write. */
+/** Records the use of a key, at most once a minute: however many isolates see a key, it costs D1 one write a minute. */
 export async function touchApiKey(db: Database, id: string, nowMs: number): Promise<void> {
   const isOld = or(isNull(apiKeys.lastUsedAt), lte(apiKeys.lastUsedAt, nowMs - TOUCH_INTERVAL_MS))
   await db

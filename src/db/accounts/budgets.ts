@@ -5,10 +5,10 @@ import { MAX_ANSWER_BYTES } from '../../domain/idempotency.ts'
 import type { Database, Statement } from '../client.ts'
 import { budgets } from '../tables/accounts/budgets.ts'
 
-/** What D1 knows the use of; what is under way in requests is known to the isolate alone. */
+/** Budgets whose use D1 knows; the use by requests in progress is known to the isolate alone. */
 export type StoredBudget = Exclude<BudgetName, 'inFlightBytes' | 'readBytes' | 'readRows'>
 
-/** A team by its id, or by a value of SQL. */
+/** A team by its id, or by an SQL value. */
 type Team = string | SQL
 
 const USES: Record<StoredBudget, (teamId: Team) => SQL> = {
@@ -32,7 +32,7 @@ const USES: Record<StoredBudget, (teamId: Team) => SQL> = {
     + (SELECT COALESCE(SUM(octet_length(r.diff)), 0) FROM releases r JOIN endpoints e ON e.id = r.endpoint_id WHERE ${isShared(teamId, sql`e.team_id`)})
     + (SELECT COALESCE(SUM(octet_length(config)), 0) FROM templates WHERE ${isShared(teamId)}))`,
   keptAnswers: (teamId) => sql`(SELECT COUNT(*) FROM idempotency_keys WHERE team_id = ${teamId})`,
-  // A request that is under way may become the largest answer.
+  // A request in progress may still produce the largest answer.
   keptAnswerBytes: (teamId) => sql`(SELECT COALESCE(SUM(COALESCE(octet_length(response), ${MAX_ANSWER_BYTES})), 0)
     FROM idempotency_keys WHERE team_id = ${teamId})`,
   secrets: (teamId) => sql`(SELECT COUNT(*) FROM secrets WHERE ${isShared(teamId)})`,
@@ -41,19 +41,17 @@ const USES: Record<StoredBudget, (teamId: Team) => SQL> = {
   logBytes: (teamId) => sql`(SELECT COALESCE(SUM(bytes), 0) FROM log_archives WHERE ${isShared(teamId)})`,
 }
 
-/** A condition for the statement that takes `more` of a budget, so that requests at once cannot pass its bound together (PP-203). */
+/** A condition for the statement that takes `more` of a budget, so that concurrent requests cannot exceed its bound together (PP-203). */
 export function withinBudget(teamId: Team, name: StoredBudget, more: number | SQL, used = USES[name](teamId)): SQL {
   return sql`${used} + ${more} <= ${boundOf(teamId, name)}`
 }
 
-/** The bytes that specify a team's pods on one host. */
+/** Total size of the specs of a team's pods on one host, in bytes. */
 export function specBytesOn(teamId: string, hostId: string | SQL): SQL {
   return sql`(SELECT COALESCE(SUM(octet_length(spec)), 0) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED' AND host_id = ${hostId})`
 }
 
-/**
- * The bound of a team, as a value of SQL: what was set for it, else that of its plan, else of the plan `default`, else of the plane (PLN-4).
- */
+/** The bound of a team, as an SQL value: its override, else its plan's, else that of the plan `default`, else the plane's (PLN-4). */
 export function boundOf(teamId: Team, name: BudgetName): SQL {
   const path = sql.raw(`'$.${name}'`)
   const inPlan = sql.raw(`'$.budgets.${name}'`)
@@ -62,27 +60,33 @@ export function boundOf(teamId: Team, name: BudgetName): SQL {
     (SELECT json_extract(limits, ${inPlan}) FROM plans WHERE name = ${sql.raw(`'${DEFAULT_PLAN}'`)}), ${sql.raw(String(BUDGETS[name].bound))})`
 }
 
-/** The account whose bounds a team has, as a value of SQL: its own, or its maker's while it is an organization without a plan (PLN-7). */
+/**
+ * The account whose bounds apply to a team, as an SQL value: the team itself, or its maker's account while it is an organization without a
+ * plan (PLN-7).
+ */
 export function payerOf(teamId: Team): SQL {
   return sql`(SELECT CASE WHEN plan IS NULL THEN COALESCE(maker_team_id, id) ELSE id END FROM teams WHERE id = ${teamId})`
 }
 
-/** The same, read; the team itself where there is no such team. */
+/** The account whose bounds apply to a team (PLN-7); the id itself where there is no such team. */
 export async function findPayer(db: Database, teamId: string): Promise<string> {
   const [row] = await db.values<[string | null]>(sql`SELECT ${payerOf(teamId)}`)
   return row?.[0] ?? teamId
 }
 
-/** A condition on rows of accounts: they are of the team, or of one that shares its budgets (PLN-7). */
+/** A condition on rows of accounts: they belong to the team, or to one that shares its budgets (PLN-7). */
 export function isShared(teamId: Team, column: SQL = sql`team_id`): SQL {
   return sql`${column} IN (SELECT id FROM teams WHERE id = ${payerOf(teamId)}
     UNION ALL SELECT id FROM teams WHERE maker_team_id = ${payerOf(teamId)} AND plan IS NULL)`
 }
 
-/** The same inside a query that has its payer as `payer`: `teams payer WHERE payer.id = payerOf(…)`. It binds no values, of which D1 takes a hundred. */
+/**
+ * The same condition for a query that has the payer as `payer`: `teams payer WHERE payer.id = payerOf(…)`. It binds no values, of which D1
+ * allows a hundred.
+ */
 export const IS_OF_PAYER = sql`team_id IN (SELECT payer.id UNION ALL SELECT o.id FROM teams o WHERE o.maker_team_id = payer.id AND o.plan IS NULL)`
 
-/** What a team holds of some budgets, and the most that it may. */
+/** Use and bound of some budgets of a team. */
 export async function readBudgets<Name extends StoredBudget>(
   db: Database,
   teamId: string,
@@ -94,19 +98,19 @@ export async function readBudgets<Name extends StoredBudget>(
   return Object.fromEntries(entries) as Record<Name, { used: number; bound: number }>
 }
 
-/** The bound of a team, and the account that it is counted with; null where there is no such team. */
+/** The bound of a team, and the account whose bounds apply to it; null where there is no such team. */
 export async function readBound(db: Database, teamId: string, name: BudgetName): Promise<{ bound: number; payer: string | null }> {
   const [row] = await db.values<[number, string | null]>(sql`SELECT ${boundOf(teamId, name)}, ${payerOf(teamId)}`)
   return { bound: Number(row?.[0]), payer: row?.[1] ?? null }
 }
 
-/** What the operator set for a team; empty when that is nothing. */
+/** Overrides that the operator set for a team; empty when there are none. */
 export async function findOverrides(db: Database, teamId: string): Promise<BudgetOverrides> {
   const row = await db.select({ bounds: budgets.bounds }).from(budgets).where(eq(budgets.teamId, teamId)).get()
   return row?.bounds ?? {}
 }
 
-/** Sets all overrides of a team; a bound that is left out is the default again. */
+/** Sets all overrides of a team; the default applies to a bound that is left out. */
 export async function upsertOverrides(
   db: Database,
   teamId: string,

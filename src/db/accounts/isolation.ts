@@ -3,7 +3,7 @@ import type { RuntimeClass } from '../../host-protocol/messages.ts'
 import type { Database, Statement } from '../client.ts'
 import { teams } from '../tables/accounts/accounts.ts'
 
-/** What must run the containers of an account; null: whatever a host has. */
+/** The runtime class that the containers of an account require; null: any. */
 export async function findRuntimeClass(db: Database, teamId: string): Promise<RuntimeClass | null> {
   const row = await db.select({ runtimeClass: teams.runtimeClass }).from(teams).where(eq(teams.id, teamId)).get()
   return row?.runtimeClass ?? null
@@ -13,7 +13,7 @@ export async function setRuntimeClass(db: Database, teamId: string, runtimeClass
   await db.batch([db.update(teams).set({ runtimeClass }).where(eq(teams.id, teamId)), note])
 }
 
-/** Every account of which the operator requires something. A statement of a batch. */
+/** Accounts with a required runtime class. A statement of a batch. */
 export function selectRequirements(db: Database) {
   return db.select({ teamId: teams.id, runtimeClass: teams.runtimeClass }).from(teams).where(isNotNull(teams.runtimeClass))
 }

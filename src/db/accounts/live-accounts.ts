@@ -3,19 +3,19 @@ import type { Accounts } from '../../domain/session/accounts.ts'
 import { memberships, teams } from '../schema.ts'
 import { suspendedSince } from './suspension.ts'
 
-/** What a look for a user selects of each of their memberships, for `accountsOf`. */
+/** Columns that a user lookup selects of each membership, for `accountsOf`. */
 export const MEMBERSHIP = { teamId: teams.id, role: memberships.role, suspendedAt: suspendedSince(teams.id) }
 
-/** What a look for a user tells of one membership; null where there is no live one. */
+/** A membership in the result of a user lookup; null values where there is no live one. */
 interface MembershipRow {
   teamId: string | null
   role: Role | null
   suspendedAt: number | null
 }
 
-/** The live accounts of a user whose own one is `own`. */
+/** The live accounts of a user whose personal account is `own`. */
 export function accountsOf(own: string, rows: readonly MembershipRow[]): Accounts {
-  // PP-214: who is suspended acts for nobody.
+  // PP-214: a suspended user acts for no account.
   const isUserSuspended = rows.some(({ teamId, suspendedAt }) => teamId === own && suspendedAt !== null)
   const all = new Map(
     rows.flatMap(({ teamId, role, suspendedAt }) =>

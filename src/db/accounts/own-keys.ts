@@ -6,11 +6,11 @@ import { apiKeys, memberships } from '../schema.ts'
 import type { ApiKeyRow } from './api-keys.ts'
 import { withinBudget } from './budgets.ts'
 
-/** How long a revoked or expired key is still listed; the audit log knows it longer. */
+/** How long a revoked or expired key is listed; the audit log retains it longer. */
 const ENDED_KEPT_MS = 30 * 86_400_000
 const MAX_LISTED = 1000
 
-/** A member's role in a team; null for somebody else. */
+/** A member's role in a team; null for a user who is not a member. */
 export async function findRole(db: Database, teamId: string, userId: string): Promise<Role | null> {
   const row = await db
     .select({ role: memberships.role })
@@ -20,7 +20,7 @@ export async function findRole(db: Database, teamId: string, userId: string): Pr
   return row?.role ?? null
 }
 
-/** Keys of a team, or those that one of its members made; newest first, those that ended long ago left out. */
+/** Keys of a team, or of one of its members; newest first, without those that ended long ago. */
 export function listTeamKeys(db: Database, teamId: string, userId: string | null, nowMs: number): Promise<ApiKeyRow[]> {
   const since = nowMs - ENDED_KEPT_MS
   const isRecent = and(
@@ -41,7 +41,7 @@ export function findTeamKey(db: Database, teamId: string, id: string): Promise<A
   return db.select().from(apiKeys).where(ownedBy(teamId, id)).get()
 }
 
-/** Stores a key with what belongs to it; false when its team has no room for one more (PP-203). Removes what ended long ago. */
+/** Stores a key together with other statements; false when the team's budget is used up (PP-203). Deletes keys that ended long ago. */
 export async function insertOwnKey(db: Database, row: ApiKeyRow, together: readonly Statement[]): Promise<boolean> {
   const id = sql<string>`(CASE WHEN ${withinBudget(row.teamId, 'apiKeys', 1)} THEN ${row.id} END)`
   try {
@@ -53,7 +53,9 @@ export async function insertOwnKey(db: Database, row: ApiKeyRow, together: reado
   }
 }
 
-/** Puts a key in the place of another, which is good until `untilMs` at most; false when that one is not good any more, or replaced already. */
+/**
+ * Replaces a key by another; the replaced one stays valid until `untilMs` at most. False when it is not valid any more or replaced already.
+ */
 export async function replaceKey(db: Database, former: ApiKeyRow, row: ApiKeyRow, untilMs: number, note: Statement): Promise<boolean> {
   const expiresAt = sql`MIN(COALESCE(${apiKeys.expiresAt}, ${untilMs}), ${untilMs})`
   const [{ meta }] = await db.batch([
@@ -67,7 +69,7 @@ export async function replaceKey(db: Database, former: ApiKeyRow, row: ApiKeyRow
   return meta.changes > 0
 }
 
-/** Revokes a key; false when it is revoked already. */
+/** Revokes a key; false when it was revoked before. */
 export async function revokeTeamKey(db: Database, { teamId, id }: ApiKeyRow, nowMs: number, note: Statement): Promise<boolean> {
   const [{ meta }] = await db.batch([
     db
@@ -79,7 +81,7 @@ export async function revokeTeamKey(db: Database, { teamId, id }: ApiKeyRow, now
   return meta.changes > 0
 }
 
-// Rotation takes no more room for long: what it replaces ends within days.
+// Rotation ignores the budget, because the replaced key ends within days.
 function insertIfChanged(db: Database, row: ApiKeyRow): Statement {
   const { id, teamId, userId, name, permission, secretHash, createdAt, expiresAt, parent } = row
   const values = sql`${id}, ${teamId}, ${userId}, ${name}, ${permission}, ${JSON.stringify(row.scopes)}, ${secretHash}, ${createdAt}, ${expiresAt}`

@@ -4,7 +4,7 @@ import type { Database, Statement } from '../client.ts'
 import { plans, teams } from '../schema.ts'
 import { payerOf } from './budgets.ts'
 
-/** A plan, and how many accounts have it. */
+/** A plan, and the number of accounts that have it. */
 export interface PlanRow {
   name: string
   limits: PlanLimits
@@ -12,7 +12,7 @@ export interface PlanRow {
   accounts: number
 }
 
-/** Every plan by name, or the one of a name. */
+/** All plans by name, or the one with this name. */
 export function listPlans(db: Database, name?: string): Promise<PlanRow[]> {
   const accounts = sql<number>`(SELECT COUNT(*) FROM teams WHERE teams.plan = plans.name)`
   return db
@@ -23,7 +23,7 @@ export function listPlans(db: Database, name?: string): Promise<PlanRow[]> {
     .all()
 }
 
-/** Makes a plan, or gives one other limits. */
+/** Creates a plan or replaces its limits. */
 export async function upsertPlan(db: Database, name: string, limits: PlanLimits, nowMs: number, note: Statement): Promise<void> {
   const set = { limits, updatedAt: nowMs }
   const upsert = db
@@ -33,20 +33,20 @@ export async function upsertPlan(db: Database, name: string, limits: PlanLimits,
   await db.batch([upsert, note])
 }
 
-/** Deletes a plan that no account has; false: one has it, or it is gone. */
+/** Deletes a plan that no account has; false when one has it, or there is no such plan. */
 export async function deletePlan(db: Database, name: string, note: Statement): Promise<boolean> {
   const unused = sql`NOT EXISTS (SELECT 1 FROM teams WHERE teams.plan = ${name})`
   const [result] = await db.batch([db.delete(plans).where(and(eq(plans.name, name), unused)), note])
   return result.meta.changes > 0
 }
 
-/** The plan that the operator gave an account; null: none, undefined: there is no such account. */
+/** The plan that the operator assigned to an account; null: none, undefined: there is no such account. */
 export async function findTeamPlan(db: Database, teamId: string): Promise<string | null | undefined> {
   const row = await db.select({ plan: teams.plan }).from(teams).where(liveTeam(teamId)).get()
   return row?.plan
 }
 
-/** Gives an account a plan, or takes its plan away; false: there is no such plan or account. */
+/** Assigns a plan to an account, or removes it with null; false: there is no such plan or account. */
 export async function setTeamPlan(db: Database, teamId: string, plan: string | null, note: Statement): Promise<boolean> {
   const exists = plan === null ? undefined : sql`EXISTS (SELECT 1 FROM plans WHERE name = ${plan})`
   const set = db
@@ -57,7 +57,7 @@ export async function setTeamPlan(db: Database, teamId: string, plan: string | n
   return result.meta.changes > 0
 }
 
-/** What holds for an account beside its own overrides (PLN-4): its plan, and the one of all accounts. */
+/** The limits that apply to an account besides its overrides (PLN-4): its plan, and the default plan of all accounts. */
 export interface PlansOfTeam {
   plan: { name: string; limits: PlanLimits } | null
   fallback: PlanLimits
@@ -68,12 +68,12 @@ export function findPlansOf(db: Database, teamId: string): Promise<PlansOfTeam> 
   return selectPlans(db, sql`(SELECT plan FROM teams WHERE id = ${payerOf(teamId)})`)
 }
 
-/** The plans of an account that has the plan of that name, or none. */
+/** The plans of an account that has the plan with this name, or none. */
 export function findPlans(db: Database, plan: string | null): Promise<PlansOfTeam> {
   return selectPlans(db, sql`${plan}`)
 }
 
-/** The account whose budgets a team would have with that plan, or with none (PLN-7). */
+/** The account whose budgets a team would have with this plan, or with none (PLN-7). */
 export async function findBudgetsTeam(db: Database, teamId: string, plan: string | null): Promise<string> {
   if (plan !== null) return teamId
   const row = await db.select({ maker: teams.makerTeamId }).from(teams).where(eq(teams.id, teamId)).get()

@@ -5,7 +5,7 @@ import type { Database } from '../client.ts'
 import { sshKeys } from '../schema.ts'
 import { isUserActive } from './suspension.ts'
 
-/** What is to know of the keys of an account, so that one query tells which of them count (DER-33). */
+/** Columns from which `judgeSshKeys` decides which keys of an account are valid, so that one query is enough (DER-33). */
 export const JUDGED_KEYS = {
   keys: sshKeys.keys,
   makers: sshKeys.makers,
@@ -19,13 +19,13 @@ interface KeysRow {
   members: string
 }
 
-/** The SSH public keys of a team, with what their makers are now; none when it never registered any. */
+/** The SSH public keys of a team, judged by the current state of their makers; empty when it never registered any. */
 export async function findSshKeys(db: Database, teamId: string): Promise<JudgedSshKey[]> {
   const row = await db.select(JUDGED_KEYS).from(sshKeys).where(eq(sshKeys.teamId, teamId)).get()
   return row ? judgeSshKeys(row) : []
 }
 
-/** Each key of a row, with the reason why it does not count any more (DER-33). */
+/** Each key of a row, with the reason why it is not valid any more, if so (DER-33). */
 export function judgeSshKeys({ keys, makers, members }: KeysRow): JudgedSshKey[] {
   if (keys === null) return []
   const now = new Map(
@@ -40,7 +40,7 @@ export function judgeSshKeys({ keys, makers, members }: KeysRow): JudgedSshKey[]
   })
 }
 
-/** Replaces the whole set (ACC-1), if it still is `before`. */
+/** Replaces the whole set of keys (ACC-1), if it is still `before`. */
 export function replaceSshKeys(
   db: Database,
   teamId: string,

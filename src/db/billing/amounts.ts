@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 /**
- * `amountMicros` of the domain in SQL, for intervals that are closed without being read. Whole hours and the rest of one are multiplied apart:
- * rate times milliseconds would be more than SQLite's integers hold.
+ * `amountMicros` of the domain in SQL, for intervals that are closed without being read. Whole hours and the remainder are multiplied
+ * separately, because rate times milliseconds would overflow SQLite's integers.
  */
 export function microsOf(nanosPerHour: SQL, ms: SQL): SQL {
   const time = sql`MAX(0, ${ms})`

@@ -8,8 +8,8 @@ import { addHourSums, readClosed } from './interval-walk.ts'
 import { readOpen } from './open-intervals.ts'
 
 /**
- * A bill by bucket, kind and resource, all of one moment, so that an interval which ends meanwhile is neither missed nor found twice. Many short
- * statements and short pieces of work, so that no other caller waits for one (BIL-41).
+ * Reads a bill by bucket, kind and resource as of one moment, so that an interval which ends meanwhile is neither missed nor counted twice.
+ * Short statements and short pieces of work, so that no other caller waits for a bill (BIL-41).
  */
 export async function readBill(db: Database, scope: BillScope, bounds: BillBounds, nowMs: number): Promise<Charge[] | BillRefusal> {
   const { moment, removedUntilMs, open } = await readMoment(db, scope)
@@ -28,7 +28,7 @@ export async function readBill(db: Database, scope: BillScope, bounds: BillBound
   return sums.refusal ?? (await sums.sorted())
 }
 
-/** Every interval of a bill by itself. */
+/** Reads every interval of a bill separately. */
 export async function readIntervals(db: Database, scope: BillScope, most: number): Promise<ChargedInterval[] | BillRefusal> {
   const { moment, removedUntilMs, open } = await readMoment(db, scope)
   if (removedUntilMs > startOf(scope)) return { removedUntilMs }

@@ -1,27 +1,27 @@
 import type { Bucket } from '../../domain/billing/buckets.ts'
 import type { UsageKind } from '../../domain/billing/usage.ts'
 
-/** Whose bill, and what of it. */
+/** The account of a bill, and the part of it that is requested. */
 export interface BillScope {
   teamId: string
   kinds: readonly UsageKind[]
-  /** Only what this one was charged; null: everything. */
+  /** Only charges of this resource; null: all. */
   resourceId: string | null
-  /** Sums are of each resource by itself, or of each kind. */
+  /** Whether sums are per resource, or else per kind. */
   perResource: boolean
   /** Oldest first, without gaps. */
   buckets: readonly Bucket[]
 }
 
-/** The most that one bill is made of; more is refused (BIL-14). */
+/** Limits of one bill; a larger one is refused (BIL-14). */
 export interface BillBounds {
-  /** Records of the answer. */
+  /** Records of the reply. */
   records: number
-  /** Daily sums, or intervals, that are read for it. */
+  /** Daily sums or intervals that are read. */
   rows: number
-  /** Parts that those are cut into at the borders of buckets. */
+  /** Parts into which these are cut at bucket borders. */
   parts: number
 }
 
-/** Why a bill is refused: its answer or its work would be too large, or the intervals behind it are gone (BIL-42). */
+/** Reason why a bill is refused: its reply or its work would be too large, or its intervals are deleted (BIL-42). */
 export type BillRefusal = { tooMuch: keyof BillBounds } | { removedUntilMs: number }

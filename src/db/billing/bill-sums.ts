@@ -2,15 +2,15 @@ import { type Charge, type ChargedInterval, ChargeSums, cutInterval } from '../.
 import { inPieces, yieldThread } from '../../platform/yield-thread.ts'
 import type { BillBounds, BillRefusal, BillScope } from './bill-scope.ts'
 
-/** Charges that are added at once. */
+/** Charges added at a time. */
 export const PIECE = 1_000
 
-/** The sums of one bill, which grow as it is read; other requests run in between (BIL-41). */
+/** The sums of one bill, built up while it is read; other requests run in between (BIL-41). */
 export class BillSums {
   private readonly sums = new ChargeSums()
   private readonly scope: BillScope
   private readonly bounds: BillBounds
-  /** When the bill was asked for: what still runs counts up to then. */
+  /** Time of the request; open intervals count up to then. */
   private readonly nowMs: number
   private parts = 0
 
@@ -20,7 +20,7 @@ export class BillSums {
     this.nowMs = nowMs
   }
 
-  /** Which bound is exceeded so far, if any (BIL-14). */
+  /** The bound that is exceeded so far, if any (BIL-14). */
   get refusal(): Extract<BillRefusal, { tooMuch: unknown }> | null {
     if (this.sums.size > this.bounds.records) return { tooMuch: 'records' }
     return this.parts > this.bounds.parts ? { tooMuch: 'parts' } : null
@@ -38,7 +38,7 @@ export class BillSums {
     await this.add(partsOf(intervals, this.scope, this.nowMs))
   }
 
-  /** By bucket and then by resource; charges of nothing are left out (BIL-5). */
+  /** The charges by bucket and then by resource, without charges of zero (BIL-5). */
   async sorted(): Promise<Charge[]> {
     await yieldThread()
     const charges = this.sums.sorted()
@@ -47,7 +47,7 @@ export class BillSums {
   }
 }
 
-/** The parts of intervals in the buckets of a bill, one at a time: an interval of a month has 720 in hours. */
+/** The parts of intervals in the buckets of a bill, one at a time: an interval of a month has 720 of an hour. */
 export function* partsOf(intervals: readonly ChargedInterval[], { buckets }: Pick<BillScope, 'buckets'>, nowMs: number) {
   for (const interval of intervals) yield* cutInterval(interval, buckets, nowMs)
 }

@@ -3,16 +3,16 @@ import type { Database } from '../client.ts'
 import { rowsInPieces } from '../rows-in-pieces.ts'
 import { allocations, networkVolumes, pods } from '../schema.ts'
 
-/** Things that one statement reads: a few milliseconds. */
+/** Rows that one statement reads: a few milliseconds. */
 const PAGE = 250
-// As the partial index has it, word for word.
+// Verbatim as in the partial index.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
 
 interface Place {
   at: number
   id: string
 }
-/** What a team can be charged for, in the order of an index of its team. */
+/** Chargeable resources of a team, in the order of an index on its team. */
 const THINGS = {
   pods: { table: pods, id: pods.id, at: sql<number>`${pods.createdAtMs}`, team: pods.teamId, where: IS_LIVE },
   workers: {
@@ -31,7 +31,7 @@ const THINGS = {
   },
 }
 
-/** Conditions that name all things of a kind, a page of them each; other requests run in between (BIL-41). */
+/** Conditions that select all resources of a kind, one page each; other requests run in between (BIL-41). */
 export async function* pagesOf(db: Database, kind: keyof typeof THINGS, teamId: string): AsyncGenerator<SQL> {
   const { table, id, at, team, where } = THINGS[kind]
   const read = async (after: Place | null, limit: number) => {

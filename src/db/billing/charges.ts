@@ -3,10 +3,10 @@ import type { Database } from '../client.ts'
 import { allocations, networkVolumes, pods, usage } from '../schema.ts'
 import { microsOf } from './amounts.ts'
 
-// Charges that are ended where they are, without being read: in the batch that ends them, before the statement that takes the row away or
-// changes it. Ending one twice finds nothing the second time.
+// Statements that end charges in place, without reading them, in the batch that ends them and before the statement that deletes or changes
+// the row. Ending a charge twice finds nothing the second time.
 
-/** A worker's container runs: it is charged from then on (BIL-10). A worker is charged once only, whatever its host says later. */
+/** Begins a worker's charge when its container runs (BIL-10). A worker is charged only once, whatever its host reports later. */
 export async function beginWorkerCharge(db: Database, id: string, hostId: string, { atMs, nowMs }: { atMs: number; nowMs: number }) {
   const isNew = sql`NOT EXISTS (SELECT 1 FROM usage WHERE workload_id = ${id})`
   // A host's clock may be wrong.
@@ -17,24 +17,24 @@ export async function beginWorkerCharge(db: Database, id: string, hostId: string
     .where(and(workerOn(id, hostId), sql`${allocations.chargedFromMs} IS NULL`, isNew))
 }
 
-/** A worker's container has ended (BIL-10). */
+/** Ends a worker's charge when its container has ended (BIL-10). */
 export async function endWorkerCharge(db: Database, id: string, hostId: string, endedAtMs: number): Promise<void> {
   const isIt = workerOn(id, hostId)
   await db.batch([insertOfWorkers(db, isIt, endedAtMs), db.update(allocations).set({ chargedFromMs: null }).where(isIt)])
 }
 
-/** The statement that ends a worker's charge, for the batch that gives back what it held. */
+/** The statement that ends a worker's charge, for the batch that releases its capacity. */
 export function closeWorkerCharge(db: Database, id: string, hostId: string, endedAtMs: number) {
   return insertOfWorkers(db, workerOn(id, hostId), endedAtMs)
 }
 
-/** The host is taken for lost: nobody knows what has become of its workers (BIL-18). */
+/** Ends the charges of the workers of a lost host, whose state is unknown (BIL-18). */
 export async function endWorkerChargesOn(db: Database, hostId: string, lastHeardMs: number): Promise<void> {
   const areThose = and(eq(allocations.hostId, hostId), eq(allocations.kind, 'worker'))
   await db.batch([insertOfWorkers(db, areThose, lastHeardMs), db.update(allocations).set({ chargedFromMs: null }).where(areThose)])
 }
 
-/** A silence of the host is over: its workers are not charged for it (BIL-18). Repeating it changes nothing. */
+/** Excludes an ended silence of the host from the charges of its workers (BIL-18). Idempotent. */
 export async function excuseWorkersOn(db: Database, hostId: string, { fromMs, toMs }: { fromMs: number; toMs: number }): Promise<void> {
   const on = and(eq(allocations.hostId, hostId), eq(allocations.kind, 'worker'))
   await db.batch([
@@ -50,7 +50,7 @@ function workerOn(id: string, hostId: string) {
   return and(eq(allocations.id, id), eq(allocations.hostId, hostId), eq(allocations.kind, 'worker'))
 }
 
-// The number of an interval is its start: those of one worker follow one another.
+// The sequence number of an interval is its start: those of one worker follow one another.
 function insertOfWorkers(db: Database, which: SQL | undefined, endedAtMs: number) {
   const from = sql`${allocations.chargedFromMs}`
   const end = sql`MAX(${from}, CAST(${Math.floor(endedAtMs)} AS INTEGER))`
@@ -64,7 +64,7 @@ function insertOfWorkers(db: Database, which: SQL | undefined, endedAtMs: number
     FROM allocations WHERE ${and(which, isNotNull(allocations.chargedFromMs))}`)
 }
 
-/** The statement that ends the charge of network volumes, for the batch that resizes or deletes them (BIL-11). */
+/** The statement that ends charges of network volumes, for the batch that resizes or deletes them (BIL-11). */
 export function closeVolumeCharges(db: Database, which: SQL | undefined, endedAtMs: number) {
   const from = sql`${networkVolumes.chargedFromMs}`
   const end = sql`MAX(${from}, CAST(${endedAtMs} AS INTEGER))`
@@ -76,7 +76,7 @@ export function closeVolumeCharges(db: Database, which: SQL | undefined, endedAt
     FROM network_volumes WHERE ${and(which, isNotNull(networkVolumes.chargedFromMs))}`)
 }
 
-/** The host is removed, and with it the disks of pods that do not run (BIL-18). Repeating it changes nothing. */
+/** Ends the charges of a removed host's disks of stopped pods (BIL-18). Idempotent. */
 export async function endDiskChargesOn(db: Database, hostId: string, endedAtMs: number): Promise<void> {
   const areThose = and(eq(pods.hostId, hostId), sql`${pods.status} <> 'TERMINATED'`, isNotNull(pods.diskChargedFromMs))
   const from = sql`${pods.diskChargedFromMs}`

@@ -13,7 +13,10 @@ export const PAGE = 1_000
 type DayRow = typeof usageDays.$inferSelect
 type Days = Pick<BillScope, 'teamId' | 'kinds' | 'resourceId' | 'buckets'>
 
-/** Adds what resources of one kind or more were charged by bucket until a moment, out of the daily sums. */
+/**
+ * Adds the charges of resources by bucket until a moment, from the daily sums of one or more kinds. Returns the refusal when a bound is
+ * exceeded.
+ */
 export async function addDaySums(
   db: Database,
   scope: Days,
@@ -21,7 +24,7 @@ export async function addDaySums(
   moment: number,
   sums: BillSums,
 ): Promise<Extract<BillRefusal, { tooMuch: unknown }> | null> {
-  // A bucket of one day has a record of each of its sums.
+  // With buckets of one day, every daily sum becomes one record of the bill.
   const isDaily = scope.buckets.every((bucket) => daysOf(bucket).length === 1)
   let left = isDaily ? bounds.records : bounds.rows
   for (const kind of scope.kinds) {
@@ -39,7 +42,7 @@ export async function addDaySums(
   return null
 }
 
-/** The same of each kind together: as many sums as days and kinds. */
+/** The daily charges per kind instead of per resource: as many sums as days and kinds. */
 export async function readDayTotals(db: Database, { teamId, kinds, buckets }: Omit<Days, 'resourceId'>, moment: number): Promise<Charge[]> {
   const [rows, later] = await db.batch([
     db
@@ -53,7 +56,7 @@ export async function readDayTotals(db: Database, { teamId, kinds, buckets }: Om
   return sumCharges(all.map((charge) => inBucketOfDay(charge, buckets)))
 }
 
-/** What some resources were charged by bucket until a moment, whatever their kinds are. */
+/** Charges of some resources by bucket until a moment, of all kinds. */
 export async function readDaySumsOf(
   db: Database,
   scope: Pick<Days, 'teamId' | 'buckets'>,
@@ -90,12 +93,12 @@ async function countDays(db: Database, scope: Days, kind: DayRow['kind'], most: 
     .where(ofKind(scope, kind))
     .limit(most)
     .as('some')
-  // As a batch, which says how many rows were read.
+  // In a batch, whose result states the number of rows read.
   const [[row]] = await db.batch([db.select({ count: sql<number>`COUNT(*)`.as('count') }).from(some)])
   return row?.count ?? 0
 }
 
-// In the order of the key; what has ended since the moment is taken out of the sums that it has come into.
+// A page in the order of the key. Intervals that ended after the moment are subtracted from the sums that contain them.
 async function readPage(db: Database, scope: Days, kind: DayRow['kind'], after: DayRow | null, moment: number) {
   const [rows, later] = await db.batch([
     db
@@ -120,7 +123,7 @@ function isBehind({ bucketStartMs, resourceId }: Charge, { dayMs, resourceId: id
   return bucketStartMs > dayMs || (bucketStartMs === dayMs && resourceId > id)
 }
 
-/** What intervals have added to daily sums, negative. */
+/** The amounts that intervals have added to daily sums, negated. */
 function partsOfDays(later: Awaited<ReturnType<typeof selectSince>>, isHere: (part: Charge) => boolean): Charge[] {
   const parts = later.flatMap((one) => cutInterval(one, daysOf({ startMs: one.startedAtMs, endMs: one.endedAtMs }), one.endedAtMs))
   return parts.filter(isHere).map((part) => ({
@@ -138,11 +141,11 @@ function toCharge({ kind, resourceId, dayMs, gpuMicros, cpuMicros, diskMicros, f
 
 function ofKind({ teamId, resourceId, buckets }: Days, kind: DayRow['kind'], after: DayRow | null = null): SQL | undefined {
   const [since, until] = within(usageDays.dayMs, { buckets })
-  // Never both: the planner would begin at the first day again.
+  // Never both conditions: the planner would start at the first day again.
   const behind = after ? sql`(${usageDays.dayMs}, ${usageDays.resourceId}) > (${after.dayMs}, ${after.resourceId})` : since
   const own = and(eq(usageDays.teamId, teamId), behind, until)
   if (resourceId === null) return and(own, eq(usageDays.kind, kind))
-  // The plus keeps the planner to the index of the resource.
+  // The plus makes the planner use the index on the resource.
   return and(own, eq(usageDays.resourceId, resourceId), eq(sql`+${usageDays.kind}`, kind))
 }
 

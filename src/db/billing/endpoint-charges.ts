@@ -4,17 +4,17 @@ import type { ChargedTime } from '../../domain/worker/timeline.ts'
 import type { Database } from '../client.ts'
 import { allocations, usage } from '../schema.ts'
 
-/** Intervals that one answer is made of; where there are more, nothing is said of what they come to. */
+/** Intervals that one reply reads at most; with more of them no total is given. */
 const MAX_INTERVALS = 5_000
 
-/** What the workers of a team's endpoint were charged within a time, and are; null where that is too much to read at once. */
+/** Closed and open charges of the workers of a team's endpoint within a period; null when there are too many to read at once. */
 export async function readEndpointCharges(
   db: Database,
   teamId: string,
   endpointId: string,
   { fromMs, toMs }: { fromMs: number; toMs: number },
 ): Promise<ChargedTime[] | null> {
-  // The plus keeps the planner to the index of the resource: a team may have any number of others.
+  // The plus makes the planner use the index on the resource: a team may have any number of other intervals.
   const isOwn = and(eq(usage.resourceId, endpointId), eq(sql`+${usage.teamId}`, teamId), eq(sql`+${usage.kind}`, 'SERVERLESS'))
   const [closed, open] = await db.batch([
     db

@@ -7,18 +7,18 @@ import type { BillBounds, BillRefusal, BillScope } from './bill-scope.ts'
 import type { BillSums } from './bill-sums.ts'
 import { INTERVAL, ROW } from './usage.ts'
 
-// Intervals by when they have ended, a piece of the index at a time, so that no statement takes long (BIL-41). Those that end while it is
-// walked have rows behind the moment, and are left out.
+// Walks intervals in the order of their ends, one piece of the index at a time, so that no statement takes long (BIL-41). Intervals that
+// end during the walk have rows after the moment and are left out.
 
 /** Intervals that one statement reads: a few milliseconds. */
 const PIECE = 1_000
-/** Entries of the index that one statement reads where it returns few of the rows. */
+/** Index entries that one statement reads where it returns few of the rows. */
 const PIECE_OF_INDEX = 5_000
 const HOUR_MS = 3_600_000
 
 type Walked = Pick<BillScope, 'teamId' | 'kinds' | 'resourceId' | 'buckets'>
 
-/** Adds what resources were charged until a moment: intervals that lie within one hour summed by D1, and the parts of those that do not. */
+/** Adds the charges of resources until a moment: D1 sums intervals within one hour, the others are cut into parts here. */
 export async function addHourSums(
   db: Database,
   scope: BillScope,
@@ -54,7 +54,7 @@ export async function addHourSums(
   return null
 }
 
-/** Intervals that touch the time of the buckets, no more than so many. */
+/** At most `limit` intervals that overlap the period of the buckets. */
 export async function readClosed(db: Database, scope: Walked, limit: number, moment: number): Promise<ChargedInterval[]> {
   const found: ChargedInterval[] = []
   for (const kind of scope.kinds) {
@@ -71,7 +71,7 @@ export async function readClosed(db: Database, scope: Walked, limit: number, mom
   return found
 }
 
-/** Those that have begun in the time of the buckets, or before, and ended after it. */
+/** Intervals that began before the end of the buckets and ended after it. */
 async function readLater(db: Database, scope: Walked, kind: UsageKind, limit: number, moment: number): Promise<ChargedInterval[]> {
   const found: ChargedInterval[] = []
   const later = { ...scope, buckets: [{ startMs: endOf(scope), endMs: Number.MAX_SAFE_INTEGER }] }
@@ -86,7 +86,9 @@ async function readLater(db: Database, scope: Walked, kind: UsageKind, limit: nu
   return found
 }
 
-/** Conditions that cut what ended between the beginning of the buckets and a moment into pieces of so many entries of the index. */
+/**
+ * Conditions that split the intervals that ended between the start of the buckets and `untilMs` into pieces of about `size` index entries.
+ */
 async function* pieces(db: Database, scope: Walked, kind: UsageKind, size: number, untilMs: number): AsyncGenerator<SQL | undefined> {
   for (let afterMs = scope.buckets[0]?.startMs ?? 0; afterMs < untilMs; ) {
     const rest = and(ofKind(scope, kind), gt(usage.endedAtMs, afterMs), lte(usage.endedAtMs, untilMs))
@@ -106,13 +108,13 @@ async function countEnded(db: Database, scope: Walked, kind: UsageKind, most: nu
     .where(ended)
     .limit(most)
     .as('some')
-  // As a batch, which says how many rows were read.
+  // In a batch, whose result states the number of rows read.
   const [[row]] = await db.batch([db.select({ count: sql<number>`COUNT(*)`.as('count') }).from(some)])
   return row?.count ?? 0
 }
 
 const hourOf = (ms: typeof usage.startedAtMs) => sql`${ms} / ${sql.raw(String(HOUR_MS))}`
-/** The hour that an interval ends in, or with. */
+/** The hour that contains the last millisecond of an interval. */
 const lastHour = sql`MAX(${usage.startedAtMs}, ${usage.endedAtMs} - 1) / ${sql.raw(String(HOUR_MS))}`
 
 function selectHours(db: Database, { perResource }: BillScope, where: SQL | undefined) {
@@ -134,7 +136,7 @@ function selectHours(db: Database, { perResource }: BillScope, where: SQL | unde
 }
 
 function ofKind({ teamId, resourceId }: Walked, kind: UsageKind): SQL | undefined {
-  // The plus keeps the planner to the index of the resource where there is one.
+  // The plus makes the planner use the index on the resource, if one is given.
   if (resourceId !== null) return and(eq(usage.resourceId, resourceId), eq(sql`+${usage.teamId}`, teamId), eq(sql`+${usage.kind}`, kind))
   return and(eq(usage.teamId, teamId), eq(usage.kind, kind))
 }

@@ -8,7 +8,7 @@ import { usageTotals } from '../schema.ts'
 import { readDayTotals } from './day-sums.ts'
 import { allOpen, readOpen, selectFewOpen } from './open-intervals.ts'
 
-/** What a team has been charged in a month until now, in millionths of a USD: what has ended, and what still lasts. */
+/** Charges of a team in a month so far, in millionths of a USD: closed and open intervals. */
 export async function readMonthSpend(db: Database, teamId: string, month: Month, nowMs: number): Promise<number> {
   const { gpuMicros, cpuMicros, diskMicros, fastMicros, kind, dayMs } = usageTotals
   const [sums, ...rows] = await db.batch([
@@ -26,7 +26,7 @@ export async function readMonthSpend(db: Database, teamId: string, month: Month,
   return open.reduce((sum, interval) => sum + microsIn(interval, month, nowMs), micros)
 }
 
-/** What of an interval that lasts is charged in a month (BIL-6). */
+/** The part of an open interval that is charged in a month (BIL-6), in millionths of a USD. */
 function microsIn(interval: ChargedInterval, { startMs }: Month, nowMs: number): number {
   const { startedAtMs } = interval
   const part = { fromMs: Math.max(startedAtMs, startMs), toMs: Math.max(startedAtMs, nowMs) }

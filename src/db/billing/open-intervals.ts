@@ -8,13 +8,13 @@ import { allocations, networkVolumes, pods } from '../schema.ts'
 import { pagesOf } from './charged-things.ts'
 import { selectMoment, selectSince } from './usage.ts'
 
-// As the partial index has it, word for word.
+// Verbatim as in the partial index.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
 
-/** Things of a kind that one batch reads: a few milliseconds. */
+/** Rows of a kind that one batch reads: a few milliseconds. */
 const FEW = 250
 
-/** Rows of what a team is being charged for. */
+/** Rows of the pods, workers and volumes that a team is being charged for. */
 export type OpenRows = readonly [
   Awaited<ReturnType<typeof selectOpenPods>>,
   Awaited<ReturnType<typeof selectOpenWorkers>>,
@@ -22,8 +22,8 @@ export type OpenRows = readonly [
 ]
 
 /**
- * The intervals of a team that have not ended, and the moment to which those that have are to be read with them: one that ends meanwhile is
- * neither missed nor found twice. Few in one batch, more a page at a time (BIL-41).
+ * The open intervals of a team, and the moment up to which closed ones must be read with them: an interval that ends meanwhile is neither
+ * missed nor counted twice. Few are read in one batch, more a page at a time (BIL-41).
  */
 export async function readOpen(db: Database, teamId: string): Promise<{ open: ChargedInterval[]; moment: number; removedUntilMs: number }> {
   const [[begun], ...rows] = await db.batch([selectMoment(db), ...selectFewOpen(db, teamId)])
@@ -40,7 +40,7 @@ export async function readOpen(db: Database, teamId: string): Promise<{ open: Ch
   return { open: withoutEnded(open, ended), moment: moments[0]?.lastRow ?? lastRow, ...removed }
 }
 
-/** Statements for one batch: all that a team is charged for, as far as it is little. */
+/** Statements for one batch that read everything a team is charged for, if it is few rows. */
 export function selectFewOpen(db: Database, teamId: string) {
   const few = FEW + 1
   return [
@@ -50,24 +50,24 @@ export function selectFewOpen(db: Database, teamId: string) {
   ] as const
 }
 
-/** The intervals that such statements have found; null where there are more. */
+/** The intervals found by the statements of `selectFewOpen`; null when there are more rows than these read. */
 export function allOpen(rows: OpenRows): ChargedInterval[] | null {
   return rows.every(({ length }) => length <= FEW) ? toOpenIntervals(rows) : null
 }
 
-/** Intervals that were read as open, less those that have ended since. */
+/** Intervals that were read as open, without those that have ended since. */
 export function withoutEnded(open: readonly ChargedInterval[], ended: readonly Pick<ChargedInterval, 'workloadId' | 'startedAtMs'>[]) {
   const keyOf = ({ workloadId, startedAtMs }: Pick<ChargedInterval, 'workloadId' | 'startedAtMs'>) => `${workloadId} ${startedAtMs}`
   const hasEnded = new Set(ended.map(keyOf))
   return open.filter((one) => !hasEnded.has(keyOf(one)))
 }
 
-/** The intervals that such rows are; what they cost an hour together is what the team spends at the moment. */
+/** The open intervals of these rows; the sum of their hourly costs is the team's present rate of spending. */
 export function toOpenIntervals([openPods, workers, volumes]: OpenRows): ChargedInterval[] {
   return [...openPods.map(ofPod), ...workers.map(ofWorker), ...volumes.map(ofVolume)].filter(({ startedAtMs }) => startedAtMs > 0)
 }
 
-/** `only`: of these alone. */
+/** `only`: a further condition on the pods. */
 export function selectOpenPods(db: Database, teamId: string, only?: SQL) {
   return db
     .select({
@@ -87,7 +87,7 @@ export function selectOpenPods(db: Database, teamId: string, only?: SQL) {
     .where(and(eq(pods.teamId, teamId), IS_LIVE, or(isNotNull(pods.chargedFromMs), isNotNull(pods.diskChargedFromMs)), only))
 }
 
-/** `only`: of these alone. */
+/** `only`: a further condition on the workers. */
 export function selectOpenWorkers(db: Database, teamId: string, only?: SQL) {
   return db
     .select()
@@ -95,7 +95,7 @@ export function selectOpenWorkers(db: Database, teamId: string, only?: SQL) {
     .where(and(eq(allocations.teamId, teamId), eq(allocations.kind, 'worker'), isNotNull(allocations.chargedFromMs), only))
 }
 
-/** `only`: of these alone. */
+/** `only`: a further condition on the volumes. */
 export function selectOpenVolumes(db: Database, teamId: string, only?: SQL) {
   return db
     .select()

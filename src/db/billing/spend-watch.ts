@@ -6,19 +6,19 @@ import { pods } from '../schema.ts'
 import { spendLimits } from '../tables/billing/spend.ts'
 import { IS_POD_TO_RUN, SAVED_NANOS } from './spend.ts'
 
-/** An account whose limits want something done. */
+/** An account whose limits require stops or warnings. */
 export interface WatchedTeam extends Warned {
   teamId: string
   stopsPods: boolean
   webhookSealed: string | null
-  /** When its limits were set: a warning of others is another. */
+  /** When its limits were set; a warning applies to these limits only. */
   updatedAt: number
 }
 
-// As the partial index has it, word for word.
+// Verbatim as in the partial index.
 const IS_WATCHED = sql`(${spendLimits.stopsPods} = 1 OR ${spendLimits.webhookSealed} IS NOT NULL)`
 
-/** Accounts that nobody has looked at lately, longest ago first. Whoever looks at once with another gets others. */
+/** Claims the accounts that were checked longest ago, if not since `notSinceMs`. Concurrent callers get different accounts. */
 export async function claimSpendChecks(
   db: Database,
   { nowMs, notSinceMs, limit }: { nowMs: number; notSinceMs: number; limit: number },
@@ -35,7 +35,7 @@ export async function claimSpendChecks(
     .returning({ teamId, stopsPods, webhookSealed, updatedAt, warnedMonth, warnedRate })
 }
 
-/** Remembers what was warned of, unless the limits have been set anew meanwhile. */
+/** Stores the warnings that were sent, unless the limits have been changed meanwhile. */
 export async function saveWarned(db: Database, { teamId, updatedAt }: WatchedTeam, warned: Warned): Promise<void> {
   await db
     .update(spendLimits)
@@ -43,7 +43,10 @@ export async function saveWarned(db: Database, { teamId, updatedAt }: WatchedTea
     .where(and(eq(spendLimits.teamId, teamId), eq(spendLimits.updatedAt, updatedAt)))
 }
 
-/** Pods that are to run, of all accounts that share a team's ceiling and want their pods stopped (SHR-2), and what stopping each would save. */
+/**
+ * Pods whose desired state is running, of all accounts that share a team's ceiling and have chosen to stop pods (SHR-2), with the saving of
+ * each stop.
+ */
 export function listPaidPods(db: Database, teamId: string): Promise<PaidPod[]> {
   const { id, hostId, createdAtMs, locked } = pods
   const wantsStops = sql`EXISTS (SELECT 1 FROM spend_limits WHERE team_id = ${pods.teamId} AND stops_pods = 1)`

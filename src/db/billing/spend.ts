@@ -7,29 +7,32 @@ import { spendLimits } from '../tables/billing/spend.ts'
 import { type RunningMonth, withinMonth } from './month-limit.ts'
 
 const NANOS_PER_MICRO = 1_000
-// As the partial index has it, word for word.
+// Verbatim as in the partial index.
 const IS_LIVE = sql`status <> 'TERMINATED'`
-/** Of a pod's row: it is to run. */
+/** Condition on a pod's row: its desired state is running. */
 export const IS_POD_TO_RUN = sql`(status IN ('PROVISIONING', 'STARTING', 'RUNNING') OR host_lost = 1)`
 
-/** What something new costs an hour, in billionths of a USD, and the limit of an account of which nothing is said. */
+/** Hourly cost of a new resource, in billionths of a USD, and the limit of an account that has none of its own. */
 export interface SpendDemand {
   nanosPerHour: number
   defaultMicrosPerHour: number
   month: RunningMonth
 }
 
-/** What is free needs no limit. */
+/** A free resource needs no limit. */
 export const NO_DEMAND: SpendDemand = { nanosPerHour: 0, defaultMicrosPerHour: 0, month: { startMs: 0, nowMs: 0 } }
 
 const RUNNING_NANOS = sql`CAST(ROUND(price_per_hour * 1000000000) AS INTEGER) + disk_nanos_per_hour`
-/** What stopping a pod saves an hour. */
+/** Hourly saving of stopping a pod, in billionths of a USD. */
 export const SAVED_NANOS = sql`${RUNNING_NANOS} - stopped_disk_nanos_per_hour`
-/** What a pod costs an hour as it is. */
+/** Hourly cost of a pod in its current state, in billionths of a USD. */
 export const POD_NANOS = sql`CASE WHEN ${IS_POD_TO_RUN} THEN ${RUNNING_NANOS}
   ELSE stopped_disk_nanos_per_hour END`
 
-/** What teams have running, or about to run, in billionths of a USD an hour: by kind, as values of SQL. `rows`: a condition on rows that have a team. */
+/**
+ * Rates of spending of teams, for running and reserved resources, in billionths of a USD per hour: by kind, as SQL values. `rows`: a
+ * condition on rows with a `team_id`.
+ */
 const RATES: Record<SpendKind, (rows: SQL) => SQL> = {
   PODS: (rows) => sql`(SELECT COALESCE(SUM(${POD_NANOS}), 0) FROM pods WHERE ${rows} AND ${IS_LIVE})`,
   SERVERLESS: (rows) => sql`(SELECT COALESCE(SUM(gpu_nanos_per_hour + cpu_nanos_per_hour + disk_nanos_per_hour), 0)
@@ -37,7 +40,7 @@ const RATES: Record<SpendKind, (rows: SQL) => SQL> = {
   NETWORK_VOLUMES: (rows) => sql`(SELECT COALESCE(SUM(nanos_per_hour), 0) FROM network_volumes WHERE ${rows})`,
 }
 
-/** What is paid by the hour. */
+/** Kinds of resources that are charged by the hour. */
 export const SPEND_KINDS = ['PODS', 'SERVERLESS', 'NETWORK_VOLUMES'] as const
 export type SpendKind = (typeof SPEND_KINDS)[number]
 
@@ -50,13 +53,14 @@ const rateOf = (rows: SQL) =>
   )
 
 /**
- * A condition for the statement that takes it, so that requests at once cannot pass a limit together (BIL-22, BIL-23): the team's own limit holds
- * for what the team has, the operator's ceiling for what all accounts of the person have (SHR-1). `given`: what it replaces.
+ * A condition for the statement that takes a resource, so that concurrent requests cannot exceed a limit together (BIL-22, BIL-23): the
+ * team's own limit applies to the team's rate, the operator's ceiling to that of all accounts of the payer (SHR-1). `given`: the rate of
+ * the resource that this one replaces.
  */
 export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour, month }: SpendDemand, given: SQL = sql`0`): SQL {
   if (nanosPerHour <= 0) return sql`TRUE`
   const isPast = (rows: SQL, limit: SQL) => sql`${rateOf(rows)} - ${given} + ${nanosPerHour} > ${limit} * ${NANOS_PER_MICRO}`
-  // Most teams have no limit of their own, and nothing is added up for it.
+  // Most teams have no limit of their own, and no sum is computed for it.
   const isPastOwn = sql`CASE WHEN micros_per_hour IS NULL THEN FALSE ELSE ${isPast(OF_TEAM, sql`micros_per_hour`)} END`
   const ceiling = sql`COALESCE((SELECT ceiling_micros_per_hour FROM spend_limits WHERE team_id = payer.id), ${defaultMicrosPerHour})`
   return sql`NOT EXISTS (SELECT 1 FROM spend_limits WHERE team_id = ${teamId} AND ${isPastOwn})
@@ -64,12 +68,12 @@ export function withinSpend(teamId: string, { nanosPerHour, defaultMicrosPerHour
     AND ${withinMonth(teamId, month)}`
 }
 
-/** A team's limits as they were set, its ceilings those of the person, and what it has running now, in billionths of a USD an hour. */
+/** A team's limits, the ceilings of its payer, and the team's present rates in billionths of a USD per hour. */
 export interface SpendState {
   settings: SpendSettings
   webhookSealed: string | null
   nanosByKind: Record<SpendKind, number>
-  /** How many accounts share its ceilings, itself included, and what they have running (SHR-1). */
+  /** Number of accounts that share the ceilings, including this one, and their rate together (SHR-1). */
   together: { accounts: number; nanosPerHour: number }
 }
 
@@ -98,12 +102,12 @@ export async function readSpend(db: Database, teamId: string): Promise<SpendStat
   return { settings, webhookSealed: rows[0]?.webhookSealed ?? null, nanosByKind, together: { accounts, nanosPerHour } }
 }
 
-/** What may be set of a team's limits. */
+/** Settable fields of a team's limits. */
 export type SpendChange = Partial<SpendSettings & { webhookSealed: string | null }>
 
 /**
- * Sets some of a team's limits; others stay. A warning of the rate may come again. False when what the team itself may set is not as `before` says
- * any more.
+ * Sets some of a team's limits and leaves the others. Sent warnings may be sent again. False when the fields that the team itself may set
+ * differ from `before`.
  */
 export async function upsertSpendLimits(
   db: Database,
@@ -122,7 +126,7 @@ export async function upsertSpendLimits(
   return written.meta.changes > 0
 }
 
-/** What a team itself sets of its limits. */
+/** The limits that a team sets itself. */
 export type OwnSpendLimits = Pick<SpendSettings, 'microsPerHour' | 'microsPerMonth' | 'stopsPods'> & { webhookSealed: string | null }
 
 function isStill({ microsPerHour, microsPerMonth, stopsPods, webhookSealed }: OwnSpendLimits): SQL {
@@ -130,7 +134,7 @@ function isStill({ microsPerHour, microsPerMonth, stopsPods, webhookSealed }: Ow
     AND ${spendLimits.stopsPods} = ${stopsPods ? 1 : 0} AND ${spendLimits.webhookSealed} IS ${webhookSealed})`
 }
 
-/** What the workers of an endpoint that hold a place on a host cost an hour together, in billionths of a USD. */
+/** Hourly cost of all workers of an endpoint that have an allocation on a host, in billionths of a USD. */
 export async function readWorkerNanos(db: Database, teamId: string, endpointId: string): Promise<number> {
   const { gpuNanosPerHour, cpuNanosPerHour, diskNanosPerHour } = allocations
   const [row] = await db

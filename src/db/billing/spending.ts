@@ -11,26 +11,26 @@ import { selectOpenPods, selectOpenVolumes, selectOpenWorkers, toOpenIntervals, 
 import { IS_POD_TO_RUN, POD_NANOS } from './spend.ts'
 import { selectMoment, selectSince } from './usage.ts'
 
-// As the partial index has it, word for word.
+// Verbatim as in the partial index.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
 
-/** All that costs a team something now, and what it was charged by bucket. */
+/** All resources that cost a team something at present, and its charges by bucket. */
 export interface SpendingRows {
   spenders: Spender[]
-  /** Of everything together, by kind and bucket, in intervals that have ended. */
+  /** Totals of closed intervals, by kind and bucket. */
   totals: Charge[]
-  /** Those that last. */
+  /** Open intervals. */
   intervals: ChargedInterval[]
-  /** What has ended later is not in it. */
+  /** Number of the last usage row included; later ones are not in the totals. */
   moment: number
 }
 
-/** Things that have lists of their own. */
+/** Resources that have lists of their own. */
 export type ListedKind = 'POD' | 'CLUSTER' | 'ENDPOINT'
 
 /**
- * Read a page of things at a time. What ends while it is read counts as ended: it is neither missed nor found twice (SPD-1). `buckets`: of whole
- * days.
+ * Reads a team's spending, one page of resources at a time. An interval that ends meanwhile counts as closed: it is neither missed nor
+ * counted twice (SPD-1). `buckets`: whole days.
  */
 export async function readSpending(db: Database, teamId: string, buckets: readonly Bucket[]): Promise<SpendingRows> {
   const [begun] = await selectMoment(db)
@@ -48,7 +48,7 @@ export async function readSpending(db: Database, teamId: string, buckets: readon
   return { spenders, totals, intervals: withoutEnded(open, ended), moment }
 }
 
-/** What some things of a team cost now: two statements in one batch, however many there are (SPD-9). */
+/** Present costs of some resources of a team: two statements in one batch, whatever their number (SPD-9). */
 export async function readSpendersOf(
   db: Database,
   teamId: string,
@@ -75,7 +75,7 @@ async function readVolumes(db: Database, teamId: string, only: SQL) {
   return { spenders: found.map(ofVolume), intervals: toOpenIntervals([[], [], open]) }
 }
 
-/** What a workload was charged since then in intervals that have ended. */
+/** Charges of a workload since a time, in closed intervals. */
 function closedMicros(id: SQL, sinceMs: SQL): SQL<number> {
   return sql<number>`COALESCE((SELECT SUM(u.gpu_micros + u.cpu_micros + u.disk_micros)
     FROM usage u WHERE u.workload_id = ${id} AND u.started_at >= ${sinceMs}), 0)`
@@ -87,11 +87,11 @@ function selectPods(db: Database, teamId: string, only?: SQL) {
       id: pods.id,
       name: pods.name,
       clusterId: pods.clusterId,
-      // Rows of a batch come as objects: two columns of one name would be one.
+      // Rows of a batch are objects: two columns of the same name would collide.
       clusterName: sql<string | null>`${clusters.name}`.as('cluster_name'),
       isToRun: sql<number>`${IS_POD_TO_RUN}`.as('is_to_run'),
       startedAtMs: pods.startedAtMs,
-      // BIL-30: what stands on a lost host costs nothing, although the limits count it.
+      // BIL-30: a pod on a lost host costs nothing, although the limits count it.
       nanosPerHour: sql<number>`CASE WHEN ${pods.hostLost} THEN 0 ELSE ${POD_NANOS} END`.as('nanos'),
       stoppedNanosPerHour: sql<number>`CASE WHEN ${pods.hostLost} THEN 0 ELSE ${pods.stoppedDiskNanosPerHour} END`.as('stopped'),
       closedMicros: closedMicros(sql`${pods.id}`, sql`${pods.startedAtMs}`).as('closed'),

@@ -6,13 +6,13 @@ import { IS_POD_TO_RUN, POD_NANOS } from './spend.ts'
 
 export type SpendStopRow = typeof spendStops.$inferSelect
 
-/** Stops of a team that are kept: the newest. */
+/** Number of the newest stops of a team that are retained. */
 const MAX_KEPT = 50
 const MAX_ROWS = 5_000
-// As the partial index has it, word for word.
+// Verbatim as in the partial index.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
 
-/** What of a team could be stopped, and what goes on costing (SPD-10): read at one moment. */
+/** A team's stoppable resources and those that keep costing (SPD-10), read at one moment. */
 export async function readStoppable(db: Database, teamId: string) {
   const { gpuNanosPerHour, cpuNanosPerHour, diskNanosPerHour } = allocations
   const [ofPods, ofWorkers, volumes] = await db.batch([
@@ -53,7 +53,7 @@ export async function readStoppable(db: Database, teamId: string) {
   return { pods: ofPods.map((pod) => ({ ...pod, isToRun: Boolean(pod.isToRun) })), workers: ofWorkers, volumes }
 }
 
-/** Records a stop before it is carried out; the oldest beyond those that are kept goes. */
+/** Records a stop before it is carried out; deletes the oldest beyond the retained number. */
 export async function insertStop(db: Database, row: SpendStopRow, note: Statement): Promise<void> {
   const kept = db
     .select({ id: spendStops.id })
@@ -65,7 +65,7 @@ export async function insertStop(db: Database, row: SpendStopRow, note: Statemen
   await db.batch([db.insert(spendStops).values(row), note, dropOldest])
 }
 
-/** What became of its things. */
+/** Stores the outcome of a stop's items. */
 export async function saveStop(
   db: Database,
   { id, teamId, items, undoneAtMs }: SpendStopRow,
@@ -78,7 +78,7 @@ export async function saveStop(
   await db.batch([save, ...together])
 }
 
-/** A team's stops, the newest first. */
+/** A team's stops, newest first. */
 export function listStops(db: Database, teamId: string): Promise<SpendStopRow[]> {
   return db
     .select()

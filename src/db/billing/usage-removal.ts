@@ -3,15 +3,15 @@ import type { Database } from '../client.ts'
 import { usage, usageRemovals } from '../schema.ts'
 import { ROW } from './usage.ts'
 
-/** What says what the present run of something has cost (SPD-2). */
+/** Condition on usage rows that the cost of a present run is computed from (SPD-2). */
 const IS_OF_THE_LIVING = sql`(
   EXISTS (SELECT 1 FROM pods p WHERE p.id = usage.workload_id AND p.status <> 'TERMINATED' AND p.started_at <= usage.started_at)
   OR EXISTS (SELECT 1 FROM allocations a WHERE a.id = usage.workload_id AND a.kind = 'worker')
   OR EXISTS (SELECT 1 FROM network_volumes v WHERE v.id = usage.workload_id))`
 
 /**
- * Removes intervals that ended before `beforeMs`, at most `limit` of all teams, and says how many; from then on bills do not ask for what was
- * before (BIL-42). Their daily sums stay.
+ * Deletes intervals that ended before `beforeMs`, at most `limit` of all teams; returns how many. Bills then refuse periods before that
+ * time (BIL-42). Daily sums are retained.
  */
 export async function deleteOldUsage(db: Database, beforeMs: number, limit: number): Promise<number> {
   const old = sql`SELECT rowid FROM usage WHERE ended_at < ${beforeMs} AND NOT ${IS_OF_THE_LIVING} ORDER BY ended_at LIMIT ${limit}`

@@ -5,12 +5,12 @@ import type { Database } from '../client.ts'
 import { usage, usageRemovals } from '../schema.ts'
 
 type UsageRow = typeof usage.$inferInsert
-/** A closed interval; what it comes to follows from its times and rates. */
+/** A closed interval; its amounts follow from its times and rates. */
 export type ClosedInterval = Rates & Omit<UsageRow, keyof Amounts | keyof Rates>
 
 /**
- * A statement that writes a closed interval, if the statement before it has changed a row: to stand directly behind the one that ends the
- * interval, or behind another that looks at it (adr/0013).
+ * A statement that writes a closed interval if the preceding statement changed a row: it must directly follow the one that ends the
+ * interval, or another that uses `changes()` (adr/0013).
  */
 export function insertClosed(db: Database, row: ClosedInterval) {
   const { startedAtMs, endedAtMs } = row
@@ -22,10 +22,13 @@ export function insertClosed(db: Database, row: ClosedInterval) {
     ${amounts.gpuMicros}, ${amounts.cpuMicros}, ${amounts.diskMicros} WHERE changes() > 0`)
 }
 
-/** The number of a row of `usage`: later ones have greater ones. */
+/** The number of a row of `usage`: later rows have higher ones. */
 export const ROW = sql<number>`usage.rowid`
 
-/** Now, as the number of the last row: what ends from here on has a greater one. And up to when intervals have been removed (BIL-42). */
+/**
+ * The present moment as the number of the last usage row, above which are all intervals that end later; and the time up to which intervals
+ * have been deleted (BIL-42).
+ */
 export function selectMoment(db: Database) {
   return db
     .select({
@@ -52,7 +55,7 @@ export const INTERVAL = {
   diskNanosPerHour: usage.diskNanosPerHour,
 }
 
-/** A team's intervals that have ended since a moment: few, as it is not long ago. By the number of their rows, whatever else is asked. */
+/** A team's intervals that have ended since a moment: few, since the moment is recent. The plus makes the planner use the row number. */
 export function selectSince(db: Database, teamId: string, moment: number) {
   return db
     .select(INTERVAL)

@@ -3,16 +3,16 @@ import { type Rates, totalNanos } from '../../domain/money.ts'
 import type { Database } from '../client.ts'
 import { allocations, usage } from '../schema.ts'
 
-/** What a worker is or was charged, from when to when. Times in milliseconds since the epoch. */
+/** A charged interval of a worker. Times in milliseconds since the epoch. */
 export interface WorkerRate {
   workerId: string
   fromMs: number
-  /** Null while it goes on. */
+  /** Null while the interval is open. */
   toMs: number | null
   nanosPerHour: number
 }
 
-/** The charged intervals of some workers of a team: those that are over and those that last. */
+/** The charged intervals of some workers of a team, closed and open. */
 export async function readWorkerRates(db: Database, teamId: string, workerIds: string[]): Promise<WorkerRate[]> {
   if (workerIds.length === 0) return []
   const [closed, open] = await db.batch([

@@ -7,9 +7,9 @@ import type { Database } from '../client.ts'
 import { type NamedRow, named } from '../resources/resource-users.ts'
 import { apiKeys, clusters, endpoints, globalVolumes, networkVolumes, pods, registries, secrets, templates } from '../schema.ts'
 
-/** What a team has, as plans about whole accounts tell it: the first by name, and how many there are. */
+/** Holdings of a team, for previews that concern whole accounts: the first by name, and the total number. */
 export interface Holdings {
-  /** Pods that are to run. */
+  /** Pods whose desired state is running. */
   running: Named<NamedRow>
   /** Pods that a suspension has stopped. */
   suspended: Named<NamedRow>
@@ -17,17 +17,17 @@ export interface Holdings {
   clusters: Named<NamedRow>
   endpoints: Named<NamedRow>
   volumes: Named<NamedRow>
-  /** Secrets, templates and registry credentials. */
+  /** Numbers of secrets, templates and registry credentials. */
   secrets: number
   templates: number
   registries: number
-  /** Keys that are good. */
+  /** Number of valid keys. */
   keys: number
 }
 
 const TOTAL = sql<number>`COUNT(*) OVER ()`
 
-/** All of it, in one look. */
+/** Reads all holdings in one batch. */
 export async function readHoldings(db: Database, teamId: string, nowMs: number): Promise<Holdings> {
   const podsThat = (condition: SQL) =>
     db
@@ -78,7 +78,7 @@ export async function readHoldings(db: Database, teamId: string, nowMs: number):
   }
 }
 
-/** Keys of a team that are good: those of one maker, or of all; the first, and how many there are. */
+/** Valid keys of a team, of one maker or of all: the first ones, and the total number. */
 export async function listGoodKeys(db: Database, teamId: string, userId: string | null, nowMs: number): Promise<Named<ApiKeyRow>> {
   const rows = await db
     .select({ row: apiKeys, total: TOTAL })
