@@ -4,13 +4,13 @@ import type { AuditRow } from './audit.ts'
 import type { Database } from './client.ts'
 import { audit } from './schema.ts'
 
-/** Which rows are wanted; a member that is absent filters nothing. Times in milliseconds, `toMs` exclusive. */
+/** Filter of audit rows; an absent field filters nothing. Times in milliseconds, `toMs` exclusive. */
 export interface AuditFilter {
   teamId?: string | undefined
   /** Only rows of this user. */
   userId?: string | undefined
   resourceId?: string | undefined
-  /** A user, or a credential. */
+  /** A user id or a credential id. */
   actor?: string | undefined
   action?: string | undefined
   fromMs?: number | undefined
@@ -21,8 +21,8 @@ export interface AuditFilter {
 const PIECE = 5_000
 
 /**
- * Rows behind the one that is named, newest first; at most `limit`. Ids sort by time. An action and an actor are in no index: rows are looked
- * through some thousand at a time, and other requests run in between (RATE-22).
+ * At most `limit` rows after the row `afterId`, newest first. Ids sort by time. No index has action and actor: rows are scanned some
+ * thousand at a time, and other requests run in between (RATE-22).
  */
 export async function listAudit(db: Database, filter: AuditFilter, afterId: string | null, limit: number): Promise<AuditRow[]> {
   const { actor, action } = filter
@@ -47,7 +47,7 @@ function selectAudit(db: Database, where: SQL | undefined, limit: number): Promi
   return db.select().from(audit).where(where).orderBy(desc(audit.id)).limit(limit).all()
 }
 
-/** What an index leads to. */
+/** The conditions that an index serves. */
 function inRange({ teamId, userId, resourceId, fromMs, toMs }: AuditFilter, afterId: string | null): SQL | undefined {
   return and(
     teamId === undefined ? undefined : eq(audit.teamId, teamId),
@@ -59,7 +59,7 @@ function inRange({ teamId, userId, resourceId, fromMs, toMs }: AuditFilter, afte
   )
 }
 
-/** Changes of one resource of certain kinds around a moment, oldest first: at most `limit` until it and `limit` since. */
+/** Changes of one resource, of some kinds, around a time, oldest first: at most `limit` until it and `limit` after it. */
 export async function findChanges(
   db: Database,
   teamId: string,
@@ -67,7 +67,7 @@ export async function findChanges(
   { kinds, atMs, limit }: { kinds: readonly string[]; atMs: number; limit: number },
 ): Promise<{ until: AuditRow[]; since: AuditRow[] }> {
   const own = and(eq(audit.teamId, teamId), eq(audit.resourceId, resourceId), inArray(audit.resourceKind, [...kinds]))
-  // Of one millisecond the order is that in which they were written.
+  // Rows of the same millisecond are ordered as they were written.
   const [until, since] = await db.batch([
     db
       .select()
@@ -85,13 +85,13 @@ export async function findChanges(
   return { until: until.reverse(), since }
 }
 
-/** Deletes rows from before `beforeMs`, at most `limit` of all accounts; says how many. */
+/** Deletes rows from before `beforeMs`, at most `limit` of all accounts; returns how many. */
 export async function deleteOldAudit(db: Database, beforeMs: number, limit: number): Promise<number> {
   const old = db.select({ id: audit.id }).from(audit).where(lt(audit.at, beforeMs)).orderBy(audit.at).limit(limit)
   return (await db.delete(audit).where(inArray(audit.id, old))).meta.changes
 }
 
-// As `newAuditId` begins.
+// In the form in which ids of `newAuditId` begin.
 function firstIdAt(ms: number): string {
   return Math.max(0, ms).toString(36).padStart(9, '0')
 }

@@ -1,8 +1,8 @@
 import type { Database, Statement } from './client.ts'
 
 /**
- * Runs statements in one batch, in the order of their names, and says how many rows each has changed; null stands for one that is left out.
- * By name, because a statement that is added in front must not shift whose result is read.
+ * Runs statements in one batch, in the order of their names, and returns the number of rows that each has changed; a null statement is left
+ * out. By name, so that adding a statement in front does not shift which result is read.
  */
 export async function runNamed<Name extends string>(
   db: Database,

@@ -4,14 +4,15 @@ import { type MasterSecrets, type Vault, vaultOf } from '../platform/seal.ts'
 export type Database = ReturnType<typeof openDatabase>
 
 /**
- * The typed D1 client. Sharding teams over several databases later means choosing one here, by the team id's prefix. It is made without a schema:
- * drizzle would go through all tables each time, which took a quarter of the Worker's processor time, and only its relational queries need it.
+ * The typed D1 client. To shard teams over several databases, choose one here by the prefix of the team id. It is created without a schema:
+ * drizzle would go through all tables each time, which took a quarter of the Worker's processor time, and only its relational queries need
+ * it.
  */
 export function openDatabase(binding: D1Database) {
   return drizzle(binding)
 }
 
-/** A database whose records hold sealed parts, with what opens them. */
+/** A database whose records contain sealed parts, with the vault that opens them. */
 export type Records = Database & { readonly vault: Vault }
 
 /** The client for records with sealed parts (PP-211). */
@@ -19,7 +20,7 @@ export function openRecords(env: MasterSecrets & { DB: D1Database }): Records {
   return Object.assign(openDatabase(env.DB), { vault: vaultOf(env) })
 }
 
-/** The same database, which says of each call how many rows it has read; its answer waits for `count`. */
+/** Wraps a database so that the number of rows read by each call is reported to `count`, which is awaited before the result is returned. */
 export function countingRows(binding: D1Database, count: (rows: number) => Promise<void>): D1Database {
   const batch = async <Row>(statements: D1PreparedStatement[]) => {
     const results = await binding.batch<Row>(statements.map((one) => originals.get(one) ?? one))
@@ -31,7 +32,7 @@ export function countingRows(binding: D1Database, count: (rows: number) => Promi
     const counted = new Proxy(statement, {
       get(target, name) {
         if (name === 'bind') return (...values: unknown[]) => wrap(target.bind(...values))
-        // Rows as arrays come without figures; what is read is at least what comes.
+        // `raw` returns no statistics; at least the returned rows were read.
         if (name === 'raw') return async () => noted(await target.raw(), (rows) => rows.length)
         if (name === 'all' || name === 'run') return async () => noted(await target[name](), ({ meta }) => meta.rows_read)
         return Reflect.get(target, name, target)

@@ -6,26 +6,26 @@ import type { Database, Statement } from './client.ts'
 import { isNullFailure } from './refusals.ts'
 import { idempotencyKeys } from './schema.ts'
 
-/** Where a first answer is sealed to. */
+/** The vault place of a sealed first answer. */
 export function placeOfAnswer({ teamId, operation, key }: KeyName): Place {
   return ['idempotency keys', teamId, operation, key, 'response']
 }
 
-/** A claim whose request has answered nothing for this long is taken to be dead: no request runs that long. */
+/** A claim without an answer for this long is abandoned: no request runs that long. */
 export const CLAIM_TTL_MS = 60_000
-/** Rows that have had their day and are removed with one claim. */
+/** Expired rows that are deleted with one claim. */
 const REMOVED_WITH_A_CLAIM = 50
 
 export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
-/** Which key of whom, and for what. */
+/** Identifies a key: account, operation and key. */
 export type KeyName = Pick<IdempotencyRow, 'teamId' | 'operation' | 'key'>
 
-/** What a new key takes of its team's budgets (PP-235). */
+/** Use of a new key of its team's budgets (PP-235). */
 export const KEY_TAKES = { keptAnswers: 1, keptAnswerBytes: MAX_ANSWER_BYTES } as const
 
 /**
- * Claims a key unless a request holds it, and returns who has it now: the caller if `claim` is its own (POD-22). Null: the key is new and the
- * team's budgets have no room for it.
+ * Claims a key unless a request holds it, and returns its row: the caller holds the key if `claim` is its own (POD-22). Null: the key is
+ * new and exceeds the team's budgets.
  */
 export async function claimKey(db: Database, want: Omit<IdempotencyRow, 'response'>): Promise<IdempotencyRow | null> {
   const { teamId, operation, key, claim, fingerprint, claimedAt: nowMs } = want
@@ -37,7 +37,7 @@ export async function claimKey(db: Database, want: Omit<IdempotencyRow, 'respons
   )
   const [, , , [row]] = await db.batch([
     deleteExpired(db, nowMs, REMOVED_WITH_A_CLAIM),
-    // What has had its day takes nothing of the budget.
+    // Expired keys of the team do not count against the budget.
     db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.teamId, teamId), isExpired(nowMs))),
     db
       .insert(idempotencyKeys)
@@ -53,8 +53,8 @@ export async function claimKey(db: Database, want: Omit<IdempotencyRow, 'respons
 }
 
 /**
- * Writes the answer under a key, behind the statement of the batch that makes the thing: if that one has made nothing, there is no answer
- * either. The batch fails as a whole when the claim has been taken over.
+ * Stores the answer under a key, directly after the statement of the batch that creates the resource: if that created nothing, no answer is
+ * stored. The batch fails as a whole when another request has taken over the claim.
  */
 export function storeResponse(db: Database, name: KeyName, claim: string, response: string): Statement {
   const mine = sql`(SELECT team_id FROM idempotency_keys WHERE ${and(named(name), eq(idempotencyKeys.claim, claim))})`
@@ -67,17 +67,17 @@ export function storeResponse(db: Database, name: KeyName, claim: string, respon
     })
 }
 
-/** Whether a batch failed because `storeResponse` no longer had the claim. */
+/** Whether a batch failed because the claim of `storeResponse` was taken over. */
 export function isClaimLost(error: unknown): boolean {
   return isNullFailure(error, 'idempotency_keys.team_id')
 }
 
-/** Gives a key back after a refusal: it may be used again. A stored answer stays. */
+/** Releases a key after a refusal, so that it can be used again. A stored answer stays. */
 export async function releaseKey(db: Database, name: KeyName, claim: string): Promise<void> {
   await db.delete(idempotencyKeys).where(and(named(name), eq(idempotencyKeys.claim, claim), isNull(idempotencyKeys.response)))
 }
 
-/** Deletes keys that have had their day, at most `limit` of all teams; says how many (PP-235). */
+/** Deletes expired keys, at most `limit` of all teams; returns how many (PP-235). */
 export async function deleteExpiredKeys(db: Database, nowMs: number, limit: number): Promise<number> {
   return (await deleteExpired(db, nowMs, limit)).meta.changes
 }

@@ -1,4 +1,4 @@
-/** Whether SQLite refused a batch with this text; D1 and drizzle wrap what it says. */
+/** Whether SQLite refused a batch with this text, which D1 and drizzle wrap. */
 export function isRefusedWith(error: unknown, text: string): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause.message.includes(text)) return true
@@ -6,7 +6,7 @@ export function isRefusedWith(error: unknown, text: string): boolean {
   return false
 }
 
-/** Whether a batch failed because a host has too little left: its CHECK refuses. */
+/** Whether a batch failed because a host lacks capacity, which violates its CHECK. */
 export function isCheckFailure(error: unknown): boolean {
   return isRefusedWith(error, 'CHECK constraint failed')
 }

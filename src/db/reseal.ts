@@ -25,32 +25,37 @@ import {
 import type { SealedContainer } from './sealed-env.ts'
 import { openPod, sealPodSpec } from './sealed-pod.ts'
 
-// Rows whose secrets lie open, or under a former TOKEN_SECRET, are sealed anew (PP-213). Across teams: for the operator alone.
+// Reseals rows whose secrets are stored in plain text or under a previous TOKEN_SECRET (PP-213). Across teams: for the operator only.
 
-/** Rows of one step. */
+/** Rows per step. */
 const STEP_ROWS = 100
-/** Parts of secrets of one step: each may have a megabyte. */
+/** Parts of secrets per step: each may have a megabyte. */
 export const STEP_PARTS = 20
-/** Tells under which secret a text was sealed. */
+/** Length of the prefix that shows under which secret a text was sealed. */
 const ENVELOPE_HEAD = 32
 
-/** What a step has come to: the ids that it looked at, in order, and what it wrote. Fewer than asked for means that it was the last. */
+/**
+ * Result of a step: the ids that it read, in order, and the number of rows written. Fewer ids than the step size mean that it was the last.
+ */
 export interface Step {
   ids: string[]
   written: number
-  /** Of rows that could not be opened or written; they are as they were. */
+  /** Rows that could not be opened or written; they are unchanged. */
   failed: { id: string; error: unknown }[]
 }
 
 export const RESEALED_TABLES = ['pods', 'endpoints', 'templates', 'clusters'] as const
 export type ResealedTable = (typeof RESEALED_TABLES)[number]
 
-/** Seals the rows of a table behind `afterId` anew. A row that changes meanwhile is left: it is sealed by whoever changes it. */
+/** Reseals the rows of a table after `afterId`. A row that changes meanwhile is skipped, because its writer seals it. */
 export function resealRows(db: Records, table: ResealedTable, afterId: string): Promise<Step> {
   return STEPS[table](db, afterId)
 }
 
-/** Ids of what has an object of its own, behind `afterId`: live endpoints, hosts that are not removed, teams with an endpoint or a webhook of their own. */
+/**
+ * Ids after `afterId` of resources with an object of their own: live endpoints, hosts that are not removed, teams with an endpoint or a
+ * webhook.
+ */
 export async function listObjects(db: Records, kind: 'endpoints' | 'hosts' | 'teams', afterId: string): Promise<string[]> {
   const rows = await OBJECTS[kind](db, afterId)
   return rows.map(({ id }) => id)
@@ -103,7 +108,7 @@ const STEPS: Readonly<Record<ResealedTable, (db: Records, afterId: string) => Pr
     const rows = await db
       .select()
       .from(endpoints)
-      // Of a deleted endpoint nothing is kept that could be sealed.
+      // A deleted endpoint has no sealed values.
       .where(and(gt(endpoints.id, afterId), isNull(endpoints.deletedAt)))
       .orderBy(asc(endpoints.id))
       .limit(STEP_ROWS)
@@ -168,7 +173,7 @@ async function write<Row extends { id: string }>(
   return { ids: rows.map(({ id }) => id), written: stale.length - failed.length, failed }
 }
 
-/** Registry logins, which the caller opens and seals; null: it cannot. */
+/** Reseals registry logins, which the caller opens and seals; null from `seal` means that it cannot. */
 export async function resealRegistries(
   db: Records,
   afterId: string,
@@ -185,7 +190,7 @@ export async function resealRegistries(
   })
 }
 
-/** Addresses of warnings, which the caller opens and seals. */
+/** Reseals webhook addresses of spend warnings, which the caller opens and seals. */
 export async function resealSpendWebhooks(db: Records, afterId: string, seal: (teamId: string, sealed: string) => string): Promise<Step> {
   const { teamId, webhookSealed } = spendLimits
   const found = await db
@@ -204,7 +209,7 @@ export async function resealSpendWebhooks(db: Records, afterId: string, seal: (t
   })
 }
 
-/** Parts of secrets. What a part says never changes, so one that is read meanwhile opens before and after. */
+/** Reseals parts of secrets. The text of a part never changes, so a concurrent reader can open it before and after. */
 export async function resealSecretParts(db: Records, afterId: string): Promise<Step> {
   const [afterSecret = '', afterVersion = '0', afterPart = '0'] = afterId.split(':')
   const { secretId, version, part, sealed } = secretParts
@@ -220,7 +225,7 @@ export async function resealSecretParts(db: Records, afterId: string): Promise<S
   return write(rows, stale, async (row) => {
     const here = and(eq(secretId, row.secretId), eq(version, row.version), eq(part, row.part))
     const kept = await db.select({ sealed }).from(secretParts).where(here).get()
-    // Rotated or deleted meanwhile.
+    // The secret was rotated or deleted meanwhile.
     if (!kept) return
     const secret = { id: row.secretId, teamId: row.teamId, version: row.version }
     const text = openPart(db, secret, { ...row, ...kept })
@@ -229,7 +234,10 @@ export async function resealSecretParts(db: Records, afterId: string): Promise<S
   })
 }
 
-/** First answers that are kept for repeats; one of a release that sealed none lies open. Found by the row's number, because keys are texts of clients. */
+/**
+ * Reseals stored first answers for repeats; those of a release without sealing are plain text. Identified by row number, because keys are
+ * texts of clients.
+ */
 export async function resealKeptAnswers(db: Records, afterId: string): Promise<Step> {
   const { teamId, operation, key, response } = idempotencyKeys
   const number = sql<number>`${idempotencyKeys}.rowid`
@@ -244,7 +252,7 @@ export async function resealKeptAnswers(db: Records, afterId: string): Promise<S
   return write(named, stale, async (row) => {
     const here = eq(number, row.number)
     const kept = await db.select({ response }).from(idempotencyKeys).where(here).get()
-    // Its day was over meanwhile.
+    // The key expired meanwhile.
     if (!kept?.response) return
     const text = kept.response.startsWith('{') ? kept.response : db.vault.open(placeOfAnswer(row), kept.response)
     if (text === null) throw new Error(`idempotency_keys ${row.id} was sealed under a TOKEN_SECRET that this plane does not have`)
@@ -255,7 +263,7 @@ export async function resealKeptAnswers(db: Records, afterId: string): Promise<S
   })
 }
 
-/** Diffs of releases that still hold values of variables (PP-212). */
+/** Hides values of variables in diffs of releases that still contain them (PP-212). */
 export async function resealReleases(
   db: Records,
   afterId: string,

@@ -1,9 +1,9 @@
 import { yieldThread } from '../platform/yield-thread.ts'
 
-/** Rows that are read and opened at once, where each holds a specification: a few milliseconds. */
+/** Rows that are read and opened at a time, where each contains a spec: a few milliseconds. */
 const OPENED_AT_ONCE = 128
 
-/** The first `limit` rows behind a position, in the order of a list, some at a time; other requests run in between (RATE-20). */
+/** The first `limit` rows after a position, in the order of a list, in pieces; other requests run in between (RATE-20). */
 export async function* rowsInPieces<Row extends { position: Position }, Position>(
   after: Position | null,
   limit: number,
@@ -21,7 +21,7 @@ export async function* rowsInPieces<Row extends { position: Position }, Position
   }
 }
 
-/** All of those together. */
+/** All pieces of `rowsInPieces` as one list. */
 export async function readInPieces<Row extends { position: Position }, Position>(
   ...list: Parameters<typeof rowsInPieces<Row, Position>>
 ): Promise<Row[]> {

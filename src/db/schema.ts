@@ -1,4 +1,4 @@
-// Entry for drizzle-kit and for the typed client: every table of D1, one file a resource.
+// Entry for drizzle-kit and for the typed client: every table of D1, one file per resource.
 import { apiKeys, identities, memberships, plans, quotas, teams, users } from './tables/accounts/accounts.ts'
 import { audit } from './tables/accounts/audit.ts'
 import { budgets } from './tables/accounts/budgets.ts'

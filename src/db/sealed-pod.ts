@@ -4,18 +4,18 @@ import { openContainer, openVariables, sealContainer, sealVariables } from './se
 import type { pods, SealedPodSpec } from './tables/workloads/pods.ts'
 
 export type KeptPodRow = typeof pods.$inferSelect
-/** A pod as stored, opened; also what the rules of `domain/pod.ts` read and write. */
+/** A stored pod with its spec opened; also the input and output of the rules of `src/domain/pod`. */
 export type PodRow = Omit<KeptPodRow, 'spec'> & { spec: PodSpec }
 
 type Whose = Pick<KeptPodRow, 'id' | 'teamId'>
 
-/** A specification as it is kept: what its user and the plane put into the environment is sealed for this row. */
+/** Seals the environment variables of a user and the plane in a spec, for this row. */
 export function sealPodSpec(vault: Vault, whose: Whose, { accessEnv, ...spec }: PodSpec): SealedPodSpec {
   const sealed = sealContainer(vault, placeOf(whose, 'env'), spec)
   return accessEnv ? { ...sealed, sealedAccessEnv: sealVariables(vault, placeOf(whose, 'accessEnv'), accessEnv) } : sealed
 }
 
-/** A row as the plane works with it. Throws when its environment cannot be opened. */
+/** Opens a stored row. Throws when its environment cannot be opened. */
 export function openPod(vault: Vault, row: KeptPodRow): PodRow {
   const { sealedAccessEnv, ...spec } = row.spec
   const opened = openContainer<PodSpec>(vault, placeOf(row, 'env'), spec)

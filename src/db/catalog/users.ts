@@ -7,7 +7,10 @@ import { networkVolumes } from '../tables/resources/volumes.ts'
 import { endpoints } from '../tables/workloads/endpoints.ts'
 import { pods } from '../tables/workloads/pods.ts'
 
-/** The first that is found to use something of this, in words; null: nothing does. Reads whole tables: for the operator's rare changes. */
+/**
+ * The first user found of any of these catalog items, as text; null: there is none. Reads whole tables, which is acceptable for the
+ * operator's rare changes.
+ */
 export async function findCatalogUser(db: Database, { gpuTypeIds, pools, cpuFlavorIds, dataCenterIds }: Lost): Promise<string | null> {
   const typeOf = sql`json_extract(${pods.spec}, '$.compute.typeId')`
   const flavorOf = sql`json_extract(${pods.spec}, '$.compute.flavorId')`
@@ -38,7 +41,7 @@ export async function findCatalogUser(db: Database, { gpuTypeIds, pools, cpuFlav
   return volume ? `network volume ${volume.id}` : null
 }
 
-/** How many pods were made with a GPU type or a CPU flavor and are not terminated; of any where no id is given. */
+/** Number of live pods with a GPU type or CPU flavor; of all live pods without an id. */
 export async function countPodsMadeWith(db: Database, id?: string): Promise<number> {
   const isOf =
     id === undefined
@@ -47,12 +50,12 @@ export async function countPodsMadeWith(db: Database, id?: string): Promise<numb
   return db.$count(pods, and(ne(pods.status, 'TERMINATED'), isOf))
 }
 
-/** How many network volumes there are. */
+/** Number of network volumes. */
 export async function countNetworkVolumes(db: Database): Promise<number> {
   return db.$count(networkVolumes)
 }
 
-/** The newest endpoints of all accounts, as far as their workers cost something, and how many older ones there are. */
+/** The newest endpoints of all accounts, reduced to the fields that determine the cost of their workers, and the number of older ones. */
 export async function listPricedEndpoints(db: Database, limit: number): Promise<{ endpoints: PricedEndpoint[]; leftOut: number }> {
   const rows = await db
     .select({ config: endpoints.config, total: sql<number>`COUNT(*) OVER ()` })

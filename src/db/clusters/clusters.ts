@@ -7,17 +7,17 @@ import type { ClusterRow } from './insert-cluster.ts'
 
 export type { ClusterRow }
 
-// As the partial indexes have it, word for word.
+// Verbatim as in the partial indexes.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
 
 const IDS_A_LOOK = 100
 
-/** A cluster with what its members make of it. */
+/** A cluster with the state that follows from its members. */
 export interface ClusterView {
   row: ClusterRow
   statuses: readonly { status: PodRow['status']; count: number }[]
   primary: PodRow | null
-  /** Of its private network; null once there is none. */
+  /** Slot of its private network; null once it has none. */
   slot: number | null
 }
 
@@ -26,7 +26,7 @@ export async function findCluster(db: Database, teamId: string, id: string): Pro
   return (await db.select().from(clusters).where(isOwn(teamId, id)).get()) ?? null
 }
 
-/** Any cluster, deleted ones too: for its object. */
+/** Any cluster, including deleted ones: for its object. */
 export async function findClusterById(db: Database, id: string): Promise<ClusterRow | null> {
   return (await db.select().from(clusters).where(eq(clusters.id, id)).get()) ?? null
 }
@@ -40,7 +40,7 @@ export async function listClusters(db: Database, teamId: string): Promise<Cluste
     .orderBy(desc(clusters.createdAtMs), desc(clusters.id))
 }
 
-/** Ids of a team's clusters behind `afterId` that are not deleted. */
+/** Ids of a team's clusters after `afterId` that are not deleted. */
 export function listClusterIds(db: Database, teamId: string, afterId: string): Promise<{ id: string }[]> {
   return db
     .select({ id: clusters.id })
@@ -50,7 +50,7 @@ export function listClusterIds(db: Database, teamId: string, afterId: string): P
     .limit(IDS_A_LOOK)
 }
 
-/** Clusters of a team with what is shown of them. */
+/** The views of clusters of a team. */
 export async function viewClusters(db: Records, teamId: string, rows: readonly ClusterRow[]): Promise<ClusterView[]> {
   const ids = rows.map(({ id }) => id)
   const isOf = sql`${pods.clusterId} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
@@ -89,7 +89,10 @@ export async function listMembers(db: Records, teamId: string, clusterId: string
   return rows.map((row) => openPod(db.vault, row))
 }
 
-/** The same of several clusters of a team, in one statement. The ids are one parameter: D1 takes a hundred at most. */
+/**
+ * The members of several clusters of a team that are not terminated, in one statement. The ids are one parameter, because D1 allows at most
+ * a hundred.
+ */
 export async function listMembersOf(db: Records, teamId: string, clusterIds: readonly string[]): Promise<PodRow[]> {
   const named = sql`${pods.clusterId} IN (SELECT value FROM json_each(${JSON.stringify(clusterIds)}))`
   const rows = await db
@@ -100,7 +103,7 @@ export async function listMembersOf(db: Records, teamId: string, clusterIds: rea
   return rows.map((row) => openPod(db.vault, row))
 }
 
-/** Renames a cluster and its members with it (CLU-5, CLU-10). False when it is gone, or was changed meanwhile. */
+/** Renames a cluster and its members (CLU-5, CLU-10). False when it is deleted, or was changed meanwhile. */
 export async function renameCluster(db: Database, before: ClusterRow, name: string, note: Statement): Promise<boolean> {
   const renamed = db
     .update(clusters)
@@ -114,7 +117,7 @@ export async function renameCluster(db: Database, before: ClusterRow, name: stri
   return (await runNamed(db, { renamed, note, members })).renamed > 0
 }
 
-/** Marks a cluster as deleted; its object terminates the members. False when it was already, or was changed meanwhile. */
+/** Marks a cluster as deleted; its object terminates the members. False when it was deleted or changed meanwhile. */
 export async function markDeleted(db: Database, before: ClusterRow, nowMs: number, note: Statement): Promise<boolean> {
   const deleted = db
     .update(clusters)
@@ -131,12 +134,12 @@ function isOwn(teamId: string, id: string) {
   return and(eq(clusters.id, id), eq(clusters.teamId, teamId), isNull(clusters.deletedAtMs))
 }
 
-/** Takes a cluster's network and its row away: nothing of it is on any host. */
+/** Deletes a cluster's network and row, once no host has anything of it. */
 export async function dropCluster(db: Database, id: string): Promise<void> {
   await db.batch([db.delete(overlays).where(eq(overlays.ownerId, id)), db.delete(clusters).where(eq(clusters.id, id))])
 }
 
-/** Hosts are told this question from now on, unless they are told a later one. */
+/** Sets the check that hosts receive with the network, unless a later one is set. */
 export async function publishCheck(db: Database, clusterId: string, number: number): Promise<void> {
   await db
     .update(overlays)
@@ -144,7 +147,7 @@ export async function publishCheck(db: Database, clusterId: string, number: numb
     .where(and(eq(overlays.ownerId, clusterId), sql`${overlays.checkNumber} < ${number}`))
 }
 
-/** Members may start, each with the container that was made ready; one that has another meanwhile waits on. */
+/** Lets members start, each with the container that was made ready; a member that has another container meanwhile keeps waiting. */
 export async function releaseMembers(db: Database, members: readonly { id: string; generation: number }[]): Promise<void> {
   const ready = JSON.stringify(members.map(({ id, generation }) => ({ id, generation })))
   const isReady = sql`EXISTS (SELECT 1 FROM json_each(${ready}) m WHERE json_extract(m.value, '$.id') = ${pods.id}

@@ -19,9 +19,9 @@ const CHUNK_CHARS = 1_000_000
 const POOL = OVERLAY_POOLS.cluster
 
 /**
- * Reserves what all members need and records the cluster with them and its private network, in one batch that fails as a whole (CLU-8). The
- * number of statements hardly grows with the members: they travel as one parameter. False when a host has no room any more or takes no new
- * work, when the budgets of the team or its spend limit have none, or when no network is free.
+ * Reserves the resources of all members and stores the cluster with them and its private network, in one batch that fails as a whole
+ * (CLU-8). The number of statements hardly grows with the members, which are passed as one parameter. False when a host lacks capacity or
+ * is cordoned, when a budget of the team or its spend limit is exceeded, or when no network is free.
  */
 export async function insertCluster(
   db: Records,
@@ -60,11 +60,11 @@ function insertRow(
   const may = sql`${isActive(teamId)} AND ${withinBudget(teamId, 'clusters', 1)} AND ${withinBudget(teamId, 'pods', members.length)}
     AND ${withinBudget(teamId, 'gpus', gpus)} AND ${withinSpend(teamId, spend)} AND ${withinBytes(teamId, members)}
     AND ${withinShares(teamId, members, each)}`
-  // A refusal has to fail the batch: the column takes no NULL.
+  // A refusal must fail the batch: the column is NOT NULL.
   return db.insert(clusters).values({ ...cluster, id: sql<string>`(SELECT CASE WHEN ${may} THEN ${id} END)` })
 }
 
-// What specifies the members on each host, beside what specifies the team's other pods there.
+// Size of the members' specs on each host plus that of the team's other pods there.
 function withinBytes(teamId: string, members: readonly PodRow[]): SQL {
   const bytesOf = (onHost: readonly PodRow[]) =>
     onHost.reduce((sum, { spec }) => sum + new TextEncoder().encode(JSON.stringify(spec)).length, 0)
@@ -74,7 +74,7 @@ function withinBytes(teamId: string, members: readonly PodRow[]): SQL {
     WHERE ${used} + json_extract(added.value, '$.bytes') > ${boundOf(teamId, 'specBytesPerHost')})`
 }
 
-// Of each host's disk, for all members that it is to take.
+// The disk share on each host, for all members that it takes.
 function withinShares(teamId: string, members: readonly PodRow[], { diskGb }: PodResources): SQL {
   const seats = [...Map.groupBy(members, ({ hostId }) => hostId)].map(([hostId, { length }]) => ({ hostId, length }))
   const [hostId, length] = [sql`json_extract(seat.value, '$.hostId')`, sql`json_extract(seat.value, '$.length')`]
@@ -82,7 +82,7 @@ function withinShares(teamId: string, members: readonly PodRow[], { diskGb }: Po
   return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(seats)}) seat WHERE NOT ${withinDiskShare(teamId, hostId, want)})`
 }
 
-// The smallest slot that no other network has; none is NULL, which the column does not take. Its first question is asked with it.
+// The smallest free slot of a network; if there is none it is NULL, which the column rejects. The network starts with check number 1.
 function insertOverlay(db: Records, { id, teamId, createdAtMs }: ClusterRow) {
   const taken = sql`(SELECT slot FROM overlays WHERE kind = 'cluster')`
   const free = sql`(SELECT MIN(candidate) FROM (SELECT 0 AS candidate UNION ALL SELECT slot + 1 FROM overlays WHERE kind = 'cluster')
@@ -93,7 +93,7 @@ function insertOverlay(db: Records, { id, teamId, createdAtMs }: ClusterRow) {
 function allocate(db: Records, { teamId, createdAtMs }: ClusterRow, seats: string, { gpu, vcpus, memoryMb, diskGb }: PodResources) {
   const id = sql`json_extract(seat.value, '$.id')`
   const hostId = sql`json_extract(seat.value, '$.hostId')`
-  // Who holds anything there is asked before the first member does.
+  // The check of the accounts on a host precedes the first member's allocation.
   return db.insert(allocations).select(sql`SELECT ${id}, ${teamId}, ${hostId}, 'pod', ${id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${createdAtMs}, NULL, 0, 0, 0
     FROM json_each(${seats}) seat
@@ -103,21 +103,21 @@ function allocate(db: Records, { teamId, createdAtMs }: ClusterRow, seats: strin
 function insertMembers(db: Records, clusterId: string, chunk: string) {
   const columns = Object.values(getTableColumns(pods)).map(({ name }) => {
     const value = sql`json_extract(member.value, ${`$.${name}`})`
-    // Without its allocation it has no id, which fails the batch.
+    // Without its allocation a member has no id, which fails the batch.
     if (name === 'id') return sql`CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${value}) THEN ${value} END`
     return name === 'cluster_ip' ? addressOf(clusterId, sql`json_extract(member.value, '$.cluster_rank')`) : value
   })
   return db.insert(pods).select(sql`SELECT ${sql.join(columns, sql`, `)} FROM json_each(${chunk}) member`)
 }
 
-/** The address of a rank in the range of a slot, as `memberAddress` says it. */
+/** The address of a rank in the range of a slot, as `memberAddress` computes it. */
 function addressOf(clusterId: string, rank: SQL): SQL {
   const size = 2 ** (32 - POOL.prefix)
   const number = sql`(SELECT ${POOL.first} + slot * ${size} + 2 + ${rank} FROM overlays WHERE id = ${clusterId})`
   return sql`(SELECT printf('%d.%d.%d.%d', n >> 24, (n >> 16) & 255, (n >> 8) & 255, n & 255) FROM (SELECT ${number} AS n))`
 }
 
-/** A row as its columns take it, by their names. */
+/** A row with the driver values of its columns, by column name. */
 function encode(row: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(getTableColumns(pods)).map(([key, column]) => {

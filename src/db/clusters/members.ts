@@ -3,7 +3,7 @@ import type { ClusterState, Member } from '../../domain/cluster/life.ts'
 import type { Database } from '../client.ts'
 import { allocations, clusters, hosts, overlays, pods } from '../schema.ts'
 
-/** What a cluster's object decides on; null: there is no such cluster. */
+/** The state that a cluster's object decides on; null: there is no such cluster. */
 export async function readClusterState(db: Database, id: string): Promise<{ cluster: ClusterState; members: Member[] } | null> {
   const [rows, networks, members, held] = await db.batch([
     db

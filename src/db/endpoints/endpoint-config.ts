@@ -5,7 +5,7 @@ import type { Database, Records } from '../client.ts'
 import { openContainer, type Sealed, sealContainer } from '../sealed-env.ts'
 import { endpoints } from '../tables/workloads/endpoints.ts'
 
-/** The stored configuration of a live endpoint, whoever owns it: for the endpoint's own object, never for a request of a tenant. */
+/** The stored configuration of a live endpoint of any owner: for the endpoint's own object, never for a tenant's request. */
 export async function findEndpointConfig(db: Records, endpointId: string): Promise<EndpointConfig | null> {
   const rows = await db
     .select({ config: endpoints.config })
@@ -14,7 +14,7 @@ export async function findEndpointConfig(db: Records, endpointId: string): Promi
   return rows[0] ? openConfig(db.vault, rows[0].config) : null
 }
 
-/** Says whether there is an endpoint that is not deleted, whoever owns it: for the endpoint's own object. */
+/** Whether a live endpoint with this id exists, of any owner: for the endpoint's own object. */
 export async function isLiveEndpoint(db: Database, endpointId: string): Promise<boolean> {
   const rows = await db
     .select({ id: endpoints.id })
@@ -23,12 +23,12 @@ export async function isLiveEndpoint(db: Database, endpointId: string): Promise<
   return rows.length > 0
 }
 
-/** A configuration as D1 keeps it: its variables sealed for this endpoint (PP-211). */
+/** Seals the variables of a configuration for this endpoint, to be stored in D1 (PP-211). */
 export function sealConfig(vault: Vault, config: EndpointConfig): Sealed<EndpointConfig> {
   return sealContainer(vault, placeOf(config), config)
 }
 
-/** A configuration as the plane works with it. Throws when its variables cannot be opened. */
+/** Opens a stored configuration. Throws when its variables cannot be opened. */
 export function openConfig(vault: Vault, kept: Sealed<EndpointConfig>): EndpointConfig {
   return openContainer<EndpointConfig>(vault, placeOf(kept), kept)
 }

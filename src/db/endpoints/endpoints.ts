@@ -9,15 +9,15 @@ import { openConfig, sealConfig } from './endpoint-config.ts'
 
 export type ReleaseRow = typeof releases.$inferSelect
 
-/** Position in a list that runs newest first. */
+/** Position in a list that is ordered newest first. */
 export interface EndpointPosition {
   createdAt: number
   id: string
 }
 
 /**
- * Stores an endpoint together with its first release (END-14), and with whatever else belongs to its create. False when its team's budgets
- * have no room for it (PP-203), or one of its network volumes is gone: then nothing of it is stored.
+ * Stores an endpoint with its first release (END-14) and further statements of its create. False when the team's budgets are exceeded
+ * (PP-203), or one of its network volumes does not exist; then nothing is stored.
  */
 export async function insertEndpoint(
   db: Records,
@@ -28,7 +28,7 @@ export async function insertEndpoint(
 ): Promise<boolean> {
   const { teamId, name, revision } = config
   const sealed = sealConfig(db.vault, config)
-  // A NULL fails the batch as a whole, so that nothing is left of what there is no room for.
+  // A NULL fails the batch as a whole, so that a refused create stores nothing.
   const hasRoom = sql`${withinBudget(teamId, 'endpoints', 1)} AND ${withinBudget(teamId, 'storedBytes', bytesOf(sealed))}
     AND ${hasVolumes(config)}`
   const id = sql<string>`(CASE WHEN ${hasRoom} THEN ${config.id} END)`
@@ -46,7 +46,7 @@ export async function findEndpoint(db: Records, teamId: string, id: string): Pro
   return row ? await openConfig(db.vault, row.config) : null
 }
 
-/** Those of a team's endpoints that are named, in one statement. The ids are one parameter: D1 takes a hundred at most. */
+/** The named endpoints of a team, in one statement. The ids are one parameter, because D1 allows at most a hundred. */
 export async function findEndpoints(db: Records, teamId: string, ids: readonly string[]): Promise<EndpointConfig[]> {
   const named = sql`${endpoints.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
   const rows = await db
@@ -56,13 +56,16 @@ export async function findEndpoints(db: Records, teamId: string, ids: readonly s
   return Promise.all(rows.map(({ config }) => openConfig(db.vault, config)))
 }
 
-/** Says whether an endpoint is a team's, without reading its configuration: for the job API. */
+/** Whether a team owns an endpoint, without reading its configuration: for the job API. */
 export async function ownsEndpoint(db: Database, teamId: string, id: string): Promise<boolean> {
   const row = await db.select({ id: endpoints.id }).from(endpoints).where(ownedBy(teamId, id)).get()
   return row !== undefined
 }
 
-/** A team's endpoints behind `after`, newest first, at most `limit`. The id breaks ties, so no walk skips or repeats one (PAG-8). */
+/**
+ * At most `limit` of a team's endpoints after `after`, newest first. The id breaks ties, so that paging neither skips nor repeats one
+ * (PAG-8).
+ */
 export async function listEndpoints(
   db: Records,
   teamId: string,
@@ -87,7 +90,7 @@ async function readPage(db: Records, teamId: string, after: EndpointPosition | n
   return rows.map(({ config, createdAt, id }) => ({ config: openConfig(db.vault, config), position: { createdAt, id } }))
 }
 
-/** Releases of an endpoint, newest first, behind the one that is named; at most `limit`. The caller has checked whose endpoint it is. */
+/** At most `limit` releases of an endpoint after `afterId`, newest first. The caller has checked the owner of the endpoint. */
 export async function listReleases(db: Database, endpointId: string, afterId: string | null, limit: number): Promise<ReleaseRow[]> {
   const versionOfAfter = db
     .select({ version: releases.version })
@@ -103,9 +106,9 @@ export async function listReleases(db: Database, endpointId: string, afterId: st
 }
 
 /**
- * Writes a configuration if the row still has `revision`; 'lost' when another request was faster, 'noRoom' when what grows has no room in
- * the team's budget, or a network volume is gone. The release row goes in only when the guarded update did: D1 commits a batch whose update matched nothing. Releases
- * beyond the team's number of them go (PP-206).
+ * Writes a configuration if the row still has `revision`; 'lost' when another request was faster, 'noRoom' when growth exceeds the team's
+ * budget or a network volume does not exist. The release row is inserted only if the guarded update changed a row, because D1 commits a
+ * batch whose update matched nothing. Releases beyond the team's bound are deleted (PP-206).
  */
 export async function updateEndpoint(
   db: Records,
@@ -147,14 +150,14 @@ async function writeUpdate(db: Database, update: Statement, config: EndpointConf
   return updated as D1Result
 }
 
-/** A volume looks for endpoints inside its own deletion, so of the two at once one is refused (END-22). */
+/** The deletion of a volume checks for endpoints in the same way, so of two concurrent requests one is refused (END-22). */
 function hasVolumes({ teamId, networkVolumes: ids }: EndpointConfig): SQL {
   const owned = and(eq(networkVolumes.teamId, teamId), sql`${networkVolumes.id} = named.value`)
   return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(ids)}) AS named
     WHERE NOT EXISTS (SELECT 1 FROM ${networkVolumes} WHERE ${owned}))`
 }
 
-/** Bytes of a configuration as it is asked for, which is what a budget is spent on. */
+/** Size of a configuration as requested, in bytes, which counts against the budget. */
 export function configBytes(config: EndpointConfig): number {
   return bytesOf(config)
 }
@@ -163,7 +166,7 @@ function bytesOf(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length
 }
 
-/** Waits for a batch; false when it failed because a budget left no room for the column. */
+/** Awaits a batch; false when it failed because a refused statement wrote NULL into the column. */
 async function unlessNull(batch: Promise<unknown>, column: string): Promise<boolean> {
   try {
     await batch
@@ -175,8 +178,8 @@ async function unlessNull(batch: Promise<unknown>, column: string): Promise<bool
 }
 
 /**
- * Marks an endpoint as deleted; false when it was not there. The row stays, so that its id is never given out again; its configuration and
- * its releases go (PP-206).
+ * Marks an endpoint as deleted; false when it did not exist. The row is retained, so that its id is never reused; its configuration and
+ * releases are deleted (PP-206).
  */
 export async function deleteEndpoint(db: Database, teamId: string, id: string, nowMs: number, note: Statement): Promise<boolean> {
   const isDeleted = sql`EXISTS (SELECT 1 FROM endpoints WHERE id = ${id} AND team_id = ${teamId} AND deleted_at IS NOT NULL)`
@@ -189,8 +192,8 @@ export async function deleteEndpoint(db: Database, teamId: string, id: string, n
 }
 
 /**
- * Takes an endpoint for its deletion, if it still has the revision of `before`: no change of it finds its revision any more. A claim whose request
- * died may be made again. False when another request was faster.
+ * Claims an endpoint for deletion if it still has the revision of `before`: later updates do not find their revision. A claim whose request
+ * crashed may be repeated. False when another request was faster.
  */
 export async function claimEndpoint(db: Database, { id, teamId, revision }: EndpointConfig): Promise<boolean> {
   const isClaimed = sql`(${endpoints.revision} = ${revision + 1} AND ${endpoints.config} ->> '$.revision' = ${revision})`
@@ -201,7 +204,7 @@ export async function claimEndpoint(db: Database, { id, teamId, revision }: Endp
   return result.meta.changes > 0
 }
 
-/** Says whether an endpoint of that id is a team's, or was until the team deleted it. */
+/** Whether a team has an endpoint with this id, or had it until the team deleted it. */
 export async function hasOrHadEndpoint(db: Database, teamId: string, id: string): Promise<boolean> {
   const row = await db
     .select({ id: endpoints.id })

@@ -3,12 +3,12 @@ import { isShared, readBudgets, withinBudget } from '../accounts/budgets.ts'
 import type { Database } from '../client.ts'
 import { endpoints } from '../tables/workloads/endpoints.ts'
 
-/** What an endpoint may store; when its team has no room for more, what the team holds and may hold. */
+/** Result of a grant of storage; when the team's budget is exceeded, its use and bound. */
 export type Grant = { ok: true } | { ok: false; used: number; bound: number }
 
 /**
- * Sets bytes of the team's budget aside for the queue of an endpoint, in place of those that it has (PP-205). Fewer than before are always
- * granted.
+ * Reserves bytes of the team's budget for the queue of an endpoint, replacing its earlier grant (PP-205). A smaller grant than before is
+ * always allowed.
  */
 export async function grantBytes(db: Database, teamId: string, endpointId: string, bytes: number): Promise<Grant> {
   const others = sql`(SELECT COALESCE(SUM(granted_bytes), 0) FROM endpoints

@@ -5,17 +5,20 @@ import type { Sealed } from '../sealed-env.ts'
 import { capacityWaiters } from '../tables/hosts/capacity-waiters.ts'
 import { endpoints } from '../tables/workloads/endpoints.ts'
 
-/** Notes that an endpoint waits for capacity; one that waits already keeps its place. */
+/** Records that an endpoint waits for capacity; one that waits already keeps its place. */
 export async function addCapacityWaiter(db: Database, endpointId: string, nowMs: number): Promise<void> {
   await db.insert(capacityWaiters).values({ endpointId, since: nowMs }).onConflictDoNothing()
 }
 
-/** Takes an endpoint out of the list. Repeating it changes nothing. */
+/** Removes an endpoint from the capacity waiters. Idempotent. */
 export async function removeCapacityWaiter(db: Database, endpointId: string): Promise<void> {
   await db.delete(capacityWaiters).where(eq(capacityWaiters.endpointId, endpointId))
 }
 
-/** The endpoints that have waited longest, with what their workers ask for, which is nothing secret. Across teams: for the plane itself, never for a tenant. */
+/**
+ * The endpoints that have waited longest, with their workers' requirements, which are not secret. Across teams: for the plane itself, never
+ * for a tenant.
+ */
 export async function listCapacityWaiters(db: Database, limit: number): Promise<Sealed<EndpointConfig>[]> {
   const rows = await db
     .select({ config: endpoints.config })
@@ -26,19 +29,19 @@ export async function listCapacityWaiters(db: Database, limit: number): Promise<
   return rows.map((row) => row.config)
 }
 
-/** Since when each waits, the longest first. Across teams: for the operator alone. */
+/** Times since which endpoints wait, longest first. Across teams: for the operator only. */
 export async function listWaitingSince(db: Database, limit: number): Promise<number[]> {
   const rows = await db.select({ since: capacityWaiters.since }).from(capacityWaiters).orderBy(asc(capacityWaiters.since)).limit(limit)
   return rows.map(({ since }) => since)
 }
 
-/** A waiter with what its workers ask for. */
+/** A capacity waiter with its workers' requirements. */
 export interface WaitingRow {
   since: number
   config: Sealed<EndpointConfig>
 }
 
-/** The same behind `after`, with since when. Across teams: for the operator, never for a tenant. */
+/** Capacity waiters after `after`, longest-waiting first. Across teams: for the operator, never for a tenant. */
 export function listWaiting(db: Database, after: { since: number; endpointId: string } | null, limit: number): Promise<WaitingRow[]> {
   const behind = after ? [sql`(${capacityWaiters.since}, ${capacityWaiters.endpointId}) > (${after.since}, ${after.endpointId})`] : []
   return db

@@ -17,12 +17,12 @@ import { pods } from '../tables/workloads/pods.ts'
 import { diskUses, selectHasOthers, selectOwnDisk } from './disk-share.ts'
 import { selectHolders, takesAccount } from './tenancy.ts'
 
-/** Of a host whose agent does not say. */
+/** Runtime class of a host whose agent reports none. */
 const DEFAULT_CLASS = 'runc'
 
-/** What a workload takes from a host. The id is the workload's own, so a repeated reservation finds the first. */
+/** Capacity that a workload reserves on a host. The id is the workload's own, so a repeated reservation finds the first. */
 export interface Reservation {
-  /** What a worker is charged for an hour. */
+  /** Hourly rates that a worker is charged. */
   rates: Rates
   id: string
   teamId: string
@@ -33,7 +33,7 @@ export interface Reservation {
   vcpus: number
   memoryMb: number
   diskGb: number
-  /** What it costs an hour. */
+  /** Hourly cost, for the spend limits. */
   spend?: SpendDemand
   /** The network volume that it mounts. */
   volumeId?: string | undefined
@@ -47,17 +47,17 @@ export interface Allocation {
   vcpus: number
 }
 
-/** Hosts that may be given work, with what is free on them; on request also those that are offline at the moment. */
+/** Hosts with the given statuses (by default online), with their free capacity. */
 export function listPlacementHosts(db: Database, statuses: readonly HostStatus[] = ['ONLINE']): Promise<PlacementHost[]> {
   return readPlacementHosts(db, inArray(hosts.status, statuses))
 }
 
-/** Hosts that are online, with what pods of this team's person hold of their disks (SHR-41). */
+/** Online hosts, with the disk use of this team's payer by pods (SHR-41). */
 export function listPodHosts(db: Database, teamId: string): Promise<PlacementHost[]> {
   return readPlacementHosts(db, eq(hosts.status, 'ONLINE'), teamId)
 }
 
-/** One of them, read by its key however many others there are; null: it is not online, or there is none. */
+/** One online host, read by its key, so the cost does not depend on the number of hosts; null: it is not online or does not exist. */
 export async function findPlacementHost(db: Database, hostId: string): Promise<PlacementHost | null> {
   const [host] = await readPlacementHosts(db, and(eq(hosts.id, hostId), eq(hosts.status, 'ONLINE')))
   return host ?? null
@@ -116,7 +116,7 @@ function overlayOf({ overlay }: Inventory): 'none' | 'local' | 'routed' {
   return overlay.address === null ? 'none' : 'routed'
 }
 
-/** Where a workload holds capacity, if anywhere. */
+/** The allocation of a workload; null when it has none. */
 export async function findAllocation(db: Database, id: string): Promise<Allocation | null> {
   const rows = await db
     .select({
@@ -133,9 +133,9 @@ export async function findAllocation(db: Database, id: string): Promise<Allocati
 }
 
 /**
- * Reserves capacity in one batch that fails as a whole: false when the host no longer has room (its CHECK refuses), is not online or is
- * cordoned, or when the team's budget of GPUs (PP-203) or its spend limit (BIL-22) has none left.
- * A second reservation under the same id is an error of the caller's: look for the allocation first.
+ * Reserves capacity in one batch that fails as a whole. False when the host lacks capacity (a CHECK fails), is not online or is cordoned,
+ * or when the team's GPU budget (PP-203) or spend limit (BIL-22) is exceeded. A second reservation under the same id is a caller's error:
+ * check for the allocation first.
  */
 export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<boolean> {
   // Columns in the order of the table.
@@ -155,7 +155,7 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
   return (await findAllocation(db, want.id)) !== null
 }
 
-/** Gives a workload's capacity back; a worker that is still charged is charged to `endedAtMs`. Repeating it changes nothing. */
+/** Releases a workload's capacity; the charge of a worker ends at `endedAtMs`. Idempotent. */
 export async function releaseCapacity(db: Database, id: string, hostId: string, endedAtMs: number): Promise<void> {
   await db.batch([
     closeWorkerCharge(db, id, hostId, endedAtMs),
@@ -164,7 +164,7 @@ export async function releaseCapacity(db: Database, id: string, hostId: string, 
   ])
 }
 
-/** Takes over what a host says it has. Existing allocations stay; a host that shrank below them has nothing free. */
+/** Stores the inventory that a host reports. Existing allocations are kept; a host that shrank below them has no free capacity. */
 export async function saveInventory(db: Database, hostId: string, inventory: Inventory, nowMs: number): Promise<void> {
   const gpus = mergeGpus(inventory)
   await db.batch([
@@ -188,7 +188,7 @@ export async function saveInventory(db: Database, hostId: string, inventory: Inv
   ])
 }
 
-/** What pods repeat of their host: the address that they are reached under, and CUDA as it is reported now. */
+/** Updates the fields that pods copy from their host: its public address and the CUDA version that it reports. */
 function tellPods(db: Database, hostId: string, publicIp: string | null) {
   const reported = sql`(SELECT g.cuda_version FROM host_gpus g WHERE g.host_id = ${pods.hostId} AND g.gpu_type_id = json_extract(${pods.spec}, '$.compute.typeId'))`
   const cudaVersion = sql`COALESCE(${reported}, ${pods.cudaVersion})`
@@ -199,7 +199,7 @@ function tellPods(db: Database, hostId: string, publicIp: string | null) {
     .where(and(eq(pods.hostId, hostId), sql`${pods.status} <> 'TERMINATED'`, isOutdated))
 }
 
-// One row a type: real and simulated GPUs of one type on one host are counted together.
+// One row per type: real and simulated GPUs of one type on one host are counted together.
 function mergeGpus(inventory: Inventory): { typeId: string; count: number; cudaVersion: string | null }[] {
   const merged = new Map<string, { typeId: string; count: number; cudaVersion: string | null }>()
   for (const gpu of inventory.gpus) {
@@ -215,17 +215,23 @@ function mergeGpus(inventory: Inventory): { typeId: string; count: number; cudaV
 
 type Bound = (left: SQL) => SQL
 
-// A host that shrank below its allocations has nothing free; only a reservation must run into the CHECK.
+// A host that shrank below its allocations has no free capacity; only a reservation must violate the CHECK.
 function notBelowZero(left: SQL): SQL {
   return sql`MAX(0, ${left})`
 }
 
-/** The statements that write what is left on a host, for the batch that changes its allocations. With `strict`, too little left fails the batch. */
+/**
+ * Statements that write a host's free capacity, for the batch that changes its allocations. With `strict`, insufficient capacity fails the
+ * batch.
+ */
 export function recomputeHost(db: Database, hostId: string, mode: 'strict' | 'lenient') {
   return recomputeFree(db, hostId, mode === 'strict' ? (left) => left : notBelowZero)
 }
 
-/** The same for several hosts, a value of SQL in parentheses; too little left on any of them fails the batch. */
+/**
+ * Statements that write the free capacity of several hosts, given as an SQL value in parentheses; insufficient capacity on any of them
+ * fails the batch.
+ */
 export function recomputeHosts(db: Database, hostIds: SQL) {
   const used = (column: SQL) => sql`(SELECT COALESCE(SUM(${column}), 0) FROM allocations WHERE host_id = hosts.id)`
   const usedGpus = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations a WHERE a.host_id = host_gpus.host_id AND a.gpu_type_id = host_gpus.gpu_type_id)`

@@ -2,7 +2,7 @@ import { and, eq, ne } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { hosts } from '../schema.ts'
 
-/** Says whether a machine that is not removed stands in a data center of that id. */
+/** Whether a data center contains a host that is not removed. */
 export async function hasHostIn(db: Database, dataCenterId: string): Promise<boolean> {
   const row = await db
     .select({ id: hosts.id })
@@ -13,7 +13,7 @@ export async function hasHostIn(db: Database, dataCenterId: string): Promise<boo
   return row !== undefined
 }
 
-/** Where a machine stands; null for one that is unknown or removed. */
+/** Data center of a host; null for a host that is unknown or removed. */
 export async function findDataCenterOf(db: Database, hostId: string): Promise<string | null> {
   const row = await db
     .select({ dataCenterId: hosts.dataCenterId })
@@ -23,7 +23,7 @@ export async function findDataCenterOf(db: Database, hostId: string): Promise<st
   return row?.dataCenterId ?? null
 }
 
-/** Ids of all data centers in which a machine stands that is not removed. */
+/** Ids of all data centers with a host that is not removed. */
 export async function listHostDataCenters(db: Database): Promise<string[]> {
   const rows = await db.selectDistinct({ id: hosts.dataCenterId }).from(hosts).where(ne(hosts.status, 'REMOVED'))
   return rows.map(({ id }) => id)

@@ -6,22 +6,22 @@ import type { Database } from '../client.ts'
 import { allocations } from '../tables/hosts/hosts.ts'
 import { SHARES_DISK, sharesDisk } from './tenancy.ts'
 
-/** Of a team `owner`: the account that pays for it, as `payerOf` says it. */
+/** The payer of a team `owner`, as `payerOf` computes it. */
 const OWNERS_PAYER = sql`CASE WHEN owner.plan IS NULL THEN COALESCE(owner.maker_team_id, owner.id) ELSE owner.id END`
 
-/** More than one person may use the machines: with one alone nothing has to be left to others. */
+/** Whether there are several payers: a single one does not have to leave anything to others. */
 const hasOthers = (teamId: string) =>
   sql`EXISTS (SELECT 1 FROM teams owner WHERE owner.deleted_at IS NULL AND ${OWNERS_PAYER} <> ${payerOf(teamId)})`
 
-/** What a pod is to hold of a machine. */
+/** Disk that a pod is to have on a host. */
 interface Wanted {
   id: string | SQL
   diskGb: number | SQL
 }
 
 /**
- * A condition for the statement that takes disk for pods, so that requests at once cannot pass a share together (SHR-41): as `diskRoom` says it.
- * What a pod of this id holds already counts as given back. It reads what the host holds, however much the plane does.
+ * A condition for the statement that takes disk for pods, so that concurrent requests cannot exceed a share together (SHR-41): the same
+ * rule as `diskRoom`. The present disk of the pod with this id counts as released. It reads the allocations of this host only.
  */
 export function withinDiskShare(teamId: string, hostId: string | SQL, { id, diskGb }: Wanted): SQL {
   const sumOf = (condition: SQL) => sql`COALESCE(SUM(CASE WHEN ${condition} THEN disk_gb END), 0)`
@@ -34,12 +34,12 @@ export function withinDiskShare(teamId: string, hostId: string | SQL, { id, disk
     WHERE total IS NOT NULL AND held + ${diskGb} > ${fair}))`
 }
 
-/** Whether a person other than the one behind a team uses the plane. A statement of a batch. */
+/** Whether a payer other than the team's uses the plane. A statement of a batch. */
 export function selectHasOthers(db: Database, teamId: string) {
   return db.select({ hasOthers: sql<number>`${hasOthers(teamId)}`.as('has_others') }).from(sql`(SELECT 1)`)
 }
 
-/** What the person behind a team holds of each host's disk: as many rows as that person holds places. A statement of a batch. */
+/** Disk use of a team's payer by host: as many rows as the payer has hosts. A statement of a batch. */
 export function selectOwnDisk(db: Database, teamId: string) {
   const { hostId, diskGb, kind } = allocations
   return db
@@ -60,7 +60,7 @@ interface Disk {
   inventory: Inventory
 }
 
-/** The use of the disks that accounts share, by host, from both; none while no other person uses the plane. */
+/** Use of shared disks by host, from the results of `selectHasOthers` and `selectOwnDisk`; empty while no other payer uses the plane. */
 export function diskUses(
   shared: readonly { hasOthers: number }[],
   own: readonly { hostId: string; podsGb: number; allGb: number }[],

@@ -11,14 +11,14 @@ export interface NewHost {
   inventory: Inventory
 }
 
-/** What is known of a join token and of the host that has joined with it. */
+/** A join token and the host that has joined with it. */
 export interface JoinTokenState {
   dataCenterId: string
   cloud: Cloud
   name: string | null
   expiresAt: number
   usedAt: number | null
-  /** Null also where the host was removed. */
+  /** Null also when the host was removed. */
   host: { id: string; publicKeyX: string; epoch: number; lastSeenAt: number | null } | null
 }
 
@@ -33,8 +33,8 @@ export async function findJoinTokenState(db: Database, tokenHash: string): Promi
 }
 
 /**
- * Uses up a join token and records the machine that joins with it, both or neither (DUR-4). False when the token is used or expired: of two
- * callers at once, one gets it. The machine is offline until its agent has linked.
+ * Uses up a join token and stores the host that joins with it, both or neither (DUR-4). False when the token is used or expired: of two
+ * concurrent callers, one gets it. The host is offline until its agent has linked.
  */
 export async function joinHost(
   db: Database,
@@ -83,7 +83,7 @@ function insertIfChanged(db: Database, row: typeof hosts.$inferSelect): Statemen
   return db.insert(hosts).select(sql`SELECT ${sql.join(columns, sql`, `)} WHERE changes() > 0`)
 }
 
-/** The key with which an enrolled host proves itself; null for an unknown or removed one. */
+/** The public key of an enrolled host; null for an unknown or removed one. */
 export async function findHostKey(db: Database, hostId: string): Promise<{ publicKeyX: string; epoch: number } | null> {
   const rows = await db
     .select({ publicKeyX: hosts.publicKeyX, epoch: hosts.epoch })
@@ -100,7 +100,7 @@ export async function setHostStatus(db: Database, hostId: string, status: HostSt
     .where(and(eq(hosts.id, hostId), ne(hosts.status, 'REMOVED')))
 }
 
-/** Notes that a host which is offline counts as lost. */
+/** Marks an offline host as lost. */
 export async function setHostLost(db: Database, hostId: string, nowMs: number, note: Statement): Promise<void> {
   const lose = db
     .update(hosts)

@@ -11,7 +11,10 @@ const MAX_ROWS = 200
 /** A worker of a team, and its endpoint. */
 export type HeldByWorker = Holder & { endpointId: string }
 
-/** Pods of a team that hold compute and may be stopped, those that cost least first; and its workers (WHY-14, WHY-15). At one moment. */
+/**
+ * Pods of a team that hold compute and may be stopped, those with the smallest saving first, and its workers (WHY-14, WHY-15). Read at one
+ * moment.
+ */
 export async function listHolders(db: Database, teamId: string): Promise<{ pods: Holder[]; workers: HeldByWorker[] }> {
   const held = {
     id: allocations.id,
@@ -67,7 +70,7 @@ function holderOf({ id, name, hostId, gpuTypeId, gpuCount, vcpus, memoryMb, disk
   return { kind, id, name, hostId, gpu, vcpus, memoryMb, diskGb, savesNanosPerHour: saves, leavesInMs: null }
 }
 
-/** The endpoint of a team's worker that has a place on a host, by the worker's id; undefined for any other id. */
+/** The endpoint of a team's worker with an allocation, by the worker's id; undefined for any other id. */
 export async function findWorkerEndpoint(db: Database, teamId: string, workerId: string): Promise<string | undefined> {
   const isIt = and(eq(allocations.id, workerId), eq(allocations.teamId, teamId), eq(allocations.kind, 'worker'))
   return (await db.select({ endpointId: allocations.ownerId }).from(allocations).where(isIt).get())?.endpointId

@@ -3,7 +3,7 @@ import type { GpuProblem } from '../../host-protocol/messages.ts'
 import type { Database, Statement } from '../client.ts'
 import { allocations, hosts } from '../schema.ts'
 
-/** Keeps new work off a host, for the operator's reason. A host that is cordoned already keeps its time. False when it is absent. */
+/** Cordons a host for the operator's reason. A host that is cordoned already keeps its time. False when it is absent. */
 export async function cordonByOperator(
   db: Database,
   hostId: string,
@@ -19,13 +19,13 @@ export async function cordonByOperator(
   return changed((await db.batch([cordon, note]))[0])
 }
 
-/** Lets new work in again. False when the host is absent. */
+/** Uncordons a host. False when it is absent. */
 export async function liftCordon(db: Database, hostId: string, note: Statement): Promise<boolean> {
   const lift = db.update(hosts).set({ cordonedAt: null, cordonReason: null, cordonBy: null, draining: false }).where(present(hostId))
   return changed((await db.batch([lift, note]))[0])
 }
 
-/** Whether what runs on a host is to leave it, and why. Null for an unknown or removed host. */
+/** Whether workloads must leave a host, and why. Null for an unknown or removed host. */
 export async function findDeparture(db: Database, hostId: string): Promise<'lost' | 'draining' | 'none' | null> {
   const [row] = await db.select({ lostAt: hosts.lostAt, draining: hosts.draining }).from(hosts).where(present(hostId))
   if (!row) return null
@@ -33,13 +33,13 @@ export async function findDeparture(db: Database, hostId: string): Promise<'lost
   return row.draining ? 'draining' : 'none'
 }
 
-/** What is known to be wrong with a host's GPUs; null for an unknown or removed host. */
+/** Known problems of a host's GPUs; null for an unknown or removed host. */
 export async function findGpuProblems(db: Database, hostId: string): Promise<GpuProblem[] | null> {
   const [row] = await db.select({ gpuProblems: hosts.gpuProblems }).from(hosts).where(present(hostId))
   return row?.gpuProblems ?? null
 }
 
-/** Stores what is wrong with the GPUs now, and with a reason cordons the host, unless it is cordoned already. */
+/** Stores the current GPU problems, and with a reason cordons the host, unless it is cordoned already. */
 export async function saveGpuProblems(
   db: Database,
   hostId: string,
@@ -56,7 +56,7 @@ export async function saveGpuProblems(
   await (reason === null ? save : db.batch([save, cordon, note]))
 }
 
-/** The workers that hold capacity of a host, by the endpoint that they belong to. */
+/** The workers with capacity on a host, by endpoint. */
 export async function listWorkersOn(db: Database, hostId: string): Promise<Map<string, string[]>> {
   const rows = await db
     .select({ id: allocations.id, ownerId: allocations.ownerId })

@@ -6,7 +6,7 @@ import { allocations, hostGpus, hosts } from '../schema.ts'
 export type HostRow = typeof hosts.$inferSelect
 export type HostGpuRow = typeof hostGpus.$inferSelect
 
-/** A machine with its GPUs, and how many workloads hold capacity of it. */
+/** A host with its GPUs and the number of workloads with capacity on it. */
 export interface HostRecord {
   host: HostRow
   gpus: HostGpuRow[]
@@ -39,7 +39,7 @@ export async function findHost(db: Database, id: string): Promise<HostRecord | u
   return host && { host, gpus, workloads: sumUp(counts) }
 }
 
-/** Whether a host that is not removed is there for its own pods, and whether it takes work at all. */
+/** Status and cordon of a host that is not removed, or undefined. */
 export function findHostState(db: Database, id: string): Promise<Pick<HostRow, 'status' | 'cordonedAt'> | undefined> {
   return db
     .select({ status: hosts.status, cordonedAt: hosts.cordonedAt })
@@ -48,7 +48,10 @@ export function findHostState(db: Database, id: string): Promise<Pick<HostRow, '
     .get()
 }
 
-/** Marks a host as removed if nothing is placed on it; false when it is absent or in use. Checked inside the UPDATE, so placement cannot slip in. No deleted volume waits for it any more (EDG-3). */
+/**
+ * Marks a host as removed if it is offline or has no workloads; false when it is absent or in use. Checked inside the UPDATE, so that no
+ * placement can come in between. Deleted volumes stop waiting for the host (EDG-3).
+ */
 export async function removeIdleHost(db: Database, id: string, note: Statement, nowMs: number): Promise<boolean> {
   const placed = db.select({ id: allocations.id }).from(allocations).where(eq(allocations.hostId, hosts.id))
   const remove = db

@@ -4,12 +4,12 @@ import { joinTokens } from '../schema.ts'
 
 export type JoinTokenRow = typeof joinTokens.$inferSelect
 
-/** Most tokens that one list shows, newest first. */
+/** Largest number of tokens in a list, newest first. */
 const MAX_LISTED = 1_000
-/** How long a token is listed after its end, so that the operator sees what became of it. */
+/** How long a token is listed after its expiry, so that the operator sees its outcome. */
 const KEPT_AFTER_EXPIRY_MS = 30 * 24 * 60 * 60_000
 
-/** Stores a single-use token's hash, and forgets tokens that ended long ago. */
+/** Stores a single-use token's hash, and deletes tokens that expired long ago. */
 export async function insertJoinToken(db: Database, row: JoinTokenRow, note: Statement): Promise<void> {
   await db.batch([
     db.delete(joinTokens).where(lt(joinTokens.expiresAt, row.createdAt - KEPT_AFTER_EXPIRY_MS)),
@@ -18,7 +18,7 @@ export async function insertJoinToken(db: Database, row: JoinTokenRow, note: Sta
   ])
 }
 
-/** Tokens, used and expired ones too, newest first. */
+/** Tokens, including used and expired ones, newest first. */
 export async function listJoinTokens(db: Database): Promise<(JoinTokenRow & { id: string })[]> {
   const rows = await db
     .select()
@@ -34,7 +34,7 @@ export function findJoinToken(db: Database, id: string): Promise<JoinTokenRow | 
   return db.select().from(joinTokens).where(eq(joinTokens.id, id)).get()
 }
 
-/** Deletes a token that nobody has used. 'used' when a machine has joined with it, of two at once too; 'unknown' when there is none. */
+/** Deletes an unused token. 'used' when a host has joined with it, even concurrently; 'unknown' when there is none. */
 export async function deleteUnusedJoinToken(db: Database, id: string, note: Statement): Promise<'deleted' | 'used' | 'unknown'> {
   const [result] = await db.batch([db.delete(joinTokens).where(and(eq(joinTokens.id, id), isNull(joinTokens.usedAt))), note])
   if (result.meta.changes > 0) return 'deleted'

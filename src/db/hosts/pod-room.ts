@@ -5,17 +5,17 @@ import { allocations, hostGpus, hosts } from '../schema.ts'
 import type { PodRow } from '../sealed-pod.ts'
 import { diskUses, selectHasOthers, selectOwnDisk } from './disk-share.ts'
 
-/** What a pod could have of its host: what nobody holds, and what it holds itself. */
+/** Capacity that a pod could have on its host: the free capacity plus its own. */
 export interface PodRoom {
   gpus: number
   vcpus: number
   memoryMb: number
   diskGb: number
-  /** Of its disk what the account may hold beside others (SHR-41). */
+  /** Disk that the account may use on this host besides other accounts (SHR-41), in GB. */
   diskShareGb: number
 }
 
-/** Null for a pod that holds nothing, and on a host that is removed. */
+/** Null for a pod without an allocation, and on a removed host. */
 export async function readPodRoom(
   db: Database,
   { id, teamId, hostId }: Pick<PodRow, 'id' | 'teamId' | 'hostId'>,

@@ -11,12 +11,12 @@ export async function listHostsOfTeam(db: Database, teamId: string): Promise<Set
   return new Set(rows.map(({ hostId }) => hostId))
 }
 
-/** All that some hosts hold, whoever's it is: for the plane itself, never for a tenant. */
+/** All allocations on some hosts, of any account: for the plane itself, never for a tenant. */
 export async function listRoomAllocations(db: Database, hostIds: readonly string[]): Promise<RoomAllocation[]> {
   const rows = await db
     .select()
     .from(allocations)
-    // One parameter, however many hosts.
+    // One parameter, whatever the number of hosts.
     .where(sql`${allocations.hostId} IN (SELECT value FROM json_each(${JSON.stringify(hostIds)}))`)
   return rows.map(({ id, hostId, teamId, kind, ownerId, gpuTypeId, gpuCount, vcpu, memoryMb, diskGb }) => ({
     ...{ id, hostId, teamId, kind, ownerId, memoryMb, diskGb },
@@ -25,7 +25,7 @@ export async function listRoomAllocations(db: Database, hostIds: readonly string
   }))
 }
 
-/** Names of endpoints of an account. */
+/** Names of an account's endpoints, by id. */
 export async function listEndpointNames(db: Database, teamId: string, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await db
     .select({ id: endpoints.id, name: endpoints.name })

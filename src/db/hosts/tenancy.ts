@@ -4,26 +4,29 @@ import type { Database } from '../client.ts'
 import { allocations, hosts } from '../tables/hosts/hosts.ts'
 
 /**
- * For a query of the table `hosts`: the host takes several accounts (HOST-85). It runs no containers, keeps them apart, or its operator says
- * that the accounts trust one another. An agent that says nothing of it keeps nobody apart.
+ * For a query of the table `hosts`: whether the host takes several accounts at a time (HOST-85). It does if it runs no containers, isolates
+ * accounts from each other, or its operator declares that the accounts trust one another. An agent that reports no isolation has none.
  */
 const TAKES_SEVERAL = sql`(json_extract(hosts.inventory, '$.runtimes') NOT LIKE '%docker%'
   OR json_extract(hosts.inventory, '$.isolation.network') = 1 OR json_extract(hosts.inventory, '$.isolation.trustedTenants') = 1)`
 
-/** For a query of the table `hosts`: accounts that do not trust one another share its disk (SHR-41). One at a time, or friends, leave nothing to others. */
+/**
+ * For a query of the table `hosts`: whether accounts that do not trust one another share its disk (SHR-41). With one account at a time, or
+ * with trusted tenants, no share has to be left to others.
+ */
 export const SHARES_DISK = sql`(${TAKES_SEVERAL} AND COALESCE(json_extract(hosts.inventory, '$.isolation.trustedTenants'), 0) = 0)`
 
-/** The same of an inventory. */
+/** Whether accounts that do not trust one another share the disk of a host with this inventory (SHR-41). */
 export function sharesDisk({ runtimes, isolation }: Inventory): boolean {
   return isolation?.trustedTenants !== true && (!runtimes.includes('docker') || isolation?.network === true)
 }
 
-/** For a query of the table `hosts`: the host may be given work of this account. */
+/** For a query of the table `hosts`: whether the host may take workloads of this account. */
 export function takesAccount(hostId: string | SQL, teamId: string): SQL {
   return sql`(${TAKES_SEVERAL} OR NOT EXISTS (SELECT 1 FROM allocations held WHERE held.host_id = ${hostId} AND held.team_id <> ${teamId}))`
 }
 
-/** For each of some hosts that takes one account at a time, those that hold anything there. A statement of a batch. */
+/** For each of some hosts that take one account at a time, the accounts with an allocation there. A statement of a batch. */
 export function selectHolders(db: Database, which: SQL | undefined) {
   return db
     .selectDistinct({ hostId: hosts.id, teamId: allocations.teamId })

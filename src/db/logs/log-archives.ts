@@ -4,14 +4,14 @@ import { isShared, withinBudget } from '../accounts/budgets.ts'
 import type { Database } from '../client.ts'
 import { logArchives } from '../tables/workloads/log-archives.ts'
 
-/** One log: of a pod its id, of a worker that of its workload; and whose it is, the pod or the endpoint. */
+/** One log: the id of its pod, or of its worker's workload; and its owner, the pod or the endpoint. */
 export interface ArchivedLog {
   kind: LogKind
   id: string
   ownerId: string
 }
 
-/** Notes that a log is to have so many bytes in the bucket; false when its account has no room for them, and then nothing is noted. */
+/** Records the size of a log in the bucket; false when it exceeds the account's budget, and then nothing is recorded. */
 export async function takeLogBytes(db: Database, log: ArchivedLog, bytes: number, nowMs: number): Promise<boolean> {
   const before = sql`(SELECT bytes FROM log_archives WHERE kind = ${log.kind} AND id = ${log.id})`
   const hasRoom = withinBudget(sql`owner.team_id`, 'logBytes', sql`${bytes} - COALESCE(${before}, 0)`)
@@ -21,14 +21,14 @@ export async function takeLogBytes(db: Database, log: ArchivedLog, bytes: number
   return rows.length > 0
 }
 
-/** Of all logs of the account the one that was written to longest ago; null when it has none in the bucket. */
+/** The account's log that was written to longest ago; null when none is in the bucket. */
 export async function findOldestLog(db: Database, log: ArchivedLog): Promise<Pick<ArchivedLog, 'kind' | 'id'> | null> {
   const [row] = await db.values<[LogKind, string]>(sql`SELECT kind, id FROM log_archives
     WHERE ${isShared(sql`(SELECT team_id FROM ${ownerOf(log)})`)} ORDER BY written_at, id LIMIT 1`)
   return row ? { kind: row[0], id: row[1] } : null
 }
 
-/** The bucket has nothing of a log any more. */
+/** Deletes the record of a log that the bucket does not have any more. */
 export async function forgetLogBytes(db: Database, { kind, id }: Pick<ArchivedLog, 'kind' | 'id'>): Promise<void> {
   await db.delete(logArchives).where(and(eq(logArchives.kind, kind), eq(logArchives.id, id)))
 }

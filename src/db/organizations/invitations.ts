@@ -28,7 +28,10 @@ export function findInvitation(db: Database, teamId: string, id: string, nowMs: 
     .get()
 }
 
-/** The open invitation of a token for the address of a user (TEAM-8) to an organization that is not suspended, with its name; or undefined. */
+/**
+ * The open invitation with this token for the address of a user (TEAM-8), to an organization that is not suspended, with the organization's
+ * name; or undefined.
+ */
 export async function findInvitationOf(
   db: Database,
   userId: string,
@@ -43,7 +46,7 @@ export async function findInvitationOf(
     .get()
 }
 
-/** What is known of an address, and how full the organization is. */
+/** Membership and invitation of an address, and the number of open invitations and members of the organization. */
 export async function lookAround(
   db: Database,
   teamId: string,
@@ -55,14 +58,14 @@ export async function lookAround(
   return { isMember: row[0] === 1, isInvited: row[1] === 1, open: Number(row[2]), members: Number(row[3]) }
 }
 
-/** Takes away what was derived from that: the audit log has it. */
+/** Deletes invitations derived from these parents; the audit log retains them. */
 export async function deleteInvitationsOf(db: Database, teamId: string, parents: readonly string[]): Promise<void> {
   await db.delete(invitations).where(and(eq(invitations.teamId, teamId), inArray(invitations.parent, [...parents])))
 }
 
 /**
- * Stores an invitation; false when something that was decided on has changed. Those that have ended go: the audit log has them. `together` is
- * for statements that look at whether it was stored.
+ * Stores an invitation; false when a condition of the decision has changed. Ended invitations are deleted; the audit log retains them.
+ * `together`: statements that depend on whether the invitation was stored.
  */
 export async function insertInvitation(db: Database, row: InvitationRow, actor: Actor, together: readonly Statement[]): Promise<boolean> {
   const { id, teamId, email, role, tokenHash, invitedBy, createdAt: nowMs, expiresAt, parent } = row
@@ -77,7 +80,7 @@ export async function insertInvitation(db: Database, row: InvitationRow, actor: 
   return result.meta.changes > 0
 }
 
-/** Takes an open invitation back while the one who does is what he was; false: it is open no more, or he is not. */
+/** Revokes an open invitation if the actor still has the role; false: the invitation is not open, or the actor's role has changed. */
 export async function revokeInvitation(
   db: Database,
   { teamId, id }: InvitationRow,
@@ -89,15 +92,15 @@ export async function revokeInvitation(
   return result.meta.changes > 0
 }
 
-/** Ends an open invitation of a user without making him a member; false: it is open no more. */
+/** Declines an open invitation of a user; false: it is not open. */
 export async function declineInvitation(db: Database, id: string, userId: string, nowMs: number, note: Statement): Promise<boolean> {
   const [result] = await db.batch([end(db, id, 'DECLINED', nowMs, isFor(userId)), note])
   return result.meta.changes > 0
 }
 
 /**
- * Makes a user the member that an invitation says, once (TEAM-8); false: it is open no more, or there is no room. `note` stands right behind
- * the statement that ends the invitation.
+ * Accepts an invitation of a user, once (TEAM-8); false: it is not open, or a bound is reached. `note` directly follows the statement that
+ * ends the invitation.
  */
 export async function acceptInvitation(
   db: Database,
@@ -128,7 +131,7 @@ function end(db: Database, id: string, outcome: NonNullable<InvitationRow['outco
     .where(and(eq(invitations.id, id), isOpen(nowMs), condition))
 }
 
-/** An invitation has not ended, and who made it may still give that role (TEAM-9), as the same member and unsuspended (DER-27). */
+/** Whether an invitation has not ended and its maker may still grant its role (TEAM-9), as the same member and not suspended (DER-27). */
 function isOpen(nowMs: number): SQL {
   return sql`(${invitations.outcome} IS NULL AND ${invitations.expiresAt} > ${nowMs} AND EXISTS (SELECT 1 FROM memberships maker
     WHERE maker.team_id = ${invitations.teamId} AND maker.user_id = ${invitations.invitedBy} AND maker.created_at <= ${invitations.createdAt}

@@ -5,7 +5,7 @@ import { isUserActive } from '../accounts/suspension.ts'
 import type { Database, Statement } from '../client.ts'
 import { apiKeys, memberships, users } from '../schema.ts'
 
-/** A member as somebody decided on him: what is written says that he still is. */
+/** A member with the role on which a decision was based; the write requires that it is still so. */
 export interface Actor {
   userId: string
   role: Role
@@ -17,7 +17,7 @@ export interface MemberRow extends Actor {
 }
 
 export interface KnownMember extends MemberRow {
-  /** The operator has not suspended the user. */
+  /** Whether the user is not suspended by the operator. */
   isActive: boolean
 }
 
@@ -32,7 +32,7 @@ export function listMembers(db: Database, teamId: string): Promise<MemberRow[]> 
     .all()
 }
 
-/** The members among some users of a team, and which owners it has that are not suspended, in one look. */
+/** The members among some users of a team, and its owners that are not suspended, in one query. */
 export async function findMembers(
   db: Database,
   teamId: string,
@@ -55,14 +55,14 @@ export async function findMembers(
   return { members: new Map(known.map((row) => [row.userId, row])), activeOwners: new Set(owners.map(({ userId }) => userId)) }
 }
 
-/** A condition of a statement: that member still has the role in which it was decided. */
+/** A condition of a statement: the member still has the role on which the decision was based. */
 export function isStill(teamId: string, { userId, role }: Actor): SQL {
   return sql`EXISTS (SELECT 1 FROM memberships WHERE team_id = ${teamId} AND user_id = ${userId} AND role = ${role})`
 }
 
 /**
- * Gives a member another role while both are what they were; false: they are not. `condition` is what else the role takes. `note` stands right
- * behind the statement that changes.
+ * Changes a member's role if the member and the actor still have their roles; false: one has not. `condition`: a further condition of the
+ * role. `note` directly follows the statement that makes the change.
  */
 export async function changeRole(
   db: Database,
@@ -81,7 +81,7 @@ export async function changeRole(
   return result.meta.changes > 0
 }
 
-/** Makes a member an owner, and the owner who does so an administrator (TEAM-12); false: they are not what they were. */
+/** Makes a member an owner, and the owner who does so an administrator (TEAM-12); false: their roles have changed. */
 export async function handOver(
   db: Database,
   teamId: string,
@@ -104,8 +104,8 @@ export async function handOver(
 }
 
 /**
- * Removes a member, whose keys here are revoked, or given to the heir (TEAM-10, TEAM-11); false: somebody is not what he was. The notes stand
- * right behind the statements that they are about: the member, and his keys.
+ * Removes a member, and revokes the member's keys in this team or transfers them to the heir (TEAM-10, TEAM-11); false: a role has changed.
+ * The notes directly follow the statements that they describe: of the member and of the keys.
  */
 export async function removeMember(
   db: Database,
@@ -129,7 +129,7 @@ export async function removeMember(
   return result.meta.changes > 0
 }
 
-/** What becomes of a key that goes to another member: under another role it is restricted to what it granted (TEAM-11). */
+/** New values of a key that is transferred to another member: under another role it is restricted to what it granted (TEAM-11). */
 function rightsUnder(member: Actor, heir: Actor) {
   if (member.role === heir.role) return { userId: heir.userId }
   const granted = (permission: 'ALL' | 'READ_ONLY') => JSON.stringify(scopesOfHandedKey(member.role, permission, []))
@@ -144,7 +144,7 @@ function isMember(teamId: string, { userId, role }: Actor) {
   return and(eq(memberships.teamId, teamId), eq(memberships.userId, userId), eq(memberships.role, role))
 }
 
-/** DER-22: one who is suspended cannot run the organization. */
+/** DER-22: a suspended owner cannot run the organization. */
 function hasOtherOwner(teamId: string, userId: string): SQL {
   return sql`EXISTS (SELECT 1 FROM memberships other WHERE other.team_id = ${teamId} AND other.user_id <> ${userId} AND other.role = 'OWNER'
     AND ${isUserActive(sql`other.user_id`)})`

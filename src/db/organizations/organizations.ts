@@ -20,13 +20,15 @@ import {
 } from '../schema.ts'
 import { type Actor, isStill } from './members.ts'
 
-/** Whose organizations are looked for: `boundTo` is the account of a key, which sees itself alone unless it is the user's own (TEAM-4). */
+/**
+ * The user whose organizations are read; `boundTo` is the account of a key, which sees only itself unless it is the user's own (TEAM-4).
+ */
 export interface Seer {
   userId: string
   boundTo: string | null
 }
 
-/** An organization, and what the seer is in it. */
+/** An organization, and the user's role in it. */
 export interface OrganizationRow {
   id: string
   name: string
@@ -44,32 +46,32 @@ export function findOrganization(db: Database, seer: Seer, id: string): Promise<
   return selectSeen(db, seer, eq(teams.id, id)).get()
 }
 
-/** Whether there is an organization of that id, whoever asks. */
+/** Whether an organization with this id exists, for any caller. */
 export async function isLiveOrganization(db: Database, id: string): Promise<boolean> {
   const live = and(eq(teams.id, id), eq(teams.kind, 'ORGANIZATION'), isNull(teams.deletedAt))
   return (await db.select({ id: teams.id }).from(teams).where(live).get()) !== undefined
 }
 
-/** Whether a team is the user's own account. */
+/** Whether a team is the user's personal account. */
 export async function isOwnAccount(db: Database, userId: string, teamId: string): Promise<boolean> {
   const own = and(eq(users.id, userId), eq(users.personalTeamId, teamId))
   return (await db.select({ id: users.id }).from(users).where(own).get()) !== undefined
 }
 
-/** How many organizations a user owns, and may own. */
+/** Number of organizations that a user owns, and the bound. */
 export async function countOwned(db: Database, userId: string): Promise<{ owned: number; bound: number }> {
   const [row] = await db.values<[number, number]>(sql`SELECT ${owned(userId)}, ${boundOf(ownTeamOf(userId), 'organizations')}`)
   return { owned: Number(row?.[0]), bound: Number(row?.[1]) }
 }
 
-/** A condition of the statement that makes a user an owner: requests at once cannot pass the bound together (TEAM-3). */
+/** A condition of the statement that makes a user an owner: concurrent requests cannot exceed the bound together (TEAM-3). */
 export function mayOwnOneMore(userId: string): SQL {
   return sql`${owned(userId)} < ${boundOf(ownTeamOf(userId), 'organizations')}`
 }
 
 /**
- * Stores an organization with its first owner; false when he owns as many as he may. What the operator wants the user's containers to run in
- * holds for it too, and it shares the budgets of the user's own account (PLN-7). `together` is for statements that look at whether it was stored.
+ * Stores an organization with its first owner; false when the owner has reached the bound. The organization gets the required runtime class
+ * of the user's personal account and shares its budgets (PLN-7). `together`: statements that depend on whether it was stored.
  */
 export async function insertOrganization(
   db: Database,
@@ -87,7 +89,7 @@ export async function insertOrganization(
   return result.meta.changes > 0
 }
 
-/** Renames an organization while it has its name, and the one who does is what he was; false: it has not, he is not, or it is gone. */
+/** Renames an organization if it still has its name and the actor the role; false: either has changed, or it is deleted. */
 export async function renameOrganization(
   db: Database,
   before: Pick<OrganizationRow, 'id' | 'name'>,
@@ -105,7 +107,7 @@ export async function renameOrganization(
   return result.meta.changes > 0
 }
 
-/** What an organization still has of everything that keeps it from being deleted (TEAM-13). `userId` is the owner who deletes. */
+/** Numbers of the organization's resources that prevent its deletion (TEAM-13). `userId`: the owner who deletes it. */
 export async function countKept(db: Database, id: string, userId: string, nowMs: number): Promise<Record<Kept, number>> {
   const counts = keptOf(id, userId, nowMs)
   const columns = KEPT_KINDS.map((kind) => counts[kind])
@@ -114,8 +116,8 @@ export async function countKept(db: Database, id: string, userId: string, nowMs:
 }
 
 /**
- * Deletes an organization that has nothing left, with its members, invitations and the owner's keys; false: it is not empty, or somebody else
- * was faster. The row stays for what billing must keep. `note` stands right behind the statement that deletes.
+ * Deletes an empty organization with its members, invitations and the owner's keys; false: it is not empty, or it was changed meanwhile.
+ * The row is retained for billing. `note` directly follows the statement that deletes.
  */
 export async function deleteOrganization(
   db: Database,
@@ -130,7 +132,7 @@ export async function deleteOrganization(
   const [result] = await db.batch([
     db
       .update(teams)
-      // What one with a plan has spent stays its own: without the plan it would count for the account of its maker (SHR-1).
+      // The spending of an organization with a plan stays its own: without the plan it would count for its maker's account (SHR-1).
       .set({ deletedAt: nowMs, plan: null, makerTeamId: sql`CASE WHEN ${teams.plan} IS NULL THEN ${teams.makerTeamId} END` })
       .where(and(isNamed(before), isStill(id, actor), ...isEmpty)),
     note,

@@ -4,12 +4,12 @@ import type { Database } from '../client.ts'
 import { isNullFailure, isRefusedWith } from '../refusals.ts'
 import { hosts, overlays, pods } from '../schema.ts'
 
-/** A network that nobody has been in for so long is given back; whoever is about to join it has said so since. */
+/** An unused network is deleted after this time; joining it renews the time. */
 const UNUSED_MS = 3_600_000
 
 /**
- * The network of an account, made when there is none, and the addresses that live pods have in it. Null: no other network is free. It stays for
- * an hour at least, so that a pod can be recorded in it.
+ * The network of an account, created if there is none, and the addresses of its live pods. Null: no network is free. The network exists for
+ * at least an hour, so that a pod can be stored in it.
  */
 export async function provideAccountOverlay(
   db: Database,
@@ -17,7 +17,7 @@ export async function provideAccountOverlay(
   nowMs: number,
 ): Promise<{ slot: number; taken: string[] } | null> {
   const slots = sql`(SELECT slot FROM overlays WHERE kind = 'account')`
-  // None is NULL, which the column does not take.
+  // Without a free slot this is NULL, which the column rejects.
   const free = sql`(SELECT MIN(candidate) FROM (SELECT 0 AS candidate UNION ALL SELECT slot + 1 FROM overlays WHERE kind = 'account')
     WHERE candidate NOT IN ${slots} AND candidate < ${OVERLAY_POOLS.account.slots})`
   const isNew = sql`NOT EXISTS (SELECT 1 FROM overlays WHERE owner_id = ${teamId})`
@@ -38,18 +38,18 @@ export async function provideAccountOverlay(
   }
 }
 
-/** Gives back networks of accounts in which there is no pod any more. */
+/** Deletes networks of accounts without a pod. */
 export async function dropUnusedOverlays(db: Database, nowMs: number): Promise<void> {
   const isUsed = sql`EXISTS (SELECT 1 FROM pods p WHERE p.team_id = ${overlays.ownerId} AND p.global_ip IS NOT NULL AND p.status <> 'TERMINATED')`
   await db.delete(overlays).where(and(eq(overlays.kind, 'account'), lt(overlays.createdAtMs, nowMs - UNUSED_MS), sql`NOT ${isUsed}`))
 }
 
-/** Whether a batch failed because another pod of the account has come to have the address. */
+/** Whether a batch failed because another pod of the account has taken the address. */
 export function isAddressTaken(error: unknown): boolean {
   return isRefusedWith(error, 'UNIQUE constraint failed: pods.team_id, pods.global_ip')
 }
 
-/** Whether a host takes part in private networks. */
+/** Whether a host supports private networks. */
 export async function isOnOverlays(db: Database, hostId: string): Promise<boolean> {
   const row = await db.select({ inventory: hosts.inventory }).from(hosts).where(eq(hosts.id, hostId)).get()
   return row?.inventory.overlay?.address != null

@@ -5,7 +5,7 @@ import type { Database } from '../client.ts'
 /** A member with its network. */
 type Row = Omit<NetworkOnHost, 'members'> & NetworkMember
 
-/** The private networks that live pods of a host are in, each with all its members on all hosts, in a stable order. */
+/** The private networks of a host's live pods, each with all its members on all hosts, in a stable order. */
 export async function readHostOverlays(db: Database, hostId: string): Promise<NetworkOnHost[]> {
   const rows = await db.all<Row>(sql`
     SELECT o.id, o.kind, o.slot, o.check_number AS checkNumber, p.id AS podId, p.cluster_rank AS rank, p.cluster_ip AS address,
@@ -28,7 +28,7 @@ export async function readHostOverlays(db: Database, hostId: string): Promise<Ne
   })
 }
 
-/** A network by its id, as far as reports about it are concerned, and which of some pods are live members of it on a host. */
+/** A network by its id, for reports about it, and which of some pods are its live members on a host. */
 export async function findReported(
   db: Database,
   hostId: string,

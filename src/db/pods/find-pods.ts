@@ -6,7 +6,7 @@ import { rowsInPieces } from '../rows-in-pieces.ts'
 import { pods } from '../schema.ts'
 import { openPod, type PodRow } from '../sealed-pod.ts'
 
-// As the partial indexes have it, word for word: with a parameter in place of the status SQLite would not use them.
+// Verbatim as in the partial indexes: with a parameter for the status SQLite would not use them.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
 
 /** A live pod of a team, or null. */
@@ -15,19 +15,19 @@ export async function findPod(db: Records, teamId: string, id: string): Promise<
   return rows[0] ? openPod(db.vault, rows[0]) : null
 }
 
-/** Any pod, terminated ones too: for the host that runs it, which belongs to no team. */
+/** Any pod, including terminated ones: for the host that runs it, which belongs to no team. */
 export async function findPodForHost(db: Records, id: string): Promise<PodRow | null> {
   const rows = await db.select().from(pods).where(eq(pods.id, id))
   return rows[0] ? openPod(db.vault, rows[0]) : null
 }
 
-/** Where a pod is, and where it was before. */
+/** The current and previous hosts of a pod. */
 export interface PodPlaces {
   hostId: string
   formerHosts: string[]
 }
 
-/** A pod of a team, terminated or not, or null. */
+/** The hosts of a team's pod, terminated or not, or null. */
 export async function findPodPlaces(db: Database, teamId: string, id: string): Promise<PodPlaces | null> {
   const formerHosts = sql<string | null>`${pods.spec} -> 'formerHosts'`
   const row = await db
@@ -38,12 +38,12 @@ export async function findPodPlaces(db: Database, teamId: string, id: string): P
   return row ? { hostId: row.hostId, formerHosts: JSON.parse(row.formerHosts ?? '[]') as string[] } : null
 }
 
-/** Whose a pod is, and whether it is there: of any pod, for the key that was made for it. */
+/** Owner and status of any pod, for the key that was made for it. */
 export function findPodOwner(db: Database, id: string): Promise<Pick<PodRow, 'teamId' | 'status'> | undefined> {
   return db.select({ teamId: pods.teamId, status: pods.status }).from(pods).where(eq(pods.id, id)).get()
 }
 
-/** Specifications that are opened before other requests run (RATE-22): a few milliseconds. */
+/** Specs that are opened before other requests run (RATE-22): a few milliseconds. */
 const OPENED_AT_ONCE = 32
 
 interface ListPosition {
@@ -51,12 +51,12 @@ interface ListPosition {
   id: string
 }
 
-/** Specifications of one page, bytes: a thousand of the largest would not fit into a Worker's memory. */
+/** Largest total size of the specs of one page, in bytes: a thousand of the largest would not fit in a Worker's memory. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
 /**
- * A team's live pods behind `after`, newest first: at most `limit`, and fewer where they get large. `found` is more than there are rows where it
- * was cut short so.
+ * At most `limit` of a team's live pods after `after`, newest first; fewer when they are large, in which case `found` exceeds the number of
+ * rows.
  */
 export async function listPods(
   db: Records,
@@ -89,7 +89,7 @@ async function selectPage(db: Database, teamId: string, after: ListPosition | nu
   return page.map((row) => ({ ...row, position: { createdAt: row.pod.createdAtMs, id: row.pod.id } }))
 }
 
-/** Pods of a host whose container is to run there. Stopped ones are left out: there may be any number of those. */
+/** Pods of a host whose desired state is running. Stopped ones are left out: there may be any number of them. */
 export async function listPodsOfHost(db: Records, hostId: string): Promise<PodRow[]> {
   const rows = await db
     .select()
@@ -98,7 +98,7 @@ export async function listPodsOfHost(db: Records, hostId: string): Promise<PodRo
   return rows.map((row) => openPod(db.vault, row))
 }
 
-/** Pods of a host whose disks alone are there, as far as `limit`. */
+/** At most `limit` pods of a host that are stopped, so that only their disks are there. */
 export function listStoppedPodsOn(db: Database, hostId: string, limit: number): Promise<Pick<PodRow, 'id' | 'name' | 'teamId'>[]> {
   const isToRun = or(inArray(pods.status, [...TO_RUN]), eq(pods.hostLost, true))
   return db

@@ -6,24 +6,24 @@ import type { Database } from '../client.ts'
 import { pods } from '../schema.ts'
 import type { PodRow } from '../sealed-pod.ts'
 
-// As the partial indexes have it, word for word: with a parameter in place of the status SQLite would not use them.
+// Verbatim as in the partial indexes: with a parameter for the status SQLite would not use them.
 const IS_FORMER = sql`${pods.status} = 'TERMINATED'`
-/** A host that still holds something for a pod asks for its row before it gives that back. */
+/** A host that still has capacity for a pod reads the pod's row before it releases the capacity. */
 const HOLDS_NOTHING = sql`NOT EXISTS (SELECT 1 FROM allocations WHERE owner_id = pods.id)`
 
-/** A pod as its row is written: of a terminated one neither env nor command nor login nor times to come are kept (PP-234). */
+/** A pod as its row is written: for a terminated one without env, command, registry login and deadlines (PP-234). */
 export function keptPod(pod: PodRow): PodRow {
   return pod.status === 'TERMINATED' ? { ...pod, spec: formerSpec(pod.spec), registryId: null, ...NO_DEADLINES } : pod
 }
 
-/** A statement for the batch that terminates a pod: of a team's terminated pods the oldest go beyond the number that it may keep. */
+/** A statement for the batch that terminates a pod: deletes the team's oldest terminated pods beyond the bound. */
 export function dropOldestFormer(db: Database, teamId: string) {
   const beyond = sql`(SELECT id FROM pods WHERE team_id = ${teamId} AND status = 'TERMINATED'
     ORDER BY changed_at DESC, id LIMIT -1 OFFSET ${boundOf(teamId, 'formerPods')})`
   return db.delete(pods).where(and(sql`pods.id IN ${beyond}`, HOLDS_NOTHING))
 }
 
-/** Deletes pods that were terminated before `beforeMs`, at most `limit` of all teams; says how many. */
+/** Deletes pods that were terminated before `beforeMs`, at most `limit` of all teams; returns how many. */
 export async function deleteFormerPods(db: Database, beforeMs: number, limit: number): Promise<number> {
   const isOld = and(IS_FORMER, lt(pods.changedAtMs, beforeMs), HOLDS_NOTHING)
   const old = db.select({ id: pods.id }).from(pods).where(isOld).limit(limit)

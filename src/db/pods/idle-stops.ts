@@ -4,7 +4,7 @@ import type { IdlePod, IdleStop } from '../../domain/pod/idle-stop.ts'
 import { TO_RUN } from '../../domain/pod/pod.ts'
 import type { Database } from '../client.ts'
 
-/** A pod that is stopped when it does nothing. */
+/** A pod that is stopped when idle. */
 export interface IdleStopPod extends IdlePod {
   id: string
   generation: number
@@ -23,7 +23,7 @@ const TO_RUN_LIST = sql.join(
   sql`, `,
 )
 
-/** Those of a host that are to run and are not locked (SPD-6). */
+/** Pods of a host with an idle stop whose desired state is running and that are not locked (SPD-6). */
 export async function listIdleStopPods(db: Database, hostId: string, limit: number): Promise<IdleStopPod[]> {
   const rows = await db.all<Row>(sql`SELECT id, generation, status, started_at AS startedAtMs, spec -> '$.idleStop' AS idleStop FROM pods
     WHERE host_id = ${hostId} AND status <> 'TERMINATED' AND status IN (${TO_RUN_LIST}) AND locked = 0 AND host_lost = 0

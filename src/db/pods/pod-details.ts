@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { pods } from '../schema.ts'
 
-/** Columns of a team's pods with these ids. The ids are one parameter: D1 takes a hundred at most. */
+/** Columns of a team's pods with these ids. The ids are one parameter, because D1 allows at most a hundred. */
 export function findPodDetails(db: Database, teamId: string, ids: readonly string[]) {
   return db
     .select({

@@ -16,7 +16,7 @@ const DOOR = {
   blocked: sql<number>`${suspendedSince(teams.id)} IS NOT NULL OR ${teams.deletedAt} IS NOT NULL`,
 }
 
-/** What the ways into a pod ask of its row. */
+/** Columns of a pod's row that its ingress needs. */
 export interface PodDoor {
   id: string
   teamId: string
@@ -24,20 +24,20 @@ export interface PodDoor {
   generation: number
   hostId: string
   sshSuffix: string
-  /** As they were declared, each `<port>/<type>`. */
+  /** Declared ports, each `<port>/<type>`. */
   ports: string[]
   startSsh: boolean
-  /** Its account is suspended or deleted. */
+  /** Whether its account is suspended or deleted. */
   isBlocked: boolean
 }
 
-/** Any pod by its id; nobody is asked whose it is, and nothing that is sealed is opened. */
+/** Any pod by its id; the owner is not checked, and no sealed value is opened. */
 export async function findPodDoor(db: Database, id: string): Promise<PodDoor | null> {
   const row = await db.select(DOOR).from(pods).innerJoin(teams, eq(teams.id, pods.teamId)).where(eq(pods.id, id)).get()
   return row === undefined ? null : doorOf(row)
 }
 
-/** The same with those SSH keys of its account that count (DER-33), in one query whatever there is. */
+/** The same with the valid SSH keys of its account (DER-33), in one query. */
 export async function findSshDoor(db: Database, id: string): Promise<{ door: PodDoor; keys: string[] } | null> {
   const row = await db
     .select({ ...DOOR, ...JUDGED_KEYS })

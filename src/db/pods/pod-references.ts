@@ -7,8 +7,8 @@ import type { PodRow } from './pods.ts'
 type PodReferences = Pick<PodRow, 'id' | 'teamId' | 'networkVolumeId' | 'globalVolumeId' | 'registryId'>
 
 /**
- * A statement for the batch that records a pod, behind its INSERT: fails the batch when a volume or credential that the pod names is not (or
- * no longer) the team's. The deletions look for live pods inside their DELETE, so of a create and a deletion at once one is refused.
+ * A statement for the batch that stores a pod, after its INSERT: fails the batch when a volume or credential that the pod names is not the
+ * team's. Deletions check for live pods inside their DELETE, so of a concurrent create and deletion one is refused.
  */
 export function requireReferences(db: Database, { id, teamId, networkVolumeId, globalVolumeId, registryId }: PodReferences): Statement {
   const conditions = [
@@ -17,19 +17,21 @@ export function requireReferences(db: Database, { id, teamId, networkVolumeId, g
     registryId === null ? [] : [owned(registries, teamId, registryId)],
   ].flat()
   const hold = and(sql`1`, ...conditions) ?? sql`1`
-  // The column takes no NULL: only a pod without its references makes this fail.
+  // The column is NOT NULL: the statement fails only for a pod without its references.
   return db
     .update(pods)
     .set({ name: sql`NULL` })
     .where(and(eq(pods.id, id), sql`NOT (${hold})`))
 }
 
-/** Says whether a batch failed for `requireReferences`: something that the pod names was deleted meanwhile. */
+/** Whether a batch failed because of `requireReferences`: a resource that the pod names was deleted meanwhile. */
 export function isReferenceFailure(error: unknown): boolean {
   return isNullFailure(error, 'pods.name')
 }
 
-/** The same when another live pod of the team has its name (GQL-19): of two creates at once one is refused. */
+/**
+ * A statement that fails the batch when another live pod of the team has the pod's name (GQL-19): of two concurrent creates one is refused.
+ */
 export function requireOwnName(db: Database, { id, teamId, name }: Pick<PodRow, 'id' | 'teamId' | 'name'>): Statement {
   const taken = sql`EXISTS (SELECT 1 FROM pods AS other WHERE other.team_id = ${teamId} AND other.name = ${name} AND other.id <> ${id}
     AND other.status <> 'TERMINATED')`
@@ -39,7 +41,7 @@ export function requireOwnName(db: Database, { id, teamId, name }: Pick<PodRow, 
     .where(and(eq(pods.id, id), taken))
 }
 
-/** Says whether a batch failed for `requireOwnName`. */
+/** Whether a batch failed because of `requireOwnName`. */
 export function isNameFailure(error: unknown): boolean {
   return isNullFailure(error, 'pods.status')
 }

@@ -20,7 +20,7 @@ import { dropOldestFormer, keptPod } from './former-pods.ts'
 
 export type { PodRow }
 
-/** What a pod takes from its host. Disk is the container's and the persistent volume's together. */
+/** Capacity that a pod takes from its host. Disk is the sum of the container's and the persistent volume's. */
 export interface PodResources {
   gpu: { typeId: string; count: number } | null
   vcpus: number
@@ -29,8 +29,8 @@ export interface PodResources {
 }
 
 /**
- * Reserves what a new pod needs and records the pod, in one batch that fails as a whole. False when its host has no room any more or takes
- * no new work, or when the budgets of its team (PP-203) or its spend limit (BIL-22) have none.
+ * Reserves the capacity of a new pod and stores the pod, in one batch that fails as a whole. False when its host lacks capacity or is
+ * cordoned, or when a budget of its team (PP-203) or its spend limit (BIL-22) is exceeded.
  */
 export async function insertPod(
   db: Records,
@@ -48,7 +48,7 @@ export async function insertPod(
       AND ${withinBudget(pod.teamId, 'specBytesPerHost', specBytes(pod), specBytesOn(pod.teamId, pod.hostId))}
       AND ${withinDiskShare(pod.teamId, pod.hostId, { id: pod.id, diskGb })}
       AND ${withinSpend(pod.teamId, spend)}`)
-  // A refusal that is no CHECK has to fail the batch too: the pod's row needs its allocation.
+  // A refusal without a CHECK must fail the batch too: the pod's row requires its allocation.
   const needsAllocation = sql<string>`(SELECT CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${pod.id}) THEN ${pod.id} END)`
   const insert = db.insert(pods).values({ ...pod, id: needsAllocation, spec: sealPodSpec(db.vault, pod, pod.spec) })
   try {
@@ -60,14 +60,14 @@ export async function insertPod(
   }
 }
 
-/** Bytes that specify a pod, which is what a budget is spent on. */
+/** Size of a pod's spec in bytes, which counts against a budget. */
 export function specBytes({ spec }: Pick<PodRow, 'spec'>): number {
   return new TextEncoder().encode(JSON.stringify(spec)).length
 }
 
 /**
- * Writes a transition under the version that it was decided for; false when another came first. A closed interval goes with it, and so does
- * `note`, a statement that looks at whether the transition was written.
+ * Writes a transition if the pod still has the version on which it was decided; false otherwise. The batch includes a closed interval and
+ * `note`, a statement that depends on whether the transition was written.
  */
 export async function updatePod(
   db: Records,
@@ -83,8 +83,8 @@ export async function updatePod(
 }
 
 /**
- * A transition that takes compute of the pod's own host back (POD-17): 'noRoom' when somebody else has it now or the host was removed, 'lost'
- * when another transition came first.
+ * Writes a transition that takes compute of the pod's own host again (POD-17): 'noRoom' when there is too little or the host was removed,
+ * 'lost' when another transition came first.
  */
 export async function updatePodTakingCompute(
   db: Records,
@@ -99,9 +99,8 @@ export async function updatePodTakingCompute(
 }
 
 /**
- * A change that takes another amount of disk on the pod's own host: 'noRoom' when there is too little left (MNT-4), or of the account's share of it
- * (SHR-41) or its spend limit. With `growsOnly` it keeps
- * what it has if that is more.
+ * Writes a change of the pod's disk on its own host: 'noRoom' when there is too little left (MNT-4), or the account's share (SHR-41) or
+ * spend limit is exceeded. With `growsOnly` a larger allocation is kept.
  */
 export async function updatePodResizing(
   db: Records,
@@ -121,13 +120,13 @@ async function updateWithAllocation(
   held: Omit<Partial<typeof allocations.$inferInsert>, 'diskGb'> & { diskGb: number | SQL },
 ): Promise<'done' | 'lost' | 'noRoom'> {
   const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
-  // Of a type that the host no longer has there is no row, so no CHECK either (POD-17).
+  // For a GPU type that the host does not have any more there is no row, hence no CHECK (POD-17).
   const hasGpus = held.gpuTypeId
     ? sql` AND EXISTS (SELECT 1 FROM host_gpus WHERE host_id = ${before.hostId} AND gpu_type_id = ${held.gpuTypeId})`
     : sql``
   const others = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE ${isShared(before.teamId)} AND id <> ${before.id})`
   const hasBudget = held.gpuCount ? sql` AND ${withinBudget(before.teamId, 'gpus', Number(held.gpuCount), others)}` : sql``
-  // Less than it holds is never too much.
+  // A smaller amount is always allowed.
   const { id, teamId, hostId } = before
   const hasShare =
     held.vcpu === undefined
@@ -152,7 +151,7 @@ async function updateWithAllocation(
   }
 }
 
-/** What goes with a pod's move to another host. */
+/** Parts of a pod's move to another host. */
 export interface PodMove {
   resources: PodResources
   usage: UsageInterval | null
@@ -161,9 +160,9 @@ export interface PodMove {
 }
 
 /**
- * Moves a pod to another host under the version that this was decided for. What it held on the former one stays held under another id until
- * that host says that the container is gone; until then it cannot come back there. False when another transition came first, or the new host
- * has no room.
+ * Moves a pod to another host if it still has the version on which this was decided. Its previous allocation is kept under another id until
+ * that host reports the container gone; until then the pod cannot return there. False when another transition came first, or the new host
+ * lacks capacity.
  */
 export async function movePod(
   db: Records,
@@ -196,8 +195,8 @@ export async function movePod(
 }
 
 /**
- * Gives a stopped pod's compute back and keeps its disk (POD-14), if that is still what the pod is: for the host that says that all its
- * containers are down. `generation` is the pod's present one. Repeating it changes nothing.
+ * Releases a stopped pod's compute and keeps its disk (POD-14), if the pod is still stopped: for a host that reports all its containers
+ * down. `generation` is the pod's current one. Idempotent.
  */
 export async function releaseCompute(db: Database, podId: string, hostId: string, generation: number): Promise<void> {
   const isStopped = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${podId} AND generation = ${generation} AND host_lost = 0 AND status IN ('EXITED', 'ERROR'))`
@@ -218,7 +217,7 @@ function guarded(db: Records, before: PodRow, pod: PodRow, condition?: SQL) {
     .where(and(eq(pods.id, before.id), eq(pods.version, before.version), hasRegistry(before, after), condition))
 }
 
-// A credential that a change names anew may have been deleted since it was looked up (RES-4).
+// A credential that a change newly names may have been deleted since it was read (RES-4).
 function hasRegistry(before: PodRow, { registryId }: Pick<PodRow, 'registryId'>): SQL | undefined {
   if (registryId === null || registryId === before.registryId) return undefined
   return sql`EXISTS (SELECT 1 FROM registries WHERE id = ${registryId} AND team_id = ${before.teamId})`

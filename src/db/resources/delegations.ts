@@ -7,10 +7,10 @@ import type { Database, Statement } from '../client.ts'
 import { delegations, memberships } from '../schema.ts'
 
 export type DelegationRow = typeof delegations.$inferSelect
-/** With what the user who made it is at this moment (DER-24); `endedBecause` null: it counts. */
+/** A delegation judged by the current state of its maker (DER-24); `endedBecause` null: it is valid. */
 export type JudgedDelegation = DelegationRow & { endedBecause: string | null }
 
-/** Stores a delegation; false when the account has as many as it may have. `together` is for statements that look at whether it was stored. */
+/** Stores a delegation; false when the account has reached the bound. `together`: statements that depend on whether it was stored. */
 export async function insertDelegation(db: Database, row: DelegationRow, together: readonly Statement[]): Promise<boolean> {
   const { id, teamId, name, delegatorUserId, awsUser, awsRegion, repository, tag, createdAt } = row
   const [result] = await db.batch([
@@ -28,7 +28,7 @@ export function listDelegations(db: Database, teamId: string): Promise<JudgedDel
   return judged(db, teamId, undefined)
 }
 
-/** The delegations of a repository by which a team may pull, or might once; newest first. */
+/** The delegations of a team for a repository, valid or ended; newest first. */
 export function findDelegations(db: Database, teamId: string, { account, region, repository }: EcrRepository): Promise<JudgedDelegation[]> {
   const { awsUser, awsRegion } = delegations
   return judged(db, teamId, and(eq(awsUser, account), eq(awsRegion, region), eq(delegations.repository, repository)))

@@ -6,9 +6,10 @@ import { isUsedByEndpoint, isUsedByPod, type ResourceUsers } from './resource-us
 export type DeleteOutcome = 'deleted' | 'unknown' | 'changed' | 'usedByPod' | 'usedByEndpoint'
 
 /**
- * Deletes a team's row unless something uses it, and says why not. Decided inside the DELETE, so that no create can slip in between;
- * the reason is read in the same transaction. `isSame` holds it to the row that was decided on: 'changed'. `together` is for statements that depend on whether it was deleted, `inFront` makes
- * one that reads it before, under the condition on which it is.
+ * Deletes a team's row unless something uses it, and returns the reason otherwise. Decided inside the DELETE, so that no create can come in
+ * between; the reason is read in the same transaction. `isSame`: requires the row on which the decision was based, else 'changed'.
+ * `together`: statements that depend on whether it was deleted. `inFront`: makes a statement that runs before the deletion, under the same
+ * condition.
  */
 export async function deleteUnused(
   db: Database,

@@ -7,7 +7,10 @@ import { usersOfGlobalVolume } from './resource-users.ts'
 
 export type GlobalVolumeRow = typeof globalVolumes.$inferSelect
 
-/** Stores a volume; of two with one name at once, one is stored (GLV-2). `together` is for statements that look at whether it was. */
+/**
+ * Stores a volume; of two concurrent ones with the same name, one is stored (GLV-2). `together`: statements that depend on whether it was
+ * stored.
+ */
 export async function insertGlobalVolume(
   db: Database,
   volume: GlobalVolumeRow,
@@ -41,7 +44,7 @@ export function listGlobalVolumes(db: Database, teamId: string): Promise<GlobalV
     .all()
 }
 
-/** Renames a volume, unless another one of the team has the name. The volume as it is now, or why not. */
+/** Renames a volume, unless another one of the team has the name. Returns the renamed volume, or the reason. */
 export async function renameGlobalVolume(
   db: Database,
   before: GlobalVolumeRow,
@@ -65,7 +68,7 @@ export async function renameGlobalVolume(
   return renamed ?? (taken ? 'nameTaken' : 'changed')
 }
 
-/** Deletes a volume that nothing uses (GLV-2), if it still has the name that `before` says. */
+/** Deletes an unused volume (GLV-2), if it still has the name of `before`. */
 export function deleteGlobalVolume(
   db: Database,
   { teamId, id, name }: GlobalVolumeRow,

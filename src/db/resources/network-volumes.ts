@@ -20,7 +20,7 @@ const RECORD = {
   sizeEnforced: networkVolumes.sizeEnforced,
 }
 
-/** What a host has said of a volume (VOL-9). */
+/** A host's report about a volume (VOL-9). */
 export interface VolumeUse {
   usedBytes: number | null
   usedAtMs: number | null
@@ -29,10 +29,13 @@ export interface VolumeUse {
 
 export type UsedNetworkVolume = NetworkVolumeRecord & VolumeUse
 
-/** What a volume costs an hour from then on, and within which limit (BIL-11, BIL-22). */
+/** Hourly cost of a volume from a time on, and the limits that apply (BIL-11, BIL-22). */
 export type VolumeCharge = SpendDemand & { nowMs: number }
 
-/** Stores a volume; false when the account has as many as it may have, or its spend limit leaves no room. `together` is for statements that look at whether it was stored. */
+/**
+ * Stores a volume; false when the account has reached the bound or its spend limit is exceeded. `together`: statements that depend on
+ * whether it was stored.
+ */
 export async function insertNetworkVolume(
   db: Database,
   volume: NetworkVolumeRecord,
@@ -55,13 +58,13 @@ export function findNetworkVolume(db: Database, teamId: string, id: string): Pro
   return db.select(RECORD).from(networkVolumes).where(ownedBy(teamId, id)).get()
 }
 
-/** What a team's volume costs an hour, in billionths of a USD (BIL-11). */
+/** Hourly cost of a team's volume, in billionths of a USD (BIL-11). */
 export async function readVolumeNanos(db: Database, teamId: string, id: string): Promise<number> {
   const row = await db.select({ nanos: networkVolumes.nanosPerHour }).from(networkVolumes).where(ownedBy(teamId, id)).get()
   return row?.nanos ?? 0
 }
 
-/** Those of some volumes that are a team's. */
+/** The volumes with these ids that belong to a team. */
 export function findNetworkVolumes(db: Database, teamId: string, ids: readonly string[]): Promise<NetworkVolumeRecord[]> {
   return db
     .select(RECORD)
@@ -81,8 +84,8 @@ export function listNetworkVolumes(db: Database, teamId: string): Promise<UsedNe
 }
 
 /**
- * Writes name and size if the volume still is as `before` says; false when another request was faster, or the spend limit leaves no room. `resized`: what the new size costs from
- * then on, and the charge of the old one ends (BIL-11).
+ * Writes name and size if the volume is still as in `before`; false when another request was faster, or the spend limit is exceeded.
+ * `resized`: the cost of the new size; the charge of the old one ends (BIL-11).
  */
 export async function updateNetworkVolume(
   db: Database,
@@ -107,7 +110,7 @@ function chargedAnew({ nowMs, nanosPerHour }: { nowMs: number; nanosPerHour: num
   return { chargedFromMs: nowMs, nanosPerHour, chargeSequence: sql`${networkVolumes.chargeSequence} + 1` }
 }
 
-/** Deletes a volume that nothing uses (VOL-3), if it still is as `before` says; it is charged up to then (BIL-11). */
+/** Deletes an unused volume (VOL-3), if it is still as in `before`, and ends its charge (BIL-11). */
 export function deleteNetworkVolume(
   db: Database,
   before: NetworkVolumeRecord,

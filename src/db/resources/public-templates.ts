@@ -5,9 +5,9 @@ import type { Records } from '../client.ts'
 import { catalogEntries, templates } from '../schema.ts'
 import { toTemplate } from './templates.ts'
 
-/** Public templates of one source (CAT-6), newest first: at most `limit`, and of them as many as `maxBytes` hold. */
+/** Public templates of one source (CAT-6), newest first: at most `limit`, with a total size of at most `maxBytes`. */
 export async function listPublicTemplates(db: Records, source: TemplateSource, limit: number, maxBytes: number): Promise<TemplateConfig[]> {
-  // Written out, because a bound value would not let the partial index be used.
+  // A literal, because with a bound value SQLite would not use the partial index.
   const where = sql`${templates.isPublic} = 1 AND ${ofSource(source)}`
   const newestFirst = [desc(templates.createdAt), desc(templates.id)]
   const bytes = sql<number>`octet_length(${templates.config})`

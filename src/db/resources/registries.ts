@@ -6,12 +6,12 @@ import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfRegistry } from './resource-users.ts'
 
 export type RegistryRow = typeof registries.$inferSelect
-/** What may be shown (REG-1). The sealed columns are read by `findSealedRegistry` alone. */
+/** Fields that may be shown (REG-1). Only `findSealedRegistry` reads the sealed columns. */
 type RegistryName = Pick<RegistryRow, 'id' | 'name' | 'host'>
 
 const SHOWN = { id: registries.id, name: registries.name, host: registries.host }
 
-/** Stores a credential; false when the account has as many as it may have. `together` is for statements that look at whether it was stored. */
+/** Stores a credential; false when the account has reached the bound. `together`: statements that depend on whether it was stored. */
 export async function insertRegistry(db: Database, row: RegistryRow, together: readonly Statement[]): Promise<boolean> {
   const { id, teamId, name, usernameSealed, passwordSealed, createdAt, host } = row
   const [result] = await db.batch([
@@ -25,7 +25,7 @@ export async function insertRegistry(db: Database, row: RegistryRow, together: r
   return result.meta.changes > 0
 }
 
-/** Id and name of a team's credential, or undefined when it is unknown, deleted or another team's. */
+/** A team's credential without its sealed parts, or undefined when it is unknown, deleted or another team's. */
 export function findRegistry(db: Database, teamId: string, id: string): Promise<RegistryName | undefined> {
   return db.select(SHOWN).from(registries).where(ownedBy(teamId, id)).get()
 }
@@ -35,12 +35,12 @@ export function findSealedRegistry(db: Database, teamId: string, id: string): Pr
   return db.select().from(registries).where(ownedBy(teamId, id)).get()
 }
 
-/** Ids and names of a team's credentials, oldest first (REG-1). */
+/** A team's credentials without their sealed parts, oldest first (REG-1). */
 export function listRegistries(db: Database, teamId: string): Promise<RegistryName[]> {
   return db.select(SHOWN).from(registries).where(eq(registries.teamId, teamId)).orderBy(asc(registries.createdAt), asc(registries.id)).all()
 }
 
-/** Gives a credential that belongs to no registry yet to `host`; one that does stays (PP-195). */
+/** Binds a credential without a registry to `host`; an existing binding is kept (PP-195). */
 export async function claimRegistry(db: Database, teamId: string, id: string, host: string): Promise<void> {
   await db
     .update(registries)
@@ -48,7 +48,7 @@ export async function claimRegistry(db: Database, teamId: string, id: string, ho
     .where(and(ownedBy(teamId, id), isNull(registries.host)))
 }
 
-/** Replaces the login of a team's credential; false when there is none of that id. */
+/** Replaces the login of a team's credential; false when there is none with this id. */
 export async function updateLogin(
   db: Database,
   teamId: string,
@@ -60,7 +60,10 @@ export async function updateLogin(
   return result.meta.changes > 0
 }
 
-/** Deletes a credential that nothing pulls with, if its login still is that of `before`; templates that name it forget it in the same statement, by their foreign key (REG-2). */
+/**
+ * Deletes an unused credential if its login is still that of `before`; its foreign key clears it in templates in the same statement
+ * (REG-2).
+ */
 export function deleteRegistry(db: Database, before: RegistryRow, together: readonly Statement[]): Promise<DeleteOutcome> {
   const { teamId, id, usernameSealed, passwordSealed } = before
   const isSame = and(eq(registries.usernameSealed, usernameSealed), eq(registries.passwordSealed, passwordSealed))

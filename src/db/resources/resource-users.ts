@@ -4,7 +4,7 @@ import { MAX_NAMED, type Named } from '../../domain/plan/effect.ts'
 import type { Database } from '../client.ts'
 import { endpoints, pods } from '../schema.ts'
 
-/** Which live pods of a team use a resource, and which of its endpoints where those can name one: conditions on their rows. */
+/** Live pods and, where applicable, endpoints of a team that use a resource: conditions on their rows. */
 export interface ResourceUsers {
   pods: SQL | undefined
   endpoints?: SQL | undefined
@@ -27,7 +27,10 @@ export function usersOfRegistry(teamId: string, id: string): ResourceUsers {
   return { pods: livePods(teamId, pods.registryId, id), endpoints: liveEndpoints(teamId, named) }
 }
 
-/** Live pods and endpoints of the owner that were made from a template (TPL-5). Those of other accounts do not count: nobody may hold a stranger's template. */
+/**
+ * Live pods and endpoints of the owner that were made from a template (TPL-5). Those of other accounts do not count: no account may block
+ * the deletion of another's template.
+ */
 export function usersOfTemplate(teamId: string, id: string): ResourceUsers {
   const named = sql`json_extract(${endpoints.config}, '$.templateId') = ${id}`
   return { pods: livePods(teamId, pods.templateId, id), endpoints: liveEndpoints(teamId, named) }
@@ -43,17 +46,17 @@ export function usersOfRepository(teamId: string, repository: string): ResourceU
   }
 }
 
-/** True while a pod does. */
+/** Whether a pod uses the resource. */
 export function isUsedByPod(users: ResourceUsers): SQL {
   return sql`EXISTS (SELECT 1 FROM ${pods} WHERE ${users.pods})`
 }
 
-/** True while an endpoint does; undefined where none can. */
+/** Whether an endpoint uses the resource; undefined where none can. */
 export function isUsedByEndpoint(users: ResourceUsers): SQL | undefined {
   return users.endpoints && sql`EXISTS (SELECT 1 FROM ${endpoints} WHERE ${users.endpoints})`
 }
 
-/** Something by which a plan names it. */
+/** A resource as a preview names it. */
 export interface NamedRow {
   id: string
   name: string
@@ -64,7 +67,7 @@ export interface ListedUsers {
   endpoints: Named<NamedRow>
 }
 
-/** The first users by name, and how many there are. */
+/** The first users, and their total number. */
 export async function listUsers(db: Database, users: ResourceUsers): Promise<ListedUsers> {
   const total = sql<number>`COUNT(*) OVER ()`
   const [ofPods, ofEndpoints] = await db.batch([
@@ -78,7 +81,7 @@ export async function listUsers(db: Database, users: ResourceUsers): Promise<Lis
   return { pods: named(ofPods), endpoints: named(ofEndpoints) }
 }
 
-/** Rows that each say how many there are in all. */
+/** Converts rows that each contain the total number. */
 export function named(rows: readonly (NamedRow & { total: number })[]): Named<NamedRow> {
   return { first: rows.map(({ id, name }) => ({ id, name })), total: rows[0]?.total ?? 0 }
 }

@@ -6,19 +6,19 @@ import { secretParts, secrets } from '../schema.ts'
 export type SecretRow = typeof secrets.$inferSelect
 type PartRow = typeof secretParts.$inferSelect
 
-/** A secret whose parts are still being written: nobody sees it, and its name is not taken yet (SEC-1). */
+/** Version of a secret whose parts are still being written: it is invisible, and its name is not taken yet (SEC-1). */
 const UNPUBLISHED = 0
-/** What was not published for this long is left over: no request writes that long. */
+/** A secret that is unpublished for this long is left over: no request writes that long. */
 const LEFTOVER_AFTER_MS = 10 * 60_000
-/** Statements of one batch; each writes at most one part, of about a megabyte. */
+/** Statements per batch; each writes at most one part, of about a megabyte. */
 const BATCH_STATEMENTS = 6
-/** What the parts of a team may take for each byte of its budget: the present values and those that replace them, sealed. */
+/** Storage that the parts of a team may take per byte of its budget: sealed values and their replacements. */
 const STORED_FACTOR = 3
-/** And for what every envelope adds, however short the value is. */
+/** Additional storage for the overhead of each envelope, which even a short value has. */
 const STORED_SLACK_BYTES = 2 ** 20
 const VERSIONS_PER_MS = 1_000
 
-/** The number of a value: unlike every other of its secret, and rising with time. */
+/** The version of a new value: unique within its secret, and rising with time. */
 export function newVersion(nowMs: number): number {
   return nowMs * VERSIONS_PER_MS + Math.floor(Math.random() * VERSIONS_PER_MS)
 }
@@ -32,7 +32,7 @@ export function findSecret(db: Database, teamId: string, id: string): Promise<Se
     .get()
 }
 
-/** A team's secrets, newest first; with `name` that one alone. */
+/** A team's secrets, newest first; with `name` only that one. */
 export function listSecrets(db: Database, teamId: string, name?: string): Promise<SecretRow[]> {
   const isNamed = name === undefined ? undefined : eq(secrets.name, name)
   return db
@@ -44,8 +44,8 @@ export function listSecrets(db: Database, teamId: string, name?: string): Promis
 }
 
 /**
- * Stores a secret in as many batches as its parts need; the last one publishes it, so that nobody ever sees half of one (SEC-1). `together` is
- * for statements that look at whether it was. A budget that is spent is 'full' (PP-203).
+ * Stores a secret in as many batches as its parts need; the last one publishes it, so that no reader sees a part of it (SEC-1). `together`:
+ * statements that depend on whether it was published. 'full' when a budget is exceeded (PP-203).
  */
 export async function insertSecret(
   db: Database,
@@ -54,7 +54,7 @@ export async function insertSecret(
   together: readonly Statement[],
 ): Promise<'written' | 'nameTaken' | 'full'> {
   const { id, teamId, description, bytes, createdAt } = row
-  // No name begins with a colon, so a claim takes nobody's.
+  // No secret's name begins with a colon, so a claim does not collide with one.
   const claim = db.insert(secrets).select(
     sql`SELECT ${id}, ${teamId}, ${`:${id}`}, ${description}, ${UNPUBLISHED}, ${bytes}, ${createdAt}, NULL
       WHERE ${withinBudget(teamId, 'secrets', 1)} AND ${withinBudget(teamId, 'secretBytes', bytes)}`,
@@ -72,8 +72,8 @@ export async function insertSecret(
 }
 
 /**
- * Writes a secret as `after`, unless it has changed since `before` was read: 'changed'. The parts of a new value are written first;
- * the batch that points to them removes the former ones (SEC-1).
+ * Writes a secret as `after`, unless it has changed since `before` was read: 'changed'. The parts of a new value are written first; the
+ * batch that points to them deletes the previous ones (SEC-1).
  */
 export async function updateSecret(
   db: Database,
@@ -100,7 +100,7 @@ export async function updateSecret(
   return now?.version === before.version && now.description === before.description ? 'full' : 'changed'
 }
 
-/** Deletes a secret with its parts; false when it is not as `before` says any more. */
+/** Deletes a secret with its parts; false when it differs from `before`. */
 export async function deleteSecret(db: Database, before: SecretRow, together: readonly Statement[]): Promise<boolean> {
   const remove = db
     .delete(secrets)
@@ -110,7 +110,7 @@ export async function deleteSecret(db: Database, before: SecretRow, together: re
   return removed.length > 0
 }
 
-/** How large the values of a team's secrets of these names are, and which version each has. */
+/** A team's secrets with these names, which state the size and version of each value. */
 export function measureSecrets(db: Database, teamId: string, names: readonly string[]): Promise<SecretRow[]> {
   return db
     .select()
@@ -119,7 +119,7 @@ export function measureSecrets(db: Database, teamId: string, names: readonly str
     .all()
 }
 
-/** The values of secrets as they were measured; one that has changed since is not there. Throws when one cannot be opened. */
+/** The values of secrets in the versions of `measured`; changed ones are left out. Throws when one cannot be opened. */
 export async function readSecretValues(db: Records, measured: readonly SecretRow[]): Promise<Map<string, string>> {
   const wanted = JSON.stringify(measured.map(({ id, version }) => [id, version]))
   const parts = await db
@@ -136,7 +136,7 @@ export async function readSecretValues(db: Records, measured: readonly SecretRow
   return new Map(values)
 }
 
-/** The text of a part. Throws when it cannot be opened. */
+/** Opens a part. Throws when it cannot be opened. */
 export function openPart(
   { vault }: Records,
   { id, teamId }: Pick<SecretRow, 'id' | 'teamId'>,
@@ -147,7 +147,7 @@ export function openPart(
   throw new Error(`secret ${id} was sealed under a TOKEN_SECRET that this plane does not have: add it to TOKEN_SECRET_PREVIOUS`)
 }
 
-/** Where a part of a value belongs: it opens for no other secret, value, place in it, or account (PP-211). */
+/** The vault place of a part of a value: it opens for no other secret, version, part or account (PP-211). */
 export function placeOfPart({ id, teamId, version }: Pick<SecretRow, 'id' | 'teamId' | 'version'>, part: number) {
   return ['secrets', id, String(version), String(part), teamId] as const
 }
@@ -160,7 +160,7 @@ function published(teamId: string) {
   return and(eq(secrets.teamId, teamId), gt(secrets.version, UNPUBLISHED))
 }
 
-/** What requests that died have left of a team: claims, and parts that no secret points to. */
+/** Statements that delete leftovers of a team's crashed requests: claims, and parts that no secret points to. */
 function leftovers(db: Database, teamId: string, nowMs: number): Statement[] {
   const beforeMs = nowMs - LEFTOVER_AFTER_MS
   const isUnused = sql`secret_id IN (SELECT id FROM secrets WHERE team_id = ${teamId})
@@ -171,7 +171,7 @@ function leftovers(db: Database, teamId: string, nowMs: number): Statement[] {
   ]
 }
 
-// What is being written counts too, or requests that are broken off on purpose would fill the database with what nobody points to.
+// Unpublished parts count too; otherwise requests aborted on purpose could fill the database with unreferenced parts.
 function insertPart(db: Database, { id, teamId, version }: SecretRow, part: number, sealed: string): Statement {
   const stored = sql`(SELECT COALESCE(SUM(octet_length(sealed)), 0) FROM secret_parts WHERE secret_id IN (SELECT id FROM secrets WHERE team_id = ${teamId}))`
   const bound = sql`${STORED_FACTOR} * ${boundOf(teamId, 'secretBytes')} + ${STORED_SLACK_BYTES}`
@@ -185,7 +185,10 @@ function hasParts({ id, version }: SecretRow, count: number): SQL {
   return sql`(SELECT COUNT(*) FROM secret_parts WHERE secret_id = ${id} AND version = ${version}) >= ${count}`
 }
 
-/** Whether the first of `last` found its row; what comes behind it looks at that. One batch is one transaction, and bounded in bytes. */
+/**
+ * Runs statements in batches; returns whether the first of `last` found its row, on which the statements after it depend. A batch is one
+ * transaction of bounded size.
+ */
 async function runInBatches(db: Database, writes: readonly Statement[], last: readonly Statement[]): Promise<boolean> {
   const rest = [...writes]
   while (rest.length > BATCH_STATEMENTS) await runBatch(db, rest.splice(0, BATCH_STATEMENTS))

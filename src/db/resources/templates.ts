@@ -12,7 +12,7 @@ import { type NamedRow, named, usersOfTemplate } from './resource-users.ts'
 
 const NEWEST_FIRST = [desc(templates.createdAt), desc(templates.id)]
 
-/** Where a template stands in a list that runs newest first. */
+/** Position in a list that is ordered newest first. */
 export interface TemplatePosition {
   createdAt: number
   id: string
@@ -24,7 +24,10 @@ export interface StoredTemplate {
   revision: number
 }
 
-/** Stores a template; of two with one name at once, one is stored (TPL-6). `together` is for statements that look at whether it was. */
+/**
+ * Stores a template; of two concurrent ones with the same name, one is stored (TPL-6). `together`: statements that depend on whether it was
+ * stored.
+ */
 export async function insertTemplate(
   db: Records,
   template: TemplateConfig,
@@ -56,7 +59,7 @@ export async function findOwnTemplate(db: Records, teamId: string, id: string): 
   return row && { template: toTemplate(db.vault, row), revision: row.revision }
 }
 
-/** Templates of a team that name a credential: the first, and how many there are. */
+/** Templates of a team that name a credential: the first ones, and their total number. */
 export async function listTemplatesOfRegistry(db: Database, teamId: string, registryId: string): Promise<Named<NamedRow>> {
   const rows = await db
     .select({ id: templates.id, name: templates.name, total: sql<number>`COUNT(*) OVER ()` })
@@ -66,7 +69,7 @@ export async function listTemplatesOfRegistry(db: Database, teamId: string, regi
   return named(rows)
 }
 
-/** The id of a team's template of that name, or undefined. */
+/** The id of a team's template with this name, or undefined. */
 export async function findTemplateId(db: Database, teamId: string, name: string): Promise<string | undefined> {
   const named = and(eq(templates.teamId, teamId), eq(templates.name, name))
   return (await db.select({ id: templates.id }).from(templates).where(named).get())?.id
@@ -77,12 +80,15 @@ export function findReadableTemplate(db: Records, teamId: string, id: string): P
   return findOne(db, and(eq(templates.id, id), or(eq(templates.teamId, teamId), eq(templates.isPublic, true))))
 }
 
-/** A public template, whoever owns it. */
+/** A public template of any owner. */
 export function findPublicTemplate(db: Records, id: string): Promise<TemplateConfig | undefined> {
   return findOne(db, and(eq(templates.id, id), eq(templates.isPublic, true)))
 }
 
-/** A team's own templates behind `after`, newest first, at most `limit`. The id breaks ties, so no walk skips or repeats one (PAG-8). */
+/**
+ * At most `limit` of a team's own templates after `after`, newest first. The id breaks ties, so that paging neither skips nor repeats one
+ * (PAG-8).
+ */
 export async function listTemplates(
   db: Records,
   teamId: string,
@@ -104,7 +110,7 @@ async function readPage(db: Records, teamId: string, after: TemplatePosition | n
   return rows.map((row) => ({ template: toTemplate(db.vault, row), position: { createdAt: row.createdAt, id: row.id } }))
 }
 
-/** Sizes of the rows that `listTemplates` would read, bytes. */
+/** Sizes in bytes of the rows that `listTemplates` would read. */
 export async function measureTemplates(db: Database, teamId: string, after: TemplatePosition | null, limit: number): Promise<number[]> {
   const rows = await db
     .select({ bytes: sql<number>`octet_length(${templates.config})` })
@@ -116,7 +122,10 @@ export async function measureTemplates(db: Database, teamId: string, after: Temp
   return rows.map(({ bytes }) => bytes)
 }
 
-/** Writes a template if its row still has `revision` and no other one of the team has its name; 'stale' when another request was faster. */
+/**
+ * Writes a template if its row still has `revision` and no other template of the team has its name; 'stale' when another request was
+ * faster.
+ */
 export async function updateTemplate(
   db: Records,
   template: TemplateConfig,
@@ -143,7 +152,7 @@ export async function findRevision(db: Database, teamId: string, id: string): Pr
   return (await db.select({ revision: templates.revision }).from(templates).where(ownedBy(teamId, id)).get())?.revision
 }
 
-/** Deletes a template of that revision that nothing was made from (TPL-5). */
+/** Deletes a template with this revision from which no live pod or endpoint was made (TPL-5). */
 export function deleteTemplate(
   db: Database,
   teamId: string,
@@ -165,7 +174,7 @@ async function findOne(db: Records, where: SQL | undefined): Promise<TemplateCon
   return row && toTemplate(db.vault, row)
 }
 
-/** The credential goes into its own column; one that was deleted meanwhile reads as none, as if it had been deleted later (REG-2). */
+/** The credential is stored in its own column; one that was deleted meanwhile becomes null, as if it had been deleted later (REG-2). */
 function registryOf({ teamId, container }: TemplateConfig): SQL {
   return sql`(SELECT ${registries.id} FROM ${registries} WHERE ${and(eq(registries.teamId, teamId), eq(registries.id, container.registry ?? ''))})`
 }
@@ -174,17 +183,17 @@ function configText(vault: Vault, template: TemplateConfig): string {
   return JSON.stringify(sealTemplate(vault, { ...template, container: { ...template.container, registry: null } }))
 }
 
-/** A template as D1 keeps it: its variables sealed for this row (PP-211). */
+/** Seals the variables of a template for its row, to be stored in D1 (PP-211). */
 export function sealTemplate(vault: Vault, template: TemplateConfig): Sealed<TemplateConfig> {
   return sealContainer(vault, placeOf(template), template)
 }
 
-/** A template as the plane works with it. Throws when its variables cannot be opened. */
+/** Opens a stored template. Throws when its variables cannot be opened. */
 export function openTemplate(vault: Vault, kept: Sealed<TemplateConfig>): TemplateConfig {
   return openContainer<TemplateConfig>(vault, placeOf(kept), kept)
 }
 
-/** A row as the plane works with it. */
+/** Converts a row to an opened template. */
 export function toTemplate(vault: Vault, { config, registryId }: typeof templates.$inferSelect): TemplateConfig {
   const template = openTemplate(vault, config)
   return { ...template, container: { ...template.container, registry: registryId } }

@@ -6,17 +6,17 @@ import { endpoints, pods, templates } from '../schema.ts'
 import { openPod } from '../sealed-pod.ts'
 import { toTemplate } from './templates.ts'
 
-/** What a team has that holds variables. */
+/** A resource of a team with environment variables. */
 export interface VariableHolder {
   kind: 'pod' | 'endpoint' | 'template'
   id: string
   name: string
-  /** Of a pod: it is to run. */
+  /** For a pod: whether its desired state is running. */
   isRunning: boolean
   env: Readonly<Record<string, string>>
 }
 
-/** The newest live pods, endpoints and templates of a team with their variables, `limit` of each at most, and how many are left out. */
+/** The newest live pods, endpoints and templates of a team with their variables, at most `limit` of each, and the number left out. */
 export async function listVariableHolders(
   db: Records,
   teamId: string,

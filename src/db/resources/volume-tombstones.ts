@@ -5,12 +5,12 @@ import { forgetHosts, hasBeenOnAHost, isKnownToAHost } from './volume-hosts.ts'
 
 export type TombstoneRow = typeof volumeTombstones.$inferSelect
 
-/** Tombstones of one list. */
+/** Largest number of tombstones in a list. */
 const MAX_LISTED = 1000
 
 /**
- * For the batch that deletes a volume, behind that statement: its data is still to be wiped (VOL-6), if any host may have it. One that is still
- * there is not buried.
+ * Records that a deleted volume's data must be wiped (VOL-6), if any host may have it. For the batch that deletes the volume, after that
+ * statement; a volume that still exists gets no tombstone.
  */
 export function buryVolume(db: Database, volume: Omit<TombstoneRow, 'wipedAt'>): Statement {
   const { volumeId, kind, teamId, dataCenterId, sizeGb, deletedAt } = volume
@@ -24,7 +24,7 @@ export function buryVolume(db: Database, volume: Omit<TombstoneRow, 'wipedAt'>):
     .onConflictDoNothing()
 }
 
-/** For the batch that deletes all volumes of a team, in front of those statements (VOL-6). */
+/** Records all volumes of a team as deleted (VOL-6). For the batch that deletes them, before those statements. */
 export function buryVolumesOf(db: Database, teamId: string, nowMs: number): Record<'networkTombstones' | 'globalTombstones', Statement> {
   const { id, dataCenterId, sizeGb } = networkVolumes
   const global = sql`${globalVolumes.id}`
@@ -42,12 +42,12 @@ export function buryVolumesOf(db: Database, teamId: string, nowMs: number): Reco
   }
 }
 
-// There is nothing to wipe of a volume that no host has had (EDG-3).
+// A volume that was never on a host has nothing to wipe (EDG-3).
 function wipedAtBurial(volumeId: SQL, nowMs: number): SQL {
   return sql`CASE WHEN ${hasBeenOnAHost(volumeId)} THEN NULL ELSE ${nowMs} END`
 }
 
-/** A host that asks what to wipe: which kinds it can get at, and since when it has worked through what it was given. */
+/** A host that requests volumes to wipe: the kinds that it can access, and the time since which it has processed its list. */
 export interface VolumeReach {
   hostId: string
   dataCenterId: string
@@ -55,14 +55,14 @@ export interface VolumeReach {
   sinceMs: number
 }
 
-/** A deleted volume that a host has had and has not wiped, among the kinds that it can get at (EDG-2). */
+/** A deleted volume that a host mounted and has not wiped, of a kind that it can access (EDG-2). */
 function isHeldBy({ hostId, kinds }: VolumeReach): SQL | undefined {
   const held = sql`EXISTS (SELECT 1 FROM ${volumeHosts} WHERE ${volumeHosts.volumeId} = ${volumeTombstones.volumeId} AND ${volumeHosts.hostId} = ${hostId}
     AND ${volumeHosts.wipedAt} IS NULL)`
   return and(inArray(volumeTombstones.kind, [...kinds]), held)
 }
 
-/** A deleted volume whose hosts are all removed: the others that can get at its store inherit it, each for itself (EDG-4). */
+/** A deleted volume whose hosts are all removed: each other host that can access its store wipes it too (EDG-4). */
 function isInheritedBy({ hostId, dataCenterId, kinds, sinceMs }: VolumeReach): SQL | undefined {
   const { volumeId, kind } = volumeTombstones
   const isDone = sql`EXISTS (SELECT 1 FROM ${volumeHosts} WHERE ${volumeHosts.volumeId} = ${volumeId} AND ${volumeHosts.hostId} = ${hostId}
@@ -77,7 +77,7 @@ function isInheritedBy({ hostId, dataCenterId, kinds, sinceMs }: VolumeReach): S
   )
 }
 
-/** Notes that nothing of volumes is left on the host that says so, of those that it is to wipe (VOL-7, EDG-2). */
+/** Records volumes that a host reports as wiped, if it was to wipe them (VOL-7, EDG-2). */
 export function noteWiped(db: Database, reach: VolumeReach, ids: readonly string[], nowMs: number): Statement {
   const said = and(inArray(volumeTombstones.volumeId, [...ids]), or(isHeldBy(reach), isInheritedBy(reach)))
   return db
@@ -86,7 +86,7 @@ export function noteWiped(db: Database, reach: VolumeReach, ids: readonly string
     .onConflictDoUpdate({ target: [volumeHosts.volumeId, volumeHosts.hostId], set: { wipedAt: sql`excluded.wiped_at` } })
 }
 
-/** A deleted volume is wiped once a host has said so, and each that had it and is not removed (EDG-3). */
+/** Marks a deleted volume as wiped once a host has reported so, and every present host that mounted it has (EDG-3). */
 export function settleWiped(db: Database, nowMs: number): Statement {
   const { volumeId, wipedAt } = volumeTombstones
   const isSaid = sql`EXISTS (SELECT 1 FROM ${volumeHosts} WHERE ${volumeHosts.volumeId} = ${volumeId} AND ${volumeHosts.wipedAt} IS NOT NULL)`
@@ -96,14 +96,14 @@ export function settleWiped(db: Database, nowMs: number): Statement {
     .where(and(isNull(wipedAt), isSaid, not(isKnownToAHost(volumeId, true))))
 }
 
-/** Forgets volumes that were wiped before then. */
+/** Deletes tombstones of volumes that were wiped before `beforeMs`. */
 export function forgetWiped(db: Database, beforeMs: number): Statement[] {
   return [forgetHosts(db, beforeMs), db.delete(volumeTombstones).where(lt(volumeTombstones.wipedAt, beforeMs))]
 }
 
 const REF = { kind: volumeTombstones.kind, id: volumeTombstones.volumeId }
 
-/** What a host has had and has not wiped yet, longest waiting first. */
+/** Deleted volumes that a host mounted and has not wiped yet, longest waiting first. */
 export function listToWipe(db: Database, reach: VolumeReach, limit: number) {
   return db
     .select(REF)
@@ -114,7 +114,7 @@ export function listToWipe(db: Database, reach: VolumeReach, limit: number) {
     .limit(limit)
 }
 
-/** What a host inherits of hosts that are removed. */
+/** Deleted volumes that a host inherits from removed hosts. */
 export function listInherited(db: Database, reach: VolumeReach, limit: number) {
   return db
     .select(REF)
@@ -124,7 +124,7 @@ export function listInherited(db: Database, reach: VolumeReach, limit: number) {
     .limit(limit)
 }
 
-/** For the operator: those that wait first, then the last that were wiped. */
+/** Tombstones for the operator: unwiped volumes first, then wiped ones, each group by deletion, newest first. */
 export function listTombstones(db: Database): Promise<TombstoneRow[]> {
   return db
     .select()
@@ -134,7 +134,7 @@ export function listTombstones(db: Database): Promise<TombstoneRow[]> {
     .all()
 }
 
-/** The operator has wiped it; false when it does not wait for that. */
+/** Records that the operator has wiped a volume; false when it does not wait for that. */
 export async function wipeByHand(db: Database, id: string, nowMs: number, note: Statement): Promise<boolean> {
   const [result] = await db.batch([
     db

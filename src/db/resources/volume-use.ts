@@ -4,7 +4,7 @@ import type { Database, Statement } from '../client.ts'
 import { globalVolumes, networkVolumes } from '../schema.ts'
 import { isMountedBy } from './volume-hosts.ts'
 
-/** What is in network volumes, as a host that mounts or mounted them found it (VOL-9, EDG-1). */
+/** Records the use of network volumes, reported by a host that mounts or mounted them (VOL-9, EDG-1). */
 export function noteNetworkUse(db: Database, hostId: string, used: readonly VolumeUse[], nowMs: number): Statement {
   const said = JSON.stringify(used.filter(({ kind }) => kind === 'network'))
   const own = (name: 'bytes' | 'enforced') =>
@@ -16,7 +16,7 @@ export function noteNetworkUse(db: Database, hostId: string, used: readonly Volu
     .where(and(named, isMountedBy(hostId, networkVolumes.id)))
 }
 
-/** What is in global volumes, as a host that mounts or mounted them found it (GLV-5, EDG-1). */
+/** Records the use of global volumes, reported by a host that mounts or mounted them (GLV-5, EDG-1). */
 export function noteGlobalUse(db: Database, hostId: string, used: readonly VolumeUse[], nowMs: number): Statement {
   const said = JSON.stringify(used.filter(({ kind }) => kind === 'global'))
   return db
@@ -30,7 +30,7 @@ export function noteGlobalUse(db: Database, hostId: string, used: readonly Volum
     )
 }
 
-/** Sizes of those of some network volumes that a host mounts or mounted (VOL-10, EDG-1). */
+/** Sizes of the given network volumes that a host mounts or mounted (VOL-10, EDG-1). */
 export function listSizes(db: Database, hostId: string, ids: readonly string[]) {
   return db
     .select({ id: networkVolumes.id, sizeGb: networkVolumes.sizeGb })

@@ -9,16 +9,16 @@ import { apiKeys, consoleSessions, memberships, signInLinks, teams, users } from
 
 export type ConsoleSessionRow = typeof consoleSessions.$inferSelect
 
-/** A session that has not been signed out, and whose it is; no user: the operator's. */
+/** A session that has not been signed out, with its user; null for the operator's. */
 export interface FoundSession {
   row: ConsoleSessionRow
   user: { id: string; email: string; isDeleted: boolean; accounts: Accounts } | null
 }
 
-/** Rows that one sign-in takes away of those that have ended. */
+/** Expired rows that one sign-in deletes. */
 const SWEPT = 100
 
-/** A session by the hash of its secret, in one query; null when there is none, or it was ended. Its time is the caller's to look at. */
+/** A session by the hash of its secret, in one query; null when there is none, or it was ended. The caller checks its expiry. */
 export async function findConsoleSession(db: Database, id: string): Promise<FoundSession | null> {
   const rows = await db
     .select({
@@ -40,7 +40,10 @@ export async function findConsoleSession(db: Database, id: string): Promise<Foun
   return { row, user: { id: row.userId, email, isDeleted: deletedAt !== null, accounts: accountsOf(own, rows) } }
 }
 
-/** Stores a session; the oldest beyond the most that its user, or the key that made it, has end. Its user's that were ended are taken away, and some whose time is over (DER-14). */
+/**
+ * Stores a session; the oldest sessions beyond the maximum of its user, or of the key that made it, are deleted. So are the user's revoked
+ * sessions and some expired ones (DER-14).
+ */
 export async function insertConsoleSession(db: Database, row: ConsoleSessionRow, notes: readonly Statement[]): Promise<void> {
   const { id, made, userId, keyId, isOperator, createdAt, expiresAt, seenAt, parent } = row
   const values = sql`${id}, ${made}, ${userId}, ${keyId}, ${isOperator ? 1 : 0}, ${createdAt}, ${expiresAt}, ${seenAt}, NULL, ${parent}`
@@ -57,13 +60,13 @@ export async function insertConsoleSession(db: Database, row: ConsoleSessionRow,
   ])
 }
 
-/** Ends one session; false when it has ended already. */
+/** Ends one session; false when it was ended before. */
 export async function revokeConsoleSession(db: Database, id: string, nowMs: number, notes: readonly Statement[]): Promise<boolean> {
   const [{ meta }] = await db.batch([endSessions(db, eq(consoleSessions.id, id), nowMs), ...notes])
   return meta.changes > 0
 }
 
-/** Ends every session of a user and every link to one, and all that was made as the operator that the user is (DER-6); notes that. */
+/** Ends every session and sign-in link of a user, and everything made by the user as a listed operator (DER-6), with audit rows. */
 export async function revokeSessionsOf(
   db: Database,
   userId: string,
@@ -75,12 +78,12 @@ export async function revokeSessionsOf(
     sessionsEnded,
     ...endMadeAsOperator(db, userId, nowMs),
     db.delete(signInLinks).where(or(eq(signInLinks.userId, userId), eq(signInLinks.parent, listedOperator(userId)))),
-    // It is written where links have ended.
+    // Written if links were deleted.
     linksEnded,
   ])
 }
 
-/** Statements that end what came from a user as a listed operator, but links that are open: sessions by link, and keys of devices (DER-6). */
+/** Statements that end what a user made as a listed operator, except open links: sessions by link, and keys of devices (DER-6). */
 export function endMadeAsOperator(db: Database, userId: string, nowMs: number): Statement[] {
   const keys = and(eq(apiKeys.parent, listedOperator(userId)), isNull(apiKeys.revokedAt))
   return [
@@ -98,14 +101,14 @@ function listedOperator(userId: string): string {
   return writeParent({ kind: 'OPERATOR_ADDRESS', id: userId })
 }
 
-/** Sessions of a user that are open. */
+/** Number of open sessions of a user. */
 export async function countSessions(db: Database, userId: string, nowMs: number): Promise<number> {
   const isOpen = and(eq(consoleSessions.userId, userId), isNull(consoleSessions.revokedAt), gt(consoleSessions.expiresAt, nowMs))
   const [row] = await db.select({ open: count() }).from(consoleSessions).where(isOpen)
   return row?.open ?? 0
 }
 
-/** The statement that ends the sessions of a condition. */
+/** The statement that ends the sessions that meet a condition. */
 export function endSessions(db: Database, which: SQL, nowMs: number) {
   return db
     .update(consoleSessions)
@@ -118,12 +121,12 @@ export function endProviderSessions(db: Database, userId: string, nowMs: number)
   return endSessions(db, sql`${consoleSessions.userId} = ${userId} AND ${consoleSessions.made} = 'OIDC'`, nowMs)
 }
 
-/** Notes when a session was used. */
+/** Records when a session was last used. */
 export async function touchConsoleSession(db: Database, id: string, nowMs: number): Promise<void> {
   await db.update(consoleSessions).set({ seenAt: nowMs }).where(eq(consoleSessions.id, id))
 }
 
-/** An account of a user, as a switcher shows it. */
+/** An account of a user, for an account switcher. */
 export interface AccountRow {
   id: string
   name: string
@@ -131,7 +134,7 @@ export interface AccountRow {
   role: Role
 }
 
-/** The live accounts of a user: the own one, then the others by name. */
+/** The live accounts of a user: the personal one, then the others by name. */
 export function listAccounts(db: Database, userId: string): Promise<AccountRow[]> {
   return db
     .select({ id: teams.id, name: teams.name, kind: teams.kind, role: memberships.role })

@@ -4,7 +4,7 @@ import { deviceLogins } from '../schema.ts'
 
 export type DeviceLoginRow = typeof deviceLogins.$inferSelect
 
-/** Stores what a user has decided of a device, once; those whose time is over go. False: it is decided already. */
+/** Stores a user's decision about a device, once, and deletes expired ones. False: the device was decided before. */
 export async function insertDecision(db: Database, row: DeviceLoginRow, note: Statement): Promise<boolean> {
   const [, { meta }] = await db.batch([
     db.delete(deviceLogins).where(sql`${deviceLogins.expiresAt} <= ${row.createdAt}`),
@@ -14,12 +14,12 @@ export async function insertDecision(db: Database, row: DeviceLoginRow, note: St
   return meta.changes > 0
 }
 
-/** What was decided of a device, by the hash of the code that it shows. */
+/** The decision about a device, by the hash of the code that it shows. */
 export function findDecision(db: Database, id: string): Promise<DeviceLoginRow | undefined> {
   return db.select().from(deviceLogins).where(eq(deviceLogins.id, id)).get()
 }
 
-/** Marks a device that was let in as served, so that it gets one key; undefined: another request has done so. */
+/** Marks an approved device as served, so that it gets one key; undefined: another request has done so, or it has expired. */
 export function takeApproved(db: Database, id: string, nowMs: number): Promise<DeviceLoginRow | undefined> {
   return db
     .update(deviceLogins)

@@ -9,17 +9,17 @@ import { endLinksMadeAsOperator, endMadeAsOperator, endProviderSessions } from '
 
 type IdentityRow = typeof identities.$inferSelect
 
-/** A user who has signed in, with the live accounts that they belong to. */
+/** A user who has signed in, with the user's live accounts. */
 export interface SignedIn {
   userId: string
   isDeleted: boolean
   accounts: Accounts
 }
 
-/** Which row of the audit log tells of a first sign-in. */
+/** Fields of the audit row of a first sign-in. */
 type Note = Pick<AuditRow, 'id' | 'at' | 'credentialId' | 'teamId'>
 
-/** The user whom a provider calls `subject`, in one query; null when nobody has signed in as that. */
+/** The user with the provider's `subject`, in one query; null when no user has signed in with it. */
 export async function findSignedIn(db: Database, issuer: string, subject: string): Promise<SignedIn | null> {
   const rows = await db
     .select({
@@ -37,13 +37,13 @@ export async function findSignedIn(db: Database, issuer: string, subject: string
   return first ? { userId: first.userId, isDeleted: first.deletedAt !== null, accounts: accountsOf(first.own, rows) } : null
 }
 
-/** As whom a user has signed in, at any provider. */
+/** The identities with which a user has signed in, at all providers. */
 export function listIdentities(db: Database, userId: string): Promise<Pick<IdentityRow, 'issuer' | 'subject'>[]> {
   const { issuer, subject } = identities
   return db.select({ issuer, subject }).from(identities).where(eq(identities.userId, userId)).orderBy(issuer, subject)
 }
 
-/** Forgets it (SES-15), notes when (DER-31), and ends what was opened with it, as an operator too (CS-17). */
+/** Deletes a user's identities (SES-15), records the time (DER-31), and ends what was opened with them, also as an operator (CS-17). */
 export async function deleteIdentities(db: Database, userId: string, nowMs: number, note: Statement): Promise<void> {
   const forget = db.delete(identities).where(eq(identities.userId, userId))
   const noteWhen = db.update(users).set({ identitiesForgottenAt: nowMs }).where(eq(users.id, userId))
@@ -51,7 +51,7 @@ export async function deleteIdentities(db: Database, userId: string, nowMs: numb
   await db.batch([forget, note, noteWhen, endProviderSessions(db, userId, nowMs), ...asOperator])
 }
 
-/** Whether a user has signed in at a provider, as whomever. */
+/** Whether a user has signed in at a provider, with any subject. */
 export async function hasIdentityAt(db: Database, issuer: string, userId: string): Promise<boolean> {
   const row = await db
     .select({ userId: identities.userId })
@@ -63,14 +63,14 @@ export async function hasIdentityAt(db: Database, issuer: string, userId: string
 }
 
 /**
- * Says that an identity is a user who is there, unless either has changed meanwhile. `forgottenAt` is the time of the forgetting that the
- * token was judged by: a newer one wins (DER-31).
+ * Links an identity to an existing user, unless either has changed meanwhile. `forgottenAt`: the time of the last deletion of identities
+ * that the token was checked against; a newer one prevents the link (DER-31).
  */
 export async function linkIdentity(db: Database, identity: IdentityRow, forgottenAt: number | null, note: Note): Promise<void> {
   await db.batch([insertIdentity(db, identity, forgottenAt), noteSignIn(db, 'users.link', identity, note)])
 }
 
-/** Makes a user with the personal team and an identity, all of it or nothing: nothing when the address or the identity is taken by then. */
+/** Creates a user with the personal team and an identity, all or nothing: nothing when the address or the identity is taken by then. */
 export async function signUp(
   db: Database,
   user: Omit<UserRow, 'deletedAt' | 'identitiesForgottenAt'>,
@@ -80,7 +80,7 @@ export async function signUp(
   const { id, email, personalTeamId, createdAt } = user
   const isFree = sql`NOT EXISTS (SELECT 1 FROM users WHERE email = ${email})
     AND NOT EXISTS (SELECT 1 FROM identities WHERE issuer = ${identity.issuer} AND subject = ${identity.subject})`
-  // The team's id is new: if it is there, the statement before has made it.
+  // The team's id is new: if it exists, the previous statement has created it.
   const isMade = sql`EXISTS (SELECT 1 FROM teams WHERE id = ${personalTeamId})`
   await db.batch([
     db
@@ -93,7 +93,7 @@ export async function signUp(
   ])
 }
 
-/** Of one user, a provider knows one identity: an address that it gives to somebody else does not bring them the account (SES-8). */
+/** A user has one identity per provider: an address that the provider reassigns does not give its new holder the account (SES-8). */
 function insertIdentity(db: Database, { issuer, subject, userId, createdAt }: IdentityRow, forgottenAt: number | null): Statement {
   const isThere = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND deleted_at IS NULL AND identities_forgotten_at IS ${forgottenAt})`
   const isFirst = sql`NOT EXISTS (SELECT 1 FROM identities WHERE user_id = ${userId} AND issuer = ${issuer})`

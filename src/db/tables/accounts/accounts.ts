@@ -5,14 +5,17 @@ import { PERMISSIONS } from '../../../contract/enums.ts'
 import { ROLES } from '../../../domain/access.ts'
 import { RUNTIME_CLASSES } from '../../../host-protocol/messages.ts'
 
-/** Limits that accounts have in common (PLN-3): what an account without a plan has is the one called `default`. */
+/** Limits that accounts have in common (PLN-3); the plan `default` applies to accounts without a plan. */
 export const plans = sqliteTable('plans', {
   name: text('name').primaryKey(),
   limits: text('limits', { mode: 'json' }).$type<PlanLimits>().notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
 
-/** Every account is a team; a user has a personal one. Everything ownable carries a `team_id`. Times are milliseconds since the epoch. */
+/**
+ * Every account is a team; a user has a personal one. Everything that an account owns has a `team_id`. Times are milliseconds since the
+ * epoch.
+ */
 export const teams = sqliteTable(
   'teams',
   {
@@ -20,15 +23,15 @@ export const teams = sqliteTable(
     name: text('name').notNull(),
     kind: text('kind', { enum: ['PERSONAL', 'ORGANIZATION'] }).notNull(),
     createdAt: integer('created_at').notNull(),
-    /** What the operator wants its containers to run in; null: whatever a host has. */
+    /** The runtime class that the operator requires for its containers; null: any. */
     runtimeClass: text('runtime_class', { enum: RUNTIME_CLASSES }),
-    /** The operator has suspended it since then (PP-214); null: it works. */
+    /** Time of its suspension by the operator (PP-214); null: it is not suspended. */
     suspendedAt: integer('suspended_at'),
-    /** Nothing of it works any more since then; the row stays for what billing must keep. Null: it lives. */
+    /** Time of its deletion; the row is retained for billing. Null: it is live. */
     deletedAt: integer('deleted_at'),
-    /** The plan that the operator gave it; null: none. */
+    /** The plan that the operator assigned; null: none. */
     plan: text('plan').references(() => plans.name),
-    /** Of an organization the account of its maker, whose budgets it shares while it has no plan (PLN-7); of any other null. */
+    /** For an organization the personal account of its maker, whose budgets it shares while it has no plan (PLN-7); null for others. */
     makerTeamId: text('maker_team_id').references((): AnySQLiteColumn => teams.id),
   },
   (t) => [
@@ -47,15 +50,15 @@ export const users = sqliteTable(
       .notNull()
       .references(() => teams.id),
     createdAt: integer('created_at').notNull(),
-    /** Deleted since then; its address is free again. Null: it lives. */
+    /** Time of its deletion, which frees its address. Null: it is live. */
     deletedAt: integer('deleted_at'),
-    /** Since when the operator has forgotten its identities (SES-15): tokens of before link none (DER-31). Null: never. */
+    /** When the operator last deleted its identities (SES-15): older tokens do not link any (DER-31). Null: never. */
     identitiesForgottenAt: integer('identities_forgotten_at'),
   },
   (t) => [uniqueIndex('users_email').on(t.email), index('users_personal_team').on(t.personalTeamId)],
 )
 
-/** Who a user is at an identity provider: one row for each subject that has signed in. */
+/** Identities of users at identity providers: one row per subject that has signed in. */
 export const identities = sqliteTable(
   'identities',
   {
@@ -100,7 +103,7 @@ export const quotas = sqliteTable(
   (t) => [check('quotas_positive', sql`${t.minute} > 0 AND ${t.hour} > 0 AND ${t.day} > 0`)],
 )
 
-/** API keys. The secret itself is never stored: only SHA-256 over pepper and secret, in hex. */
+/** API keys. The secret itself is never stored, only SHA-256 over pepper and secret, in hex. */
 export const apiKeys = sqliteTable(
   'api_keys',
   {
@@ -120,9 +123,9 @@ export const apiKeys = sqliteTable(
     expiresAt: integer('expires_at'),
     revokedAt: integer('revoked_at'),
     lastUsedAt: integer('last_used_at'),
-    /** Id of the key that it was rotated to; it is good until `expiresAt`. */
+    /** Id of the key to which it was rotated; this one is valid until `expiresAt`. */
     replacedBy: text('replaced_by'),
-    /** What it is derived from and ends with (DER-8); null: from nothing but the membership of its maker. */
+    /** The credential that it is derived from and ends with (DER-8); null: only the membership of its maker. */
     parent: text('parent'),
   },
   (t) => [

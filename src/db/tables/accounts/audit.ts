@@ -1,19 +1,21 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** What caused a change. */
+/** Kinds of actors that cause a change. */
 export const ACTOR_KINDS = ['KEY', 'SESSION', 'POD', 'OPERATOR', 'HOST', 'PLATFORM'] as const
 
-/** One row a change that succeeded, whatever way it came; written in the batch of the change. */
+/** One row per successful change, whatever its interface; written in the batch of the change. */
 export const audit = sqliteTable(
   'audit',
   {
-    /** Sorts by time: milliseconds in base 36, then random. */
+    /** Sorts by time: milliseconds in base 36, followed by random characters. */
     id: text('id').primaryKey(),
     at: integer('at').notNull(),
-    /** Whose resource was changed; null for the operator's own (hosts, join tokens). No reference: a row outlives its account. */
+    /**
+     * Account whose resource was changed; null for the operator's own (hosts, join tokens). Not a foreign key: a row outlives its account.
+     */
     teamId: text('team_id'),
     actorKind: text('actor_kind', { enum: ACTOR_KINDS }).notNull(),
-    /** The user behind a key or session; null for others. */
+    /** The user of a key or session; null for other actors. */
     userId: text('user_id'),
     /** Id of the key, session or pod. Never a secret. */
     credentialId: text('credential_id'),
@@ -21,7 +23,7 @@ export const audit = sqliteTable(
     resourceKind: text('resource_kind').notNull(),
     resourceId: text('resource_id').notNull(),
     requestId: text('request_id'),
-    /** The resource without its secrets; null: it was not there. */
+    /** The resource without its secrets; null: it did not exist. */
     before: text('before', { mode: 'json' }).$type<Record<string, unknown>>(),
     after: text('after', { mode: 'json' }).$type<Record<string, unknown>>(),
   },

@@ -2,7 +2,7 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { BudgetOverrides } from '../../../contract/accounts/budgets.ts'
 import { teams } from './accounts.ts'
 
-/** Bounds of a team in place of the defaults (PP-204); no row, or no member, means the default. */
+/** Bounds of a team that override the defaults (PP-204); without a row or field the default applies. */
 export const budgets = sqliteTable('budgets', {
   teamId: text('team_id')
     .primaryKey()

@@ -4,23 +4,23 @@ import { SIGN_IN_WAYS } from '../../../domain/session/console.ts'
 import { DECISIONS } from '../../../domain/session/device-login.ts'
 import { teams, users } from './accounts.ts'
 
-/** Sessions of the console (CS-1). What opens one is known to its browser alone: here is a hash of it. */
+/** Sessions of the console (CS-1). Only the browser has the secret; the id is a hash of it. */
 export const consoleSessions = sqliteTable(
   'console_sessions',
   {
     id: text('id').primaryKey(),
     made: text('made', { enum: SIGN_IN_WAYS }).notNull(),
-    /** Null: the operator's, who is no user. */
+    /** Null for the operator's, who is not a user. */
     userId: text('user_id').references(() => users.id),
-    /** The key that it acts as and ends with; of the operator's key a digest. */
+    /** The key that it acts as and ends with; for the operator's key a digest. */
     keyId: text('key_id'),
     isOperator: integer('is_operator', { mode: 'boolean' }).notNull(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
-    /** To a few minutes. */
+    /** Last use, accurate to a few minutes. */
     seenAt: integer('seen_at').notNull(),
     revokedAt: integer('revoked_at'),
-    /** Of a session by link: what had made the link (DER-3). */
+    /** For a session by link: the credential that made the link (DER-3). */
     parent: text('parent'),
   },
   (t) => [
@@ -30,7 +30,7 @@ export const consoleSessions = sqliteTable(
   ],
 )
 
-/** Links that open a session once (CS-15); the row goes with its use. */
+/** Links that open a session once (CS-15); the row is deleted on use. */
 export const signInLinks = sqliteTable('sign_in_links', {
   id: text('id').primaryKey(),
   userId: text('user_id')
@@ -39,11 +39,11 @@ export const signInLinks = sqliteTable('sign_in_links', {
   isOperator: integer('is_operator', { mode: 'boolean' }).notNull(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
-  /** What has made it (DER-3); null: the previous version, which did not say, so it opens nothing. */
+  /** The credential that made it (DER-3); null: a release that did not record it, so the link opens nothing. */
   parent: text('parent'),
 })
 
-/** What users have decided of devices, under hashes of the codes that these show. A device that waits has no row (DER-9). */
+/** Decisions of users about devices, under hashes of the codes that the devices show. A waiting device has no row (DER-9). */
 export const deviceLogins = sqliteTable(
   'device_logins',
   {
@@ -51,10 +51,10 @@ export const deviceLogins = sqliteTable(
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
     status: text('status', { enum: DECISIONS }).notNull(),
-    /** What was let in: whose key, for which account, with what. */
+    /** The approved access: user, account, permission and scopes of the key. */
     userId: text('user_id').references(() => users.id),
     teamId: text('team_id').references(() => teams.id),
-    /** Id of the session that has let it in: the key is made while that is good (DER-7). */
+    /** Id of the session that approved it: the key is made only while that session is valid (DER-7). */
     credentialId: text('credential_id'),
     permission: text('permission', { enum: PERMISSIONS }),
     scopes: text('scopes', { mode: 'json' }).$type<string[]>(),

@@ -1,17 +1,17 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { teams } from './accounts.ts'
 
-/** What was sent under an `Idempotency-Key` (POD-22). A row without a response is the claim of a request that is still running. */
+/** Requests with an `Idempotency-Key` (POD-22). A row without a response is the claim of a running request. */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
     teamId: text('team_id')
       .notNull()
       .references(() => teams.id),
-    /** What was asked for; one key may stand for one thing in each. */
+    /** The requested operation; the same key may be used once for each. */
     operation: text('operation').notNull(),
     key: text('key').notNull(),
-    /** Of the request that holds the key; whoever takes an abandoned one over writes another. */
+    /** Id of the claim of the request that holds the key; a request that takes over an abandoned claim writes its own. */
     claim: text('claim').notNull(),
     /** Keyed digest of the body. */
     fingerprint: text('fingerprint').notNull(),

@@ -2,7 +2,7 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 import { ROLES } from '../../../domain/access.ts'
 import { teams, users } from './accounts.ts'
 
-/** Invitations into organizations. The link's token itself is never stored: only its keyed digest. */
+/** Invitations to organizations. The link's token itself is never stored, only its keyed digest. */
 export const invitations = sqliteTable(
   'invitations',
   {
@@ -21,7 +21,7 @@ export const invitations = sqliteTable(
     /** How it ended; null: it is open until it expires. */
     outcome: text('outcome', { enum: ['ACCEPTED', 'DECLINED', 'REVOKED'] }),
     endedAt: integer('ended_at'),
-    /** The API key that made it and with which it ends (DER-32); null: none, or it is not recorded. */
+    /** The API key that made it and with which it ends (DER-32); null: none, or not recorded. */
     parent: text('parent'),
   },
   (t) => [

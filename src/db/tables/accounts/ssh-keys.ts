@@ -9,6 +9,6 @@ export const sshKeys = sqliteTable('ssh_keys', {
     .references(() => teams.id),
   keys: text('keys', { mode: 'json' }).$type<string[]>().notNull(),
   updatedAt: integer('updated_at').notNull(),
-  /** By line, who added it (DER-33); null, or without a line: it is not recorded. */
+  /** Maker of each key, by line (DER-33); null, or without the line: not recorded. */
   makers: text('makers', { mode: 'json' }).$type<Record<string, SshKeyMaker>>(),
 })

@@ -1,7 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { CATALOG_KINDS, type CatalogEntry } from '../../../domain/catalog/entries.ts'
 
-/** What the operator says of a GPU type, CPU flavor, data center or of storage, in place of the seed. */
+/** The operator's entry for a GPU type, CPU flavor, data center or storage, which overrides the seed. */
 export const catalogEntries = sqliteTable(
   'catalog_entries',
   {

@@ -2,7 +2,7 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { StoppedItem } from '../../../contract/billing/stops.ts'
 import { teams } from '../accounts/accounts.ts'
 
-/** What people have stopped to save money, for as long as they may want it back. */
+/** Resources that users have stopped to save money, retained for restarting them. */
 export const spendStops = sqliteTable(
   'spend_stops',
   {
@@ -13,7 +13,7 @@ export const spendStops = sqliteTable(
     createdAtMs: integer('created_at').notNull(),
     savedNanosPerHour: integer('saved_nanos_per_hour').notNull(),
     items: text('items', { mode: 'json' }).$type<StoppedItem[]>().notNull(),
-    /** When everything was as before; null: it is not. */
+    /** When everything was restarted; null: it is not. */
     undoneAtMs: integer('undone_at'),
   },
   (t) => [index('spend_stops_team_created').on(t.teamId, t.createdAtMs)],

@@ -2,30 +2,30 @@ import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { teams } from '../accounts/accounts.ts'
 
-/** What a team may spend, and what happens past it; no row means the defaults. Money in millionths of a USD. */
+/** Spend limits of a team, and the action when one is exceeded; without a row the defaults apply. Money in millionths of a USD. */
 export const spendLimits = sqliteTable(
   'spend_limits',
   {
     teamId: text('team_id')
       .primaryKey()
       .references(() => teams.id),
-    /** The team's own, of all that runs at one time; null: as much as the operator lets it. */
+    /** The team's own hourly limit for everything that runs at a time; null: only the operator's ceiling applies. */
     microsPerHour: integer('micros_per_hour'),
-    /** The team's own, of a calendar month in UTC; null: as much as the operator lets it. */
+    /** The team's own limit for a calendar month in UTC; null: only the operator's ceiling applies. */
     microsPerMonth: integer('micros_per_month'),
-    /** The most that the operator lets the team spend; null: the plane's default. */
+    /** The operator's hourly ceiling; null: the plane's default. */
     ceilingMicrosPerHour: integer('ceiling_micros_per_hour'),
-    /** The same of a calendar month; null: no bound. */
+    /** The operator's ceiling for a calendar month in UTC; null: none. */
     ceilingMicrosPerMonth: integer('ceiling_micros_per_month'),
-    /** Running pods are stopped once a limit is passed. */
+    /** Whether running pods are stopped once a limit is exceeded. */
     stopsPods: integer('stops_pods', { mode: 'boolean' }).notNull().default(false),
-    /** Where warnings go; sealed, because an address may hold a secret. */
+    /** Webhook address of warnings; sealed, because an address may contain a secret. */
     webhookSealed: text('webhook_sealed'),
-    /** The month (`2026-11`) whose warning was sent. */
+    /** The month (`2026-11`) for which the warning was sent. */
     warnedMonth: text('warned_month'),
-    /** The warning of the hourly rate was sent, and the rate has not gone down since. */
+    /** Whether the warning of the hourly rate was sent and the rate has not gone down since. */
     warnedRate: integer('warned_rate', { mode: 'boolean' }).notNull().default(false),
-    /** When somebody looked whether a limit is near, or passed. */
+    /** When the limits were last checked. */
     checkedAt: integer('checked_at').notNull().default(0),
     updatedAt: integer('updated_at').notNull(),
   },

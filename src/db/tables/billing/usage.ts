@@ -2,18 +2,18 @@ import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm
 import { USAGE_KINDS } from '../../../domain/billing/usage.ts'
 
 /**
- * One row a charged interval of a pod, a worker or a volume, written in the batch that ends the interval. Times in milliseconds, half-open.
- * Rates are those that the interval began with; amounts follow from them and from the times alone.
+ * One row per charged interval of a pod, a worker or a volume, written in the batch that ends the interval. Times in milliseconds,
+ * half-open. Rates are those at the start of the interval; amounts follow from the rates and times alone.
  */
 export const usage = sqliteTable(
   'usage',
   {
     /** The pod, worker or volume that was charged. */
     workloadId: text('workload_id').notNull(),
-    /** Rises with every interval of a workload: the same ending can be written once only. */
+    /** Rises with every interval of a workload, so that the same end can be written only once. */
     sequence: integer('sequence').notNull(),
     kind: text('kind', { enum: USAGE_KINDS }).notNull(),
-    /** What the bill names: the pod, endpoint, volume or cluster. */
+    /** The resource on the bill: the pod, endpoint, volume or cluster. */
     resourceId: text('resource_id').notNull(),
     teamId: text('team_id').notNull(),
     startedAtMs: integer('started_at').notNull(),
@@ -23,7 +23,7 @@ export const usage = sqliteTable(
     gpuCount: integer('gpu_count').notNull().default(0),
     vcpus: real('vcpus').notNull().default(0),
     diskGb: integer('disk_gb').notNull().default(0),
-    /** STANDARD or HIGH_PERFORMANCE; null where it is no volume. */
+    /** STANDARD or HIGH_PERFORMANCE; null for pods and workers. */
     volumeType: text('volume_type'),
     gpuNanosPerHour: integer('gpu_nanos_per_hour').notNull().default(0),
     cpuNanosPerHour: integer('cpu_nanos_per_hour').notNull().default(0),
@@ -37,7 +37,7 @@ export const usage = sqliteTable(
     primaryKey({ columns: [t.workloadId, t.sequence] }),
     index('usage_team_kind_ended').on(t.teamId, t.kind, t.endedAtMs, t.startedAtMs),
     index('usage_resource_ended').on(t.resourceId, t.endedAtMs),
-    // For the removal of what is old (BIL-42).
+    // For the deletion of old intervals (BIL-42).
     index('usage_ended').on(t.endedAtMs),
   ],
 )
@@ -45,21 +45,21 @@ export const usage = sqliteTable(
 const sums = {
   gpuMicros: integer('gpu_micros').notNull(),
   cpuMicros: integer('cpu_micros').notNull(),
-  /** Of all disks but those that are HIGH_PERFORMANCE. */
+  /** Of all disks except HIGH_PERFORMANCE ones, which are in `fastMicros`. */
   diskMicros: integer('disk_micros').notNull(),
   fastMicros: integer('fast_micros').notNull(),
 }
 
 /**
- * What a resource was charged on a UTC day by intervals that have ended (BIL-40). A trigger of the migration adds to it with each row of
- * `usage`, in the same statement, so no statement writes it. It stays when the interval is removed.
+ * Charges of a resource on a UTC day by closed intervals (BIL-40). A trigger of the migration adds each row of `usage` in the same
+ * statement, so no other statement writes this table. The sums are retained when the interval is deleted.
  */
 export const usageDays = sqliteTable(
   'usage_days',
   {
     teamId: text('team_id').notNull(),
     kind: text('kind', { enum: USAGE_KINDS }).notNull(),
-    /** The beginning of the day, milliseconds. */
+    /** The start of the day, milliseconds since the epoch. */
     dayMs: integer('day_ms').notNull(),
     resourceId: text('resource_id').notNull(),
     ...sums,
@@ -70,7 +70,7 @@ export const usageDays = sqliteTable(
   ],
 )
 
-/** The same of all resources of a kind together. */
+/** Charges on a UTC day by closed intervals of all resources of a kind together. */
 export const usageTotals = sqliteTable(
   'usage_totals',
   {
@@ -82,7 +82,7 @@ export const usageTotals = sqliteTable(
   (t) => [primaryKey({ columns: [t.teamId, t.kind, t.dayMs] })],
 )
 
-/** Up to when intervals have been removed (BIL-42): one row once that has happened. */
+/** The time up to which intervals have been deleted (BIL-42): one row after the first deletion. */
 export const usageRemovals = sqliteTable('usage_removals', {
   id: integer('id').primaryKey(),
   untilMs: integer('until_ms').notNull(),

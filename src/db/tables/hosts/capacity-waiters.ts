@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { endpoints } from '../workloads/endpoints.ts'
 
-/** Endpoints with a worker that found no host with room, so that they can be told when there is some. */
+/** Endpoints with a worker that found no host with capacity, so that they can be notified when there is some. */
 export const capacityWaiters = sqliteTable(
   'capacity_waiters',
   {

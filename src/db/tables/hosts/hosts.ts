@@ -3,14 +3,12 @@ import { check, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex
 import { CLOUDS, HOST_STATUSES } from '../../../contract/enums.ts'
 import type { GpuProblem, Inventory } from '../../../host-protocol/messages.ts'
 
-/** Whose machine it is: the operator's own or a partner's data center, or anybody's. */
-
-/** Single-use tokens with which a machine joins. Only a SHA-256 of the token is stored, in hex. */
+/** Single-use tokens with which a host joins. Only a SHA-256 of the token is stored, in hex. */
 export const joinTokens = sqliteTable(
   'join_tokens',
   {
     tokenHash: text('token_hash').primaryKey(),
-    /** What the operator knows the token by; null in rows of a release that listed none. */
+    /** Public id of the token, for the operator; null in rows of a release that did not list tokens. */
     id: text('id'),
     name: text('name'),
     dataCenterId: text('data_center_id').notNull(),
@@ -24,8 +22,8 @@ export const joinTokens = sqliteTable(
 )
 
 /**
- * GPU machines. The `*_free` columns are recomputed from the allocations inside the batch that changes them, so they cannot drift,
- * and their CHECK makes a batch that would oversubscribe the host fail as a whole.
+ * GPU hosts. The `*_free` columns are recomputed from the allocations inside the batch that changes them, so they cannot drift, and their
+ * CHECK makes a batch that would oversubscribe the host fail as a whole.
  */
 export const hosts = sqliteTable(
   'hosts',
@@ -46,20 +44,20 @@ export const hosts = sqliteTable(
     diskGbTotal: integer('disk_gb_total').notNull(),
     diskGbFree: integer('disk_gb_free').notNull(),
     createdAt: integer('created_at').notNull(),
-    /** When it last came online; the last beat is known to the host's object. */
+    /** When it last came online; the host's object has the last beat. */
     lastSeenAt: integer('last_seen_at'),
     cloud: text('cloud', { enum: CLOUDS }).notNull().default('SECURE'),
-    /** Cordoned, so without new work, since then; null for one that takes work. */
+    /** When it was cordoned, since which it gets no new workloads; null when it is not cordoned. */
     cordonedAt: integer('cordoned_at'),
     cordonReason: text('cordon_reason'),
     cordonBy: text('cordon_by', { enum: ['operator', 'health'] }),
-    /** The operator wants what runs there to leave. */
+    /** Whether the operator drains the host. */
     draining: integer('draining', { mode: 'boolean' }).notNull().default(false),
-    /** Address under which its ports are reached from outside, when its agent was told one. */
+    /** Address at which its ports are reached from outside, if its agent is configured with one. */
     publicIp: text('public_ip'),
-    /** OFFLINE for so long that it counts as lost, since then. */
+    /** When it was OFFLINE for long enough to count as lost. */
     lostAt: integer('lost_at'),
-    /** What its GPUs suffer from at present. */
+    /** Current problems of its GPUs. */
     gpuProblems: text('gpu_problems', { mode: 'json' }).$type<GpuProblem[]>().notNull().default([]),
   },
   (t) => [
@@ -89,7 +87,7 @@ export const hostGpus = sqliteTable(
   ],
 )
 
-/** One row a workload that holds capacity of a host. Its id is the workload's. */
+/** One row per workload with capacity on a host. Its id is the workload's. */
 export const allocations = sqliteTable(
   'allocations',
   {
@@ -106,7 +104,7 @@ export const allocations = sqliteTable(
     memoryMb: integer('memory_mb').notNull(),
     diskGb: integer('disk_gb').notNull(),
     createdAt: integer('created_at').notNull(),
-    /** From when on a worker is charged: when its container started. Null until then, and for pods, which keep it themselves. */
+    /** Start of a worker's charge, when its container started. Null until then, and for pods, whose own row has it. */
     chargedFromMs: integer('charged_from'),
     gpuNanosPerHour: integer('gpu_nanos_per_hour').notNull().default(0),
     cpuNanosPerHour: integer('cpu_nanos_per_hour').notNull().default(0),

@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { teams } from '../accounts/accounts.ts'
 
-/** Elastic Container Registry repositories that their owner lets this plane pull from. */
+/** Elastic Container Registry repositories that their owner allows this plane to pull from. */
 export const delegations = sqliteTable(
   'delegations',
   {

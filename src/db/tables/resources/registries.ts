@@ -1,7 +1,10 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { teams } from '../accounts/accounts.ts'
 
-/** Credentials for private images. User name and password are sealed (src/services/resources/registries.ts), so the table alone opens nothing. */
+/**
+ * Credentials for private images. User name and password are sealed (src/services/resources/registries.ts), so the table alone reveals
+ * neither.
+ */
 export const registries = sqliteTable(
   'registries',
   {
@@ -13,7 +16,7 @@ export const registries = sqliteTable(
     usernameSealed: text('username_sealed').notNull(),
     passwordSealed: text('password_sealed').notNull(),
     createdAt: integer('created_at').notNull(),
-    /** Null: it was made without one, and no image was named with it yet (PP-195). */
+    /** Null: it was created without one, and no image has been used with it yet (PP-195). */
     host: text('host'),
   },
   (t) => [index('registries_team_created').on(t.teamId, t.createdAt, t.id)],

@@ -1,7 +1,7 @@
 import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { teams } from '../accounts/accounts.ts'
 
-/** Named values that env of workloads refers to. The value lies in `secret_parts`. */
+/** Named values that the env of workloads refers to. The values are in `secret_parts`. */
 export const secrets = sqliteTable(
   'secrets',
   {
@@ -11,7 +11,7 @@ export const secrets = sqliteTable(
       .references(() => teams.id),
     name: text('name').notNull(),
     description: text('description'),
-    /** Which of the stored values is the one; a rotation writes the next one before it points to it. */
+    /** Version of the current value; a rotation writes the next value before it points to it. */
     version: integer('version').notNull(),
     /** UTF-8 bytes of the value. */
     bytes: integer('bytes').notNull(),
@@ -21,7 +21,7 @@ export const secrets = sqliteTable(
   (t) => [uniqueIndex('secrets_team_name').on(t.teamId, t.name)],
 )
 
-/** A value in pieces that fit into a row of D1, each sealed for its place. */
+/** A value in parts that fit in a row of D1, each sealed for its place. */
 export const secretParts = sqliteTable(
   'secret_parts',
   {

@@ -15,7 +15,10 @@ export const templates = sqliteTable(
       .references(() => teams.id),
     name: text('name').notNull(),
     isPublic: integer('is_public', { mode: 'boolean' }).notNull(),
-    /** `container.registry` in here is always null: the column below holds it, so that the deletion of a credential can clear it (REG-2). */
+    /**
+     * `container.registry` in the config is always null: the column below holds it, so that the deletion of a credential can clear it
+     * (REG-2).
+     */
     config: text('config', { mode: 'json' }).$type<Sealed<TemplateConfig>>().notNull(),
     registryId: text('registry_id').references(() => registries.id, { onDelete: 'set null' }),
     /** For guarded updates: `UPDATE … WHERE id = ? AND revision = ?`. */

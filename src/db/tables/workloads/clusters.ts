@@ -4,8 +4,8 @@ import { CLUSTER_TYPES, HOST_LOSS_POLICIES } from '../../../contract/enums.ts'
 import { teams } from '../accounts/accounts.ts'
 
 /**
- * Clusters. What their members run stands in the members' own rows; what happens to the members is decided by the cluster's object, one at a
- * time. A cluster that was deleted keeps its row until its last member is gone.
+ * Clusters. The specs of their members are in the members' own rows; the cluster's object decides the steps of the members, serially. A
+ * deleted cluster keeps its row until its last member is gone.
  */
 export const clusters = sqliteTable(
   'clusters',
@@ -20,16 +20,16 @@ export const clusters = sqliteTable(
     gpuCountPerPod: integer('gpu_count_per_pod').notNull(),
     podCount: integer('pod_count').notNull(),
     templateId: text('template_id'),
-    /** All members are there. */
+    /** The data center of all members. */
     dataCenterId: text('data_center_id').notNull(),
-    /** A member whose host is lost is started again elsewhere under its rank, instead of waiting for the host. */
+    /** Whether a member of a lost host is restarted elsewhere under its rank, or waits for the host. */
     onHostLoss: text('on_host_loss', { enum: HOST_LOSS_POLICIES }).notNull(),
-    /** What the members share beyond their specification, such as a munge key; sealed. Null: nothing. */
+    /** A secret that the members share beyond their spec, such as a munge key; sealed. Null: none. */
     sealedSecret: text('sealed_secret'),
-    /** Rises with every change of any kind. */
+    /** Rises with every change. */
     version: integer('version').notNull(),
     createdAtMs: integer('created_at').notNull(),
-    /** Deleted by its user since then; null while it stands. */
+    /** When its user deleted it; null while it exists. */
     deletedAtMs: integer('deleted_at'),
   },
   (t) => [
@@ -40,8 +40,8 @@ export const clusters = sqliteTable(
 )
 
 /**
- * Private networks across hosts: one a cluster, and one an account for its pods with global networking. The slot names both the number on
- * the wire and the range of addresses, so no two networks that are there at a time share either.
+ * Private networks across hosts: one per cluster, and one per account for its pods with global networking. The slot determines both the
+ * network's number on the wire and its address range, so no two existing networks of a kind share either.
  */
 export const overlays = sqliteTable(
   'overlays',
@@ -51,11 +51,11 @@ export const overlays = sqliteTable(
       .notNull()
       .references(() => teams.id),
     kind: text('kind', { enum: ['cluster', 'account'] }).notNull(),
-    /** The cluster or the account that it is for. */
+    /** The cluster or account of the network. */
     ownerId: text('owner_id').notNull(),
-    /** Among those of its kind. */
+    /** Unique among networks of the same kind. */
     slot: integer('slot').notNull(),
-    /** Which question stands whether its members reach one another; 0: none has been asked. */
+    /** Number of the current check of whether its members reach one another; 0: none was started. */
     checkNumber: integer('check_number').notNull().default(0),
     createdAtMs: integer('created_at').notNull(),
   },

@@ -3,7 +3,7 @@ import type { EndpointConfig } from '../../../domain/endpoint/record.ts'
 import type { Sealed } from '../../sealed-env.ts'
 import { teams } from '../accounts/accounts.ts'
 
-/** Configuration of Serverless endpoints; their queues live in one endpoint object each. */
+/** Configuration of Serverless endpoints; each queue lives in its own endpoint object. */
 export const endpoints = sqliteTable(
   'endpoints',
   {
@@ -16,9 +16,9 @@ export const endpoints = sqliteTable(
     /** Copy of `config.revision`, for guarded updates: `UPDATE … WHERE id = ? AND revision = ?`. */
     revision: integer('revision').notNull(),
     createdAt: integer('created_at').notNull(),
-    /** Deleted endpoints keep their row, so that an id is never given out twice. */
+    /** Deleted endpoints keep their row, so that an id is never reused. */
     deletedAt: integer('deleted_at'),
-    /** Bytes that its queue may take of the team's budget (PP-205). */
+    /** Bytes of the team's budget that are reserved for its queue (PP-205). */
     grantedBytes: integer('granted_bytes').notNull().default(0),
   },
   (t) => [index('endpoints_team_created').on(t.teamId, t.createdAt, t.id)],

@@ -1,12 +1,12 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { LogKind } from '../../../host-protocol/logs.ts'
 
-/** What each log has in the bucket of older lines, so that an account's logs have a bound together (JL-50). */
+/** Size of each log in the bucket of older lines, so that the logs of an account have a common bound (JL-50). */
 export const logArchives = sqliteTable(
   'log_archives',
   {
     kind: text('kind').$type<LogKind>().notNull(),
-    /** Of a pod its id, of a worker that of its workload. */
+    /** The id of a pod, or of a worker's workload. */
     id: text('id').notNull(),
     teamId: text('team_id').notNull(),
     bytes: integer('bytes').notNull(),

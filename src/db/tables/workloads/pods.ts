@@ -5,12 +5,12 @@ import type { PodSpec } from '../../../domain/pod/record.ts'
 import type { Sealed } from '../../sealed-env.ts'
 import { teams } from '../accounts/accounts.ts'
 
-/** A specification as it is kept. `accessEnv` is there in rows of a release that sealed none. */
+/** A stored spec. `accessEnv` is present in rows of a release without sealing. */
 export type SealedPodSpec = Sealed<PodSpec> & { sealedAccessEnv?: string }
 
 /**
- * Pods. One row is all there is to a pod's state: every transition is an UPDATE guarded by `version`, and what a host should run is derived
- * from the row. Terminated pods keep a row without what they ran, for a while (PP-234).
+ * Pods. One row is the whole state of a pod: every transition is an UPDATE guarded by `version`, and the desired state of its host is
+ * derived from the row. Terminated pods keep a row without their program for a while (PP-234).
  */
 export const pods = sqliteTable(
   'pods',
@@ -21,14 +21,14 @@ export const pods = sqliteTable(
       .references(() => teams.id),
     name: text('name').notNull(),
     status: text('status', { enum: POD_STATUSES }).notNull(),
-    /** Rises with every change of any kind. */
+    /** Rises with every change. */
     version: integer('version').notNull(),
-    /** Number of its present container; the workload's id is `<id>-<generation>`. */
+    /** Number of its current container; the workload's id is `<id>-<generation>`. */
     generation: integer('generation').notNull(),
     spec: text('spec', { mode: 'json' }).$type<SealedPodSpec>().notNull(),
-    /** The present container goes on with the writable layer of the former one. */
+    /** Whether the current container continues with the writable layer of the previous one. */
     keepsDisk: integer('keeps_disk', { mode: 'boolean' }).notNull(),
-    /** What the next start may not go on with: the container was changed, or is gone. */
+    /** Whether the next start must not reuse the writable layer: the container was changed, or is gone. */
     diskStale: integer('disk_stale', { mode: 'boolean' }).notNull(),
     hostLost: integer('host_lost', { mode: 'boolean' }).notNull(),
     statusReason: text('status_reason'),
@@ -43,37 +43,40 @@ export const pods = sqliteTable(
     ports: text('ports', { mode: 'json' }).$type<{ private: number; public: number; type: string }[]>().notNull(),
     /** 8 hex digits of the SSH proxy's user name (NET-2). */
     sshSuffix: text('ssh_suffix').notNull(),
-    /** USD for the whole pod while it is not stopped (POD-19). */
+    /** USD per hour for the whole pod while it is not stopped (POD-19). */
     pricePerHour: real('price_per_hour').notNull(),
     templateId: text('template_id'),
     networkVolumeId: text('network_volume_id'),
     globalVolumeId: text('global_volume_id'),
     registryId: text('registry_id'),
     clusterId: text('cluster_id'),
-    /** Among the members of its cluster, from 0; it keeps it wherever it goes. */
+    /** Rank among the members of its cluster, from 0; constant when the member moves. */
     clusterRank: integer('cluster_rank'),
-    /** On the network of its cluster. */
+    /** Address on the network of its cluster. */
     clusterIp: text('cluster_ip'),
-    /** The newest of its containers that may start; those of a member wait until the others are ready. Null: the pod is no member. */
+    /** The newest generation that may start; members wait until the others are ready. Null: the pod is not a cluster member. */
     readyGeneration: integer('ready_generation'),
-    /** Hosts on which a member could not be started; null once it has run or was given up, and of a pod that is no member. */
+    /** Hosts on which a member could not be started; null once it has run or was given up, and for a pod that is not a cluster member. */
     triedHosts: text('tried_hosts', { mode: 'json' }).$type<string[]>(),
-    /** On the network of its account, with global networking. */
+    /** Address on the network of its account, with global networking. */
     globalIp: text('global_ip'),
-    /** When its container started, by itself; `charged_from` is later where its host was not heard of for a while. */
+    /** When its container started, as its host reports; `charged_from` is later if its host was silent for a while. */
     startedAtMs: integer('started_at'),
     chargedFromMs: integer('charged_from'),
-    /** When the last transition happened; no event of a host is taken to be older. */
+    /** When the last transition happened; events of a host never count as older. */
     changedAtMs: integer('changed_at').notNull(),
     createdAtMs: integer('created_at').notNull(),
-    /** The platform stops it then; null: never by itself. */
+    /** When the platform stops it; null: never. */
     stopAfterMs: integer('stop_after'),
-    /** The platform terminates it then; null: never by itself. */
+    /** When the platform terminates it; null: never. */
     terminateAfterMs: integer('terminate_after'),
-    /** Its disks while it runs and while it is stopped, in billionths of a USD an hour; 0 in rows of a release that charged none. */
+    /**
+     * Hourly cost of its disks while it runs and while it is stopped, in billionths of a USD; 0 in rows of a release that did not charge
+     * disks.
+     */
     diskNanosPerHour: integer('disk_nanos_per_hour').notNull().default(0),
     stoppedDiskNanosPerHour: integer('stopped_disk_nanos_per_hour').notNull().default(0),
-    /** From when on the disks of a pod that does not run are charged; null while it runs. */
+    /** Start of the charge of the disks of a stopped pod; null while it runs. */
     diskChargedFromMs: integer('disk_charged_from'),
   },
   (t) => [
