@@ -125,7 +125,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     return this.core.isStored ? stakeOf(this.core.state, this.core.now()) : NO_STAKE
   }
 
-  /** Decisions of the scaler that changed the number of workers, newest first. */
+  /** Decisions of the scaler that changed something, newest first. */
   async decisions(): Promise<DecisionRecord[]> {
     if (!this.core.isStored) return []
     return this.core.state.decisions.newest(MAX_DECISIONS)

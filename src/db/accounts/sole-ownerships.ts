@@ -3,8 +3,8 @@ import type { Database } from '../client.ts'
 import * as schema from '../schema.ts'
 
 /**
- * Organizations that a user owns without another owner, by name: without the user they have no one who runs them. `counts` says which other owners `o`
- * count, `more` which organizations are asked for.
+ * Organizations that a user owns without another owner, by name: without the user they have no one who runs them. `counts`: conditions on
+ * the other owners `o` that count; `more`: conditions on the organizations.
  */
 export function listSoleOwnerships(
   db: Database,

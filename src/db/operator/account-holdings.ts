@@ -7,7 +7,7 @@ import type { Database } from '../client.ts'
 import { type NamedRow, named } from '../resources/resource-users.ts'
 import { apiKeys, clusters, endpoints, globalVolumes, networkVolumes, pods, registries, secrets, templates } from '../schema.ts'
 
-/** Holdings of a team, for previews that concern whole accounts: the first by name, and the total number. */
+/** Holdings of a team, for previews that concern whole accounts: the first few with their names, and the total number. */
 export interface Holdings {
   /** Pods whose desired state is running. */
   running: Named<NamedRow>

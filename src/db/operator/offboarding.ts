@@ -5,7 +5,7 @@ import type { Database } from '../client.ts'
 import { buryVolumesOf } from '../resources/volume-tombstones.ts'
 import * as schema from '../schema.ts'
 
-/** Revokes every key that a user made, in whatever account it acts. Returns how many were good. */
+/** Revokes every key that a user made, in any account. Returns how many were not revoked yet. */
 export async function revokeKeysOf(db: Database, userId: string, nowMs: number): Promise<number> {
   const { apiKeys } = schema
   const { meta } = await db
@@ -15,12 +15,12 @@ export async function revokeKeysOf(db: Database, userId: string, nowMs: number):
   return meta.changes
 }
 
-/** How many rows of each kind were removed. */
+/** Number of deleted rows by kind. */
 export type Wiped = Record<'secrets' | 'templates' | 'registries' | 'volumes', number>
 
 /**
- * Removes what a user and the personal account own, and marks both as deleted, in one batch. What says who used how much stays: usage, the
- * rows of pods and endpoints that it names, and the audit log.
+ * Deletes the resources of a user and the personal account, and marks both as deleted, in one batch. Records of use are retained: usage,
+ * the rows of pods and endpoints that it names, and the audit log.
  */
 export async function wipeAccount(db: Database, { userId, teamId }: { userId: string; teamId: string }, nowMs: number): Promise<Wiped> {
   const { secrets, templates, registries, networkVolumes, globalVolumes, sshKeys, invitations, idempotencyKeys, quotas, budgets } = schema

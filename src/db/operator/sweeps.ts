@@ -7,7 +7,7 @@ import { openPod, type PodRow } from '../sealed-pod.ts'
 /** Rows per page of a sweep. */
 const BATCH = 100
 
-/** Ids of a team's pods behind `afterId` that are not terminated, and whether they are locked. */
+/** Ids of a team's live pods after `afterId`, and whether they are locked. */
 export function listLivePodIds(db: Database, teamId: string, afterId: string): Promise<{ id: string; locked: boolean }[]> {
   return db
     .select({ id: pods.id, locked: pods.locked })
@@ -18,7 +18,7 @@ export function listLivePodIds(db: Database, teamId: string, afterId: string): P
     .all()
 }
 
-/** Ids of a team's live endpoints behind `afterId`, in order; none: that were all. */
+/** Ids of a team's live endpoints after `afterId`, in order; empty at the end. */
 export async function listEndpointIds(db: Database, teamId: string, afterId: string): Promise<string[]> {
   const rows = await db
     .select({ id: endpoints.id })
@@ -29,7 +29,7 @@ export async function listEndpointIds(db: Database, teamId: string, afterId: str
   return rows.map(({ id }) => id)
 }
 
-/** A team's pods behind `afterId` that are to run, or were stopped for this reason. */
+/** A team's pods after `afterId` whose desired state is running, or that were stopped for this reason. */
 export async function listPodsToSuspend(db: Records, teamId: string, afterId: string, reason: string): Promise<PodRow[]> {
   const stopped = sql`${pods.status} = 'EXITED' AND ${pods.statusReason} = ${reason}`
   const rows = await db
