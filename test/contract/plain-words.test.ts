@@ -35,3 +35,40 @@ it('documents name whom a sentence is about', () => {
 it('texts of the product name whom a sentence is about', () => {
   expect(vagueLines(['src/**/*.{ts,tsx}'], VAGUE_IN_SOURCES, withoutComments)).toEqual([])
 })
+
+/** A sentence without a subject of its own, by its first words. */
+const NO_SUBJECT = /^(What|Who|Whoever|Whom|Whose|One that|One which|Those that|Those who)\b/
+/** House words of docs/glossary.md, and words that leave open whom they mean. Code that a comment quotes is no word. */
+const HOUSE =
+  /\b(nobody|somebody|anybody|whoever|strangers?|former|wish(es|ed)?|giv(e|es|en|ing) way|at stake|an(other)? look|makes? a look|he|him|himself|hold against|held against)\b/i
+/** Rows of oxlint and biome have their reasons checked by those. */
+const DIRECTIVE = /^(biome-ignore|oxlint-|@ts-)/
+
+/** The sentences of a source's comments, as one line each. */
+function sentencesOf(text: string): string[] {
+  const comments = text.matchAll(/\/\*\*?([\s\S]*?)\*\/|(?:^|\s)\/\/ ?(.*)$/gm)
+  return [...comments].flatMap(([, block, line]) => {
+    const body = (block ?? line ?? '')
+      .replaceAll(/^\s*\* ?/gm, ' ')
+      .replaceAll(/`[^`]*`/g, '``')
+      .replaceAll(/\s+/g, ' ')
+      .trim()
+    return DIRECTIVE.test(body) ? [] : body.split(/(?<=[.:;!?]) /)
+  })
+}
+
+it('comments name their subject, in the terms of the glossary', () => {
+  const files = ['src/**/*.{ts,tsx}', 'durable-objects/**/*.ts'].flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
+  expect(files.length).toBeGreaterThan(1_000)
+  const wrong = files.flatMap((file) => {
+    const sentences = sentencesOf(readFileSync(join(ROOT, file), 'utf8'))
+    return sentences.filter((sentence) => NO_SUBJECT.test(sentence) || HOUSE.test(sentence)).map((sentence) => `${file}: ${sentence}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+it('the search finds them', () => {
+  const found = sentencesOf('/** Good. What of it counts. */\nconst a = 1 // One that is `former`\n// the former one')
+  expect(found).toEqual(['Good.', 'What of it counts.', 'One that is ``', 'the former one'])
+  expect(found.map((sentence) => NO_SUBJECT.test(sentence) || HOUSE.test(sentence))).toEqual([false, true, true, true])
+})
