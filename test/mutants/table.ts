@@ -322,8 +322,8 @@ export const DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'the retry counts from the start of the attempt',
     file: WEBHOOK,
-    find: '  return fail(ended, nowMs + RETRY_DELAY_MS)\n}\n\n/** The plane went',
-    replace: '  return fail(ended, (delivery.startedAtMs ?? nowMs) + RETRY_DELAY_MS)\n}\n\n/** The plane went',
+    find: '  return fail(ended, nowMs + RETRY_DELAY_MS)\n}\n\n/**\n * Ends an attempt',
+    replace: '  return fail(ended, (delivery.startedAtMs ?? nowMs) + RETRY_DELAY_MS)\n}\n\n/**\n * Ends an attempt',
   },
   {
     id: 'http to the public internet',
