@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 
@@ -9,6 +10,9 @@ import { PROJECT_ROOT } from '../src/local/paths.ts'
 export const SDK_FOLDER = join(PROJECT_ROOT, 'sdk')
 /** The folder of its generated part, relative to the SDK. */
 export const GENERATED = 'src/generated'
+const DOCUMENT = 'docs/openapi-v2.json'
+/** Parts of the SDK's folder that are made, not written. */
+const SKIPPED: readonly string[] = ['node_modules', 'dist', GENERATED]
 const OUTPUT_MAX_BYTES = 16 * 2 ** 20
 const runFile = promisify(execFile)
 
@@ -16,24 +20,37 @@ const runFile = promisify(execFile)
 export async function installSdkTools(): Promise<void> {
   const { devDependencies } = readJson<{ devDependencies: Record<string, string> }>('package.json')
   const missing = Object.entries(devDependencies).filter(([name, version]) => installedVersion(name) !== version)
-  if (missing.length > 0) await runInSdk('npm', ['ci', '--no-audit', '--no-fund'])
+  if (missing.length > 0) await runInSdk('npm', ['ci', '--no-audit', '--no-fund'], SDK_FOLDER)
 }
 
-/** Generates the SDK's client from the committed API document into a folder, which is emptied first. */
-export async function generateSdk(folder = join(SDK_FOLDER, GENERATED)): Promise<void> {
-  await installSdkTools()
-  await runSdkTool('openapi-ts', ['--silent', '--no-log-file'], { SDK_OUTPUT: folder })
+/**
+ * Copies the SDK and the API document into a temporary folder, so that several programs can generate and compile it at once. Returns the
+ * copy's folder; its parent folder is temporary, too.
+ */
+export function copySdk(): string {
+  const root = mkdtempSync(join(tmpdir(), 'podplane-sdk-'))
+  const copy = join(root, 'sdk')
+  cpSync(SDK_FOLDER, copy, { recursive: true, filter: (path) => !SKIPPED.includes(relative(SDK_FOLDER, path)) })
+  symlinkSync(join(SDK_FOLDER, 'node_modules'), join(copy, 'node_modules'))
+  mkdirSync(join(root, 'docs'))
+  cpSync(join(PROJECT_ROOT, DOCUMENT), join(root, DOCUMENT))
+  return copy
 }
 
-/** Runs a program from the SDK's dependencies, by default in the SDK's folder. */
-export function runSdkTool(name: string, args: readonly string[], env: Record<string, string> = {}, cwd = SDK_FOLDER): Promise<string> {
-  return runInSdk(join(SDK_FOLDER, 'node_modules/.bin', name), args, env, cwd)
+/** Generates the client of an SDK folder from the API document beside it. */
+export async function generateSdk(folder = SDK_FOLDER): Promise<void> {
+  await runSdkTool('openapi-ts', ['--silent', '--no-log-file'], folder)
 }
 
-async function runInSdk(program: string, args: readonly string[], env: Record<string, string> = {}, cwd = SDK_FOLDER): Promise<string> {
+/** Runs a program from the SDK's dependencies in a folder. */
+export function runSdkTool(name: string, args: readonly string[], cwd: string): Promise<string> {
+  return runInSdk(join(SDK_FOLDER, 'node_modules/.bin', name), args, cwd)
+}
+
+async function runInSdk(program: string, args: readonly string[], cwd: string): Promise<string> {
   // npm passes paths to its programs in variables that would point npm at the plane's own package.
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
-  const options = { cwd, env: { ...clean, ...env }, maxBuffer: OUTPUT_MAX_BYTES }
+  const options = { cwd, env: clean, maxBuffer: OUTPUT_MAX_BYTES }
   try {
     return (await runFile(program, args, options)).stdout
   } catch (error) {

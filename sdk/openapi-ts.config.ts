@@ -1,12 +1,9 @@
 import { defineConfig } from '@hey-api/openapi-ts'
 
-/** Another folder compares what the document gives with what is committed. */
-const FOLDER = process.env.SDK_OUTPUT ?? 'src/generated'
-
 export default defineConfig({
   input: '../docs/openapi-v2.json',
   // Sources run as they are, under Node's type stripping too.
-  output: { path: FOLDER, module: { extension: '.ts' } },
+  output: { path: 'src/generated', module: { extension: '.ts' } },
   plugins: [
     { name: '@hey-api/client-fetch', throwOnError: true },
     {

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { installSdkTools, runSdkTool, SDK_FOLDER } from '../../../scripts/sdk-tools.ts'
+import { copySdk, installSdkTools, runSdkTool } from '../../../scripts/sdk-tools.ts'
 
 const runFile = promisify(execFile)
 
@@ -16,7 +16,12 @@ export class SdkProject {
     await installSdkTools()
     const project = new SdkProject()
     const { folder } = project
-    await project.npm(SDK_FOLDER, 'pack', '--pack-destination', folder)
+    const sdk = copySdk()
+    try {
+      await project.npm(sdk, 'pack', '--pack-destination', folder)
+    } finally {
+      rmSync(join(sdk, '..'), { recursive: true, force: true })
+    }
     const [tarball = ''] = readdirSync(folder)
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
     await project.npm(folder, 'install', '--offline', '--no-audit', '--no-fund', join(folder, tarball))
@@ -26,7 +31,7 @@ export class SdkProject {
 
   /** Type-checks the programs with the compiler that the SDK is made for; throws with what is wrong. */
   check(): Promise<string> {
-    return runSdkTool('tsc', [], {}, this.folder)
+    return runSdkTool('tsc', [], this.folder)
   }
 
   /** Runs one of the programs, as the sources that they are, and returns what it printed. */
