@@ -5,7 +5,8 @@ import { announcedBytes } from '../domain/text/body-length.ts'
 import { MAX_SSH_OPEN_CHARS, SSH_OPEN_HEADER, SshAdmit, SshOpen } from '../host-protocol/ssh-proxy.ts'
 import { admitSsh, openSsh, requireSshProxy } from '../services/pods/doors/ssh.ts'
 import { type AppContext, type AppEnv, operatorContext } from './app-env.ts'
-import { watchedSocket } from './pod-doors/watched-socket.ts'
+import { DOOR_CHECKS } from './pod-doors/door-checks.ts'
+import { socketWhile } from './watched/socket-while.ts'
 
 const MAX_BODY_BYTES = 16 * 1024
 const SWITCHING = 101
@@ -27,7 +28,10 @@ export function sshApi(): Hono<AppEnv> {
     }
     const { socket, isRunning } = await openSsh(c.env, parsed(SshOpen, readHeader(c)), c.req.raw.signal)
     const why = 'the pod does not run any more, or its account does not let this key in any more'
-    return new Response(null, { status: SWITCHING, webSocket: watchedSocket(socket, isRunning, why) })
+    return new Response(null, {
+      status: SWITCHING,
+      webSocket: socketWhile(socket, { isGood: isRunning, everyMs: DOOR_CHECKS.everyMs, why }),
+    })
   })
   return app
 }

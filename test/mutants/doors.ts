@@ -46,9 +46,9 @@ export const DOOR_WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a terminal stays open when its key is revoked',
-    file: 'src/http/pod-doors/watched-socket.ts',
-    find: 'if (good) return',
-    replace: 'return',
+    file: 'src/http/watched/socket-while.ts',
+    find: 'good || end(POLICY, why)',
+    replace: 'good',
   },
 ]
 

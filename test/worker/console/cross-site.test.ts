@@ -1,4 +1,4 @@
-import { DOOR_CHECKS } from '../../../src/http/pod-doors/watched-socket.ts'
+import { DOOR_CHECKS } from '../../../src/http/pod-doors/door-checks.ts'
 import { Browser, PAGE } from '../../support/browser.ts'
 import { ChannelSocket, PlayedCommand } from '../../support/channel-socket.ts'
 import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'

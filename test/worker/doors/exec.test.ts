@@ -1,5 +1,5 @@
 import { exited } from '../../../src/host-protocol/tunnel/channels.ts'
-import { DOOR_CHECKS } from '../../../src/http/pod-doors/watched-socket.ts'
+import { DOOR_CHECKS } from '../../../src/http/pod-doors/door-checks.ts'
 import { ChannelSocket, PlayedCommand } from '../../support/channel-socket.ts'
 import { FakeTunnel } from '../../support/fake-tunnel.ts'
 import { afterEach, api, createAccount, createKey, describe, env, expect, it, joinTeam, send, teamOf } from '../../support/harness.ts'

@@ -1,5 +1,5 @@
 import { SSH_OPEN_HEADER } from '../../../src/host-protocol/ssh-proxy.ts'
-import { DOOR_CHECKS } from '../../../src/http/pod-doors/watched-socket.ts'
+import { DOOR_CHECKS } from '../../../src/http/pod-doors/door-checks.ts'
 import { auditRows } from '../../support/audited.ts'
 import { ChannelSocket, PlayedCommand } from '../../support/channel-socket.ts'
 import { FakeTunnel } from '../../support/fake-tunnel.ts'

@@ -9,7 +9,8 @@ import { credentialOf } from '../../callers/console-credential.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
 import { BEARER, RATE_HEADERS } from '../../openapi/rest-components.ts'
-import { DOOR_CHECKS, watchedSocket } from '../../pod-doors/watched-socket.ts'
+import { DOOR_CHECKS } from '../../pod-doors/door-checks.ts'
+import { socketWhile } from '../../watched/socket-while.ts'
 
 /** Subprotocols in order of preference; the answer to a client that offers none names none. */
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
@@ -52,7 +53,8 @@ export function registerPodExec(app: OpenAPIHono<AppEnv>): void {
     const offered = protocolsOf(request)
     const protocol = PROTOCOLS.find((name) => offered.includes(name))
     const headers = protocol === undefined ? {} : { 'sec-websocket-protocol': protocol }
-    const webSocket = watchedSocket(socket, isGood, 'the pod does not run any more, or the key is not good any more')
+    const why = 'the pod does not run any more, or the key is not good any more'
+    const webSocket = socketWhile(socket, { isGood, everyMs: DOOR_CHECKS.everyMs, why })
     return new Response(null, { status: SWITCHING, webSocket, headers })
   })
 }
