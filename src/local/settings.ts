@@ -8,7 +8,7 @@ import { DEMO_EMAIL } from './demo.ts'
 const DEFAULT_PORT = 8787
 const MAX_PORT = 65_535
 /** Variables of the Worker that the environment of `npm start` may override. */
-const WORKER_VARS = [
+export const WORKER_VARS = [
   'BASE_URL',
   'SERVERLESS_URL',
   'LB_DOMAIN',
@@ -23,7 +23,9 @@ const WORKER_VARS = [
   'HOST_LOST_AFTER_MS',
   'HOST_SILENCE_MAX_MS',
   'TERMINATED_PODS_KEPT_MS',
+  'AUDIT_KEEP_DAYS',
   'USAGE_KEEP_DAYS',
+  'SPEND_LIMIT_USD_PER_HOUR',
   'PLACEMENT',
   'INTERNAL_DOMAIN',
   'SSH_HOST',

@@ -55,7 +55,7 @@ function cutVariables(state: AuditState, digest: (name: string, text: string) =>
   const variables = pick(state, names.filter(isVariable))
   const text = JSON.stringify(variables)
   const rest = names.filter((name) => !isVariable(name))
-  return { ...pick(state, rest), env: { variables: Object.keys(variables).length, bytes: text.length, digest: digest('env', text) } }
+  return { ...pick(state, rest), env: { variables: Object.keys(variables).length, bytes: bytesOf(variables), digest: digest('env', text) } }
 }
 
 function pick(state: AuditState, names: readonly string[]): AuditState {

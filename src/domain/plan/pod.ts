@@ -1,4 +1,5 @@
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
+import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { isToRun, type PodState } from '../pod/pod.ts'
 import { runningNanos } from '../pod/rates.ts'
 import type { PodSpec } from '../pod/record.ts'
@@ -17,6 +18,9 @@ export interface PlannedPod extends PodState {
   terminateAfterMs: number | null
 }
 
+/** `entrypoint`, `cmd` and `templateId` are other ways to set the fields of the container. */
+type PlannedField = Exclude<keyof UpdatePodRequest, 'entrypoint' | 'cmd' | 'templateId'>
+
 export function podResource({ id, name }: Pick<PlannedPod, 'id' | 'name'>): ChangedResource {
   return { kind: 'pod', id, name }
 }
@@ -33,12 +37,12 @@ export function planPodChange(before: PlannedPod, after: PlannedPod): ChangeEffe
 }
 
 /** Fields of a pod that a PATCH may change, by their names in the API. A plan names a changed variable set but does not show its values. */
-function fieldsOf({ name, locked, spec, stopAfterMs, terminateAfterMs }: PlannedPod): Record<string, unknown> {
-  const { container, mounts, globalNetworking, onHostLoss } = spec
+function fieldsOf({ name, locked, spec, stopAfterMs, terminateAfterMs }: PlannedPod): Record<PlannedField, unknown> {
+  const { container, mounts, globalNetworking, onHostLoss, idleStop } = spec
   const { image, args, env, ports, diskGb, registry } = container
   return {
     ...{ name, locked, image, args, env, ports, disk: diskGb, registry, mounts, globalNetworking, onHostLoss },
-    ...{ stopAfter: stopAfterMs, terminateAfter: terminateAfterMs },
+    ...{ stopAfter: stopAfterMs, terminateAfter: terminateAfterMs, idleStop: idleStop?.afterSeconds ?? null },
   }
 }
 
@@ -46,7 +50,9 @@ function settingsEffects(resource: ChangedResource, before: PlannedPod, after: P
   // The end of a pod is described by the effects on its container and disks.
   if (after.status === 'TERMINATED') return []
   const former = fieldsOf(before)
-  const changed = Object.entries(fieldsOf(after)).flatMap(([field, value]) => (sameValue(former[field], value) ? [] : [field]))
+  const changed = Object.entries(fieldsOf(after))
+    .filter(([field, value]) => !sameValue(former[field as PlannedField], value))
+    .map(([field]) => field)
   if (changed.length === 0) return []
   const isRestarted = after.generation !== before.generation
   const when =

@@ -186,3 +186,14 @@ describe('[DRY-24] rotating a key', () => {
     expect((await call.post(dry(path), {})).body).toMatchObject({ effects: [], refusal: again.body })
   })
 })
+
+describe('[DRY-6] PATCH of a pod', () => {
+  it('names each field that it changes, idleStop and the deadlines too', async () => {
+    const { call } = await podScene(gpus(1))
+    const { body: pod } = await call.post(PODS, { name: 'p', image: 'acme/idle:1', gpu: { id: 'NVIDIA L4' } })
+    const change = { idleStop: { afterSeconds: 3_600 }, stopAfter: '2099-01-01T00:00:00Z', onHostLoss: 'REPLACE' }
+    const { body: plan } = await call.patch(dry(`${PODS}/${pod.id}`), change)
+    expect(plan.effects[0].what).toBe('changes onHostLoss, stopAfter, idleStop; what runs goes on')
+    expect((await call.get(`${PODS}/${pod.id}`)).body).toEqual(pod)
+  })
+})
