@@ -150,20 +150,6 @@ export function verdictOf(quota: RateQuota, outcome: RateOutcome, ends = false):
   return { allowed, exceeded, retryAfterSeconds: longest, windows }
 }
 
-/** The header fields of a response that describe the windows. */
-export interface RateLimitHeaders {
-  RateLimit: string
-  'RateLimit-Policy': string
-}
-
-/** The two header fields, members in the order minute, hour, day (RATE-2): lists of RFC 9651 whose parameters are whole numbers. */
-export function rateLimitHeaders({ windows }: Pick<RateVerdict, 'windows'>): RateLimitHeaders {
-  return {
-    RateLimit: windows.map(({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`).join(', '),
-    'RateLimit-Policy': windows.map(({ name, quota, windowSeconds }) => `"${name}";q=${quota};w=${windowSeconds}`).join(', '),
-  }
-}
-
 function hasRoom({ counts, quota }: RateLevel): boolean {
   return counts.minute.count < quota.minute && counts.hour.count < quota.hour && counts.day.count < quota.day
 }

@@ -1,7 +1,7 @@
 import type { Next } from 'hono'
-import { rateLimitHeaders } from '../../domain/rate-limit.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { countRequest, tooManyRequests } from '../../services/accounts/rate-limit.ts'
+import { rateLimitHeaders } from '../../services/accounts/rate-limit-headers.ts'
 import type { AppContext } from '../app-env.ts'
 import { endsSomething } from './ending.ts'
 

@@ -1,14 +1,7 @@
 import { Problem } from '../../contract/problems.ts'
 import { findQuota, type QuotaRow } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
-import {
-  type RateLimitHeaders,
-  type RateOutcome,
-  type RateVerdict,
-  rateLimitHeaders,
-  spenderOf,
-  verdictOf,
-} from '../../domain/rate-limit.ts'
+import { type RateOutcome, type RateVerdict, spenderOf, verdictOf } from '../../domain/rate-limit.ts'
 import { payerOf } from '../../effects/payer.ts'
 import type { Env } from '../../env.ts'
 import { type Counted, countedAsRequest } from '../../objects/counted.ts'
@@ -17,6 +10,7 @@ import { podLimiterStub, rateLimiterStub } from '../../objects/stubs.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { logEvent } from '../../platform/log.ts'
 import type { Principal } from '../context.ts'
+import { type RateLimitHeaders, rateLimitHeaders } from './rate-limit-headers.ts'
 
 /** How long another isolate may use a quota after a change. */
 const QUOTA_TTL_MS = 60_000

@@ -1,6 +1,6 @@
 import { parseList } from 'structured-headers'
-import { rateLimitHeaders } from '../../../src/domain/rate-limit.ts'
 import { issuePodKey } from '../../../src/effects/pods/pod-key.ts'
+import { rateLimitHeaders } from '../../../src/services/accounts/rate-limit-headers.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { gpus } from '../../support/gpus.ts'
 import {
