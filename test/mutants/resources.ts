@@ -18,7 +18,7 @@ const SECRETS = 'src/db/resources/secrets.ts'
 export const RESOURCE_DOMAIN_MUTANTS: readonly Mutant[] = [
   {
     id: 'a volume of v1 is smaller than v2 has any',
-    file: 'src/domain/v1/container.ts',
+    file: 'src/domain/flat/container.ts',
     find: 'Math.max(sizeGb, MIN_PERSISTENT_GB)',
     replace: 'sizeGb',
   },

@@ -1,5 +1,5 @@
 import type { Cluster } from '../../contract/clusters/clusters.ts'
-import { DEFAULT_MOUNT_PATH, persistentOf } from '../v1/container.ts'
+import { DEFAULT_MOUNT_PATH, persistentOf } from '../flat/container.ts'
 import { type ContainerInput, containerBody } from './pod-inputs.ts'
 import { given } from './words.ts'
 

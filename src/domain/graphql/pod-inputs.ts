@@ -1,8 +1,8 @@
 import type { Pod, UpdatePodRequest } from '../../contract/pods/pods.ts'
 import type { V1UpdatePod } from '../../contract/v1/bodies.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { DEFAULT_MOUNT_PATH, persistentOf } from '../v1/container.ts'
-import { podPatch } from '../v1/pods.ts'
+import { DEFAULT_MOUNT_PATH, persistentOf } from '../flat/container.ts'
+import { podPatch } from '../flat/pod-patch.ts'
 import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './words.ts'
 
 /** The container fields of an input. Empty strings, nulls and missing fields are ignored (GQL-17). */

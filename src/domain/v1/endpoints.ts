@@ -2,7 +2,7 @@ import type { CreateEndpointRequest, Endpoint, UpdateEndpointRequest } from '../
 import type { EndpointWorker } from '../../contract/endpoints/workers.ts'
 import type { V1CreateEndpoint, V1UpdateEndpoint } from '../../contract/v1/bodies.ts'
 import { type Catalog, gpuTypesOfPools } from '../catalog/catalog.ts'
-import { v1Container } from './container.ts'
+import { v1Container } from '../flat/container.ts'
 import { poolsOf } from './gpu-pools.ts'
 
 /** Defaults of a v1 create (LEG-9). */

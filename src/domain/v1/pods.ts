@@ -1,8 +1,8 @@
 import type { PodStatus } from '../../contract/enums.ts'
-import type { CreatePodRequest, Pod, UpdatePodRequest } from '../../contract/pods/pods.ts'
-import type { V1CreatePod, V1UpdatePod } from '../../contract/v1/bodies.ts'
+import type { CreatePodRequest, Pod } from '../../contract/pods/pods.ts'
+import type { V1CreatePod } from '../../contract/v1/bodies.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { type ContainerPart, containerOf, DEFAULT_MOUNT_PATH, persistentOf, v1Container } from './container.ts'
+import { type ContainerPart, containerOf, DEFAULT_MOUNT_PATH, persistentOf, v1Container } from '../flat/container.ts'
 import { gpuName } from './gpu-pools.ts'
 
 /** Defaults of a v1 create (LEG-6). */
@@ -82,29 +82,6 @@ function gpusOf(body: V1CreatePod): Pick<CreatePodRequest, 'gpu'>[] {
 function cpusOf({ cpuFlavorIds, vcpuCount = DEFAULTS.vcpuCount }: V1CreatePod): Pick<CreatePodRequest, 'cpu'>[] {
   const flavors = cpuFlavorIds?.length ? cpuFlavorIds : CPU_FLAVORS
   return flavors.map((id) => ({ cpu: { id, vcpuCount } }))
-}
-
-/** Whether a v1 update needs the pod's present mounts. */
-export function needsMounts(body: V1UpdatePod): boolean {
-  return body.volumeInGb !== undefined || body.volumeMountPath !== undefined
-}
-
-/** v2 body for a v1 update. `mounts`: the pod's present mounts, if `needsMounts`. */
-export function podPatch(body: V1UpdatePod, mounts: Pod['mounts']): UpdatePodRequest {
-  const { name, locked, globalNetworking, volumeInGb, volumeMountPath } = body
-  const { persistent, network } = mounts
-  const size = volumeInGb ?? persistent?.size ?? 0
-  const changed =
-    network?.[0] && volumeMountPath !== undefined
-      ? { network: [{ volumeId: network[0].volumeId, path: volumeMountPath }] }
-      : { persistent: persistentOf(size, volumeMountPath ?? persistent?.path) }
-  return {
-    ...containerOf(body),
-    ...(name !== undefined && { name }),
-    ...(locked !== undefined && { locked }),
-    ...(globalNetworking !== undefined && { globalNetworking }),
-    ...(needsMounts(body) && Object.values(changed).some(Boolean) && { mounts: JSON.parse(JSON.stringify(changed)) }),
-  }
 }
 
 /** LEG-7: v1 has three statuses. */
