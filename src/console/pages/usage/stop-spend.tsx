@@ -78,7 +78,7 @@ function Preview({ onClose }: { onClose: () => void }) {
 }
 
 function nothingToStop(plan: SpendStopPlan | undefined): string | undefined {
-  if (plan === undefined) return 'The plan is still loading.'
+  if (plan === undefined) return 'The plan is not ready yet.'
   return plan.stops.length === 0 ? 'No running resource can be stopped.' : undefined
 }
 

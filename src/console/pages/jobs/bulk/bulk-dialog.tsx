@@ -107,7 +107,7 @@ function titleOf(action: BulkDialogProps['action'], bulk: JobBulk | undefined): 
 }
 
 function offReason(plan: JobBulk | undefined): string | undefined {
-  if (plan === undefined) return 'The plan is still loading.'
+  if (plan === undefined) return 'The plan is not ready yet.'
   return plan.matched === 0 ? 'There is no job to change.' : undefined
 }
 
