@@ -37,11 +37,7 @@ const SAID: readonly (readonly [line: string[], code: number, said: string])[] =
     4,
     'error: resource not found: nosuch (request req_1)\n  podplane join-tokens list shows the existing ones\n',
   ],
-  [
-    ['users', 'quota', 'ada@example.com'],
-    4,
-    'error: no user has the address ada@example.com\n  podplane users list shows all users\n',
-  ],
+  [['users', 'quota', 'ada@example.com'], 4, 'error: no user has the address ada@example.com\n  podplane users list shows all users\n'],
   [
     ['hosts', 'list'],
     3,
