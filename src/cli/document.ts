@@ -4,28 +4,27 @@ import { buildProgram } from './program.ts'
 
 const HEAD = `# The command line
 
-\`podplane\` does from a shell what the API does. After \`npm start\`, in the same directory and without any
-configuration:
+\`podplane\` is the command line of the API. After \`npm start\` it needs no configuration in the same directory:
 
 \`\`\`sh not run: it is for reading
 npx podplane pods list
 npx podplane pods create --image builtin/idle --cpu cpu3c --wait
 \`\`\`
 
-It is one file without dependencies, \`dist/podplane.mjs\`. This page is made from the program by
-\`npm run generate\`.
+The program is one file without dependencies, \`dist/podplane.mjs\`. \`npm run generate\` generates this page from
+the program.
 
 ## Which plane, and as whom
 
-In this order:
+The program takes the plane and the key from the first of these sources that exists:
 
 1. \`--url\` or \`--context\`
 2. \`PODPLANE_URL\`, or \`PODPLANE_CONTEXT\`; the key is \`PODPLANE_API_KEY\`
 3. the context in use: \`~/.config/podplane/config.toml\`, with keys in \`credentials.json\` beside it, mode 0600
-4. the plane that \`npm start\` runs here or in a directory above: \`.podplane/demo.json\`
+4. the plane that \`npm start\` runs in this directory or in a directory above: \`.podplane/demo.json\`
 
-A key is sent to its own address alone, and never stands on a command line. Variables of other platforms are
-not read; \`podplane env\` prints them for their programs.
+The program sends a key only to the address that the key belongs to, and never takes a key from the command
+line. It does not read the variables of other platforms; \`podplane env\` prints them for other programs.
 
 \`\`\`toml
 # ~/.config/podplane/config.toml
@@ -37,31 +36,33 @@ url = "https://lab.example.com"
 
 ## Names and ids
 
-- Where a command takes a pod, an endpoint, a template, a volume, a cluster, a registry, a secret, an
-  organization or a host, it takes its id or its name.
-- An id goes before a name. A name that several have is refused with their ids, exit code 2.
-- Where there is none, exit code 4 comes with the nearest names.
+- A command that takes a pod, an endpoint, a template, a volume, a cluster, a registry, a secret, an
+  organization or a host accepts an id or a name.
+- An id takes precedence over a name. If several resources have the name, the command fails with exit code 2 and
+  lists their ids.
+- If no resource matches, the command fails with exit code 4 and lists similar names.
 
 ## What it prints
 
-- stdout is data, stderr is talk.
+- stdout carries data; stderr carries messages.
 - On a terminal: tables, relative times, colour unless \`NO_COLOR\` is set.
-- Piped: tab-separated values without a heading, exact times, nothing cut.
-- \`--json\`: the JSON of the API. \`--json id,gpu.id\` behind a command: these members. Streams are an object a
-  line.
-- \`-q\`: ids.
+- Piped: tab-separated values without a heading, exact times, no truncation.
+- \`--json\`: the JSON of the API. \`--json id,gpu.id\` after a command: only these fields. Streams are one
+  object per line.
+- \`-q\`: only ids.
 - With \`--json\` an error is one object on stderr: \`detail\`, \`code\`, \`retryable\`, \`retryAfter\` (seconds),
-  \`requestId\`, \`exitCode\`, and \`resource\` where something exists that may be billed.
-- No question is asked without a terminal, with \`--no-input\`, or where \`CI\` is set: what destroys needs
-  \`--yes\`.
+  \`requestId\`, \`exitCode\`, and \`resource\` if a resource exists that may be billed.
+- The program asks no question without a terminal, with \`--no-input\`, or if \`CI\` is set: destructive commands
+  then need \`--yes\`.
 
 ## Exit codes
 `
 
 const MANIFEST = `## podplane.toml
 
-\`podplane deploy\` makes what this file declares. Tables are \`volumes\`, \`templates\`, \`endpoints\` and \`pods\`,
-each by its name; their members are those of the create requests of the [API](openapi-v2.json).
+\`podplane deploy\` creates or changes the resources that this file declares. The tables are \`volumes\`,
+\`templates\`, \`endpoints\` and \`pods\`, each with one table per resource name. The fields are those of the create
+requests of the [API](openapi-v2.json).
 
 \`\`\`toml
 [volumes.models]
@@ -87,16 +88,17 @@ ports = ["8888/http"]
 startSsh = true
 \`\`\`
 
-- \`volumes.models\` and \`templates.base\` stand for the ids of what the file declares.
-- \`\${NAME}\` is a variable of the environment, \`\${NAME:-default}\` one that may be missing, \`$\${\` is \`\${\`.
-- What is missing is created, what differs is changed, what is not declared is left alone.
-- \`--plan\` shows each change and what it costs: of a pod by a dry run, of an endpoint with all its workers.
-- What cannot be changed, such as the GPU of a pod, is refused before anything is done.
-- A deploy that fails in between says what it has made. Run it again: it goes on there.
+- \`volumes.models\` and \`templates.base\` stand for the ids of resources that the file declares.
+- \`\${NAME}\` is an environment variable, \`\${NAME:-default}\` one with a default, and \`$\${\` is a literal \`\${\`.
+- \`deploy\` creates missing resources, changes resources that differ, and leaves undeclared resources alone.
+- \`--plan\` shows each change and its cost: for a pod the result of a dry run, for an endpoint the cost of all
+  its workers.
+- \`deploy\` refuses a change that is not possible, such as another GPU for a pod, before it changes anything.
+- A deploy that fails halfway lists the resources that it has created. Run it again to continue.
 
-\`podplane dev\` is for the time before. It builds the image of the directory with Docker, gives it to an
-endpoint of its own, \`chat-dev\`, in the plane of this machine, runs the smoke job, and follows the log.
-Whenever a saved file makes another image, it does so again. \`IMAGE\` need not be set for it.
+\`podplane dev\` is for development. It builds the image of the directory with Docker, deploys it to a separate
+endpoint, \`chat-dev\`, in the plane of this machine, runs the smoke job, and follows the log. It repeats this
+whenever a saved file changes the image. \`IMAGE\` need not be set for it.
 `
 
 /** Text of docs/cli.md, generated from the help of the program (CL-44). */
@@ -106,7 +108,7 @@ export function cliDocument(): string {
   const parts = [
     HEAD,
     `${codes.join('\n')}\n`,
-    '`exec` and `ssh` pass on the exit code of what ran in the pod.\n',
+    '`exec` and `ssh` exit with the exit code of the command in the pod.\n',
     MANIFEST,
     '## Flags of every command\n',
   ]

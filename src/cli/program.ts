@@ -58,11 +58,11 @@ function addGlobalOptions(program: Command): void {
   program
     .option('--context <name>', 'the context of config.toml to use (PODPLANE_CONTEXT)')
     .option('--url <url>', 'the plane (PODPLANE_URL)')
-    .addOption(new Option('--json [fields]', 'print the JSON of the API, or these members of it, with commas between them').preset(true))
-    .option('-q, --quiet', 'print ids alone')
-    .option('--no-input', 'ask nothing')
+    .addOption(new Option('--json [fields]', 'print the JSON of the API, or only these fields, separated by commas').preset(true))
+    .option('-q, --quiet', 'print only ids')
+    .option('--no-input', 'ask no questions')
     .option('--timeout <duration>', 'give up after this time, such as 90s or 10m', duration)
-    .option('--print <form>', 'print the call that changes something, in place of sending it; a form is curl')
+    .option('--print <form>', 'print the request that would change something instead of sending it; the only form is curl')
     .option('--debug', 'print each request to stderr')
 }
 

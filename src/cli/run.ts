@@ -108,7 +108,7 @@ function nextStep(command: Command, error: unknown): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   const noun = command.parent
   if (error.status === 404 && noun?.commands.some((one) => one.name() === 'list' && one.registeredArguments.length === 0))
-    return `${pathOf(noun)} list shows what there is`
+    return `${pathOf(noun)} list shows the existing ones`
   return error.status === 422 ? `see ${pathOf(command)} --help` : undefined
 }
 

@@ -164,8 +164,8 @@ describe('[UI-51] many jobs that are changed at once', () => {
     const bulk = { action: 'cancel', status: 'DONE', ids: ['a', 'b'], left } as JobBulk
     expect(resultsOf(bulk)).toEqual([
       { id: 'a', result: 'cancelled' },
-      { id: 'b', result: 'stays: it is over' },
-      { id: 'z', result: 'stays: there is no such job' },
+      { id: 'b', result: 'unchanged: it is over' },
+      { id: 'z', result: 'unchanged: there is no such job' },
     ])
     expect(resultsOf({ ...bulk, status: 'RUNNING', left: [] }).map(({ result }) => result)).toEqual([null, null])
   })
@@ -207,7 +207,7 @@ describe('[UI-48] a new endpoint', () => {
   it('says what is missing', () => {
     const steps = [{}, { name: 'a' }, { container }, { pool: 'ADA_24' }]
     const texts = steps.map((_, index) => Object.assign({}, EMPTY_ENDPOINT, ...steps.slice(0, index + 1)))
-    expect(texts.map(missingOf)).toEqual(['Give it a name.', 'Say which image it runs.', 'Choose a GPU.', undefined])
+    expect(texts.map(missingOf)).toEqual(['Enter a name.', 'Enter an image.', 'Choose a GPU.', undefined])
   })
 })
 
@@ -251,7 +251,7 @@ describe('[UI-50] the history of an endpoint', () => {
     expect(words.map((one) => eventWords({ ...one, at: '' }))).toEqual([
       'Worker w1 became ready',
       'Worker w1 became gone: its host is lost',
-      'Release 3 came into force',
+      'Release 3 became active',
     ])
   })
 })

@@ -21,7 +21,7 @@ describe('[UI-20] actions of a pod', () => {
     const locked = ACT_ORDER.map((act) => whyNot({ ...POD, locked: true, actions: ['terminate'] }, act, true))
     const reason = 'The pod is locked. Unlock it in its settings first.'
     expect(locked).toEqual(['Not while the pod is RUNNING.', reason, reason, undefined])
-    expect(whyNot(POD, 'stop', false)).toBe('Your role may look at pods, not change them.')
+    expect(whyNot(POD, 'stop', false)).toBe('Your role may view pods but not change them.')
   })
 })
 
@@ -43,8 +43,8 @@ describe('[UI-21] a new pod', () => {
   })
 
   it('is not asked for before there is something to ask, and not anew for its name', () => {
-    expect(missingOf({ ...text, gpuId: '' })).toBe('Choose what it runs on first.')
-    expect(missingOf({ ...text, container: EMPTY_POD.container })).toBe('Say which image it runs, or choose a template.')
+    expect(missingOf({ ...text, gpuId: '' })).toBe('Choose the hardware.')
+    expect(missingOf({ ...text, container: EMPTY_POD.container })).toBe('Enter an image, or choose a template.')
     expect(missingOf(text)).toBeUndefined()
     expect(askedBody({ ...text, name: '', stopAfterHours: '2', idleStopMinutes: '10' })).toEqual({ ...podBody(text, 0), name: 'pod' })
   })
@@ -73,7 +73,7 @@ describe('[UI-22] names with values and ports, as they are typed', () => {
   it('come back as they were written, lines and quotes too', () => {
     const env = { A: '1', KEY: 'two\nlines', QUOTED: '"x"', EMPTY: '', WITH: 'a=b' }
     expect(readEnv(writeEnv(env))).toEqual({ ok: true, value: env })
-    expect(readEnv('A=1\n\nnonsense')).toEqual({ ok: false, problem: 'Line 3: want NAME=value.' })
+    expect(readEnv('A=1\n\nnonsense')).toEqual({ ok: false, problem: 'Line 3: enter NAME=value.' })
   })
 
   it('a bare port is one of HTTP', () => {
@@ -126,7 +126,7 @@ class FakeSocket extends EventTarget {
 describe('[UI-57] a terminal whose plane is gone', () => {
   it.each([
     { wasOpen: true, words: /^The connection to the plane is lost, and the shell with it\. .* connect again for a new shell\.$/ },
-    { wasOpen: false, words: /^No shell came: .* Connect again in a moment\.$/ },
+    { wasOpen: false, words: /^The shell did not open: .* Connect again in a moment\.$/ },
   ])('says what happened and what to do, open before: $wasOpen', ({ wasOpen, words }) => {
     vi.stubGlobal('WebSocket', FakeSocket)
     const said: [ShellState, string][] = []

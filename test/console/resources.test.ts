@@ -48,8 +48,8 @@ describe('[UI-27] what needs attention', () => {
       [CLUSTER.name, '1 member in ERROR', true],
       ['waits', 'no host has room', false],
       [ENDPOINT.name, '3 jobs in the queue, and no machine has room for a worker', false],
-      ['idle', 'has done nothing for 47 min: $0.34 for nothing', false],
-      ['kept', '2 of 3 have done nothing for 1 h: $1.00 for nothing', false],
+      ['idle', 'has been idle for 47 min: $0.34 wasted', false],
+      ['kept', '2 of 3 have been idle for 1 h: $1.00 wasted', false],
     ])
   })
 })
@@ -66,7 +66,7 @@ describe('[UI-29] a new cluster', () => {
       networkVolumeId: 'v1',
       isReplaced: true,
     }
-    expect(missingOfCluster(EMPTY_CLUSTER)).toBe('Choose the GPU type of its members first.')
+    expect(missingOfCluster(EMPTY_CLUSTER)).toBe('Choose the GPU type of the members.')
     expect(missingOfCluster(text)).toBeUndefined()
     expect(clusterBody(text)).toEqual({
       name: 'sft',

@@ -21,9 +21,9 @@ describe('[UI-31] what would start it', () => {
     ]
     expect(reasons).toEqual([
       undefined,
-      'Your role may look, not change.',
+      'Your role may view this but not change it.',
       'Only the operator of the plane can do this.',
-      'There is nothing to press: it happens by itself.',
+      'No action is needed: this happens automatically.',
     ])
     expect([isNewPod(OPTION), isNewPod({ ...OPTION, call: null })]).toEqual([true, false])
     const call = { method: 'POST' as const, path: '/v2/pods/p1/action', body: { action: 'stop' } }

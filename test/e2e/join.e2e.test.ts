@@ -63,7 +63,7 @@ describe('[CL-61] the printed command makes a machine join', () => {
       await visitor.signInByLink(plane)
       await page.goto(`${plane.url}/console/operator/add-machine`)
       await page.getByLabel('Name').fill('gpu-2')
-      await page.getByRole('button', { name: 'Make the token' }).click()
+      await page.getByRole('button', { name: 'Create token' }).click()
       await joins('gpu-2', await page.locator('pre', { hasText: 'podplane-agent' }).innerText())
     } finally {
       await browser.close()

@@ -27,7 +27,7 @@ export async function logIn(session: Session, { withKey, name }: LoginFlags): Pr
   writeConfig(session.io, { current: kept, contexts: { ...config.contexts, [kept]: { url } } })
   writeCredential(session.io, kept, key)
   session.out.record({ context: kept, url, user }, kept)
-  session.out.talk(`signed in; context ${kept} is used from now on`)
+  session.out.talk(`signed in; switched to context ${kept}`)
   return EXIT.OK
 }
 
@@ -43,27 +43,27 @@ async function askForKey(session: Session): Promise<string> {
   const { signal } = session
   const login = await startDeviceLogin(url, `podplane on ${hostname()}`, { signal }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
-    throw new CliError(EXIT.NOT_ALLOWED, 'no_device_login', `${url} lets no devices in`, {
+    throw new CliError(EXIT.NOT_ALLOWED, 'no_device_login', `${url} does not support sign-in by device`, {
       hint: 'podplane auth login --with-key < key.txt',
     })
   })
-  session.out.talk(`Open ${login.verification_uri_complete}\nand let this device in if it shows the code ${login.user_code}.`)
+  session.out.talk(`Open ${login.verification_uri_complete}\nand approve this device if the page shows the code ${login.user_code}.`)
   return (await waitForDeviceKey(url, login, { signal }).catch(refusalOf)).access_token
 }
 
 function refusalOf(error: unknown): never {
   if (!(error instanceof ApiError)) throw error
-  if (error.code === 'access_denied') throw new CliError(EXIT.NOT_ALLOWED, error.code, 'the device was not let in')
+  if (error.code === 'access_denied') throw new CliError(EXIT.NOT_ALLOWED, error.code, 'the sign-in of this device was denied')
   if (error.code === 'expired_token')
-    throw new CliError(EXIT.TIMED_OUT, error.code, 'no user has approved the device in time', { hint: 'podplane auth login again' })
+    throw new CliError(EXIT.TIMED_OUT, error.code, 'the device was not approved in time', { hint: 'run podplane auth login again' })
   throw error
 }
 
 export function logOut({ io, out, target }: Session): void {
   if (target.context === undefined)
-    throw new CliError(EXIT.NOT_FOUND, 'no_context', `no context is used: the key comes from ${target.keySource ?? 'nowhere'}`)
+    throw new CliError(EXIT.NOT_FOUND, 'no_context', `no context is in use: the key comes from ${target.keySource ?? 'nowhere'}`)
   writeCredential(io, target.context, undefined)
-  out.talk(`the key of ${target.context} is forgotten here; podplane keys delete revokes it`)
+  out.talk(`the key of ${target.context} is removed from this machine; podplane keys delete revokes it`)
 }
 
 /** Prints the plane and key in use, and the user of the key. */

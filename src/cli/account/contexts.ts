@@ -26,7 +26,7 @@ export function listContexts({ io, out }: Session): void {
   out.list({ contexts: rows }, rows, {
     columns: columns<Row>('name', 'url', 'current', 'hasKey'),
     idOf: ({ name }) => name,
-    empty: 'no contexts; podplane auth login --url https://plane.example.com makes one',
+    empty: 'no contexts; create one with podplane auth login --url https://plane.example.com',
   })
 }
 
@@ -38,18 +38,18 @@ export function showContext({ target, out }: Session): void {
 export function useContext({ io, out }: Session, name: string): void {
   const config = known(readConfig(io), name)
   writeConfig(io, { ...config, current: name })
-  out.talk(`context ${name} is used from now on`)
+  out.talk(`switched to context ${name}`)
 }
 
 export function setContext({ io, out }: Session, name: string, url: string): void {
-  if (!NAME.test(name)) throw usage(`${name}: a context has a name of letters, digits, dots, hyphens and underscores`)
+  if (!NAME.test(name)) throw usage(`${name}: the name of a context may contain letters, digits, dots, hyphens and underscores`)
   const config = readConfig(io)
   const former = config.contexts[name]
   const next = checkedUrl(url, 'url')
   // A stored key belongs to the origin that it was stored for.
   if (former !== undefined && new URL(former.url).origin !== new URL(next).origin) writeCredential(io, name, undefined)
   writeConfig(io, { current: config.current ?? name, contexts: { ...config.contexts, [name]: { url: next } } })
-  out.talk(`context ${name} is ${next}`)
+  out.talk(`context ${name} points to ${next}`)
 }
 
 export function deleteContext({ io, out }: Session, name: string): void {
@@ -57,7 +57,7 @@ export function deleteContext({ io, out }: Session, name: string): void {
   const { [name]: _gone, ...others } = contexts
   writeConfig(io, { ...(current !== undefined && current !== name && { current }), contexts: others })
   writeCredential(io, name, undefined)
-  out.talk(`context ${name} is forgotten`)
+  out.talk(`context ${name} is deleted`)
 }
 
 function known(config: Config, name: string): Config {

@@ -30,6 +30,6 @@ export async function listEvents(session: Session, { all, since, ...wanted }: Ev
     throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
   const { resource, actor, action } = wanted
   const answer = await readPages(session, (query) => api.listEvents({ query: { ...query, resource, actor, action, from } }), all)
-  out.list(answer, answer.events, { columns: COLUMNS, idOf: ({ id }) => id, empty: 'nothing has happened' })
+  out.list(answer, answer.events, { columns: COLUMNS, idOf: ({ id }) => id, empty: 'no events' })
   return EXIT.OK
 }

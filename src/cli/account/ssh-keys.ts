@@ -14,7 +14,11 @@ export async function addSshKey(session: Session, file: string, isPlan = false):
   const body = { keys: isNew ? [...keys, line] : keys }
   if (isPlan) return planOne(session, (query) => session.api.putSshKeys({ query, body }))
   const answer = isNew ? await session.api.putSshKeys({ body }) : body
-  session.out.done(answer, line, isNew ? 'registered; pods with --ssh get it when they start' : 'it is registered already')
+  session.out.done(
+    answer,
+    line,
+    isNew ? 'registered; pods created with --ssh get the key when they start' : 'the key is already registered',
+  )
   return EXIT.OK
 }
 
@@ -23,7 +27,7 @@ export async function removeSshKeys(session: Session, text: string, isPlan = fal
   const { keys } = await session.api.getSshKeys()
   const left = keys.filter((line) => !line.includes(text))
   if (left.length === keys.length) {
-    throw new CliError(EXIT.NOT_FOUND, 'no_key', `no key has ${text} in it`, { hint: 'podplane ssh-keys list shows those that there are' })
+    throw new CliError(EXIT.NOT_FOUND, 'no_key', `no key contains ${text}`, { hint: 'podplane ssh-keys list shows the registered keys' })
   }
   if (isPlan) return planOne(session, (query) => session.api.putSshKeys({ query, body: { keys: left } }))
   await session.api.putSshKeys({ body: { keys: left } })
@@ -38,7 +42,7 @@ function readKey(path: string): string {
   } catch (error) {
     throw usage(`${path} cannot be read: ${errorText(error)}`)
   }
-  if (text.includes('PRIVATE KEY')) throw usage(`${path} is a private key: register the .pub beside it`)
+  if (text.includes('PRIVATE KEY')) throw usage(`${path} is a private key: register the .pub file beside it`)
   if (!/^(ssh|ecdsa|sk)-\S+ \S+/.test(text) || text.includes('\n'))
     throw usage(`${path}: it must be one line such as ssh-ed25519 AAAA… me@example.com`)
   return text

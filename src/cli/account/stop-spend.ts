@@ -30,7 +30,7 @@ export async function stopSpend(session: Session, ids: readonly string[], { plan
     throw new CliError(
       EXIT.REFUSED,
       'nothing_to_stop',
-      idle === undefined ? 'nothing runs that could be stopped' : 'nothing has been idle for so long',
+      idle === undefined ? 'no running resource can be stopped' : 'no resource has been idle for that long',
     )
   const names = plan.stops.map(({ name }) => name).join(', ')
   await session.confirm(`Stop ${names}? $${plan.perHour.toFixed(3)}/h becomes $${plan.remainingPerHour.toFixed(3)}/h.`, yes)
@@ -54,7 +54,7 @@ export async function listStops({ api, out }: Session): Promise<number> {
     { name: 'saved', of: ({ savedPerHour }) => savedPerHour, as: 'usdPerHour' },
     { name: 'undoneAt', of: ({ undoneAt }) => undoneAt, as: 'time' },
   ]
-  out.list(answer, answer.stops, { columns: shown, idOf: ({ id }) => id, empty: 'nothing was stopped' })
+  out.list(answer, answer.stops, { columns: shown, idOf: ({ id }) => id, empty: 'no stops' })
   return EXIT.OK
 }
 
@@ -69,7 +69,7 @@ function printPlan({ out }: Session, plan: Plan): void {
     { name: 'saves', of: ({ savesPerHour }) => savesPerHour, as: 'usdPerHour' },
     { name: 'what', of: ({ what }) => what },
   ]
-  out.list(plan, rows, { columns: shown, idOf: ({ id }) => id, empty: 'nothing costs anything' })
+  out.list(plan, rows, { columns: shown, idOf: ({ id }) => id, empty: 'no resource costs money' })
   for (const { resource, what } of plan.effects) out.talk(`${resource.kind} ${resource.name ?? resource.id}: ${what}`)
   out.talk(`$${plan.perHour.toFixed(3)}/h becomes $${plan.remainingPerHour.toFixed(3)}/h`)
 }
@@ -78,6 +78,6 @@ function finish({ out }: Session, stop: Stop, wanted: Stop['items'][number]['sta
   const shown = columns<Stop['items'][number]>('kind', 'id', 'name', 'state', 'reason')
   out.list(stop, stop.items, { columns: shown, idOf: ({ id }) => id, empty: 'nothing' })
   const isWhole = stop.items.every(({ state }) => state === wanted)
-  out.talk(isWhole ? words : 'not all of it; the reasons stand beside what was left')
+  out.talk(isWhole ? words : 'some resources were not changed; the table gives the reasons')
   return isWhole ? EXIT.OK : EXIT.BAD_OUTCOME
 }

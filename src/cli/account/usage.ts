@@ -16,7 +16,7 @@ export async function printUsage(session: Session, by: string, days: number): Pr
   if (by === 'endpoint') return print(session, await api.listServerlessBilling({ query }))
   if (by === 'cluster') return print(session, await api.listClusterBilling({ query }))
   if (by === 'volume') return print(session, await api.listNetworkVolumeBilling({ query }))
-  throw usage('--by: there are day, pod, endpoint, cluster, volume')
+  throw usage('--by: it must be day, pod, endpoint, cluster or volume')
 }
 
 /** A bill has one list; its columns are the fields of the first record that are not nested. */
@@ -26,7 +26,7 @@ function print(session: Session, answer: object): number {
   const shown = names.map(
     (name): Column<Record<string, unknown>> => ({ name, of: (row) => row[name], ...(name.endsWith('Amount') && { as: 'usd' }) }),
   )
-  session.out.list(answer, rows, { columns: shown, idOf: (row) => String(row.startTime ?? ''), empty: 'nothing was charged' })
+  session.out.list(answer, rows, { columns: shown, idOf: (row) => String(row.startTime ?? ''), empty: 'no charges' })
   return EXIT.OK
 }
 
@@ -44,7 +44,7 @@ export async function printSpend(session: Session): Promise<number> {
     { name: 'idleWaste', of: ({ idleWaste }) => idleWaste, as: 'usd' },
     { name: 'idle', of: ({ idleCount, runningCount }) => (idleCount === 0 ? null : `${idleCount} of ${runningCount}`) },
   ]
-  session.out.list(answer, answer.items, { columns: shown, idOf: ({ id }) => id, empty: 'nothing costs anything' })
+  session.out.list(answer, answer.items, { columns: shown, idOf: ({ id }) => id, empty: 'no resource costs money' })
   session.out.talk(
     `$${answer.perHour.toFixed(3)}/h now, $${answer.today.spent.toFixed(2)} today, $${answer.month.spent.toFixed(2)} this month`,
   )

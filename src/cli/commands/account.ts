@@ -25,9 +25,9 @@ function addKeys(program: Command): void {
   })
   const create = keys
     .command('create <name>')
-    .description('make a key; it is shown this once')
-    .option('--read-only', 'it changes nothing')
-    .option('--scope <scope>', 'what it may do, such as jobs:write; may be given again', collect)
+    .description('create a key; it is shown only once')
+    .option('--read-only', 'the key may only read')
+    .option('--scope <scope>', 'a scope such as jobs:write; repeatable', collect)
     .option('--expires-at <time>', 'RFC 3339')
   act(
     create,
@@ -37,28 +37,30 @@ function addKeys(program: Command): void {
         body: { name, permission, ...(scope && { scopes: scope }), ...(expiresAt && { expiresAt }) },
       })
       session.out.record(key, key.id)
-      session.out.talk('the key is shown this once')
+      session.out.talk('store the key: it is not shown again')
     },
   )
   examples(create, 'keys create ci --scope serverless:read --scope jobs:write', 'keys create dashboard --read-only --json key')
   const rotate = plannable(
     keys
       .command('rotate <id>')
-      .description('make a new secret for a key; the former is good for a while')
-      .option('--overlap <seconds>', 'for so long', wholeNumber),
+      .description('replace a key by a new one; the previous key stays valid for a while')
+      .option('--overlap <seconds>', 'how long the previous key stays valid', wholeNumber),
   )
   act(rotate, async (session, { overlap, plan }: { overlap?: number; plan?: boolean }, id: string) => {
     const given = { path: { id }, body: overlap === undefined ? {} : { overlapSeconds: overlap } }
     if (plan) return planOne(session, (query) => session.api.rotateAccountKey({ ...given, query }))
     const key = await session.api.rotateAccountKey(given)
     session.out.record(key, key.id)
-    session.out.talk('the key is shown this once')
+    session.out.talk('store the key: it is not shown again')
     return EXIT.OK
   })
-  const remove = plannable(keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key').option('--yes', 'do not ask'))
+  const remove = plannable(
+    keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key').option('--yes', 'do not ask for confirmation'),
+  )
   act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
     if (plan) return planOne(session, (query) => session.api.revokeAccountKey({ path: { id }, query }))
-    await session.confirm(`Revoke ${id}? Whatever uses it is refused.`, yes)
+    await session.confirm(`Revoke ${id}? Requests with it are refused.`, yes)
     await session.api.revokeAccountKey({ path: { id } })
     session.out.done(undefined, id, `key ${id} is revoked`)
     return EXIT.OK
@@ -66,8 +68,8 @@ function addKeys(program: Command): void {
 }
 
 function addSshKeys(program: Command): void {
-  const keys = noun(program, 'ssh-keys', ['ssh-key'], 'public keys that open pods')
-  act(keys.command('list').alias('ls').description('list them'), async (session) => {
+  const keys = noun(program, 'ssh-keys', ['ssh-key'], 'public keys for SSH access to pods')
+  act(keys.command('list').alias('ls').description('list SSH keys'), async (session) => {
     const answer = await session.api.getSshKeys()
     const rows = answer.keys.map((line, at) => {
       // oxlint-disable-next-line typescript/no-unnecessary-condition -- a plane of a former release says nothing of it
@@ -77,7 +79,7 @@ function addSshKeys(program: Command): void {
     session.out.list(answer, rows, {
       columns: columns<(typeof rows)[number]>('line', 'addedBy', 'endedBecause'),
       idOf: ({ line }) => line,
-      empty: 'none; podplane ssh-keys add ~/.ssh/id_ed25519.pub',
+      empty: 'no SSH keys; podplane ssh-keys add ~/.ssh/id_ed25519.pub registers one',
     })
   })
   const add = plannable(keys.command('add <file>').description('register a public key'))
@@ -87,7 +89,9 @@ function addSshKeys(program: Command): void {
       await (await import('../account/ssh-keys.ts')).addSshKey(session, file, plan),
   )
   examples(add, 'ssh-keys add ~/.ssh/id_ed25519.pub')
-  const remove = plannable(keys.command('remove <text>').alias('rm').description('remove the keys with this text, such as their comment'))
+  const remove = plannable(
+    keys.command('remove <text>').alias('rm').description('remove the keys that contain this text, such as a comment'),
+  )
   act(
     remove,
     async (session, { plan }: { plan?: boolean }, text: string) =>
@@ -103,8 +107,8 @@ function addWebhooks(program: Command): void {
       .command('list')
       .alias('ls')
       .description('list deliveries')
-      .option('--all', 'more than the first 50')
-      .option('--endpoint <endpoint>', 'of this endpoint'),
+      .option('--all', 'show all, not only the first 50')
+      .option('--endpoint <endpoint>', 'only deliveries of this endpoint'),
     async (session, { all, endpoint }: { all?: boolean; endpoint?: string }) => {
       const { api } = session
       const answer = await readPages(session, (query) => api.listWebhookDeliveries({ query: { ...query, endpointId: endpoint } }), all)
@@ -112,14 +116,14 @@ function addWebhooks(program: Command): void {
         ...columns<(typeof answer.deliveries)[number]>('id', 'status', 'endpointId', 'jobId', 'createdAt'),
         { name: 'attempts', of: ({ attempts }: { attempts: unknown[] }) => attempts.length },
       ]
-      session.out.list(answer, answer.deliveries, { columns: shown, idOf: ({ id }) => id, empty: 'nothing has been delivered yet' })
+      session.out.list(answer, answer.deliveries, { columns: shown, idOf: ({ id }) => id, empty: 'no deliveries' })
     },
   )
-  act(webhooks.command('redeliver <id>').description('deliver once more'), async (session, _options, id: string) => {
-    session.out.done(await session.api.redeliverWebhook({ path: { id } }), id, `delivery ${id} is under way again`)
+  act(webhooks.command('redeliver <id>').description('send a delivery again'), async (session, _options, id: string) => {
+    session.out.done(await session.api.redeliverWebhook({ path: { id } }), id, `delivery ${id} is being sent again`)
   })
   act(
-    webhooks.command('secret').description('print the secret that signs them').option('--rotate', 'make a new one'),
+    webhooks.command('secret').description('print the secret that signs the deliveries').option('--rotate', 'create a new secret'),
     async (session, { rotate }: { rotate?: boolean }) => {
       session.out.record(rotate ? await session.api.rotateWebhookSigningSecret() : await session.api.getWebhookSigningSecret())
     },
@@ -136,42 +140,44 @@ const BILLS = {
 function addMoney(program: Command): void {
   const usage = program
     .command('usage')
-    .description('what has been charged')
+    .description('charges of the account')
     .option('--by <what>', `day, or ${Object.keys(BILLS).join(', ')}`, 'day')
-    .option('--days <n>', 'so many days', '7')
+    .option('--days <n>', 'number of days', '7')
   act(
     usage,
     async (session, { by, days }: { by: string; days: string }) =>
       await (await import('../account/usage.ts')).printUsage(session, by, Number(days)),
   )
   examples(usage, 'usage', 'usage --by endpoint --days 30', 'usage --by pod --json')
-  const spend = noun(program, 'spend', [], 'what costs something now')
+  const spend = noun(program, 'spend', [], 'current costs')
   act(
-    spend.command('status', { isDefault: true }).description('rate, today, this month, and on what'),
+    spend
+      .command('status', { isDefault: true })
+      .description('show the cost per hour, of today and of this month, and the resources that cause it'),
     async (session) => await (await import('../account/usage.ts')).printSpend(session),
   )
   const stop = spend
     .command('stop [pod-or-endpoint...]')
-    .description('stop what costs: all of it, or these pods and endpoints; nothing is deleted')
-    .option('--idle <duration>', 'only what has done nothing for so long', duration)
-    .option('--plan', 'say what would stop and what would go on, and change nothing')
-    .option('--yes', 'do not ask')
+    .description('stop pods and endpoints that cost money: all, or only the given ones; nothing is deleted')
+    .option('--idle <duration>', 'only resources that have been idle for this long', duration)
+    .option('--plan', 'show what would stop and what would keep running; change nothing')
+    .option('--yes', 'do not ask for confirmation')
   act(stop, async (session, options: { plan?: boolean; idle?: number; yes?: boolean }, ids: string) => {
     return await (await import('../account/stop-spend.ts')).stopSpend(session, [ids].flat(), options)
   })
   examples(stop, 'spend stop --plan', 'spend stop --idle 30m --yes')
   act(
-    spend.command('stops').description('stops that were carried out'),
+    spend.command('stops').description('list earlier stops'),
     async (session) => await (await import('../account/stop-spend.ts')).listStops(session),
   )
   act(
-    spend.command('undo <id>').description('start again what a stop has ended'),
+    spend.command('undo <id>').description('start the resources again that a stop has stopped'),
     async (session, _options, id: string) => await (await import('../account/stop-spend.ts')).undoStop(session, id),
   )
-  act(spend.command('limits').description('the most that may be spent'), async (session) =>
+  act(spend.command('limits').description('show the spending limits'), async (session) =>
     session.out.record(await session.api.getSpendLimits()),
   )
-  act(program.command('limits').description('what the account may hold, and holds'), async (session) =>
+  act(program.command('limits').description('limits of the account and their use'), async (session) =>
     session.out.record(await session.api.getAccountLimits()),
   )
 }
@@ -179,10 +185,10 @@ function addMoney(program: Command): void {
 function addAudit(program: Command): void {
   const audit = program
     .command('audit')
-    .description('who has changed what')
-    .option('--all', 'more than the first 50')
-    .option('--resource <id>', 'changes of this one')
-    .option('--actor <id>', 'changes by this one')
+    .description('audit log of the account')
+    .option('--all', 'show all, not only the first 50')
+    .option('--resource <id>', 'only changes of this resource')
+    .option('--actor <id>', 'only changes by this user or key')
   act(audit, async (session, { all, resource, actor }: { all?: boolean; resource?: string; actor?: string }) => {
     const { api } = session
     const answer = await readPages(session, (query) => api.listAudit({ query: { ...query, resource, actor } }), all)
@@ -190,24 +196,24 @@ function addAudit(program: Command): void {
       ...columns<(typeof answer.entries)[number]>('at', 'action'),
       { name: 'resource', of: (entry: (typeof answer.entries)[number]) => entry.resource.id },
     ]
-    session.out.list(answer, answer.entries, { columns: shown, idOf: ({ id }) => id, empty: 'nothing has been changed' })
+    session.out.list(answer, answer.entries, { columns: shown, idOf: ({ id }) => id, empty: 'no changes' })
   })
 }
 
 function addEvents(program: Command): void {
-  const events = noun(program, 'events', ['event'], 'what has happened in the account, a sentence each')
-    .option('--all', 'more than the first 50')
-    .option('--resource <id>', 'to this one')
-    .option('--actor <id>', 'by this user or key')
-    .option('--action <action>', 'of this kind, such as pods.create')
-    .option('--since <time>', 'from then on: 1h, or a time of RFC 3339')
+  const events = noun(program, 'events', ['event'], 'events of the account, one sentence each')
+    .option('--all', 'show all, not only the first 50')
+    .option('--resource <id>', 'only events of this resource')
+    .option('--actor <id>', 'only events caused by this user or key')
+    .option('--action <action>', 'only events of this kind, such as pods.create')
+    .option('--since <time>', 'only events since this time: a duration such as 1h, or an RFC 3339 time')
   act(events, async (session, flags: EventFlags) => await (await import('../account/events.ts')).listEvents(session, flags))
   examples(events, 'events --since 1d', 'events --resource <pod>')
 }
 
 function addCatalog(program: Command): void {
-  const gpus = noun(program, 'gpus', ['gpu'], 'GPU types, their prices, and what is free')
-  act(gpus.command('list', { isDefault: true }).alias('ls').description('list them'), async (session) => {
+  const gpus = noun(program, 'gpus', ['gpu'], 'GPU types, their prices and availability')
+  act(gpus.command('list', { isDefault: true }).alias('ls').description('list GPU types'), async (session) => {
     const answer = await session.api.listGpuTypes({ query: { include: 'AVAILABILITY', product: 'POD' } })
     const shown: Column<Answer<'getGpuType'>>[] = [
       ...columns<Answer<'getGpuType'>>('id', 'memory', 'pool'),
@@ -215,22 +221,22 @@ function addCatalog(program: Command): void {
       { name: 'worker', of: ({ price }) => price.serverless, as: 'usdPerHour' },
       { name: 'available', of: ({ availability }) => availability },
     ]
-    session.out.list(answer, answer.gpus, { columns: shown, idOf: ({ id }) => id, empty: 'none is offered' })
+    session.out.list(answer, answer.gpus, { columns: shown, idOf: ({ id }) => id, empty: 'no GPU types are offered' })
   })
   const cpus = noun(program, 'cpus', ['cpu'], 'CPU flavors and their prices')
-  act(cpus.command('list', { isDefault: true }).alias('ls').description('list them'), async (session) => {
+  act(cpus.command('list', { isDefault: true }).alias('ls').description('list CPU flavors'), async (session) => {
     const answer = await session.api.listCpuTypes()
     const shown: Column<Answer<'getCpuType'>>[] = [
       ...columns<Answer<'getCpuType'>>('id', 'name', 'group', 'ramGbPerVcpu'),
       { name: 'podVcpu', of: ({ price }) => price.securePerVcpu, as: 'usdPerHour' },
       { name: 'workerVcpu', of: ({ price }) => price.serverlessPerVcpu, as: 'usdPerHour' },
     ]
-    session.out.list(answer, answer.cpus, { columns: shown, idOf: ({ id }) => id, empty: 'none is offered' })
+    session.out.list(answer, answer.cpus, { columns: shown, idOf: ({ id }) => id, empty: 'no CPU flavors are offered' })
   })
   const places = noun(program, 'data-centers', ['data-center'], 'places where pods and workers run')
-  act(places.command('list', { isDefault: true }).alias('ls').description('list them'), async (session) => {
+  act(places.command('list', { isDefault: true }).alias('ls').description('list data centers'), async (session) => {
     const answer = await session.api.listDataCenters()
     const shown = columns<Answer<'getDataCenter'>>('id', 'name', 'region', 'networkVolumeTypes')
-    session.out.list(answer, answer.dataCenters, { columns: shown, idOf: ({ id }) => id, empty: 'there are none' })
+    session.out.list(answer, answer.dataCenters, { columns: shown, idOf: ({ id }) => id, empty: 'no data centers' })
   })
 }

@@ -7,35 +7,33 @@ export function addAuth(program: Command): void {
   const auth = noun(program, 'auth', [], 'sign in and out')
   const login = auth
     .command('login')
-    .description('sign in to a plane; the key is kept for this user alone')
+    .description('sign in to a plane and store the key in a file that only you can read')
     .option('--with-key', 'read an API key from stdin')
-    .option('--name <context>', 'the context to keep it under (default: the host name)')
+    .option('--name <context>', 'name of the context to create (default: the host name)')
   act(login, async (session, flags: LoginFlags) => await (await import('../account/auth.ts')).logIn(session, flags))
   examples(login, 'auth login --url https://plane.example.com', 'auth login --url https://plane.example.com --with-key < key.txt')
-  act(auth.command('logout').description('forget the key of this context'), async (session) =>
+  act(auth.command('logout').description('remove the stored key of this context'), async (session) =>
     (await import('../account/auth.ts')).logOut(session),
   )
-  act(auth.command('status').description('say which plane and key are used, and what the key is good for'), async (session) => {
+  act(auth.command('status').description('show the plane in use, the source of the key, and the user of the key'), async (session) => {
     return await (await import('../account/auth.ts')).printStatus(session)
   })
-  act(auth.command('token').description('print the key that is used, for other programs'), async (session) =>
-    session.out.lines([session.key]),
-  )
+  act(auth.command('token').description('print the key in use, for other programs'), async (session) => session.out.lines([session.key]))
 
-  const context = noun(program, 'context', ['contexts'], 'several planes and accounts')
+  const context = noun(program, 'context', ['contexts'], 'settings for several planes and accounts')
   act(context.command('list').alias('ls').description('list contexts'), async (session) =>
     (await import('../account/contexts.ts')).listContexts(session),
   )
-  act(context.command('show').description('say which context is used'), async (session) =>
+  act(context.command('show').description('show the current context'), async (session) =>
     (await import('../account/contexts.ts')).showContext(session),
   )
-  act(context.command('use <name>').description('use a context from now on'), async (session, _options, name: string) => {
+  act(context.command('use <name>').description('switch to a context'), async (session, _options, name: string) => {
     ;(await import('../account/contexts.ts')).useContext(session, name)
   })
   const set = context.command('set <name> <url>').description('add or change a context')
   act(set, async (session, _options, name: string, url: string) => (await import('../account/contexts.ts')).setContext(session, name, url))
   examples(set, 'context set lab https://lab.example.com')
-  act(context.command('delete <name>').description('forget a context and its key'), async (session, _options, name: string) => {
+  act(context.command('delete <name>').description('delete a context and its key'), async (session, _options, name: string) => {
     ;(await import('../account/contexts.ts')).deleteContext(session, name)
   })
 }

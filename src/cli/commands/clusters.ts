@@ -18,19 +18,19 @@ const COLUMNS: readonly Column<Cluster>[] = [
 
 /** Adds `podplane clusters …`. */
 export function addClusters(program: Command): void {
-  const clusters = noun(program, 'clusters', ['cluster'], 'pods alike on a private network of their own')
+  const clusters = noun(program, 'clusters', ['cluster'], 'groups of identical pods on a private network of their own')
   act(clusters.command('list').alias('ls').description('list clusters'), async (session) => {
     const answer = await session.api.listClusters()
     session.out.list(answer, answer.clusters, {
       columns: COLUMNS,
       idOf: ({ id }) => id,
-      empty: 'no clusters; podplane clusters create makes one',
+      empty: 'no clusters; create one with podplane clusters create',
     })
   })
   act(clusters.command('get <cluster>').description('show a cluster'), async (session, _options, id: string) => {
     session.out.record(await session.api.getCluster({ path: { id } }), id)
   })
-  act(clusters.command('why <cluster>').description('say why a cluster is where it is'), async (session, _options, id: string) => {
+  act(clusters.command('why <cluster>').description('explain the state of a cluster'), async (session, _options, id: string) => {
     const { printWhy } = await import('../pods/why.ts')
     printWhy(session, await session.api.explainCluster({ path: { id } }))
   })
@@ -41,9 +41,9 @@ export function addClusters(program: Command): void {
   const create = clusters
     .command('create')
     .description('create a cluster')
-    .requiredOption('--body <json>', 'its members: JSON, @file, or - for stdin')
-    .option('--dry-run', 'say where it would go and what it would cost')
-    .option('--wait', 'until all members run')
+    .requiredOption('--body <json>', 'fields of the cluster: JSON, @file, or - for stdin')
+    .option('--dry-run', 'show where the cluster would run and what it would cost; create nothing')
+    .option('--wait', 'wait until all members run')
   act(
     create,
     async (session, flags: { body: string; dryRun?: boolean; wait?: boolean }) =>
@@ -63,7 +63,7 @@ export function addClusters(program: Command): void {
   )
   const exec = clusters
     .command('exec <cluster> [command...]')
-    .description('run a command in all members at once, each line behind its member')
+    .description('run a command in all members at once; each output line begins with its member')
   act(
     exec,
     async (session, _options, id: string, ...command) =>
@@ -72,12 +72,16 @@ export function addClusters(program: Command): void {
   examples(exec, 'clusters exec <cluster> -- nvidia-smi -L')
   addLogs(clusters, 'clusters ', 'cluster')
   addOpen(clusters, 'cluster')
-  const rename = clusters.command('rename <cluster> <name>').description('give a cluster another name')
+  const rename = clusters.command('rename <cluster> <name>').description('rename a cluster')
   act(rename, async (session, _options, id: string, name: string) => {
-    session.out.done(await session.api.updateCluster({ path: { id }, body: { name } }), id, `cluster ${id} is ${name} now`)
+    session.out.done(await session.api.updateCluster({ path: { id }, body: { name } }), id, `cluster ${id} is renamed to ${name}`)
   })
   const remove = plannable(
-    clusters.command('delete <cluster>').alias('rm').description('terminate all members of a cluster').option('--yes', 'do not ask'),
+    clusters
+      .command('delete <cluster>')
+      .alias('rm')
+      .description('terminate all members of a cluster')
+      .option('--yes', 'do not ask for confirmation'),
   )
   act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
     if (plan) return await planOne(session, (query) => session.api.deleteCluster({ path: { id }, query }))

@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
 
 /** Adds `podplane endpoints …`. */
 export function addEndpoints(program: Command): void {
-  const endpoints = noun(program, 'endpoints', ['endpoint', 'serverless', 'sls'], 'queues of jobs with workers that come and go')
+  const endpoints = noun(program, 'endpoints', ['endpoint', 'serverless', 'sls'], 'job queues with workers that scale with the load')
   addReads(endpoints)
   addChanges(endpoints)
   addLooks(endpoints)
@@ -32,14 +32,14 @@ export function addEndpoints(program: Command): void {
 
 function addReads(endpoints: Command): void {
   act(
-    endpoints.command('list').alias('ls').description('list endpoints').option('--all', 'more than the first 50'),
+    endpoints.command('list').alias('ls').description('list endpoints').option('--all', 'show all, not only the first 50'),
     async (session, { all }: { all?: boolean }) => {
       const { api } = session
       const answer = await readPages(session, (query) => api.listEndpoints({ query }), all)
       session.out.list(answer, answer.endpoints, {
         columns: COLUMNS,
         idOf: ({ id }) => id,
-        empty: 'no endpoints; podplane endpoints create makes one',
+        empty: 'no endpoints; create one with podplane endpoints create',
       })
     },
   )
@@ -47,13 +47,13 @@ function addReads(endpoints: Command): void {
     session.out.record(await session.api.getEndpoint({ path: { id } }), id)
   })
   act(
-    endpoints.command('health <endpoint>').description('jobs and workers of an endpoint, counted'),
+    endpoints.command('health <endpoint>').description('show the numbers of jobs and workers of an endpoint'),
     async (session, _options, endpointId: string) => {
       session.out.record(await session.api.getQueueHealth({ path: { endpointId } }))
     },
   )
   act(
-    endpoints.command('why <endpoint>').description('say why an endpoint has the workers that it has'),
+    endpoints.command('why <endpoint>').description('explain the current workers of an endpoint'),
     async (session, _options, id: string) => {
       const { printWhy } = await import('../pods/why.ts')
       printWhy(session, await session.api.explainEndpoint({ path: { id } }))
@@ -65,18 +65,18 @@ function addChanges(endpoints: Command): void {
   const create = endpoints
     .command('create')
     .description('create an endpoint')
-    .option('--name <name>', 'its name (default: that of the image)')
+    .option('--name <name>', 'name of the endpoint (default: the name of the image)')
     .option('--image <image>', 'the image of its workers')
-    .option('--gpu <pool>', 'a GPU pool such as ADA_24; may be given again, in order of preference', collect)
-    .option('--gpus <n>', 'how many GPUs a worker has', wholeNumber)
+    .option('--gpu <pool>', 'a GPU pool such as ADA_24; repeatable, in order of preference', collect)
+    .option('--gpus <n>', 'number of GPUs per worker', wholeNumber)
     .option('--cpu <flavor>', 'a CPU flavor such as cpu3c, for workers without GPU')
-    .option('--vcpus <n>', 'how many (default: 2)', wholeNumber)
-    .option('--min <n>', 'workers kept without jobs', wholeNumber)
-    .option('--max <n>', 'most workers', wholeNumber)
-    .option('-e, --env <name=value>', 'an environment variable; may be given again', collect)
-    .option('--template <template>', 'a template that fills what is left out')
-    .option('--body <json>', 'further members of the API: JSON, @file, or - for stdin')
-    .option('--wait', 'until a worker is ready; with no worker kept, until the endpoint is there')
+    .option('--vcpus <n>', 'number of vCPUs per worker (default: 2)', wholeNumber)
+    .option('--min <n>', 'minimum number of workers, running even without jobs', wholeNumber)
+    .option('--max <n>', 'maximum number of workers', wholeNumber)
+    .option('-e, --env <name=value>', 'an environment variable; repeatable', collect)
+    .option('--template <template>', 'a template for the settings that are left out')
+    .option('--body <json>', 'further fields of the API: JSON, @file, or - for stdin')
+    .option('--wait', 'wait until a worker is ready; without a minimum of workers, do not wait')
   act(
     create,
     async (session, options: NewEndpointFlags) => await (await import('../endpoints/new-endpoint.ts')).createEndpoint(session, options),
@@ -91,7 +91,7 @@ function addChanges(endpoints: Command): void {
     endpoints
       .command('update <endpoint>')
       .description('change an endpoint')
-      .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin'),
+      .requiredOption('--body <json>', 'fields to change: JSON, @file, or - for stdin'),
   )
   act(
     update,
@@ -102,9 +102,9 @@ function addChanges(endpoints: Command): void {
   const scale = plannable(
     endpoints
       .command('scale <endpoint>')
-      .description('change how many workers there are')
-      .option('--min <n>', 'kept without jobs', wholeNumber)
-      .option('--max <n>', 'most at a time', wholeNumber),
+      .description('change the number of workers')
+      .option('--min <n>', 'minimum number of workers, running even without jobs', wholeNumber)
+      .option('--max <n>', 'maximum number of workers', wholeNumber),
   )
   act(
     scale,
@@ -113,7 +113,11 @@ function addChanges(endpoints: Command): void {
   )
   examples(scale, 'endpoints scale <endpoint> --min 1 --max 5', 'endpoints scale <endpoint> --max 0 --plan')
   const remove = plannable(
-    endpoints.command('delete <endpoints...>').alias('rm').description('delete endpoints with their jobs').option('--yes', 'do not ask'),
+    endpoints
+      .command('delete <endpoints...>')
+      .alias('rm')
+      .description('delete endpoints with their jobs')
+      .option('--yes', 'do not ask for confirmation'),
   )
   act(
     remove,
@@ -125,7 +129,7 @@ function addChanges(endpoints: Command): void {
 function addTry(endpoints: Command): void {
   const attempt = endpoints
     .command('try <endpoint> [input]')
-    .description('send a job, print its output as it comes, and say where the time went')
+    .description('send a job, print its output as it arrives, and show how long each phase took')
   act(
     attempt,
     async (session, _options, id: string, input?: string) => await (await import('../endpoints/try.ts')).tryEndpoint(session, id, input),
@@ -148,11 +152,14 @@ function addLooks(endpoints: Command): void {
     session.out.list(answer, answer.workers, {
       columns: shown,
       idOf: (worker) => worker.id,
-      empty: 'no workers: one starts when a job comes',
+      empty: 'no workers: one starts when a job arrives',
     })
   })
   act(
-    endpoints.command('releases <endpoint>').description('list what has been deployed').option('--all', 'more than the first 50'),
+    endpoints
+      .command('releases <endpoint>')
+      .description('list the releases of an endpoint')
+      .option('--all', 'show all, not only the first 50'),
     async (session, { all }: { all?: boolean }, id: string) => {
       const { api } = session
       const answer = await readPages(session, (query) => api.listEndpointReleases({ path: { id }, query }), all)
@@ -163,26 +170,26 @@ function addLooks(endpoints: Command): void {
       session.out.list(answer, answer.releases, {
         columns: shown,
         idOf: ({ version }) => String(version),
-        empty: 'nothing has been deployed',
+        empty: 'no releases',
       })
     },
   )
   act(
-    endpoints.command('scaling <endpoint>').description('list what the scaler has decided and why'),
+    endpoints.command('scaling <endpoint>').description('list the decisions of the scaler and their reasons'),
     async (session, _options, id: string) => {
       const answer = await session.api.listScalingDecisions({ path: { id } })
       const shown = columns<(typeof answer.decisions)[number]>('decidedAt', 'desired', 'current', 'started', 'stopped', 'reason')
       session.out.list(answer, answer.decisions, {
         columns: shown,
         idOf: ({ decidedAt }) => decidedAt,
-        empty: 'it has decided nothing yet',
+        empty: 'no decisions',
       })
     },
   )
   const timeline = endpoints
     .command('timeline <endpoint>')
-    .description('what happened: workers, decisions of the scaler, releases')
-    .option('--since <time>', 'from then on: 1h, or a time of RFC 3339', '1h')
+    .description('show the history: workers, decisions of the scaler, releases')
+    .option('--since <time>', 'only entries since this time: a duration such as 1h, or an RFC 3339 time', '1h')
   act(
     timeline,
     async (session, { since }: { since: string }, id: string) =>
@@ -190,9 +197,9 @@ function addLooks(endpoints: Command): void {
   )
   const rollback = endpoints
     .command('rollback <endpoint> <version>')
-    .description('deploy again what an earlier release had')
-    .option('--yes', 'do not ask')
-    .option('--plan', 'say what would change, and change nothing')
+    .description('restore the configuration of an earlier release')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--plan', 'show what would change; change nothing')
   act(
     rollback,
     async (session, options: { yes?: boolean; plan?: boolean }, id: string, version: string) =>

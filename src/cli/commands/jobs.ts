@@ -6,13 +6,13 @@ import { act, examples, noun } from '../session/act.ts'
 
 /** Adds `podplane jobs …` and `podplane run`. */
 export function addJobs(program: Command): void {
-  const jobs = noun(program, 'jobs', ['job'], 'work for endpoints')
+  const jobs = noun(program, 'jobs', ['job'], 'jobs of endpoints')
   addRun(jobs, 'jobs run')
   addRun(program, 'run')
   const sync = jobs
     .command('runsync <endpoint> [input]')
     .description('run a job, wait for it and print its output')
-    .option('--body <json>', 'the whole request: JSON, @file, or - for stdin')
+    .option('--body <json>', 'the complete request: JSON, @file, or - for stdin')
   act(
     sync,
     async (session, flags: RunFlags, endpoint: string, input?: string) =>
@@ -26,11 +26,11 @@ export function addJobs(program: Command): void {
 function addRun(parent: Command, words: string): void {
   const run = parent
     .command('run <endpoint> [input]')
-    .description('give an endpoint a job; the input is JSON, @file, or - for stdin')
-    .option('--body <json>', 'the whole request, with policy and webhook: JSON, @file, or - for stdin')
-    .option('--webhook <url>', 'is told when the job is over')
-    .option('--wait', 'until it is over, and print its output')
-    .option('--stream', 'print its chunks as they come')
+    .description('send a job to an endpoint; the input is JSON, @file, or - for stdin')
+    .option('--body <json>', 'the complete request, with policy and webhook: JSON, @file, or - for stdin')
+    .option('--webhook <url>', 'receives a notification when the job ends')
+    .option('--wait', 'wait until the job ends and print its output')
+    .option('--stream', 'print the output chunks as they arrive')
   act(
     run,
     async (session, flags: RunFlags, endpoint: string, input?: string) =>
@@ -65,7 +65,7 @@ function addLooks(jobs: Command): void {
   )
   examples(watch, 'jobs watch <endpoint> <job> --timeout 5m', 'jobs watch <endpoint> <job> --json status,output')
   act(
-    jobs.command('stream <endpoint> <job>').description('print the chunks of a job as they come'),
+    jobs.command('stream <endpoint> <job>').description('print the output chunks of a job as they arrive'),
     async (session, _options, endpoint: string, job: string) => {
       return await (await import('../jobs/watch.ts')).streamJob(session, endpoint, job)
     },
@@ -74,23 +74,23 @@ function addLooks(jobs: Command): void {
     .command('list <endpoint>')
     .alias('ls')
     .description('list the jobs of an endpoint, newest first')
-    .option('--all', 'more than the first 50')
-    .option('--status <states>', 'in these states only, such as FAILED,TIMED_OUT')
-    .option('--since <time>', 'made from then on: 1h, or a time of RFC 3339')
-    .option('--id <begin>', 'whose id begins so')
+    .option('--all', 'show all, not only the first 50')
+    .option('--status <states>', 'only jobs in these states, such as FAILED,TIMED_OUT')
+    .option('--since <time>', 'only jobs created since this time: a duration such as 1h, or an RFC 3339 time')
+    .option('--id <begin>', 'only jobs whose id begins with this text')
   act(
     list,
     async (session, flags: JobListFlags, endpointId: string) =>
       await (await import('../jobs/list.ts')).listJobs(session, endpointId, flags),
   )
   examples(list, 'jobs list <endpoint> --status FAILED --since 1d', 'jobs list <endpoint> --all -q')
-  const timeline = jobs.command('timeline <endpoint> <job>').description('what became of a job: phases, attempts, workers, price')
+  const timeline = jobs.command('timeline <endpoint> <job>').description('show the phases, attempts, workers and price of a job')
   act(
     timeline,
     async (session, _options, endpointId: string, jobId: string) =>
       await (await import('../jobs/list.ts')).printTimeline(session, endpointId, jobId),
   )
-  const why = jobs.command('why <endpoint> <job>').alias('explain').description('say why a job is where it is')
+  const why = jobs.command('why <endpoint> <job>').alias('explain').description('explain the state of a job')
   act(why, async (session, _options, endpointId: string, jobId: string) => {
     session.out.record(await session.api.explainJob({ path: { endpointId, jobId } }), jobId)
   })
@@ -98,17 +98,17 @@ function addLooks(jobs: Command): void {
 
 function addChanges(jobs: Command): void {
   for (const [action, effect, example] of [
-    ['cancel', 'cancel a job, several, or all that flags name', 'IN_QUEUE'],
-    ['retry', 'put FAILED jobs into the queue again: one, several, or all that flags name', 'FAILED,TIMED_OUT'],
+    ['cancel', 'cancel one job, several jobs, or all jobs that the flags match', 'IN_QUEUE'],
+    ['retry', 'queue FAILED jobs again: one, several, or all jobs that the flags match', 'FAILED,TIMED_OUT'],
   ] as const) {
     const change = jobs
       .command(`${action} <endpoint> [jobs...]`)
       .description(effect)
-      .option('--status <states>', `all in these states, such as ${example}`)
-      .option('--since <time>', 'made from then on: 1h, or a time of RFC 3339')
-      .option('--until <time>', 'made before then')
-      .option('--plan', 'say which and how many, and change nothing')
-      .option('--yes', 'do not ask')
+      .option('--status <states>', `all jobs in these states, such as ${example}`)
+      .option('--since <time>', 'only jobs created since this time: a duration such as 1h, or an RFC 3339 time')
+      .option('--until <time>', 'only jobs created before this time')
+      .option('--plan', 'show which jobs and how many would change; change nothing')
+      .option('--yes', 'do not ask for confirmation')
     act(
       change,
       async (session, flags: BulkFlags, endpoint: string, ...given) =>
@@ -122,13 +122,13 @@ function addChanges(jobs: Command): void {
       `jobs ${action} <endpoint> --status ${example} --since 1d --yes`,
     )
   }
-  const purge = jobs.command('purge <endpoint>').description('remove all jobs that wait').option('--yes', 'do not ask')
+  const purge = jobs.command('purge <endpoint>').description('remove all waiting jobs').option('--yes', 'do not ask for confirmation')
   act(purge, async (session, { yes }: { yes?: boolean }, endpointId: string) => {
     await session.confirm(`Remove all waiting jobs of ${endpointId}?`, yes)
     session.out.record(await session.api.purgeQueue({ path: { endpointId } }))
   })
   act(
-    jobs.command('open <endpoint> <job>').description('print the address of its page in the console, and open it'),
+    jobs.command('open <endpoint> <job>').description('print the address of the console page and open the page'),
     async (session, _options, endpointId: string, jobId: string) => {
       const { CONSOLE_PAGES, openPage } = await import('../tools/open.ts')
       return openPage(session, CONSOLE_PAGES.job(endpointId, jobId))

@@ -14,18 +14,18 @@ export function addLogs(parent: Command, prefix = '', of: keyof typeof ABOUT = '
   const logs = parent
     .command(`logs <${of}>`)
     .description(ABOUT[of])
-    .option('-f, --follow', 'and every line as it comes')
-    .option('--since <time>', 'from then on: 1h, or a time of RFC 3339')
-    .option('--until <time>', 'before then')
-    .option('--tail <n>', 'the newest lines', wholeNumber, TAIL)
-    .option('-g, --grep <text>', 'lines with this text, in any case')
-    .option('--source <source>', 'container or system')
+    .option('-f, --follow', 'print new lines as they arrive')
+    .option('--since <time>', 'only lines since this time: a duration such as 1h, or an RFC 3339 time')
+    .option('--until <time>', 'only lines before this time')
+    .option('--tail <n>', 'number of the newest lines to print', wholeNumber, TAIL)
+    .option('-g, --grep <text>', 'only lines that contain this text, in upper or lower case')
+    .option('--source <source>', 'only lines of this source: container or system')
   if (of === 'cluster') {
     act(logs, async (session, flags: LogFlags, id: string) => await (await import('../logs/logs.ts')).printMemberLogs(session, id, flags))
     examples(logs, `${prefix}logs <cluster> -f`, `${prefix}logs <cluster> --since 1h -g loss`)
     return
   }
-  logs.option('--worker <id>', 'one worker of an endpoint, also one that has ended')
+  logs.option('--worker <id>', 'only this worker of an endpoint; it may have ended')
   act(logs, async (session, flags: LogFlags, id: string) => await (await import('../logs/logs.ts')).printLogs(session, id, flags))
   examples(logs, `${prefix}logs <pod> -f`, `${prefix}logs <endpoint> --since 1h -g error`, `${prefix}logs <pod> --source system --json`)
 }

@@ -19,11 +19,11 @@ export const POD_COLUMNS: readonly Column<Pod>[] = [
   { name: 'createdAt', of: ({ createdAt }) => createdAt, as: 'time' },
   { name: 'image', of: ({ image }) => image },
 ]
-export const POD_LIST = { columns: POD_COLUMNS, idOf: ({ id }: Pod) => id, empty: 'no pods; podplane pods create makes one' }
+export const POD_LIST = { columns: POD_COLUMNS, idOf: ({ id }: Pod) => id, empty: 'no pods; create one with podplane pods create' }
 
 /** Adds `podplane pods …`. */
 export function addPods(program: Command): void {
-  const pods = noun(program, 'pods', ['pod'], 'containers with GPUs, for as long as you like')
+  const pods = noun(program, 'pods', ['pod'], 'containers, with or without GPUs, that run until you stop them')
   addReads(pods)
   addCreate(pods)
   addChanges(pods)
@@ -37,8 +37,8 @@ function addReads(pods: Command): void {
     .command('list')
     .alias('ls')
     .description('list pods')
-    .option('--all', 'more than the first 50')
-    .option('--clusters', 'also members of clusters')
+    .option('--all', 'show all, not only the first 50')
+    .option('--clusters', 'include members of clusters')
   act(list, async (session, { all, clusters }: { all?: boolean; clusters?: boolean }) => {
     const { api } = session
     const answer = await readPages(session, (query) => api.listPods({ query: { ...query, includeClusterPods: clusters } }), all)
@@ -48,15 +48,15 @@ function addReads(pods: Command): void {
   act(pods.command('get <pod>').description('show a pod'), async (session, _options, id: string) => {
     session.out.record(await session.api.getPod({ path: { id } }), id)
   })
-  const why = pods.command('why <pod>').description('say why a pod is where it is')
+  const why = pods.command('why <pod>').description('explain the state of a pod')
   act(why, async (session, _options, id: string) => {
     const { printWhy } = await import('../pods/why.ts')
     printWhy(session, await session.api.explainPod({ path: { id } }))
   })
   const metrics = pods
     .command('metrics <pod>')
-    .description('what a pod uses: CPU, memory, GPUs, network')
-    .option('--since <time>', 'from then on: 1h, or a time of RFC 3339', '1h')
+    .description('show the CPU, memory, GPU and network use of a pod')
+    .option('--since <time>', 'only samples since this time: a duration such as 1h, or an RFC 3339 time', '1h')
   act(
     metrics,
     async (session, { since }: { since: string }, id: string) =>
@@ -68,27 +68,27 @@ function addReads(pods: Command): void {
 function addCreate(pods: Command): void {
   const create = pods
     .command('create [command...]')
-    .description('create a pod; what stands behind -- is its command')
-    .option('--name <name>', 'its name (default: that of the image)')
+    .description('create a pod; the words after -- are its command')
+    .option('--name <name>', 'name of the pod (default: the name of the image)')
     .option('--image <image>', 'the image of its container')
     .option('--gpu <type>', 'a GPU type such as "NVIDIA L4"')
-    .option('--gpus <n>', 'how many', wholeNumber)
+    .option('--gpus <n>', 'number of GPUs', wholeNumber)
     .option('--cpu <flavor>', 'a CPU flavor such as cpu3c, for a pod without GPU')
-    .option('--vcpus <n>', 'how many (default: 2)', wholeNumber)
-    .option('--disk <gb>', 'container disk', wholeNumber)
+    .option('--vcpus <n>', 'number of vCPUs (default: 2)', wholeNumber)
+    .option('--disk <gb>', 'size of the container disk', wholeNumber)
     .option('--persistent <gb>', 'a disk at /workspace that outlives the container', wholeNumber)
     .option('--volume <volume:path>', 'a network volume and where it is mounted')
-    .option('-p, --port <port>', 'a port such as 8888/http or 22/tcp; may be given again', collect)
-    .option('-e, --env <name=value>', 'an environment variable; may be given again', collect)
-    .option('--data-center <id>', 'where; may be given again', collect)
-    .option('--template <template>', 'a template that fills what is left out')
-    .option('--ssh', 'give it your SSH keys')
-    .option('--stop-after <duration>', 'stop it after this time', duration)
-    .option('--terminate-after <duration>', 'terminate it after this time', duration)
-    .option('--idle-stop <duration>', 'stop it when it has done nothing for so long', duration)
-    .option('--body <json>', 'further members of the API: JSON, @file, or - for stdin')
-    .option('--dry-run', 'say where it would go and what it would cost, and create nothing')
-    .option('--wait', 'until it is usable: it runs and its ports answer')
+    .option('-p, --port <port>', 'a port such as 8888/http or 22/tcp; repeatable', collect)
+    .option('-e, --env <name=value>', 'an environment variable; repeatable', collect)
+    .option('--data-center <id>', 'a data center where the pod may run; repeatable', collect)
+    .option('--template <template>', 'a template for the settings that are left out')
+    .option('--ssh', 'allow SSH access with your SSH keys')
+    .option('--stop-after <duration>', 'stop the pod after this time', duration)
+    .option('--terminate-after <duration>', 'terminate the pod after this time', duration)
+    .option('--idle-stop <duration>', 'stop the pod when it has been idle for this long', duration)
+    .option('--body <json>', 'further fields of the API: JSON, @file, or - for stdin')
+    .option('--dry-run', 'show where the pod would run and what it would cost; create nothing')
+    .option('--wait', 'wait until the pod is usable: it runs and its ports answer')
   act(
     create,
     async (session, options: NewPodFlags, ...command) =>
@@ -109,7 +109,7 @@ function addChanges(pods: Command): void {
     pods
       .command('update <pod>')
       .description('change a pod')
-      .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin'),
+      .requiredOption('--body <json>', 'fields to change: JSON, @file, or - for stdin'),
   )
   act(update, async (session, { body, plan }: { body: string; plan?: boolean }, id: string) => {
     const { readBody } = await import('../core/body.ts')
@@ -121,10 +121,12 @@ function addChanges(pods: Command): void {
   for (const [word, effect, isLossy] of [
     ['start', 'start a stopped pod', false],
     ['stop', 'stop a pod; its disks stay', false],
-    ['restart', 'start a pod anew, with an empty container disk', true],
+    ['restart', 'restart a pod with an empty container disk', true],
   ] as const) {
-    const action = plannable(pods.command(`${word} <pod>`).description(effect).option('--wait', 'until it is done'))
-    if (isLossy) action.option('--yes', 'do not ask')
+    const action = plannable(
+      pods.command(`${word} <pod>`).description(effect).option('--wait', 'wait until the pod has stopped or is usable'),
+    )
+    if (isLossy) action.option('--yes', 'do not ask for confirmation')
     act(
       action,
       async (session, options: { wait?: boolean; yes?: boolean; plan?: boolean }, id: string) =>
@@ -139,7 +141,7 @@ function addChanges(pods: Command): void {
       .command('delete <pods...>')
       .aliases(['rm', 'terminate'])
       .description('terminate pods; their container disks are lost')
-      .option('--yes', 'do not ask'),
+      .option('--yes', 'do not ask for confirmation'),
   )
   act(
     remove,
@@ -152,7 +154,7 @@ function addChanges(pods: Command): void {
     async (session, _options, id: string) => await (await import('../pods/usable.ts')).waitUsable(session, id),
     { waits: true },
   )
-  const later = pods.command('stop-after <pod> <duration>').description('stop a pod after this time; "never" takes it back')
+  const later = pods.command('stop-after <pod> <duration>').description('stop a pod after this time; "never" cancels the stop')
   act(
     later,
     async (session, _options, id: string, after: string) => await (await import('../pods/actions.ts')).stopAfter(session, id, after),
@@ -160,7 +162,7 @@ function addChanges(pods: Command): void {
   examples(later, 'pods stop-after <pod> 2h', 'pods stop-after <pod> never')
   const idle = pods
     .command('idle-stop <pod> <duration>')
-    .description('stop a pod when it has done nothing for so long; "never" takes it back')
+    .description('stop a pod when it has been idle for this long; "never" turns this off')
   act(idle, async (session, _options, id: string, after: string) => await (await import('../pods/actions.ts')).idleStop(session, id, after))
   examples(idle, 'pods idle-stop <pod> 30m', 'pods idle-stop <pod> never')
 }

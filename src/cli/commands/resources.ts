@@ -44,9 +44,9 @@ function addTemplates(program: Command): void {
     aliases: ['template'],
     one: 'template',
     argument: 'template',
-    description: 'container configurations kept under a name',
+    description: 'named container configurations',
     columns: columns('id', 'name', 'image', 'category', 'serverless', 'public'),
-    loss: 'What was made from it stays.',
+    loss: 'Pods and endpoints that were created from it are not changed.',
     async list(session, all) {
       const answer = await readPages(session, (query) => session.api.listTemplates({ query }), all)
       return { answer, rows: answer.templates }
@@ -66,7 +66,7 @@ function addVolumes(program: Command): void {
     aliases: ['volume', 'network-volumes'],
     one: 'volume',
     argument: 'volume',
-    description: 'storage of a data center that outlives pods',
+    description: 'storage in one data center that outlives pods',
     columns: columns('id', 'name', 'size', 'dataCenter', 'type', 'usedBytes'),
     loss: 'Everything on it is lost.',
     async list(session) {
@@ -97,7 +97,7 @@ function addGlobalVolumes(program: Command): void {
     aliases: ['global-volume'],
     one: 'global volume',
     argument: 'global-volume',
-    description: 'storage that pods of every data center mount',
+    description: 'storage that pods in every data center can mount',
     columns: columns('id', 'name'),
     loss: 'Everything on it is lost.',
     async list(session) {
@@ -118,9 +118,9 @@ function addRegistries(program: Command): void {
     aliases: ['registry'],
     one: 'registry credential',
     argument: 'registry',
-    description: 'logins of registries; a password is read from stdin or a file, never from the line',
+    description: 'credentials for image registries; a password is read from stdin or a file, never from the command line',
     columns: columns('id', 'name'),
-    loss: 'Images that need it are pulled no more.',
+    loss: 'Images that need it cannot be pulled.',
     async list(session) {
       const answer = await session.api.listRegistries()
       return { answer, rows: answer.registries }
@@ -138,9 +138,9 @@ function addSecrets(program: Command): void {
     aliases: ['secret'],
     one: 'secret',
     argument: 'secret',
-    description: 'values that an env names as {{ RUNPOD_SECRET_<name> }} and that are never shown again',
+    description: 'values that an env references as {{ RUNPOD_SECRET_<name> }}; they are never shown again',
     columns: columns('id', 'name', 'description'),
-    loss: 'Containers that name it start no more.',
+    loss: 'Containers that reference it cannot start.',
     async list(session) {
       const answer = await session.api.listSecrets()
       return { answer, rows: answer.secrets }
@@ -157,10 +157,14 @@ function addSecrets(program: Command): void {
 function add<Row extends { id: string; name: string }>(program: Command, kind: Resource<Row>): Command {
   const command = noun(program, kind.name, kind.aliases, kind.description)
   act(
-    command.command('list').alias('ls').description('list them').option('--all', 'more than the first 50'),
+    command.command('list').alias('ls').description(`list ${kind.one}s`).option('--all', 'show all, not only the first 50'),
     async (session, { all }: { all?: boolean }) => {
       const { answer, rows } = await kind.list(session, all)
-      session.out.list(answer, rows, { columns: kind.columns, idOf: ({ id }) => id, empty: `none; podplane ${kind.name} create makes one` })
+      session.out.list(answer, rows, {
+        columns: kind.columns,
+        idOf: ({ id }) => id,
+        empty: `no ${kind.one}s; create one with podplane ${kind.name} create`,
+      })
     },
   )
   const { get, create, update } = kind
@@ -173,7 +177,7 @@ function add<Row extends { id: string; name: string }>(program: Command, kind: R
     const change = command
       .command(`update <${kind.argument}>`)
       .description(`change a ${kind.one}`)
-      .requiredOption('--body <json>', 'members to change: JSON, @file, or - for stdin')
+      .requiredOption('--body <json>', 'fields to change: JSON, @file, or - for stdin')
     if (kind.canPlanUpdate) plannable(change)
     act(change, async (session, { body, plan }: { body: string; plan?: boolean }, id: string) => {
       const members = await bodyOf(session, body, [])
@@ -183,7 +187,11 @@ function add<Row extends { id: string; name: string }>(program: Command, kind: R
     })
   }
   const remove = plannable(
-    command.command(`delete <${kind.argument}...>`).alias('rm').description('delete them').option('--yes', 'do not ask'),
+    command
+      .command(`delete <${kind.argument}...>`)
+      .alias('rm')
+      .description(`delete ${kind.one}s`)
+      .option('--yes', 'do not ask for confirmation'),
   )
   act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, ...given) => {
     const ids = given.flat()
@@ -206,12 +214,12 @@ function addCreate<Row extends { id: string; name: string }>(
   const make = command
     .command('create [name]')
     .description(`create a ${kind.one}`)
-    .option('--body <json>', 'its members: JSON, @file, or - for stdin')
-    .option('--set <member=value>', 'one member, as JSON or as text; may be given again', collect)
+    .option('--body <json>', 'fields of the request: JSON, @file, or - for stdin')
+    .option('--set <member=value>', 'one field, as JSON or as text; repeatable', collect)
   act(make, async (session, { body, set = [] }: { body?: string; set?: string[] }, name?: string) => {
     const members = await bodyOf(session, body, set)
     const made = await create(session, name === undefined ? members : { ...members, name })
-    session.out.done(made, made.id, `${kind.one} ${made.name} is made`)
+    session.out.done(made, made.id, `${kind.one} ${made.name} is created`)
   })
   examples(make, kind.example)
 }

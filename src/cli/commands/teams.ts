@@ -24,13 +24,13 @@ export function addTeams(program: Command): void {
 
 function addOrganizations(program: Command): void {
   const organizations = noun(program, 'organizations', ['organization', 'org', 'orgs', 'teams'], 'accounts that several people share')
-  act(organizations.command('list').alias('ls').description('list those that you are in'), async (session) => {
+  act(organizations.command('list').alias('ls').description('list your organizations'), async (session) => {
     const answer = await session.api.listOrganizations()
     const shown = columns<(typeof answer.organizations)[number]>('id', 'name', 'role', 'createdAt')
     session.out.list(answer, answer.organizations, {
       columns: shown,
       idOf: ({ id }) => id,
-      empty: 'none; podplane organizations create <name> makes one',
+      empty: 'no organizations; create one with podplane organizations create <name>',
     })
   })
   act(
@@ -39,24 +39,32 @@ function addOrganizations(program: Command): void {
       session.out.record(await session.api.getOrganization({ path: { id } }), id)
     },
   )
-  const create = organizations.command('create <name>').description('make an organization; you are its owner')
+  const create = organizations.command('create <name>').description('create an organization; you become its owner')
   act(create, async (session, _options, name: string) => {
     const made = await session.api.createOrganization({ body: { name } })
-    session.out.done(made, made.id, `organization ${made.name} is made; podplane invitations create ${made.id} <email> invites a user`)
+    session.out.done(made, made.id, `organization ${made.name} is created; podplane invitations create ${made.id} <email> invites a user`)
   })
   examples(create, 'organizations create "Acme Labs"')
   act(
-    organizations.command('rename <organization> <name>').description('give it another name'),
+    organizations.command('rename <organization> <name>').description('rename an organization'),
     async (session, _options, id: string, name: string) => {
-      session.out.done(await session.api.updateOrganization({ path: { id }, body: { name } }), id, `organization ${id} is ${name} now`)
+      session.out.done(
+        await session.api.updateOrganization({ path: { id }, body: { name } }),
+        id,
+        `organization ${id} is renamed to ${name}`,
+      )
     },
   )
   const remove = plannable(
-    organizations.command('delete <organization>').alias('rm').description('delete it').option('--yes', 'do not ask'),
+    organizations
+      .command('delete <organization>')
+      .alias('rm')
+      .description('delete an organization')
+      .option('--yes', 'do not ask for confirmation'),
   )
   act(remove, async (session, { yes, plan }: Asked, id: string) => {
     if (plan) return planOne(session, (query) => session.api.deleteOrganization({ path: { id }, query }))
-    await session.confirm(`Delete organization ${id}? Its keys are refused from then on.`, yes)
+    await session.confirm(`Delete organization ${id}? Its keys are then refused.`, yes)
     await session.api.deleteOrganization({ path: { id } })
     session.out.done(undefined, id, `organization ${id} is deleted`)
     return EXIT.OK
@@ -64,29 +72,32 @@ function addOrganizations(program: Command): void {
   const handOver = plannable(
     organizations
       .command('hand-over <organization> <user>')
-      .description('make a member its owner; you become ADMIN')
-      .option('--yes', 'do not ask'),
+      .description('transfer the ownership to a member; you become ADMIN')
+      .option('--yes', 'do not ask for confirmation'),
   )
   act(handOver, async (session, { yes, plan }: Asked, id: string, userId: string) => {
     if (plan) return planOne(session, (query) => session.api.handOverOrganization({ path: { id }, query, body: { userId } }))
-    await session.confirm(`Make ${userId} the owner of ${id}? You cannot take it back yourself.`, yes)
-    session.out.done(await session.api.handOverOrganization({ path: { id }, body: { userId } }), id, `${userId} owns ${id} now`)
+    await session.confirm(`Make ${userId} the owner of ${id}? You cannot undo this yourself.`, yes)
+    session.out.done(await session.api.handOverOrganization({ path: { id }, body: { userId } }), id, `${userId} is the owner of ${id}`)
     return EXIT.OK
   })
 }
 
 function addMembers(program: Command): void {
-  const members = noun(program, 'members', ['member'], 'people in an organization, and what they may do')
-  act(members.command('list <organization>').alias('ls').description('list them'), async (session, _options, id: string) => {
-    const answer = await session.api.getOrganization({ path: { id } })
-    session.out.list({ members: answer.members }, answer.members, {
-      columns: MEMBER_COLUMNS,
-      idOf: ({ userId }) => userId,
-      empty: 'no members',
-    })
-  })
+  const members = noun(program, 'members', ['member'], 'members of an organization and their roles')
+  act(
+    members.command('list <organization>').alias('ls').description('list the members of an organization'),
+    async (session, _options, id: string) => {
+      const answer = await session.api.getOrganization({ path: { id } })
+      session.out.list({ members: answer.members }, answer.members, {
+        columns: MEMBER_COLUMNS,
+        idOf: ({ userId }) => userId,
+        empty: 'no members',
+      })
+    },
+  )
   const role = plannable(
-    members.command('set-role <organization> <user> <role>').description('say what a member may do: ADMIN, DEV, BILLING or BASIC'),
+    members.command('set-role <organization> <user> <role>').description('set the role of a member: ADMIN, DEV, BILLING or BASIC'),
   )
   act(role, async (session, { plan }: Asked, id: string, userId: string, word: string) => {
     const body = { role: word.toUpperCase() as Role }
@@ -100,64 +111,64 @@ function addMembers(program: Command): void {
     members
       .command('remove <organization> <user>')
       .alias('rm')
-      .description('take a member out; the keys that they have made here are revoked')
-      .option('--keys-to <user>', 'the member who gets those keys instead')
-      .option('--yes', 'do not ask'),
+      .description('remove a member; the keys that they created in the organization are revoked')
+      .option('--keys-to <user>', 'give those keys to this member instead')
+      .option('--yes', 'do not ask for confirmation'),
   )
   act(remove, async (session, { yes, plan, keysTo }: Asked & { keysTo?: string }, id: string, userId: string) => {
     const path = { id, userId }
     if (plan) return planOne(session, (query) => session.api.removeOrganizationMember({ path, query: { ...query, keysTo } }))
     await session.confirm(
-      `Take ${userId} out of ${id}?${keysTo === undefined ? ' The keys that they have made here are revoked.' : ''}`,
+      `Remove ${userId} from ${id}?${keysTo === undefined ? ' The keys that they created in it are revoked.' : ''}`,
       yes,
     )
     await session.api.removeOrganizationMember({ path, query: { keysTo } })
-    session.out.done(undefined, userId, `${userId} is in ${id} no more`)
+    session.out.done(undefined, userId, `${userId} is removed from ${id}`)
     return EXIT.OK
   })
 }
 
 function addInvitations(program: Command): void {
-  const invitations = noun(program, 'invitations', ['invitation'], 'people asked into an organization')
+  const invitations = noun(program, 'invitations', ['invitation'], 'invitations to an organization')
   act(
-    invitations.command('list <organization>').alias('ls').description('list those that are open'),
+    invitations.command('list <organization>').alias('ls').description('list the open invitations'),
     async (session, _options, id: string) => {
       const answer = await session.api.listInvitations({ path: { id } })
       session.out.list(answer, answer.invitations, {
         columns: columns<Invitation>('id', 'email', 'role', 'createdAt', 'expiresAt'),
         idOf: (invitation) => invitation.id,
-        empty: `none is open; podplane invitations create ${id} <email> makes one`,
+        empty: `no open invitations; create one with podplane invitations create ${id} <email>`,
       })
     },
   )
   const create = invitations
     .command('create <organization> <email>')
-    .description('invite a user; the token is shown only now')
+    .description('invite a user; the token is shown only once')
     .option('--role <role>', 'ADMIN, DEV, BILLING or BASIC', 'DEV')
-    .option('--days <n>', 'how long it is open', wholeNumber)
+    .option('--days <n>', 'number of days until the invitation expires', wholeNumber)
   act(create, async (session, { role, days }: { role: string; days?: number }, id: string, email: string) => {
     const body = { email, role: role.toUpperCase() as Role, ...(days !== undefined && { expiresInDays: days }) }
     const made = await session.api.createInvitation({ path: { id }, body })
     session.out.record(made, made.id)
-    session.out.talk(`pass the token on: podplane invitations accept <token>`)
+    session.out.talk(`send the token to the user, who runs: podplane invitations accept <token>`)
   })
   examples(create, 'invitations create <organization> grace@example.com --role ADMIN')
-  const revoke = plannable(invitations.command('revoke <organization> <invitation>').alias('rm').description('take an invitation back'))
+  const revoke = plannable(invitations.command('revoke <organization> <invitation>').alias('rm').description('revoke an invitation'))
   act(revoke, async (session, { plan }: Asked, id: string, invitationId: string) => {
     const path = { id, invitationId }
     if (plan) return planOne(session, (query) => session.api.revokeInvitation({ path, query }))
     await session.api.revokeInvitation({ path })
-    session.out.done(undefined, invitationId, `invitation ${invitationId} opens nothing any more`)
+    session.out.done(undefined, invitationId, `invitation ${invitationId} is revoked`)
     return EXIT.OK
   })
   act(
-    invitations.command('accept <token>').description('join the organization that has asked you in; - reads the token from stdin'),
+    invitations.command('accept <token>').description('accept an invitation and join the organization; - reads the token from stdin'),
     async (session, _options, token: string) => {
       const joined = await session.api.acceptInvitation({ body: { token: await tokenOf(session, token) } })
       session.out.done(joined, joined.id, `you are ${joined.role} in ${joined.name}`)
     },
   )
-  act(invitations.command('decline <token>').description('say no to an invitation'), async (session, _options, token: string) => {
+  act(invitations.command('decline <token>').description('decline an invitation'), async (session, _options, token: string) => {
     await session.api.declineInvitation({ body: { token: await tokenOf(session, token) } })
     session.out.talk('declined')
   })

@@ -6,22 +6,22 @@ import { act, examples } from '../session/act.ts'
 export function addTools(program: Command): void {
   const env = program
     .command('env')
-    .description('lines for a shell or a file that point other programs to this plane')
+    .description('print environment variables or configuration that point other programs to this plane')
     .requiredOption('--for <program>', 'runpodctl, python, js, flash, terraform, mcp or openai')
-    .option('--endpoint <endpoint>', 'the endpoint that openai speaks to')
+    .option('--endpoint <endpoint>', 'the endpoint for openai')
   act(env, async (session, flags: { for: string; endpoint?: string }) => (await import('../tools/env.ts')).printEnv(session, flags))
   examples(env, 'env --for python', 'env --for openai --endpoint <endpoint>', 'env --for mcp > mcp.json')
   const doctor = program
     .command('doctor')
-    .description('look for what is wrong between here and the plane; exit code 1 when something is')
-    .option('--bundle <file>', 'also write what was seen into a .tar.gz for a helper; keys are taken out')
+    .description('check everything between this machine and the plane; exit code 1 if a check fails')
+    .option('--bundle <file>', 'also write the results to a .tar.gz for support; keys are removed')
   act(doctor, async (session, flags: { bundle?: string }) => await (await import('../tools/doctor.ts')).runDoctor(session, flags))
   examples(doctor, 'doctor', 'doctor --json', 'doctor --bundle podplane.tar.gz')
   const api = program
     .command('api <method> <path>')
-    .description('any request to the plane, with the key that is used')
+    .description('send any request to the plane, with the key in use')
     .option('--body <json>', 'JSON, @file, or - for stdin')
-    .option('--operator', 'with the operator key')
+    .option('--operator', 'use the operator key')
   act(
     api,
     async (session, flags: { body?: string; operator?: boolean }, method: string, path: string) =>
@@ -33,7 +33,7 @@ export function addTools(program: Command): void {
   })
   const completion = program
     .command('completion <shell>')
-    .description('print what a shell completes commands and ids with: bash, zsh, fish or powershell')
+    .description('print the completion script for a shell: bash, zsh, fish or powershell')
   act(completion, async (session, _options, shell: string) => (await import('../tools/completion.ts')).printCompletion(session, shell))
   examples(
     completion,
@@ -42,7 +42,9 @@ export function addTools(program: Command): void {
     'completion fish > ~/.config/fish/completions/podplane.fish',
     'completion powershell >> $PROFILE',
   )
-  const complete = program.command('__complete [words...]', { hidden: true }).description('what could stand at the end of a line')
+  const complete = program
+    .command('__complete [words...]', { hidden: true })
+    .description('print the possible completions of a command line')
   act(
     complete,
     async (session, _options, ...words) => await (await import('../tools/complete.ts')).complete(session, program, words.flat()),

@@ -87,7 +87,7 @@ function ofContext(config: Config, name: string, source: string): Place {
     const known = Object.keys(config.contexts)
     throw usage(
       `there is no context ${name} (${source})`,
-      known.length === 0 ? 'podplane context set makes one' : `there are ${known.join(', ')}`,
+      known.length === 0 ? 'podplane context set creates one' : `known contexts: ${known.join(', ')}`,
     )
   }
   return { url: checkedUrl(context.url, `context ${name}`), context: name, source: `context ${name}` }

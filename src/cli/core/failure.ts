@@ -58,9 +58,9 @@ const LISTS: readonly (readonly [call: RegExp, command: string])[] = [
   [/GET \/v2\/catalog\/datacenters\b/, 'podplane data-centers list'],
 ]
 const HINTS: Readonly<Record<number, string>> = {
-  401: 'the key is unknown here, expired or revoked: podplane auth status shows which one is used, podplane auth login gets another',
+  401: 'the key is unknown to this plane, expired or revoked: podplane auth status shows the key in use, podplane auth login gets a new one',
   403: 'podplane auth status shows what this key may do',
-  426: 'take the dist/podplane.mjs of the release that the plane has',
+  426: 'use the dist/podplane.mjs of the release of the plane',
 }
 
 /** Maps an error to its exit code, message and hint (CL-2, CL-3). */
@@ -81,7 +81,9 @@ export function failureOf(error: unknown): Failure & { hint?: string } {
       code: 'network_error',
       retryable: true,
       exitCode: EXIT.UNREACHABLE,
-      hint: isUnsure ? 'look at it before you send that again' : 'is it running? podplane doctor looks further',
+      hint: isUnsure
+        ? 'check the resource before you send the request again'
+        : 'is the plane running? podplane doctor checks the connection',
     }
   }
   if (error instanceof Interrupted) return { detail: 'interrupted', code: 'interrupted', retryable: true, exitCode: EXIT.INTERRUPTED }
@@ -109,7 +111,7 @@ function ofApi(error: ApiError): Failure & { hint?: string } {
 function hintOf({ status, message, detail }: ApiError): string | undefined {
   if (status === 401 && / \/admin\//.test(message)) return OPERATOR_HINT
   const list = LISTS.find(([call]) => call.test(detail))
-  return list === undefined ? HINTS[status] : `${list[1]} shows what there is`
+  return list === undefined ? HINTS[status] : `${list[1]} shows the valid values`
 }
 
 export function exitCodeOfStatus(status: number, code?: string): number {

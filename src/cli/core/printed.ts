@@ -22,7 +22,7 @@ export class CallPrinter {
   private readonly end: (reason: Error) => void
 
   constructor(form: string, write: (text: string) => void, end: (reason: Error) => void) {
-    if (form !== 'curl') throw usage(`--print ${form}: there is curl`)
+    if (form !== 'curl') throw usage(`--print ${form}: it must be curl`)
     this.write = write
     this.end = end
   }

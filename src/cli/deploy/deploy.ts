@@ -30,12 +30,12 @@ export async function deploy(session: Session, flags: DeployFlags): Promise<numb
   else if (!session.out.isJson) session.out.talk(formatPlan(shown).trimEnd())
   if (refused !== undefined) throw new CliError(EXIT.REFUSED, 'refused', `${singular(refused.kind)} ${refused.name}: ${refused.note}`)
   if (flags.plan) return EXIT.OK
-  if (shown.some(({ action }) => action !== 'keep')) await session.confirm(`${summary(shown)}. Go on?`, flags.yes)
+  if (shown.some(({ action }) => action !== 'keep')) await session.confirm(`${summary(shown)}. Continue?`, flags.yes)
   const ids = await applyAll(session, steps)
   if (flags.wait) await waitForAll(session, steps, ids)
   const done = shown.map((step, index) => ({ ...step, id: ids[index] ?? step.id }))
   print(session, done, true)
-  session.out.talk(flags.wait ? 'deployed, and it works' : 'deployed')
+  session.out.talk(flags.wait ? 'deployed; pods are usable and smoke jobs have COMPLETED' : 'deployed')
   return EXIT.OK
 }
 
@@ -43,7 +43,7 @@ function readFile(session: Session, path: string): string {
   try {
     return readFileSync(resolve(session.io.cwd, path), 'utf8')
   } catch (error) {
-    throw usage(`${path} cannot be read: ${errorText(error)}`, 'podplane init endpoint writes one to begin with')
+    throw usage(`${path} cannot be read: ${errorText(error)}`, 'podplane init endpoint writes a starter file')
   }
 }
 

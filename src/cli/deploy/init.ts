@@ -4,20 +4,20 @@ import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
 import type { Session } from '../session/session.ts'
 
-const ENDPOINT = `# What podplane deploy makes. Members are those of the API: see docs/cli.md.
+const ENDPOINT = `# The resources that podplane deploy creates. Their fields are those of the API: see docs/cli.md.
 
 [endpoints.hello]
 image = "builtin/echo"
 cpu = [{ id = "cpu3c", vcpuCount = 2 }]
 workers = { min = 0, max = 3, idleTimeout = 5 }
 
-# A job that podplane deploy --wait sends, and that has to be COMPLETED.
+# podplane deploy --wait sends this job and requires that it is COMPLETED.
 [endpoints.hello.smoke]
 input = { prompt = "Hello" }
 timeout = "5m"
 `
 
-const WORKER = `# What podplane deploy makes, once the image is built and pushed:
+const WORKER = `# The resources that podplane deploy creates, after the image is built and pushed:
 #   docker build -t "$IMAGE" . && docker push "$IMAGE" && podplane deploy --wait
 
 [endpoints.worker]
@@ -46,7 +46,7 @@ COPY handler.py /handler.py
 CMD ["python", "-u", "/handler.py"]
 `
 
-const POD = `# What podplane deploy makes. Members are those of the API: see docs/cli.md.
+const POD = `# The resources that podplane deploy creates. Their fields are those of the API: see docs/cli.md.
 
 [pods.notebook]
 image = "docker.io/library/python:3.13"
@@ -66,13 +66,15 @@ export const STARTERS: Readonly<Record<string, Readonly<Record<string, string>>>
 /** Writes the starter files and overwrites none. */
 export function init(session: Session, kind: string, file: string): number {
   const starter = STARTERS[kind]
-  if (starter === undefined) throw usage(`${kind}: there are ${Object.keys(STARTERS).join(', ')}`)
+  if (starter === undefined) throw usage(`${kind}: it must be one of ${Object.keys(STARTERS).join(', ')}`)
   const files = Object.entries(starter).map(([name, text]) => ({ path: name === 'podplane.toml' ? file : name, text }))
   const taken = files.find(({ path }) => existsSync(resolve(session.io.cwd, path)))
   if (taken !== undefined)
-    throw new CliError(EXIT.REFUSED, 'file_exists', `${taken.path} is there already`, { hint: 'name another with --file, or move it away' })
+    throw new CliError(EXIT.REFUSED, 'file_exists', `${taken.path} exists already`, {
+      hint: 'choose another path with --file, or move the file',
+    })
   for (const { path, text } of files) writeFileSync(resolve(session.io.cwd, path), text)
   session.out.lines(files.map(({ path }) => path))
-  session.out.talk('podplane deploy --plan says what it makes')
+  session.out.talk('podplane deploy --plan shows what it creates')
   return EXIT.OK
 }

@@ -86,9 +86,9 @@ function containerMembers() {
 export function readManifest(text: string, path: string, env: Readonly<Record<string, string | undefined>>): Declared[] {
   const tables = parsed(text, path)
   const unknown = Object.keys(tables).find((name) => !KINDS.some((kind) => kind === name))
-  if (unknown !== undefined) throw usage(`${path}: ${unknown}: there are ${KINDS.join(', ')}`)
+  if (unknown !== undefined) throw usage(`${path}: ${unknown}: unknown table; it must be one of ${KINDS.join(', ')}`)
   const declared = KINDS.flatMap((kind) => readKind(kind, tables[kind] ?? {}, path, env))
-  if (declared.length === 0) throw usage(`${path} declares nothing`, 'podplane init endpoint writes one to begin with')
+  if (declared.length === 0) throw usage(`${path} declares nothing`, 'podplane init endpoint writes a starter file')
   const names = new Set(declared.map(({ kind, name }) => `${kind}.${name}`))
   for (const { kind, name, members } of declared) {
     for (const reference of referencesIn(members)) {
@@ -112,10 +112,10 @@ function readKind(kind: Kind, tables: unknown, path: string, env: Readonly<Recor
     const where = `${path}: ${kind}.${name}`
     if (!isRecord(table)) throw usage(`${where} must be a table, such as [${kind}.${name}]`)
     const { [SMOKE]: smoke, ...given } = table
-    if (smoke !== undefined && kind !== 'endpoints') throw usage(`${where}.${SMOKE}: only endpoints have one`)
+    if (smoke !== undefined && kind !== 'endpoints') throw usage(`${where}.${SMOKE}: only endpoints have a smoke job`)
     const known = MEMBERS[kind] as Readonly<Record<string, true>>
     const unknown = Object.keys(given).find((member) => known[member] === undefined)
-    if (unknown !== undefined) throw usage(`${where}.${unknown}: there are ${Object.keys(known).join(', ')}`)
+    if (unknown !== undefined) throw usage(`${where}.${unknown}: unknown field; it must be one of ${Object.keys(known).join(', ')}`)
     const members = filled(given, where, env) as Record<string, unknown>
     return {
       kind,
@@ -130,7 +130,7 @@ function readSmoke(smoke: unknown, where: string): Smoke {
   if (!isRecord(smoke) || !isRecord(smoke.input)) throw usage(`${where} needs an input, such as { input = { prompt = "Hello" } }`)
   const { input, timeout, ...others } = smoke
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined) throw usage(`${where}.${unknown}: there are input, timeout`)
+  if (unknown !== undefined) throw usage(`${where}.${unknown}: unknown field; it must be input or timeout`)
   if (timeout === undefined) return { input, timeoutMs: SMOKE_MS }
   const timeoutMs = typeof timeout === 'string' ? parseDurationMs(timeout) : undefined
   if (timeoutMs === undefined) throw usage(`${where}.timeout: it must be a duration such as "90s" or "10m"`)

@@ -50,5 +50,5 @@ function changeText({ member, from, to }: ShownStep['changes'][number], action: 
 /** One-line summary of the plan. */
 export function summary(steps: readonly ShownStep[]): string {
   const count = (action: Step['action']) => steps.filter((step) => step.action === action).length
-  return `${count('create')} to create, ${count('update')} to change, ${count('keep')} as they are`
+  return `${count('create')} to create, ${count('update')} to change, ${count('keep')} unchanged`
 }

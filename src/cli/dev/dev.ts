@@ -38,8 +38,8 @@ interface Work {
 export async function develop(session: Session, flags: DevFlags): Promise<number> {
   if (!isOnThisMachine(session.target.url))
     throw usage(
-      `dev runs images that are built on this machine, and ${new URL(session.target.url).hostname} is another`,
-      'npm start runs a plane here; podplane deploy goes to others',
+      `dev needs a plane on this machine, where it builds the image; ${new URL(session.target.url).hostname} is another machine`,
+      'npm start runs a plane here; podplane deploy works with other planes',
     )
   const path = resolve(session.io.cwd, flags.file)
   const declared = pick(
@@ -69,7 +69,7 @@ async function repeat(work: Work, isOnce: boolean): Promise<number> {
       isFollowed = true
       next = (await tryOut(work, endpointId, image)).next
     }
-    session.out.talk(`waiting for a change in ${directory}; Ctrl-C ends it, podplane endpoints delete ${work.name} cleans up`)
+    session.out.talk(`waiting for a change in ${directory}; Ctrl-C ends dev, podplane endpoints delete ${work.name} removes the endpoint`)
     while (next === undefined) {
       await work.changes.take()
       next = await buildOther(work, image)
@@ -97,9 +97,9 @@ function pick(declared: readonly Declared[], { file, only }: DevFlags): Declared
   if (one === undefined)
     throw usage(
       `${file} declares no endpoint${only === undefined ? '' : ` ${only}; there are ${names}`}`,
-      'podplane init worker writes one to begin with',
+      'podplane init worker writes a starter file',
     )
-  if (found.length > 1) throw usage(`${file} declares several endpoints: ${names}`, 'say which: podplane dev --only <name>')
+  if (found.length > 1) throw usage(`${file} declares several endpoints: ${names}`, 'choose one: podplane dev --only <name>')
   return one
 }
 
@@ -107,7 +107,7 @@ function readFile(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw usage(`${path} cannot be read: ${errorText(error)}`, 'podplane init worker writes a worker to begin with')
+    throw usage(`${path} cannot be read: ${errorText(error)}`, 'podplane init worker writes a starter worker')
   }
 }
 
@@ -145,7 +145,9 @@ async function tryOut(work: Work, endpointId: string, image: string): Promise<Ou
   const { session, declared, changes } = work
   const { api, out } = session
   if (declared.smoke === undefined) {
-    out.talk(`podplane run ${work.name} '{…}' --wait gives it a job; [endpoints.${declared.name}.smoke] would do so at each change`)
+    out.talk(
+      `podplane run ${work.name} '{…}' --wait sends a job; dev sends one at each change if the file has [endpoints.${declared.name}.smoke]`,
+    )
     return { isGood: true }
   }
   const { id: jobId } = await api.runJob({ path: { endpointId }, body: { input: declared.smoke.input } })
@@ -160,7 +162,7 @@ async function tryOut(work: Work, endpointId: string, image: string): Promise<Ou
     await api.cancelJob({ path })
     out.talk(
       next === undefined
-        ? `the job is not over in time: podplane jobs why ${work.name} ${jobId}`
+        ? `the job did not end in time: podplane jobs why ${work.name} ${jobId}`
         : 'a file has changed: the job is cancelled',
     )
     return { isGood: false, ...(next !== undefined && { next }) }

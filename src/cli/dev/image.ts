@@ -8,7 +8,7 @@ import type { Session } from '../session/session.ts'
 export async function buildImage(session: Session, directory: string, name: string): Promise<string | undefined> {
   const built = await docker(session, ['build', '-q', directory])
   if (built.code !== 0) {
-    session.out.talk(`${built.stderr.trimEnd()}\nit does not build; the next change is tried again`)
+    session.out.talk(`${built.stderr.trimEnd()}\nthe build failed; the next change starts a new build`)
     return undefined
   }
   const id = built.stdout.trim()

@@ -39,6 +39,6 @@ export function readStatus(body: Uint8Array): ExitStatus {
       ...(said.reason === 'NotSupported' && { isRefused: true }),
     }
   } catch {
-    return { exitCode: null, message: 'the pod has said how it ended in words that are unknown here' }
+    return { exitCode: null, message: 'the pod reported the end of the command in an unknown format' }
   }
 }

@@ -39,7 +39,10 @@ cd "$(dirname "$1")"; exec tar -cf - -- "$(basename "$1")"`
 export async function copy(session: Session, from: string, to: string): Promise<number> {
   const [source, target] = [readSide(from), readSide(to)]
   if ((source.pod === undefined) === (target.pod === undefined)) {
-    throw usage('one side must be in a pod and one here', 'podplane cp ./file <pod>:/path, or podplane cp <pod>:/path ./file')
+    throw usage(
+      'exactly one of source and destination must be <pod>:<path>',
+      'podplane cp ./file <pod>:/path, or podplane cp <pod>:/path ./file',
+    )
   }
   const pod = await idOf(session, 'pod', target.pod ?? source.pod ?? '')
   if (target.pod !== undefined) await upload(session, resolve(session.io.cwd, source.path), pod, target.path)

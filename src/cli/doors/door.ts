@@ -40,7 +40,7 @@ export class Door {
       ...(command !== undefined && { command }),
       ...(terminal !== undefined && { tty: true, ...terminal }),
     }
-    if (session.printer !== undefined) throw usage('it goes over a WebSocket: there is no line of curl for it')
+    if (session.printer !== undefined) throw usage('this command uses a WebSocket, which cannot be printed as curl')
     const address = session.api.execInPod({ path: { id: podId }, query })
     // The WebSocket of Node takes no headers; the plane reads the key from the subprotocols (NET-10).
     const key = Buffer.from(session.key).toString('base64url')
@@ -74,7 +74,7 @@ export class Door {
 
   /** Status of the command; final once `read` has returned undefined. */
   get status(): ExitStatus {
-    return this.ended ?? { exitCode: null, message: 'it has not ended' }
+    return this.ended ?? { exitCode: null, message: 'the command has not ended' }
   }
 
   /** Resolves once all bytes are sent. One writer at a time. */
@@ -136,7 +136,7 @@ async function refusalOf(session: Session, address: URL): Promise<Error> {
     // Status 400 only reports the missing upgrade: nothing else is wrong.
     if (!(error instanceof ApiError) || error.status !== 400) return error as Error
   }
-  return new CliError(EXIT.UNREACHABLE, 'no_websocket', 'the plane was reached, and no WebSocket came through', {
-    hint: 'a proxy in between may not pass WebSockets; podplane doctor looks further',
+  return new CliError(EXIT.UNREACHABLE, 'no_websocket', 'the plane answers, but the WebSocket connection failed', {
+    hint: 'a proxy may block WebSockets; podplane doctor checks the connection',
   })
 }

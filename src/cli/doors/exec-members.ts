@@ -12,10 +12,10 @@ type Pod = Answer<'getPod'>
  * first member that failed (CL-26).
  */
 export async function execInMembers(session: Session, clusterId: string, command: readonly string[]): Promise<number> {
-  if (command.length === 0) throw usage('there is no command', 'podplane clusters exec <cluster> -- nvidia-smi -L')
+  if (command.length === 0) throw usage('a command is required', 'podplane clusters exec <cluster> -- nvidia-smi -L')
   const { pods } = await session.api.listClusterPods({ path: { id: clusterId } })
   const running = pods.filter(({ status }) => status === 'RUNNING')
-  for (const pod of pods) if (!running.includes(pod)) session.out.talk(`${pod.name} is ${pod.status}: passed over`)
+  for (const pod of pods) if (!running.includes(pod)) session.out.talk(`${pod.name} is ${pod.status}: skipped`)
   if (running.length === 0)
     throw new CliError(EXIT.REFUSED, 'no_member_runs', 'no member of the cluster runs', { hint: `podplane clusters wait ${clusterId}` })
   const codes = await Promise.all(running.map(async (pod) => await execInMember(session, pod, command)))

@@ -35,8 +35,8 @@ export async function execInPod(session: Session, podId: string, command: readon
 export function exitCodeOf(door: Pick<Door, 'status'>): number {
   const { exitCode, message, isRefused } = door.status
   if (exitCode !== null) return exitCode
-  if (isRefused) throw new CliError(EXIT.REFUSED, 'not_supported', `the command was refused: ${message ?? 'the pod takes none'}`)
-  throw new CliError(EXIT.UNREACHABLE, 'broken_off', `the command was broken off: ${message ?? 'the reason is unknown'}`)
+  if (isRefused) throw new CliError(EXIT.REFUSED, 'not_supported', `the command was refused: ${message ?? 'the pod accepts no commands'}`)
+  throw new CliError(EXIT.UNREACHABLE, 'broken_off', `the command was interrupted: ${message ?? 'the reason is unknown'}`)
 }
 
 async function passInput({ stdin }: Io, door: Door): Promise<void> {

@@ -18,7 +18,7 @@ export function readMapping(text: string): Mapping {
   const remote = Number(match?.[2])
   const local = match?.[1] === undefined ? remote : Number(match[1])
   if (match === null || remote < 1 || remote > MAX_PORT || local > MAX_PORT)
-    throw usage(`${text}: it must be <port>, or <port here>:<port of the pod>`)
+    throw usage(`${text}: it must be <port>, or <local port>:<port of the pod>`)
   return { local, remote }
 }
 

@@ -15,14 +15,14 @@ export async function sshIntoPod(session: Session, podId: string, command: reado
   const pod = await session.api.getPod({ path: { id: podId } })
   const way = pod.ssh.direct ?? pod.ssh.proxy
   if (way === null) {
-    session.out.talk('the plane has no SSH proxy: this is a shell over the plane')
+    session.out.talk('the plane has no SSH proxy: opening a shell through the plane')
     return await execInPod(session, podId, command, {})
   }
   try {
     return await runSsh([...sshArguments(way), ...command])
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error
-    session.out.talk('there is no ssh on this machine: this is a shell over the plane')
+    session.out.talk('there is no ssh on this machine: opening a shell through the plane')
     return await execInPod(session, podId, command, {})
   }
 }

@@ -23,7 +23,8 @@ export async function scaleEndpoint(
   id: string,
   { min, max, plan }: { min?: number; max?: number; plan?: boolean },
 ): Promise<number> {
-  if (min === undefined && max === undefined) throw usage('it is not said how many', 'podplane endpoints scale <endpoint> --min 1 --max 5')
+  if (min === undefined && max === undefined)
+    throw usage('no number of workers given', 'podplane endpoints scale <endpoint> --min 1 --max 5')
   const changes: Changes = { workers: given({ min, max }) }
   if (plan) return await planUpdate(session, id, changes)
   const endpoint = (await session.api.updateEndpoint({ path: { id }, body: changes })) as Endpoint

@@ -27,12 +27,12 @@ export async function createEndpoint(session: Session, flags: NewEndpointFlags):
   const body = bodyOf(flags, await readBody(session.io, flags.body))
   const endpoint = await session.api.createEndpoint({ body })
   if (flags.wait && endpoint.workers.min > 0) await waitReady(session, endpoint.id)
-  session.out.done(endpoint, endpoint.id, `endpoint ${endpoint.name} is there; podplane run ${endpoint.id} '{…}' gives it a job`)
+  session.out.done(endpoint, endpoint.id, `endpoint ${endpoint.name} is created; podplane run ${endpoint.id} '{…}' sends it a job`)
   return EXIT.OK
 }
 
 function bodyOf(flags: NewEndpointFlags, body: Record<string, unknown>): ApiBody<'createEndpoint'> {
-  if (flags.gpu !== undefined && flags.cpu !== undefined) throw usage('--gpu and --cpu: an endpoint has one of them')
+  if (flags.gpu !== undefined && flags.cpu !== undefined) throw usage('--gpu and --cpu: an endpoint has only one of them')
   const image = flags.image?.split('@')[0]?.split('/').at(-1)?.split(':')[0]
   const members = given({
     name: flags.name ?? (body.name === undefined ? image : undefined),

@@ -52,7 +52,8 @@ export async function rollBack(
     throw new CliError(EXIT.NOT_FOUND, 'no_release', `endpoint ${id} has no release ${version}; its newest is ${answer.endpointVersion}`)
   }
   const { body, lostVariables } = undoSince(answer.releases, version)
-  if (lostVariables) session.out.talk('variables have changed since, and their values are kept secret: env stays as it is now')
+  if (lostVariables)
+    session.out.talk('variables have changed since that release, and releases do not show their values: env stays unchanged')
   if (plan || Object.keys(body).length === 0) {
     session.out.record({ endpoint: id, from: answer.endpointVersion, to: version, changes: body }, id)
     return EXIT.OK
@@ -60,6 +61,6 @@ export async function rollBack(
   await session.confirm(`Change ${Object.keys(body).join(', ')} of ${id} back to release ${version}?`, yes)
   // The field names are those of the API; the old values come from its releases.
   const endpoint = await api.updateEndpoint({ path: { id }, body: body as never })
-  session.out.done(endpoint, id, `endpoint ${id} has again what release ${version} had`)
+  session.out.done(endpoint, id, `endpoint ${id} has the configuration of release ${version} again`)
   return EXIT.OK
 }

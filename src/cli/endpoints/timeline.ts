@@ -24,6 +24,6 @@ export async function printTimeline(session: Session, id: string, since: string)
   const from = parseInstant(since, session.io.nowMs())
   if (from === undefined) throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
   const answer = await session.api.getEndpointTimeline({ path: { id }, query: { from } })
-  session.out.list(answer, answer.events, { columns: COLUMNS, idOf: ({ at }) => at, empty: 'nothing has happened' })
+  session.out.list(answer, answer.events, { columns: COLUMNS, idOf: ({ at }) => at, empty: 'no entries' })
   return EXIT.OK
 }

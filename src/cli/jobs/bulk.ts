@@ -18,7 +18,7 @@ export interface BulkFlags {
 type Bulk = Answer<'cancelJobs'>
 type Action = Bulk['action']
 
-const DONE = { cancel: 'cancelled', retry: 'in the queue again' } as const
+const DONE = { cancel: 'cancelled', retry: 'queued again' } as const
 
 /** Cancels or retries one job, several jobs, or all that the flags match (CL-24). */
 export async function changeJobs(
@@ -31,7 +31,7 @@ export async function changeJobs(
   const hasFilter = flags.status !== undefined || flags.since !== undefined || flags.until !== undefined
   const [only] = jobIds
   if (only === undefined && !hasFilter)
-    throw usage('it is not said which jobs', `podplane jobs ${action} <endpoint> <job>, or --status with --plan first`)
+    throw usage('no jobs selected', `podplane jobs ${action} <endpoint> <job>, or select jobs with --status and check them with --plan`)
   if (only !== undefined && jobIds.length === 1 && !hasFilter && !flags.plan) return await changeOne(session, action, endpointId, only)
   return await changeMany(session, action, endpointId, bodyOf(session, jobIds, flags), flags)
 }
@@ -58,9 +58,9 @@ async function changeMany(
     .map(([status, count]) => `${count} ${status}`)
     .join(', ')})`
   if (isPlan || plan.matched === 0) {
-    out.list(plan, plan.ids, { columns: [{ name: 'id', of: (id) => id }], idOf: (id) => id, empty: 'no such jobs' })
+    out.list(plan, plan.ids, { columns: [{ name: 'id', of: (id) => id }], idOf: (id) => id, empty: 'no matching jobs' })
     if (plan.matched > 0)
-      out.talk(`${action} would change ${what}${costOf(plan)}${plan.matched > plan.ids.length ? '; the first are shown' : ''}`)
+      out.talk(`${action} would change ${what}${costOf(plan)}${plan.matched > plan.ids.length ? '; only the first are listed' : ''}`)
     return EXIT.OK
   }
   await session.confirm(`${action === 'cancel' ? 'Cancel' : 'Retry'} ${what}${costOf(plan)}?`, yes)
@@ -69,7 +69,7 @@ async function changeMany(
   const bulk = await untilOver(session, endpointId, started)
   out.record(bulk, bulk.id ?? undefined)
   out.talk(
-    `${bulk.changed} of ${bulk.matched} jobs are ${DONE[action]}${bulk.skipped > 0 ? `; ${bulk.skipped} had changed meanwhile` : ''}`,
+    `${bulk.changed} of ${bulk.matched} jobs are ${DONE[action]}${bulk.skipped > 0 ? `; ${bulk.skipped} were skipped, because their state had changed` : ''}`,
   )
   return EXIT.OK
 }

@@ -23,7 +23,7 @@ export async function listJobs(session: Session, endpointId: string, { all, stat
   out.list(answer, answer.requests, {
     columns: shown,
     idOf: (job) => job.id,
-    empty: `no such jobs; podplane run ${endpointId} '{…}' makes one`,
+    empty: `no matching jobs; podplane run ${endpointId} '{…}' sends one`,
   })
   return EXIT.OK
 }
@@ -45,11 +45,11 @@ export async function printTimeline(session: Session, endpointId: string, jobId:
   session.out.list(answer, answer.attempts, {
     columns: ATTEMPT_COLUMNS,
     idOf: ({ worker }) => worker.id,
-    empty: `no attempt yet; podplane jobs why ${endpointId} ${jobId} says why`,
+    empty: `no attempt yet; podplane jobs why ${endpointId} ${jobId} gives the reason`,
   })
   const cost = answer.costUsd === null ? '' : `, $${answer.costUsd}`
   session.out.talk(
-    `${answer.status}, made at ${answer.createdAt}${answer.finishedAt === null ? '' : `, over at ${answer.finishedAt}`}${cost}`,
+    `${answer.status}, created at ${answer.createdAt}${answer.finishedAt === null ? '' : `, ended at ${answer.finishedAt}`}${cost}`,
   )
   return EXIT.OK
 }

@@ -87,7 +87,7 @@ async function printAll(session: Session, logs: readonly Log[], flags: LogFlags)
 }
 
 function queryOf({ since, until, grep, source }: LogFlags, nowMs: number): Omit<Query, 'limit'> {
-  if (source !== undefined && source !== 'container' && source !== 'system') throw usage('--source: there are container and system')
+  if (source !== undefined && source !== 'container' && source !== 'system') throw usage('--source: it must be container or system')
   const [from, to] = [instantOf('--since', since, nowMs), instantOf('--until', until, nowMs)]
   return {
     ...(from && { since: from }),
@@ -115,7 +115,7 @@ async function findLogs(session: Session, id: string, workerId: string | undefin
   }
   try {
     const { workers } = await session.api.listEndpointWorkers({ path: { id } })
-    if (workers.length === 0) session.out.talk('no worker runs now; the log of one that has ended is shown by --worker <id>')
+    if (workers.length === 0) session.out.talk('no worker is running; --worker <id> shows the log of a worker that has ended')
     return workers.map((worker) => workerLog(session, id, worker.id))
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error

@@ -7,7 +7,7 @@ import { untilDone } from '../session/wait.ts'
 import { waitUsable } from './usable.ts'
 import { sentenceOf } from './why.ts'
 
-const DONE = { start: 'starts', stop: 'stops', restart: 'starts anew' } as const
+const DONE = { start: 'starts', stop: 'stops', restart: 'restarts' } as const
 
 /** Starts, stops or restarts a pod, or prints the plan. */
 export async function actOn(
@@ -54,7 +54,7 @@ export async function stopAfter(session: Session, id: string, after: string): Pr
   const ms = durationOrNever(after)
   const at = ms === null ? null : new Date(session.io.nowMs() + ms).toISOString()
   const pod = await session.api.updatePod({ path: { id }, body: { stopAfter: at } })
-  session.out.done(pod, id, at === null ? `pod ${id} stops by itself no more` : `pod ${id} stops at ${at}`)
+  session.out.done(pod, id, at === null ? `pod ${id} has no stop time` : `pod ${id} stops at ${at}`)
   return EXIT.OK
 }
 
@@ -63,11 +63,7 @@ export async function idleStop(session: Session, id: string, after: string): Pro
   const ms = durationOrNever(after)
   const body = { idleStop: ms === null ? null : { afterSeconds: Math.round(ms / 1000) } }
   const pod = await session.api.updatePod({ path: { id }, body })
-  session.out.done(
-    pod,
-    id,
-    ms === null ? `pod ${id} is not stopped for doing nothing` : `pod ${id} stops when it has done nothing for ${after}`,
-  )
+  session.out.done(pod, id, ms === null ? `pod ${id} is not stopped when it is idle` : `pod ${id} stops when it has been idle for ${after}`)
   return EXIT.OK
 }
 

@@ -12,11 +12,15 @@ export async function createCluster(session: Session, flags: { body: string; dry
     const preview = (await session.api.createCluster({ body, query: { dryRun: true } })) as unknown as { fits: boolean; missing: string[] }
     session.out.record(preview)
     if (preview.fits) return EXIT.OK
-    throw new CliError(EXIT.NO_CAPACITY, 'NO_CAPACITY', `it does not fit: ${preview.missing.join('; ')}`)
+    throw new CliError(EXIT.NO_CAPACITY, 'NO_CAPACITY', `the cluster does not fit: ${preview.missing.join('; ')}`)
   }
   const cluster = await session.api.createCluster({ body })
   if (flags.wait) return await waitForCluster(session, cluster.id)
-  session.out.done(cluster, cluster.id, `cluster ${cluster.name} is made; podplane clusters wait ${cluster.id} waits until all members run`)
+  session.out.done(
+    cluster,
+    cluster.id,
+    `cluster ${cluster.name} is created; podplane clusters wait ${cluster.id} waits until all members run`,
+  )
   return EXIT.OK
 }
 

@@ -31,8 +31,7 @@ export async function printMetrics(session: Session, id: string, since: string):
   if (from === undefined) throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
   const answer = await session.api.getPodMetrics({ path: { id }, query: { from } })
   const { out } = session
-  if (out.isTerminal || out.isJson)
-    out.list(answer, answer.series, { columns: COLUMNS, idOf: nameOf, empty: 'nothing is known of that time' })
+  if (out.isTerminal || out.isJson) out.list(answer, answer.series, { columns: COLUMNS, idOf: nameOf, empty: 'no samples of that time' })
   else
     out.lines(
       answer.series.flatMap((series) =>

@@ -45,7 +45,7 @@ export async function createPod(session: Session, flags: NewPodFlags, command: r
 
 /** Request body of the flags; flags take precedence over `--body`. */
 export function bodyOf(flags: NewPodFlags, command: readonly string[], body: Record<string, unknown>, nowMs: number): ApiBody<'createPod'> {
-  if (flags.gpu !== undefined && flags.cpu !== undefined) throw usage('--gpu and --cpu: a pod has one of them')
+  if (flags.gpu !== undefined && flags.cpu !== undefined) throw usage('--gpu and --cpu: a pod has only one of them')
   const members = given({
     name: flags.name ?? (body.name === undefined ? nameOf(flags.image) : undefined),
     image: flags.image,
@@ -71,7 +71,7 @@ function whole(body: Record<string, unknown>): ApiBody<'createPod'> {
   if (body.image === undefined && body.templateId === undefined)
     throw usage('a pod needs --image or --template', 'podplane templates list shows your templates')
   if (body.gpu === undefined && body.cpu === undefined)
-    throw usage('a pod needs --gpu or --cpu', 'podplane gpus list and podplane cpus list show what there is')
+    throw usage('a pod needs --gpu or --cpu', 'podplane gpus list and podplane cpus list show the types')
   return body as ApiBody<'createPod'>
 }
 

@@ -28,14 +28,14 @@ export function formatWhy({ verdict, evidence, options, isStale }: Why): string 
   const changes = options.map((option) => {
     const price =
       option.who === 'OPERATOR'
-        ? 'your operator can'
+        ? 'only your operator can do this'
         : option.waitSeconds === null
           ? `$${option.pricePerHour.toFixed(3)}/h`
           : `${option.waitSeconds} s`
     return `  * ${option.summary} (${price})`
   })
-  const lines = [verdict, ...facts, ...(changes.length === 0 ? [] : ['What would start it now:', ...changes])]
-  if (isStale) lines.push('A host that this rests on has not been heard of lately.')
+  const lines = [verdict, ...facts, ...(changes.length === 0 ? [] : ['Changes that would start it now:', ...changes])]
+  if (isStale) lines.push('The data may be old: a host has not reported lately.')
   return `${lines.join('\n')}\n`
 }
 

@@ -106,7 +106,7 @@ export function examples(command: Command, ...lines: string[]): Command {
 
 /** Adds `--plan` to a command whose operation supports a dry run. */
 export function plannable(command: Command): Command {
-  return command.option('--plan', 'say what would happen, and change nothing')
+  return command.option('--plan', 'show the effects of the change without making it')
 }
 
 /** Prints the plan of one change; the code for it is loaded on demand. */

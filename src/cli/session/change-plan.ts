@@ -45,10 +45,10 @@ export function printPlans(out: Output, plans: readonly (Plan | undefined)[]): n
   const [first, ...others] = known
   // `--json` prints the fields of a single plan, as of any record, and the effects of several plans.
   if (out.isJson && first !== undefined && others.length === 0) out.record(first)
-  else out.list({ plans: known }, rows, { columns: COLUMNS, idOf: ({ id }) => id, empty: 'nothing would happen' })
+  else out.list({ plans: known }, rows, { columns: COLUMNS, idOf: ({ id }) => id, empty: 'no effects' })
   const refusals = known.flatMap(({ refusal }) => (refusal === null ? [] : [refusal.detail]))
-  for (const detail of refusals) out.talk(`it would be refused: ${detail}`)
+  for (const detail of refusals) out.talk(`the plane would refuse the change: ${detail}`)
   for (const { kind, id, name } of known.flatMap(({ inTheWay = [] }) => inTheWay))
-    out.talk(`in the way: ${kind} ${id} (${name ?? 'without a name'})`)
+    out.talk(`blocked by: ${kind} ${id} (${name ?? 'without a name'})`)
   return refusals.length === 0 ? EXIT.OK : EXIT.REFUSED
 }

@@ -117,10 +117,11 @@ export function pickId({ what, list }: { what: string; list: string }, text: str
   if (things.some(({ id }) => id === text)) return text
   const named = things.filter(({ name }) => name === text)
   if (named[0] !== undefined && named.length === 1) return named[0].id
-  if (named.length > 1) throw usage(`${text} is the name of several`, `say which by its id: ${named.map(({ id }) => id).join(', ')}`)
+  if (named.length > 1)
+    throw usage(`several resources have the name ${text}`, `use one of these ids: ${named.map(({ id }) => id).join(', ')}`)
   const near = nearest(text, things).map(({ id, name }) => `${name} (${id})`)
   throw new CliError(EXIT.NOT_FOUND, 'not_found', `there is no ${what} ${text}`, {
-    hint: near.length > 0 ? `the nearest: ${near.join(', ')}` : `${list} shows what there is`,
+    hint: near.length > 0 ? `similar names: ${near.join(', ')}` : `${list} shows the existing ones`,
   })
 }
 

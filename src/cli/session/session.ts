@@ -105,7 +105,7 @@ export class Session {
   async confirm(question: string, yes: boolean | undefined): Promise<void> {
     if (yes || this.printer !== undefined) return
     const asked = this.withNames(question)
-    if (!this.canAsk) throw usage(`${asked} This needs a confirmation, and there is no terminal to ask in.`, 'add --yes')
+    if (!this.canAsk) throw usage(`${asked} This needs a confirmation, and there is no terminal for it.`, 'add --yes')
     const answer = await this.ask(`${asked} [y/N] `)
     if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(EXIT.BAD_OUTCOME, 'cancelled', 'nothing was changed')
   }

@@ -22,8 +22,8 @@ export function warnOfSkew({ io, out }: Session, planeVersion: string): void {
   if (Math.abs(io.nowMs() - before) < DAY_MS) return
   out.talk(
     compareVersions(planeVersion, CLI_VERSION) > 0
-      ? `the plane is at ${planeVersion} and this podplane at ${CLI_VERSION}: the one of that release knows what is new`
-      : `this podplane is at ${CLI_VERSION} and the plane at ${planeVersion}: what is newer is refused there`,
+      ? `the plane has release ${planeVersion} and this podplane has ${CLI_VERSION}: update podplane for the newer features`
+      : `this podplane has release ${CLI_VERSION} and the plane has ${planeVersion}: the plane refuses newer features`,
   )
   try {
     writeCache(path, { saidAtMs: io.nowMs() })

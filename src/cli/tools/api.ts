@@ -13,7 +13,7 @@ export async function callApi(
   { body, operator }: { body?: string; operator?: boolean },
 ): Promise<number> {
   const method = METHODS.find((one) => one === word.toUpperCase())
-  if (method === undefined) throw usage(`${word}: there are ${METHODS.join(', ')}`)
+  if (method === undefined) throw usage(`${word}: it must be one of ${METHODS.join(', ')}`)
   if (!path.startsWith('/') || path.startsWith('//')) throw usage(`${path}: a path begins with one slash, such as /v2/pods`)
   const sent = body === undefined ? undefined : await readJsonArgument(session.io, body, '--body')
   const api = operator ? session.operatorApi : session.api

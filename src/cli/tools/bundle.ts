@@ -27,7 +27,7 @@ export async function writeBundle(session: Session, checks: readonly Check[], pa
   } catch (error) {
     throw usage(`${place} cannot be written: ${errorText(error)}`)
   }
-  session.out.talk(`${place} has ${Object.keys(files).length} files and no keys; look into it before you pass it on`)
+  session.out.talk(`${place} has ${Object.keys(files).length} files and contains no keys; review it before you share it`)
 }
 
 async function collect(session: Session, checks: readonly Check[]): Promise<Record<string, string>> {

@@ -37,7 +37,7 @@ compdef _podplane podplane
 
 export function printCompletion(session: Session, shell: string): number {
   const script = SCRIPTS[shell]
-  if (script === undefined) throw usage(`${shell}: there are ${Object.keys(SCRIPTS).join(', ')}`)
+  if (script === undefined) throw usage(`${shell}: it must be one of ${Object.keys(SCRIPTS).join(', ')}`)
   session.out.raw(script)
   return EXIT.OK
 }

@@ -75,14 +75,14 @@ async function plane({ target }: Session): Promise<Omit<Check, 'id'>> {
     return {
       status: 'fail',
       evidence: `no answer: ${cause}`,
-      fix: 'is it running? a proxy (HTTPS_PROXY) or a certificate may be in between',
+      fix: 'is the plane running? a proxy (HTTPS_PROXY) or a certificate may block the connection',
     }
   }
   if (!response.ok)
     return {
       status: 'fail',
       evidence: `/healthz answers ${response.status}`,
-      fix: 'something else answers at this address, or the plane is ill',
+      fix: 'another service answers at this address, or the plane is unhealthy',
     }
   return ok(`answers within ${tookMs} ms`)
 }
@@ -91,30 +91,30 @@ async function version(session: Session): Promise<Omit<Check, 'id'>> {
   const response = await session.fetch(`${session.target.url}/healthz`, { signal: AbortSignal.timeout(PROBE_MS) })
   await response.body?.cancel()
   const { planeVersion } = session
-  if (planeVersion === undefined) return { status: 'skip', evidence: 'the plane does not say its version', fix: null }
+  if (planeVersion === undefined) return { status: 'skip', evidence: 'the plane does not report its version', fix: null }
   const evidence = `podplane ${CLI_VERSION}, plane ${planeVersion}`
-  const fix = 'take the dist/podplane.mjs of the release that the plane has'
-  if (response.status === TOO_OLD) return { status: 'fail', evidence: `${evidence}: this program is too old for it`, fix }
+  const fix = 'use the dist/podplane.mjs of the release of the plane'
+  if (response.status === TOO_OLD) return { status: 'fail', evidence: `${evidence}: this program is too old for the plane`, fix }
   return isSkewed(planeVersion) ? { status: 'warn', evidence, fix } : ok(evidence)
 }
 
 async function clock({ target, io }: Session): Promise<Omit<Check, 'id'>> {
   const response = await fetch(`${target.url}/healthz`, { signal: AbortSignal.timeout(PROBE_MS) })
   const at = Date.parse(response.headers.get('date') ?? '')
-  if (Number.isNaN(at)) return { status: 'skip', evidence: 'the plane does not say its time', fix: null }
+  if (Number.isNaN(at)) return { status: 'skip', evidence: 'the plane does not report its time', fix: null }
   const skewMs = Math.abs(io.nowMs() - at)
   if (skewMs <= MAX_SKEW_MS) return ok('within 30 s of the plane')
   return {
     status: 'warn',
-    evidence: `${Math.round(skewMs / 1_000)} s off the plane`,
-    fix: 'set the clock of this machine: --stop-after and --since reckon with it',
+    evidence: `${Math.round(skewMs / 1_000)} s apart from the clock of the plane`,
+    fix: 'set the clock of this machine: --stop-after and --since depend on it',
   }
 }
 
 async function key(session: Session): Promise<Omit<Check, 'id'>> {
   const { keySource } = session.target
   await session.api.getUser()
-  return ok(`good, from ${keySource}`)
+  return ok(`valid, from ${keySource}`)
 }
 
 /** The plane itself answers that this pod does not exist, which shows that the request came through. */
@@ -126,37 +126,37 @@ async function webSocket(session: Session): Promise<Omit<Check, 'id'>> {
   })
   await reached.body?.cancel()
   if (reached.status === 403)
-    return { status: 'warn', evidence: 'this key may not enter pods', fix: 'exec, cp and port-forward need pods:write' }
+    return { status: 'warn', evidence: 'this key may not run commands in pods', fix: 'exec, cp and port-forward need pods:write' }
   return reached.status === 404
-    ? ok('the door of pods answers')
-    : { status: 'warn', evidence: `the door of pods answers ${reached.status}`, fix: null }
+    ? ok('the exec address answers')
+    : { status: 'warn', evidence: `the exec address answers ${reached.status}`, fix: null }
 }
 
 async function sshKeys({ api }: Session): Promise<Omit<Check, 'id'>> {
   try {
     const { keys } = await api.getSshKeys()
     if (keys.length > 0) return ok(`${keys.length} registered`)
-    return { status: 'warn', evidence: 'none is registered', fix: 'podplane ssh-keys add ~/.ssh/id_ed25519.pub' }
+    return { status: 'warn', evidence: 'no SSH key is registered', fix: 'podplane ssh-keys add ~/.ssh/id_ed25519.pub' }
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return { status: 'skip', evidence: 'this key may not read them', fix: null }
+    if (error instanceof ApiError && error.status === 403) return { status: 'skip', evidence: 'this key may not read SSH keys', fix: null }
     throw error
   }
 }
 
 function sshClient(): Omit<Check, 'id'> {
   const { error, stderr } = spawnSync('ssh', ['-V'], { encoding: 'utf8' })
-  if (error !== undefined) return { status: 'warn', evidence: 'no ssh on this machine', fix: 'podplane exec works without' }
+  if (error !== undefined) return { status: 'warn', evidence: 'no ssh on this machine', fix: 'podplane exec works without ssh' }
   return ok(stderr.trim())
 }
 
 /** Sends a job through the echo endpoint of a local plane; other planes skip the check. */
 async function job(session: Session): Promise<Omit<Check, 'id'>> {
   const endpointId = session.target.demoEndpointId
-  if (endpointId === undefined) return { status: 'skip', evidence: 'only the local plane has an endpoint for this', fix: null }
+  if (endpointId === undefined) return { status: 'skip', evidence: 'only the local plane has an endpoint for this check', fix: null }
   const startedAtMs = performance.now()
   const answer = await session.api.runJobSync({ path: { endpointId }, body: { input: { from: 'doctor' } } }, { timeoutMs: 100_000 })
   const tookMs = Math.round(performance.now() - startedAtMs)
   if (answer.status !== 'COMPLETED')
     return { status: 'fail', evidence: `a job is ${answer.status} after ${tookMs} ms`, fix: `podplane jobs why ${endpointId} ${answer.id}` }
-  return ok(`a job went through in ${tookMs} ms (queued ${answer.delayTime ?? 0} ms, ran ${answer.executionTime ?? 0} ms)`)
+  return ok(`a job was COMPLETED in ${tookMs} ms (queued ${answer.delayTime ?? 0} ms, ran ${answer.executionTime ?? 0} ms)`)
 }

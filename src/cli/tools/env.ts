@@ -44,8 +44,8 @@ function exports(variables: Readonly<Record<string, string>>): string {
 /** Prints the settings that point another program to this plane (CL-42). */
 export function printEnv(session: Session, { for: program, endpoint }: { for: string; endpoint?: string }): number {
   const write = PROGRAMS[program]
-  if (write === undefined) throw usage(`--for ${program}: there are ${Object.keys(PROGRAMS).join(', ')}`)
-  if (program === 'openai' && endpoint === undefined) throw usage('openai speaks to one endpoint', 'add --endpoint <id>')
+  if (write === undefined) throw usage(`--for ${program}: it must be one of ${Object.keys(PROGRAMS).join(', ')}`)
+  if (program === 'openai' && endpoint === undefined) throw usage('openai needs one endpoint', 'add --endpoint <id>')
   session.out.lines([write({ url: session.target.url, key: session.key, endpoint: endpoint ?? '' })])
   return EXIT.OK
 }

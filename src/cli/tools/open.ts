@@ -30,7 +30,7 @@ export function openPage(session: Session, path: string): number {
   if (opener === undefined) return EXIT.OK
   const [program, ...args] = opener
   const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true })
-  child.on('error', () => session.out.talk(`${program} is not here: open the address yourself`))
+  child.on('error', () => session.out.talk(`${program} is not installed: open the address yourself`))
   child.unref()
   return EXIT.OK
 }

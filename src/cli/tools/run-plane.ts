@@ -43,7 +43,7 @@ function installationOf(directory: string): string {
   const parent = dirname(directory)
   if (parent !== directory) return installationOf(parent)
   throw usage(
-    'plane run needs an installation: this file of the command line stands alone',
+    'plane run needs a full installation, and this is only the file of the command line',
     'clone the project, run npm ci in it, and use its dist/podplane.mjs',
   )
 }

@@ -21,7 +21,7 @@ export function useAct(): Act {
         if (done !== null) add({ title: done })
         return true
       } catch (error) {
-        add({ type: 'error', title: 'That did not work', description: wordsOf(error), priority: 'high', timeout: 0 })
+        add({ type: 'error', title: 'The action failed', description: wordsOf(error), priority: 'high', timeout: 0 })
         return false
       } finally {
         setIsBusy(false)

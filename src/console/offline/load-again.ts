@@ -32,9 +32,9 @@ function giveUp(): void {
     Object.assign(document.createElement('p'), {
       role: 'alert',
       className: 'my-2',
-      textContent: `A part of it did not come, ${MOST_LOADS} times in a row: the plane is being replaced, or something on the way to it lets only some requests through.`,
+      textContent: `A file failed to load ${MOST_LOADS} times in a row. The plane may be restarting, or a proxy may block requests.`,
     }),
-    Object.assign(document.createElement('a'), { href: location.href, className: 'underline', textContent: 'Load it again' }),
+    Object.assign(document.createElement('a'), { href: location.href, className: 'underline', textContent: 'Reload' }),
   )
   root.append(main)
 }

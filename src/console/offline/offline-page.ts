@@ -22,7 +22,7 @@ export function offlinePage(): Response {
 <style>${STYLE}</style>
 <main>
 <h1>The plane does not answer</h1>
-<p role="status">It may be starting, or the way to it is broken. What runs on its machines goes on. This page opens by itself once it answers.</p>
+<p role="status">The plane may be starting, or the connection to it may be broken. Workloads on its machines keep running. This page reloads when the plane answers.</p>
 <p><a href="">Try again now</a></p>
 </main>
 <script nonce="${nonce}">${SCRIPT}</script>

@@ -85,10 +85,10 @@ function Stale({ error, updatedAtMs, retry }: { error: Error | null; updatedAtMs
   return (
     <output className="bg-warn-bg text-warn mb-3 flex flex-wrap items-center gap-3 rounded-md px-3 py-1.5">
       <span>
-        Last seen {duration(Math.max(nowMs, Date.now()) - updatedAtMs)} ago{error === null ? '' : `: ${sentenceOf(error)}`}
+        Last updated {duration(Math.max(nowMs, Date.now()) - updatedAtMs)} ago{error === null ? '' : `: ${sentenceOf(error)}`}
       </span>
       <Button kind="quiet" onClick={retry}>
-        Look again
+        Refresh
       </Button>
     </output>
   )

@@ -10,7 +10,7 @@ export function AccountMenu({ session, account }: { session: SignedIn; account: 
   const others = session.accounts.filter(({ id }) => id !== account.id)
   const items = [
     ...others.map(({ id, name }) => ({
-      label: `Act for ${name}`,
+      label: `Switch to ${name}`,
       run: () => chooseAccount(id),
     })),
     { label: 'Sign out', run: () => void run(() => signOut(location.origin), 'Signed out').then(changed) },

@@ -25,7 +25,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     ],
   },
   {
-    title: 'Keep',
+    title: 'Storage',
     items: [
       { title: 'Volumes', to: paths.volumes() },
       { title: 'Templates', to: paths.templates() },

@@ -4,9 +4,9 @@ import { Page } from '../parts/page.tsx'
 
 export function NotFound() {
   return (
-    <Page title="There is no such page">
+    <Page title="Page not found">
       <p>
-        The address may have been typed wrong. <A to={paths.home()}>Home</A> lists what runs.
+        The address may be wrong. <A to={paths.home()}>Home</A> lists your resources.
       </p>
     </Page>
   )

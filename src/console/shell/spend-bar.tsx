@@ -13,7 +13,7 @@ export function SpendBar() {
     <A
       to={paths.usage()}
       className="hover:bg-raised rounded-md px-2 py-1 whitespace-nowrap tabular-nums"
-      aria-label={`${perHour(data.rate.perHour)} is what runs costs now`}
+      aria-label={`Current cost: ${perHour(data.rate.perHour)}`}
     >
       {perHour(data.rate.perHour)}
     </A>

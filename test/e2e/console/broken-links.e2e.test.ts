@@ -54,12 +54,12 @@ describe('the console behind what breaks off', () => {
     await says(page, '42-before')
     await killPlane(plane)
     await page.getByText('The connection to the plane is lost, and the shell with it.').waitFor()
-    await reader.page.getByText('The connection broke off; it is opened again').waitFor()
+    await reader.page.getByText('The connection was lost; reconnecting').waitFor()
     expect(await reader.page.getByText('Following', { exact: true }).count()).toBe(0)
     await visitor.expectAccessible('a terminal whose plane is gone')
     await page.keyboard.type('echo x > typed-to-nobody\n')
     await page.getByRole('button', { name: 'Connect again' }).click()
-    await page.getByText('No shell came').waitFor()
+    await page.getByText('The shell did not open').waitFor()
     await page.keyboard.type('echo x > typed-to-nobody\n')
     plane = await plane.restart()
     await reader.page.getByText('Following', { exact: true }).waitFor({ timeout: PATIENCE_MS })
@@ -126,7 +126,7 @@ describe('the console behind what breaks off', () => {
     )
     expect(chunks).toEqual(chunks.map((_, index) => index))
     for (const { page } of [log, all]) await page.getByText('Following', { exact: true }).waitFor()
-    await expect.poll(() => log.page.getByText('came too quickly').count(), SOON).toBe(0)
+    await expect.poll(() => log.page.getByText('arrived too quickly').count(), SOON).toBe(0)
     const [download] = await Promise.all([
       log.page.waitForEvent('download'),
       log.page.getByRole('button', { name: 'Save as file' }).click(),

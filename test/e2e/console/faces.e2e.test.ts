@@ -29,16 +29,16 @@ const EMPTY: Readonly<Record<string, string>> = {
   '/console/clusters': 'No clusters yet',
   '/console/endpoints': 'No endpoints yet',
   '/console/jobs': 'No endpoint takes jobs yet',
-  '/console/logs': 'Nothing has a log yet',
-  '/console/usage': 'Nothing costs anything',
+  '/console/logs': 'No logs yet',
+  '/console/usage': 'No resource costs money',
   '/console/volumes': 'No network volumes yet',
   '/console/templates': 'No templates yet',
   '/console/registries': 'No credentials yet',
   '/console/secrets': 'No secrets yet',
   '/console/ssh-keys': 'No keys yet',
-  '/console/team': 'You are in no organization',
-  '/console/webhooks': 'Nothing was delivered yet',
-  '/console/operator/waiting': 'Nothing waits for capacity',
+  '/console/team': 'You are not a member of an organization',
+  '/console/webhooks': 'No deliveries yet',
+  '/console/operator/waiting': 'No endpoint waits for capacity',
 }
 
 /** Loading, errors and what is old are drawn by one part for all pages; a few tell whether everybody can use them. */
@@ -138,7 +138,7 @@ describe('[UI-7, UI-70] every page', () => {
     // Nobody answers them.
     await page.route(CALLS, () => undefined)
     await waiter.go('/console/device')
-    await waiter.heading('Let a device in')
+    await waiter.heading('Approve a device')
     await each(addresses, async (path) => {
       await lead(page, path)
       if (!READ_NOTHING.includes(path)) await page.getByText('Loading').first().waitFor({ state: 'attached' })
@@ -155,7 +155,7 @@ describe('[UI-7, UI-70] every page', () => {
     const idle = await another()
     const { page } = idle
     await idle.go('/console/device')
-    await idle.heading('Let a device in')
+    await idle.heading('Approve a device')
     const waiting = new Set<Request>()
     page.on('request', (request) => waiting.add(request))
     page.on('requestfailed', (request) => waiting.delete(request))
@@ -194,7 +194,7 @@ describe('[UI-7, UI-70] every page', () => {
       await passed(waiter.page, `${path} is an error`, () => waiter.page.getByRole('button', { name: 'Try again' }).first())
       if (isSample(path)) await waiter.expectAccessible(`${path}, an error`)
       await lead(reader.page, path)
-      await passed(reader.page, `${path} is old`, () => reader.page.getByText('Last seen').first())
+      await passed(reader.page, `${path} is old`, () => reader.page.getByText('Last updated').first())
       expect(await heading(reader.page)).toBe(headings.get(path))
       if (isSample(path)) await reader.expectAccessible(`${path}, old`)
     })

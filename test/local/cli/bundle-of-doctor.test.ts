@@ -76,7 +76,7 @@ describe('doctor --bundle', () => {
       'Bearer [redacted], [redacted], https://a.example.com/x?token=[redacted]&limit=5',
     )
     expect(JSON.parse(hidden('{"apiKey": "x y z", "name": "keyboard"}'))).toEqual({ apiKey: '[redacted]', name: 'keyboard' })
-    const plain = '{"id":"ssh-keys","evidence":"none is registered","status":"warn"}'
+    const plain = '{"id":"ssh-keys","evidence":"no SSH key is registered","status":"warn"}'
     expect(hidden(plain)).toBe(plain)
   })
 })

@@ -49,9 +49,9 @@ describe('podplane.toml', () => {
 
   it('[CL-20] names what is wrong by its place', () => {
     const wrong: [string, string][] = [
-      ['[endpoint.x]', 'podplane.toml: endpoint: there are volumes, templates, endpoints, pods'],
-      ['[endpoints.x]\nimag = "a"', 'podplane.toml: endpoints.x.imag: there are args, cmd'],
-      ['[pods.x]\nsmoke = {}', 'podplane.toml: pods.x.smoke: only endpoints have one'],
+      ['[endpoint.x]', 'podplane.toml: endpoint: unknown table; it must be one of volumes, templates, endpoints, pods'],
+      ['[endpoints.x]\nimag = "a"', 'podplane.toml: endpoints.x.imag: unknown field; it must be one of args, cmd'],
+      ['[pods.x]\nsmoke = {}', 'podplane.toml: pods.x.smoke: only endpoints have a smoke job'],
       ['[endpoints.x.smoke]\ninput = 3', 'podplane.toml: endpoints.x.smoke needs an input'],
       ['[endpoints.x.smoke]\ninput = {}\ntimeout = "soon"', 'podplane.toml: endpoints.x.smoke.timeout: it must be a duration'],
       ['[endpoints.x]\nimage = "$' + '{IMAGE}"', 'podplane.toml: endpoints.x.image: the variable IMAGE is not set'],
@@ -188,7 +188,7 @@ describe('podplane deploy', () => {
     const { code, stderr } = await run(CHAT, {})
     expect({ code, changes: changes() }).toEqual({ code: 2, changes: [] })
     expect(stderr).toContain(
-      '1 to create, 0 to change, 0 as they are. Go on? This needs a confirmation, and there is no terminal to ask in.\n  add --yes',
+      '1 to create, 0 to change, 0 unchanged. Continue? This needs a confirmation, and there is no terminal for it.\n  add --yes',
     )
     expect(stderr).not.toContain('correct horse')
   })

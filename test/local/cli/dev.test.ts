@@ -97,7 +97,7 @@ describe('dev', () => {
     await until(3)
     stop.abort()
     const { code, stdout, stderr } = await running
-    expect({ code, first: stdout.split('\n')[0], isSaid: stderr.includes('it is broken\nit does not build') }).toEqual({
+    expect({ code, first: stdout.split('\n')[0], isSaid: stderr.includes('it is broken\nthe build failed') }).toEqual({
       code: 130,
       first: 'hello 1',
       isSaid: true,

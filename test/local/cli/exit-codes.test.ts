@@ -68,7 +68,7 @@ describe('exit codes', () => {
     expect(ran).toEqual({
       code: EXIT.NOT_FOUND,
       stdout: '',
-      stderr: 'error: pod not found (request req_1)\n  podplane pods list shows what there is\n',
+      stderr: 'error: pod not found (request req_1)\n  podplane pods list shows the existing ones\n',
     })
   })
 

@@ -35,7 +35,7 @@ describe('why, plans, and what has been', () => {
   it('[CL-15] why is the verdict, what it rests on, and what would start it now', async () => {
     const toy = await at({ 'GET /v2/pods/p1/explain': { body: WHY } })
     expect((await podplane(['pods', 'why', 'p1'], { plane: toy, terminal: true })).stdout).toBe(
-      'No host has room: needs 1 free NVIDIA L4.\n  - needs 1 free NVIDIA L4 (3 of 4)\nWhat would start it now:\n  * use NVIDIA RTX A5000 ($0.360/h)\n',
+      'No host has room: needs 1 free NVIDIA L4.\n  - needs 1 free NVIDIA L4 (3 of 4)\nChanges that would start it now:\n  * use NVIDIA RTX A5000 ($0.360/h)\n',
     )
     expect(JSON.parse((await podplane(['pods', 'why', 'p1', '--json'], { plane: toy })).stdout)).toEqual(WHY)
   })
@@ -70,7 +70,7 @@ describe('why, plans, and what has been', () => {
     expect(await podplane(['endpoints', 'delete', 'e1b2c3d4e5f6g7', '--plan'], { plane: toy })).toEqual({
       code: 5,
       stdout: '',
-      stderr: 'it would be refused: it is in use\n',
+      stderr: 'the plane would refuse the change: it is in use\n',
     })
     expect(
       (
@@ -90,7 +90,7 @@ describe('why, plans, and what has been', () => {
     expect(await podplane(['volumes', 'delete', 'v1b2c3d4e5f6g7', '--plan'], { plane: kept })).toEqual({
       code: 5,
       stdout: '',
-      stderr: 'it would be refused: volume is in use by a pod\nin the way: pod a1b2c3d4e5f6g7 (box)\n',
+      stderr: 'the plane would refuse the change: volume is in use by a pod\nblocked by: pod a1b2c3d4e5f6g7 (box)\n',
     })
     expect((await podplane(['clusters', 'delete', 'c1b2c3d4e5f6g7', '--plan'], { plane: kept })).code).toBe(0)
     expect((await podplane(['keys', 'delete', 'k1b2c3d4', '--plan'], { plane: kept })).code).toBe(0)
@@ -126,7 +126,7 @@ describe('why, plans, and what has been', () => {
     const { stdout, stderr } = await podplane(['jobs', 'timeline', 'e1b2c3d4e5f6g7', 'j1'], { plane: toy })
     expect({ stdout, stderr }).toEqual({
       stdout: '1\tCOMPLETED\tw1\tRUNNING 12 ms\t0.001\t\n',
-      stderr: 'COMPLETED, made at a, over at b, $0.001\n',
+      stderr: 'COMPLETED, created at a, ended at b, $0.001\n',
     })
   })
 

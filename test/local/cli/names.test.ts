@@ -39,7 +39,7 @@ describe('names in place of ids', () => {
     expect(await podplane(['pods', 'delete', 'twin', '--yes'], { plane: toy })).toEqual({
       code: 2,
       stdout: '',
-      stderr: `error: twin is the name of several\n  say which by its id: ${B}, ${C}\n`,
+      stderr: `error: several resources have the name twin\n  use one of these ids: ${B}, ${C}\n`,
     })
     expect(asked()).toEqual(['GET /v2/pods'])
   })
@@ -49,10 +49,10 @@ describe('names in place of ids', () => {
     expect(await podplane(['pods', 'get', 'bxo'], { plane: toy })).toEqual({
       code: 4,
       stdout: '',
-      stderr: `error: there is no pod bxo\n  the nearest: box (${A})\n`,
+      stderr: `error: there is no pod bxo\n  similar names: box (${A})\n`,
     })
     expect((await podplane(['pods', 'get', 'something-else'], { plane: toy })).stderr).toBe(
-      'error: there is no pod something-else\n  podplane pods list shows what there is\n',
+      'error: there is no pod something-else\n  podplane pods list shows the existing ones\n',
     )
   })
 
@@ -135,7 +135,7 @@ describe('names in place of ids', () => {
     expect(await podplane(['hosts', 'get', 'gpu-2'], { plane: toy, env })).toEqual({
       code: 4,
       stdout: '',
-      stderr: `error: there is no host gpu-2\n  the nearest: gpu-1 (${A})\n`,
+      stderr: `error: there is no host gpu-2\n  similar names: gpu-1 (${A})\n`,
     })
   })
 })

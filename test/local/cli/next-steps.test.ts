@@ -25,23 +25,19 @@ const ROUTES: Routes = {
 
 /** Line, exit code, and all of what is said. */
 const SAID: readonly (readonly [line: string[], code: number, said: string])[] = [
-  [['keys', 'rotate', 'nosuch'], 4, 'error: resource not found: nosuch (request req_1)\n  podplane keys list shows what there is\n'],
+  [['keys', 'rotate', 'nosuch'], 4, 'error: resource not found: nosuch (request req_1)\n  podplane keys list shows the existing ones\n'],
   [
     ['webhooks', 'redeliver', 'nosuch'],
     4,
-    'error: resource not found: nosuch (request req_1)\n  podplane webhooks list shows what there is\n',
+    'error: resource not found: nosuch (request req_1)\n  podplane webhooks list shows the existing ones\n',
   ],
   [['spend', 'undo', 'nosuch'], 4, 'error: resource not found: nosuch (request req_1)\n'],
   [
     ['join-tokens', 'revoke', 'nosuch'],
     4,
-    'error: resource not found: nosuch (request req_1)\n  podplane join-tokens list shows what there is\n',
+    'error: resource not found: nosuch (request req_1)\n  podplane join-tokens list shows the existing ones\n',
   ],
-  [
-    ['users', 'quota', 'ada@example.com'],
-    4,
-    'error: no user has the address ada@example.com\n  podplane users list shows those that there are\n',
-  ],
+  [['users', 'quota', 'ada@example.com'], 4, 'error: no user has the address ada@example.com\n  podplane users list shows all users\n'],
   [
     ['hosts', 'list'],
     3,
@@ -50,7 +46,7 @@ const SAID: readonly (readonly [line: string[], code: number, said: string])[] =
   [
     ['pods', 'list'],
     3,
-    'error: invalid bearer token (request req_1)\n  the key is unknown here, expired or revoked: podplane auth status shows which one is used, podplane auth login gets another\n',
+    'error: invalid bearer token (request req_1)\n  the key is unknown to this plane, expired or revoked: podplane auth status shows the key in use, podplane auth login gets a new one\n',
   ],
   [
     ['volumes', 'create', 'data'],
@@ -60,12 +56,12 @@ const SAID: readonly (readonly [line: string[], code: number, said: string])[] =
   [
     ['pods', 'create', '--image', 'i', '--gpu', 'x'],
     5,
-    'error: invalid GPU type id "x": $.gpu.id: GET /v2/catalog/gpus lists all (request req_1)\n  podplane gpus list shows what there is\n',
+    'error: invalid GPU type id "x": $.gpu.id: GET /v2/catalog/gpus lists all (request req_1)\n  podplane gpus list shows the valid values\n',
   ],
   [
     ['pods', 'create', '--image', 'i'],
     2,
-    'error: a pod needs --gpu or --cpu\n  podplane gpus list and podplane cpus list show what there is\n',
+    'error: a pod needs --gpu or --cpu\n  podplane gpus list and podplane cpus list show the types\n',
   ],
   [['pods', 'create', '--cpu', 'cpu3c'], 2, 'error: a pod needs --image or --template\n  podplane templates list shows your templates\n'],
   [['help', 'nosuch'], 2, "error: unknown command 'nosuch'\n  see podplane help --help\n"],
@@ -95,7 +91,7 @@ describe('what somebody new reads', () => {
     const { code, stderr } = await podplane(['pods', 'list'], { plane: { url } })
     expect(code).toBe(8)
     expect(stderr).toMatch(`error: ${url} does not answer: `)
-    expect(stderr).toContain('\n  is it running? podplane doctor looks further\n')
+    expect(stderr).toContain('\n  is the plane running? podplane doctor checks the connection\n')
   })
 
   it('[CL-52] says where it has looked for a plane', async () => {

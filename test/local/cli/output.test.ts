@@ -96,7 +96,7 @@ describe('what the command line prints', () => {
     await open({ 'GET /v2/serverless': { body: { endpoints: [], pagination: LAST } } })
     for (const noun of ['endpoints', 'endpoint', 'serverless', 'sls']) {
       const { code, stderr } = await podplane([noun, 'list'], { plane: plane as ToyPlane, terminal: true })
-      expect({ code, stderr }).toEqual({ code: 0, stderr: 'no endpoints; podplane endpoints create makes one\n' })
+      expect({ code, stderr }).toEqual({ code: 0, stderr: 'no endpoints; create one with podplane endpoints create\n' })
     }
   })
 })

@@ -157,7 +157,7 @@ describe('plans of the command line', () => {
       expect({ code, stdout }).toEqual({ code: 0, stdout: `LOSS\tpod\t${ID}\tits disk is lost\n` })
       const refusing = await planning(REFUSED)
       const refused = await podplane(argv, { plane: refusing, env: { PODPLANE_OPERATOR_KEY: 'ppo_key' } })
-      expect(refused).toEqual({ code: 5, stdout: '', stderr: 'it would be refused: it is in use\n' })
+      expect(refused).toEqual({ code: 5, stdout: '', stderr: 'the plane would refuse the change: it is in use\n' })
     },
   )
 })

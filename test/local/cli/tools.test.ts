@@ -86,7 +86,7 @@ describe('podplane auth and context', () => {
     })
     expect(await podplane(['auth', 'login', '--url', refused.url])).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('the device was not let in'),
+      stderr: expect.stringContaining('the sign-in of this device was denied'),
     })
     await refused.close()
     const old = await at({})

@@ -141,7 +141,7 @@ describe('many jobs at once', () => {
     const asked = await cancel('--status', 'IN_QUEUE')
     expect({ code: asked.code, stderr: asked.stderr }).toEqual({
       code: 2,
-      stderr: 'error: Cancel 3 jobs (3 IN_QUEUE)? This needs a confirmation, and there is no terminal to ask in.\n  add --yes\n',
+      stderr: 'error: Cancel 3 jobs (3 IN_QUEUE)? This needs a confirmation, and there is no terminal for it.\n  add --yes\n',
     })
     const ran = await cancel('--status', 'IN_QUEUE', '--yes', '--json', 'status,changed')
     expect({ code: ran.code, done: JSON.parse(ran.stdout) }).toEqual({ code: 0, done: { status: 'DONE', changed: 3 } })
@@ -165,7 +165,7 @@ describe('members of a cluster', () => {
     expect(await podplane(['clusters', 'exec', E, '--', 'true'], { plane: toy })).toEqual({
       code: 5,
       stdout: '',
-      stderr: `sft-0 is EXITED: passed over\nerror: no member of the cluster runs\n  podplane clusters wait ${E}\n`,
+      stderr: `sft-0 is EXITED: skipped\nerror: no member of the cluster runs\n  podplane clusters wait ${E}\n`,
     })
     expect((await podplane(['clusters', 'exec', E], { plane: toy })).code).toBe(2)
   })

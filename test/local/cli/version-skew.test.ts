@@ -30,7 +30,7 @@ afterEach(async () => {
 describe('a plane of another release', () => {
   it('[CL-9] is said once a day', async () => {
     await at(NEWER)
-    const warning = `the plane is at ${NEWER} and this podplane at ${CLI_VERSION}: the one of that release knows what is new\n`
+    const warning = `the plane has release ${NEWER} and this podplane has ${CLI_VERSION}: update podplane for the newer features\n`
     expect([await list(), await list()]).toEqual([warning, ''])
   })
 
@@ -53,7 +53,7 @@ describe('a plane of another release', () => {
     expect(await podplane(['pods', 'list'], { plane, home })).toEqual({
       code: 5,
       stdout: '',
-      stderr: `error: ${detail} (request req_1)\n  take the dist/podplane.mjs of the release that the plane has\n`,
+      stderr: `error: ${detail} (request req_1)\n  use the dist/podplane.mjs of the release of the plane\n`,
     })
   })
 })

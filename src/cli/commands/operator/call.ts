@@ -10,7 +10,7 @@ import { CliError } from '../../core/failure.ts'
 export type Call = <Answer>(send: (api: ApiClient, url: string) => Promise<Answer>, isBad?: (answer: Answer) => boolean) => Promise<void>
 
 /** Option `--plan`, for commands whose operation supports a dry run. */
-export const PLAN = ['--plan', 'say what would happen, and change nothing'] as const
+export const PLAN = ['--plan', 'show the effects of the change without making it'] as const
 export interface Planned {
   plan?: boolean
 }
@@ -25,7 +25,7 @@ export async function userOf(api: ApiClient, user: string): Promise<{ id: string
   const [found] = (await api.listUsers({ query: { email: user } })).users
   if (found === undefined)
     throw new CliError(EXIT.NOT_FOUND, 'not_found', `no user has the address ${user}`, {
-      hint: 'podplane users list shows those that there are',
+      hint: 'podplane users list shows all users',
     })
   return { id: found.id }
 }

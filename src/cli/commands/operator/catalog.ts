@@ -7,7 +7,7 @@ const API = '/admin/v1/catalog'
 
 /** Adds `admin catalog …`: prices, types, pools and data centers. */
 export function addCatalogCommands(program: Command, call: Call): void {
-  const catalog = program.command('catalog').description(`what is offered and for how much; a part is one of ${PARTS.join(', ')}`)
+  const catalog = program.command('catalog').description(`offers and their prices; a part is one of ${PARTS.join(', ')}`)
   catalog
     .command('list <part>')
     .description('list a part of the catalog')
@@ -18,20 +18,20 @@ export function addCatalogCommands(program: Command, call: Call): void {
     .action((part: string, id: string) => call((api) => api.request('GET', pathOf(part, id))))
   catalog
     .command('set <part> <id> <json>')
-    .description('say what differs from the seed, such as \'{"price":{"secure":0.5}}\'; replaces what was said before')
+    .description('override the seed, such as \'{"price":{"secure":0.5}}\'; replaces the earlier override')
     .option(...PLAN)
     .action((part: string, id: string, json: string, { plan }: Planned) =>
       call((api) => api.request('PUT', changeOf(part, id, plan), parseJson(json))),
     )
   catalog
     .command('reset <part> <id>')
-    .description('return to the seed, or remove an entry of your own')
+    .description('remove the override of a seeded entry, or remove an entry of your own')
     .option(...PLAN)
     .action((part: string, id: string, { plan }: Planned) => call((api) => api.request('DELETE', changeOf(part, id, plan))))
 }
 
 function pathOf(part: string, id?: string): string {
-  if (!PARTS.includes(part)) throw new OperatorError(`${part}: there are ${PARTS.join(', ')}`)
+  if (!PARTS.includes(part)) throw new OperatorError(`${part}: it must be one of ${PARTS.join(', ')}`)
   return id === undefined ? `${API}/${part}` : `${API}/${part}/${encodeURIComponent(id)}`
 }
 

@@ -12,10 +12,10 @@ interface NewHost {
 
 /** Adds `hosts …` and `join-tokens …`. */
 export function addHosts(program: Command, call: Call): void {
-  const joinTokens = program.command('join-tokens').description('tokens with which machines join')
+  const joinTokens = program.command('join-tokens').description('tokens for machines that join the plane')
   joinTokens
     .command('create')
-    .description('make a token for one machine; it is shown this once')
+    .description('create a token for one machine; it is shown only once')
     .option('--name <name>', 'name of the machine')
     .option('--data-center <id>', 'data center of the machine')
     .option('--cloud <tier>', 'SECURE or COMMUNITY (default: SECURE)')
@@ -44,7 +44,7 @@ export function addHosts(program: Command, call: Call): void {
     .action((host: string) => call(async (api) => await api.getHost({ path: await hostOf(api, host) })))
   hosts
     .command('cordon <host>')
-    .description('give a machine no new work; what runs there stays')
+    .description('place no new work on a machine; running work stays')
     .option('--reason <text>', 'shown with the machine')
     .option(...PLAN)
     .action((host: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
@@ -52,11 +52,11 @@ export function addHosts(program: Command, call: Call): void {
     )
   hosts
     .command('uncordon <host>')
-    .description('give a machine new work again; ends a drain')
+    .description('allow new work on a machine again; ends a drain')
     .action((host: string) => call(async (api) => await api.uncordonHost({ path: await hostOf(api, host) })))
   hosts
     .command('drain <host>')
-    .description('cordon a machine and let its workers leave once they have finished')
+    .description('cordon a machine and let its workers stop once they have finished their jobs')
     .option('--reason <text>', 'shown with the machine')
     .option(...PLAN)
     .action((host: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
@@ -64,23 +64,23 @@ export function addHosts(program: Command, call: Call): void {
     )
   hosts
     .command('remove <host>')
-    .description('withdraw the enrolment of a machine that holds nothing')
+    .description('remove a machine that no workload is placed on')
     .option(...PLAN)
     .action((host: string, { plan }: { plan?: boolean }) =>
       call(async (api) => await api.removeHost({ path: await hostOf(api, host), query: { dryRun: plan } })),
     )
   hosts
     .command('add [name]')
-    .description('make a join token, and print the line that a new machine is started with; it is shown this once')
+    .description('create a join token and print the command that starts the agent of a new machine; the token is shown only once')
     .option('--data-center <id>', 'data center of the machine')
     .option('--cloud <tier>', 'SECURE or COMMUNITY (default: SECURE)')
-    .option('--insecure-plane', 'let the agent speak plain http to a plane on another machine, with all that is secret')
+    .option('--insecure-plane', 'let the agent use plain http, also for secrets, to a plane on another machine')
     .action((name: string | undefined, { dataCenter, cloud, insecurePlane }: NewHost) =>
       call(async (api, url) => {
         if (isPlainHttp(url) && insecurePlane !== true)
           throw usage(
             `an agent refuses plain http to ${url}`,
-            'name the plane by its https address, or pass --insecure-plane where the network itself is private',
+            'use the https address of the plane, or pass --insecure-plane if the network itself is private',
           )
         const made = await api.createJoinToken({ body: { name, dataCenterId: dataCenter, cloud } as ApiBody<'createJoinToken'> })
         return { ...made, command: agentCommand(url, made.token, insecurePlane) }

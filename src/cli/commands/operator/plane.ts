@@ -5,14 +5,14 @@ import type { Call } from './call.ts'
 
 /** Adds `plane …`: state of the plane, waiting workloads, and the audit log. */
 export function addPlane(program: Command, call: Call): void {
-  const plane = program.command('plane').description('the plane itself: its release, what is wrong with it, who waits for machines')
+  const plane = program.command('plane').description('the plane itself: its release, its health, and endpoints that wait for machines')
   plane
     .command('status')
     .description('release, migrations, and every check')
     .action(() => call((api) => api.getPlane()))
   plane
     .command('doctor')
-    .description('what an operator should look at, a verdict each; exit code 1 when something is wrong')
+    .description('run every check of the plane and print a verdict for each; exit code 1 if a check fails')
     .action(() =>
       call(
         async (api) => ({ checks: (await api.getPlane()).checks }),
@@ -21,7 +21,7 @@ export function addPlane(program: Command, call: Call): void {
     )
   plane
     .command('waiting')
-    .description('endpoints whose workers find no machine: since when, and what machines lack')
+    .description('list endpoints whose workers fit on no machine: since when, and what the machines lack')
     .action(() =>
       call(async (api) => {
         const { waiting } = await api.listWaiting()
@@ -38,8 +38,8 @@ export function addPlane(program: Command, call: Call): void {
   plane
     .command('run')
     .description('run a plane and a host agent on this machine, as npm start does; for services')
-    .option('--data <directory>', 'where everything is kept (PODPLANE_DATA)')
-    .option('--port <port>', 'where it listens, on loopback (PORT)')
+    .option('--data <directory>', 'directory for all data (PODPLANE_DATA)')
+    .option('--port <port>', 'port of the plane, on loopback (PORT)')
     .option('--no-agent', 'run no host agent here')
     .option('--simulate-gpus <spec>', 'let the agent offer GPUs this machine does not have, such as "NVIDIA L4:2"')
     .action(async (flags: PlaneFlags) => {
@@ -53,10 +53,10 @@ export function addPlane(program: Command, call: Call): void {
 export function addAudit(parent: Command, call: Call): void {
   parent
     .command('audit')
-    .description('who has changed what, in all accounts; the newest first')
-    .option('--account <id>', 'in this account only')
-    .option('--resource <id>', 'changes of this one only')
-    .option('--actor <id>', 'by this user or key only')
+    .description('audit log of all accounts, newest first')
+    .option('--account <id>', 'only changes in this account')
+    .option('--resource <id>', 'only changes of this resource')
+    .option('--actor <id>', 'only changes by this user or key')
     .action(({ account, resource, actor }: { account?: string; resource?: string; actor?: string }) =>
       call((api) => api.listAllAudit({ query: { account, resource, actor } })),
     )

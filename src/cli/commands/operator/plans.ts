@@ -10,15 +10,15 @@ interface PlanFlags extends Planned {
 
 /** Adds `plans …`: sets of limits that accounts share (PLN-3). */
 export function addPlans(program: Command, call: Call): void {
-  const plans = program.command('plans').description('limits that accounts have in common')
+  const plans = program.command('plans').description('limits that several accounts share')
   plans
     .command('list')
     .description('list plans, and how many accounts have each')
     .action(() => call((api) => api.listPlans()))
   plans
     .command('set <name> [budgets...]')
-    .description('make a plan or change one, such as research gpus=64 organizations=3; "default" is for accounts without one')
-    .option('--minute <n>', 'requests in a minute; all three or none', parseCount)
+    .description('create or change a plan, such as research gpus=64 organizations=3; "default" applies to accounts without a plan')
+    .option('--minute <n>', 'requests in a minute; set all three windows or none', parseCount)
     .option('--hour <n>', 'requests in an hour', parseCount)
     .option('--day <n>', 'requests in a day', parseCount)
     .option(...PLAN)
@@ -33,7 +33,7 @@ export function addPlans(program: Command, call: Call): void {
     .action((name: string, { plan }: Planned) => call((api) => api.deletePlan({ path: { name }, query: { dryRun: plan } })))
   plans
     .command('give <plan> <account>')
-    .description('give a user (id or email) or, with --organization, an organization (id) a plan; "none" takes it away')
+    .description('assign a plan to a user (id or email) or, with --organization, to an organization (id); "none" removes the plan')
     .option('--organization', 'the account is an organization')
     .option(...PLAN)
     .action((name: string, account: string, { organization, plan: dryRun }: Planned & { organization?: boolean }) =>
@@ -49,6 +49,6 @@ function requestsOf({ minute, hour, day }: PlanFlags): { minute: number; hour: n
   const given = [minute, hour, day].filter((value) => value !== undefined)
   if (given.length === 0) return undefined
   if (minute === undefined || hour === undefined || day === undefined)
-    throw new OperatorError('give --minute, --hour and --day, or none of them')
+    throw new OperatorError('set all three of --minute, --hour and --day, or none of them')
   return { minute, hour, day }
 }

@@ -4,10 +4,10 @@ import { type Call, newOperatorKey } from './call.ts'
 
 /** Adds `secrets …`: sealed data of the plane. */
 export function addSealed(program: Command, call: Call, print: (text: string) => void): void {
-  const secrets = program.command('secrets').description('what the plane keeps sealed')
+  const secrets = program.command('secrets').description('sealed data of the plane')
   secrets
     .command('rotate-master')
-    .description('seal everything under the present TOKEN_SECRET until nothing is left of a former one; to be begun again at any time')
+    .description('reseal all data with the current TOKEN_SECRET until no data is sealed with a previous one; safe to repeat')
     .action(() =>
       call(
         async (api) => await rotateMaster(api),
@@ -16,7 +16,7 @@ export function addSealed(program: Command, call: Call, print: (text: string) =>
     )
   secrets
     .command('reseal')
-    .description('one walk of that')
+    .description('reseal all data once; rotate-master repeats this until it is complete')
     .action(() =>
       call(
         async (api) => {
@@ -29,6 +29,6 @@ export function addSealed(program: Command, call: Call, print: (text: string) =>
 
   program
     .command('operator-key')
-    .description('print a new operator key, for the secret OPERATOR_KEY of a plane; asks no plane')
+    .description('print a new operator key, for the secret OPERATOR_KEY of a plane; sends no request')
     .action(() => print(newOperatorKey()))
 }

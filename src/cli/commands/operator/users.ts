@@ -4,7 +4,7 @@ import { type Call, PLAN, type Planned, parseBudgets, splitList, userOf } from '
 
 /** Adds `users …`. */
 export function addUsers(program: Command, call: Call): void {
-  const users = program.command('users').description('people with an account')
+  const users = program.command('users').description('users and their accounts')
   users
     .command('create <email>')
     .description('create a user with an account of their own')
@@ -12,20 +12,20 @@ export function addUsers(program: Command, call: Call): void {
   users
     .command('list')
     .description('list users')
-    .option('--email <email>', 'only the one with this address')
+    .option('--email <email>', 'only the user with this address')
     .action(({ email }: { email?: string }) => {
       return call((api) => api.listUsers({ query: { email } }))
     })
   users
     .command('suspend <user>')
-    .description('end the keys, streams, workers and pods of a user (id or email); jobs wait')
+    .description('suspend a user (id or email): keys, streams, workers and pods end; jobs wait')
     .option(...PLAN)
     .action((user: string, { plan }: Planned) =>
       call(async (api) => api.suspendUser({ path: await userOf(api, user), query: { dryRun: plan } })),
     )
   users
     .command('resume <user>')
-    .description('end a suspension; pods that it stopped start again where there is room')
+    .description('end a suspension; the pods that it stopped start again if a host has room')
     .option(...PLAN)
     .action((user: string, { plan }: Planned) =>
       call(async (api) => api.resumeUser({ path: await userOf(api, user), query: { dryRun: plan } })),
@@ -33,14 +33,14 @@ export function addUsers(program: Command, call: Call): void {
 
   users
     .command('free-identities <user>')
-    .description('forget as whom a user (id or email) has signed in; the next verified sign-in with that address is linked')
+    .description('unlink the sign-in identities of a user (id or email); the next verified sign-in with that address is linked')
     .option(...PLAN)
     .action((user: string, { plan }: Planned) =>
       call(async (api) => api.freeIdentities({ path: await userOf(api, user), query: { dryRun: plan } })),
     )
   users
     .command('quota <user> [budgets...]')
-    .description('the plan of a user (id or email), and what else the account may hold and spend; gpus=64 sets what may be held')
+    .description('show the plan, budgets and spending limits of a user (id or email); gpus=64 sets a budget')
     .option(...PLAN)
     .action((user: string, given: string[], { plan }: Planned) =>
       call(async (api) => {
@@ -53,7 +53,7 @@ export function addUsers(program: Command, call: Call): void {
     )
   users
     .command('delete <user>')
-    .description('end the work of a user (id or email) and delete the account; usage stays for the bill')
+    .description('end the work of a user (id or email) and delete the account; usage is retained for the bill')
     .option(...PLAN)
     .action((user: string, { plan }: Planned) =>
       call(async (api) => api.deleteUser({ path: await userOf(api, user), query: { dryRun: plan } })),
@@ -64,8 +64,8 @@ export function addUsers(program: Command, call: Call): void {
 export function addOrganizations(program: Command, call: Call): void {
   const organizations = program.command('organizations').description('accounts that several people share')
   for (const [word, effect] of [
-    ['suspend', 'end the keys, streams, workers and pods of an organization (id); jobs wait'],
-    ['resume', 'end a suspension; pods that it stopped start again where there is room'],
+    ['suspend', 'suspend an organization (id): keys, streams, workers and pods end; jobs wait'],
+    ['resume', 'end a suspension; the pods that it stopped start again if a host has room'],
   ] as const) {
     organizations
       .command(`${word} <id>`)
@@ -82,10 +82,10 @@ export function addUserKeys(program: Command, call: Call): void {
   const keys = program.command('keys').description('API keys')
   keys
     .command('create <user>')
-    .description('make a key for a user (id or email); it is shown this once')
-    .requiredOption('--name <name>', 'what the key is for')
+    .description('create a key for a user (id or email); it is shown only once')
+    .requiredOption('--name <name>', 'name of the key')
     .option('--permission <permission>', 'ALL, READ_ONLY or RESTRICTED')
-    .option('--scopes <scopes>', 'scopes of a RESTRICTED key, with commas between them', splitList)
+    .option('--scopes <scopes>', 'scopes of a RESTRICTED key, separated by commas', splitList)
     .option('--expires-at <time>', 'RFC 3339 time from which the key is refused')
     .action((user: string, body: ApiBody<'createKey'>) => {
       return call(async (api) => api.createKey({ path: await userOf(api, user), body }))

@@ -24,7 +24,7 @@ export function AuditPage() {
         <TextField label="Resource id" value={resource} onChange={(event) => setResource(event.target.value)} />
         <TextField label="Action" placeholder="pods.create" value={action} onChange={(event) => setAction(event.target.value)} />
       </div>
-      <Face of={list} empty={{ when: ({ entries }) => entries.length === 0, show: <Empty title="No change matches" /> }}>
+      <Face of={list} empty={{ when: ({ entries }) => entries.length === 0, show: <Empty title="No matching changes" /> }}>
         {({ entries, pagination }) => (
           <>
             <Table caption="Changes" rows={entries} keyOf={({ id }) => id} columns={AUDIT_COLUMNS} />

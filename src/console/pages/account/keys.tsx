@@ -50,7 +50,7 @@ export function KeysPage() {
             columns={[
               { title: 'Name', show: ({ name }) => name },
               { title: 'Begins with', isMinor: true, show: ({ prefix }) => <code>{prefix}…</code> },
-              { title: 'May', show: ({ permission, scopes }) => (permission === 'RESTRICTED' ? scopes.join(', ') : permission) },
+              { title: 'Permissions', show: ({ permission, scopes }) => (permission === 'RESTRICTED' ? scopes.join(', ') : permission) },
               { title: 'Last used', isMinor: true, show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
               { title: 'State', show: (key) => <KeyState of={key} /> },
               { title: 'Actions', show: (key) => <KeyActions of={key} off={off} onSecret={setSecret} /> },
@@ -62,7 +62,7 @@ export function KeysPage() {
       <SecretOnce
         title="The new key"
         secret={secret}
-        hint="It is shown this once; the plane keeps a hash of it alone."
+        hint="It is shown only once; the plane stores only its hash."
         onClose={() => setSecret(null)}
       />
     </Page>
@@ -76,7 +76,7 @@ function KeyState({ of: { revokedAt, expiresAt } }: { of: AccountKey }) {
     <State value="EXPIRED" tone="off" />
   ) : (
     <span>
-      <State value="ACTIVE" /> ends <Ago at={expiresAt} />
+      <State value="ACTIVE" /> expires <Ago at={expiresAt} />
     </span>
   )
 }
@@ -138,7 +138,7 @@ function NewKey({ isOpen, onClose, onSecret }: { isOpen: boolean; onClose: () =>
   const body = { name, permission, ...(permission === 'RESTRICTED' ? { scopes: scopes.split(/[\s,]+/).filter(Boolean) } : {}) }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const made = await send(() => api.createAccountKey({ body }), `Made ${name}`)
+    const made = await send(() => api.createAccountKey({ body }), `Created ${name}`)
     if (made === undefined) return
     onClose()
     onSecret(made.key)
@@ -150,19 +150,19 @@ function NewKey({ isOpen, onClose, onSecret }: { isOpen: boolean; onClose: () =>
         <Refusal text={refusal} />
         <TextField label="Name" required value={name} error={errors.of('name')} onChange={(event) => setName(event.target.value)} />
         <SelectField
-          label="May do"
+          label="Permissions"
           value={permission}
           error={errors.of('permission')}
           onChange={(event) => setPermission(event.target.value as typeof permission)}
         >
-          <option value="ALL">Everything that you may</option>
+          <option value="ALL">All your permissions</option>
           <option value="READ_ONLY">Read only</option>
-          <option value="RESTRICTED">The scopes below</option>
+          <option value="RESTRICTED">Only the scopes below</option>
         </SelectField>
         {permission === 'RESTRICTED' && (
           <TextField
             label="Scopes"
-            hint="Such as pods:read jobs:write@<endpoint id>, apart by spaces."
+            hint="Such as pods:read jobs:write@<endpoint id>, separated by spaces."
             value={scopes}
             error={errors.of('scopes')}
             onChange={(event) => setScopes(event.target.value)}
@@ -173,7 +173,7 @@ function NewKey({ isOpen, onClose, onSecret }: { isOpen: boolean; onClose: () =>
           <div className="flex gap-2">
             <Button onClick={onClose}>Cancel</Button>
             <Button type="submit" kind="primary" isBusy={isBusy}>
-              Make the key
+              Create key
             </Button>
           </div>
         </div>

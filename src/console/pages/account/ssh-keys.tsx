@@ -43,7 +43,7 @@ export function SshKeysPage() {
   return (
     <Page title="SSH keys">
       <p className="text-soft">
-        Pods that start with SSH take these keys, and the SSH proxy knows you by them. What already runs keeps the keys it started with.
+        Pods with SSH access accept these keys, and the SSH proxy identifies you by them. Running pods keep the keys that they started with.
       </p>
       <Face
         of={keys}
@@ -59,7 +59,7 @@ export function SshKeysPage() {
               { title: 'Ends with', show: ({ key }) => <code>…{partsOf(key).end}</code> },
               { title: 'Comment', show: ({ key }) => partsOf(key).comment || '–' },
               { title: 'Added by', show: ({ maker }) => maker?.userId ?? 'unknown' },
-              { title: 'Lets in', show: ({ maker }) => (maker?.endedBecause ? `No: ${maker.endedBecause}` : 'Yes') },
+              { title: 'Access', show: ({ maker }) => (maker?.endedBecause ? `No: ${maker.endedBecause}` : 'Yes') },
               {
                 title: 'Actions',
                 show: ({ key }) => (
@@ -83,7 +83,7 @@ export function SshKeysPage() {
           <div className="w-full">
             <TextArea
               label="Public key"
-              hint="One line, such as ssh-ed25519 AAAA… me@example.com. Never the private one."
+              hint="One line, such as ssh-ed25519 AAAA… me@example.com. Never the private key."
               rows={3}
               required
               value={text}

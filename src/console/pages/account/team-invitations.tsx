@@ -37,7 +37,7 @@ function Open({ of }: { of: Organization }) {
     everyMs: 15_000,
   })
   const revoke = async (invitationId: string) => {
-    await run(() => api.revokeInvitation({ path: { id: of.id, invitationId } }), 'The invitation is void')
+    await run(() => api.revokeInvitation({ path: { id: of.id, invitationId } }), 'The invitation is revoked')
     await refresh('invitations')
   }
   return (
@@ -50,7 +50,7 @@ function Open({ of }: { of: Organization }) {
           columns={[
             { title: 'E-mail', show: ({ email }) => email },
             { title: 'Role', show: ({ role }) => role },
-            { title: 'Ends', show: ({ expiresAt }) => <Ago at={expiresAt} /> },
+            { title: 'Expires', show: ({ expiresAt }) => <Ago at={expiresAt} /> },
             {
               title: 'Actions',
               show: ({ id, email }) => (
@@ -98,7 +98,7 @@ function Invite({ of }: { of: Organization }) {
           onChange={(event) => setEmail(event.target.value)}
         />
         <SelectField
-          label="As"
+          label="Role"
           value={role}
           error={errors.of('role')}
           onChange={(event) => setRole(event.target.value as OrganizationMember['role'])}
@@ -117,7 +117,7 @@ function Invite({ of }: { of: Organization }) {
       <SecretOnce
         title="The invitation"
         secret={token}
-        hint="Pass this token on: it opens the invitation once, and is shown here alone. Under Team, You are invited takes it."
+        hint="Send this token to the user. It is shown only once, and it works once: on the page Team, under You are invited."
         onClose={() => setToken(null)}
       />
     </form>

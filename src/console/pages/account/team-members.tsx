@@ -15,7 +15,7 @@ const MANAGERS: readonly string[] = ['OWNER', 'ADMIN']
 
 /** Reason why the caller may not manage members; undefined if they may. */
 export function mayNotManage({ role }: Organization): string | undefined {
-  return MANAGERS.includes(role) ? undefined : `An ${role} manages no members here; ask an OWNER or ADMIN.`
+  return MANAGERS.includes(role) ? undefined : `Your role ${role} may not manage members; ask an OWNER or ADMIN.`
 }
 
 export function Members({ of }: { of: Organization }) {
@@ -85,7 +85,7 @@ function Role({ of: member, organization }: { of: OrganizationMember; organizati
             body: { role: asked },
           }}
         >
-          <p>It holds at once, also in pages that are open.</p>
+          <p>The change takes effect at once, also in open pages.</p>
         </Confirm>
       )}
     </>
@@ -116,7 +116,7 @@ function Remove({ of: { userId, email }, organization }: { of: OrganizationMembe
         onConfirm={() => void remove()}
         plan={{ method: 'DELETE', path: `/v2/organizations/${organization.id}/members/${userId}` }}
       >
-        <p>What {email} has made here stays.</p>
+        <p>Resources that {email} created here stay.</p>
       </Confirm>
     </>
   )

@@ -24,7 +24,7 @@ export function TeamPage() {
         empty={{
           when: ({ organizations }) => organizations.length === 0,
           show: (
-            <Empty title="You are in no organization">
+            <Empty title="You are not a member of an organization">
               An organization has pods, endpoints and keys of its own; its members share them.
             </Empty>
           ),
@@ -68,7 +68,7 @@ function NewOrganization() {
   const [name, setName] = useState('')
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if ((await send(() => api.createOrganization({ body: { name } }), `Made ${name}`)) === undefined) return
+    if ((await send(() => api.createOrganization({ body: { name } }), `Created ${name}`)) === undefined) return
     setName('')
     await refresh('organizations')
     await changed()
@@ -82,7 +82,7 @@ function NewOrganization() {
         </div>
         <div className="flex gap-2">
           <Button type="submit" kind="primary" isBusy={isBusy}>
-            Make it
+            Create
           </Button>
           <CopyAs call={{ method: 'POST', path: '/v2/organizations', body: { name } }} />
         </div>
@@ -116,7 +116,7 @@ function Answer() {
         <div className="w-full">
           <TextField
             label="Token of the invitation"
-            hint="The person who invited you has it; it works once."
+            hint="You get it from the person who invited you. It works once."
             autoComplete="off"
             required
             value={token}
@@ -134,7 +134,7 @@ function Answer() {
           {/* The token accepts the invitation, so the copied command has a placeholder. */}
           <CopyAs call={{ method: 'POST', path: '/v2/organizations/invitations/accept', body: { token: '<token>' } }} />
           <CopyAs
-            label="Copy declining as…"
+            label="Copy decline as…"
             call={{ method: 'POST', path: '/v2/organizations/invitations/decline', body: { token: '<token>' } }}
           />
         </div>

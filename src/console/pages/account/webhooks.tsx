@@ -27,9 +27,9 @@ export function WebhooksPage() {
   const list = useLive(['webhooks', cursor], (client, signal) => client.listWebhookDeliveries({ query }, { signal }))
   const { isBusy, run } = useAct()
   const refresh = useRefresh()
-  const off = may('account:write') ? undefined : 'Your role in this account may not send webhooks again.'
+  const off = may('account:write') ? undefined : 'Your role in this account may not redeliver webhooks.'
   const again = async ({ id }: WebhookDelivery) => {
-    await run(() => api.redeliverWebhook({ path: { id } }), 'It is sent again')
+    await run(() => api.redeliverWebhook({ path: { id } }), 'The delivery is sent again')
     await refresh('webhooks')
   }
   return (
@@ -40,7 +40,7 @@ export function WebhooksPage() {
           when: ({ deliveries }) => deliveries.length === 0,
           show: (
             <Empty
-              title="Nothing was delivered yet"
+              title="No deliveries yet"
               command={'podplane jobs run <endpoint> \'{"input":{},"webhook":"https://example.com/hook"}\''}
             />
           ),
@@ -109,22 +109,22 @@ function SigningSecret({ off }: { off: string | undefined }) {
   const rotate = async () => {
     await run(
       async () => setSecret((await api.rotateWebhookSigningSecret()).secret),
-      'Rotated; the former secret signs beside it for a while',
+      'Rotated; for a while the previous secret signs as well',
     )
     setIsAsking(false)
   }
   return (
     <Panel title="Signing secret">
-      <p className="text-soft mb-3">It signs every webhook; any library of Standard Webhooks checks it.</p>
+      <p className="text-soft mb-3">It signs every webhook. Any Standard Webhooks library can verify the signature.</p>
       <div className="flex flex-wrap items-center gap-2">
         {secret === null ? (
           <Button isBusy={isBusy} disabledReason={off} onClick={() => void show()}>
-            Show it
+            Show
           </Button>
         ) : (
           <>
             <Command text={secret} />
-            <Button onClick={() => setSecret(null)}>Hide it</Button>
+            <Button onClick={() => setSecret(null)}>Hide</Button>
           </>
         )}
         <Button kind="danger" disabledReason={off} onClick={() => setIsAsking(true)}>
@@ -140,7 +140,7 @@ function SigningSecret({ off }: { off: string | undefined }) {
         onConfirm={() => void rotate()}
         copied={{ method: 'POST', path: '/v2/webhooks/signing-secret/rotate' }}
       >
-        <p>Webhooks are signed by both secrets for a day, so receivers have that long to take the new one.</p>
+        <p>Both secrets sign webhooks for one day, so receivers have one day to switch to the new secret.</p>
       </Confirm>
     </Panel>
   )

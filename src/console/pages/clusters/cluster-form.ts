@@ -51,8 +51,8 @@ export function clusterBody(text: ClusterText): CreateClusterRequest {
 
 /** Reason why no preview can be requested yet; undefined if it can. */
 export function missingOfCluster({ gpuTypeId, container, templateId }: ClusterText): string | undefined {
-  if (gpuTypeId === '') return 'Choose the GPU type of its members first.'
-  return container.image === '' && templateId === '' ? 'Say which image they run, or choose a template.' : undefined
+  if (gpuTypeId === '') return 'Choose the GPU type of the members.'
+  return container.image === '' && templateId === '' ? 'Enter an image, or choose a template.' : undefined
 }
 
 /** Form with an option of its dry run applied (UI-6). Fields that the option leaves out stay. */

@@ -21,7 +21,7 @@ import { WhyPanel } from '../../parts/why/why-panel.tsx'
 import { Members } from './members.tsx'
 import { Rename } from './rename.tsx'
 
-const NO_RIGHT = 'Your role may look at clusters, not change them.'
+const NO_RIGHT = 'Your role may view clusters but not change them.'
 
 /** Page of a cluster: its members by rank, their network, and its deletion. */
 export function ClusterPage() {
@@ -53,11 +53,11 @@ function factsOf({ type, pods, compute, dataCenterId, template, onHostLoss, crea
   return [
     ['Type', type],
     ['Members', <Members key="members" pods={pods} />],
-    ['Each', `${compute.gpuCountPerPod} × ${compute.gpuTypeId}`],
+    ['Per member', `${compute.gpuCountPerPod} × ${compute.gpuTypeId}`],
     ['Price', perHour(members.reduce((sum, { cost }) => sum + cost, 0))],
     ['Data center', dataCenterId ?? '–'],
     ...(template === undefined ? [] : [['Template', template] as const]),
-    ['When a host is lost', onHostLoss === 'REPLACE' ? 'its member starts on another one' : 'its member waits for it'],
+    ['When a host is lost', onHostLoss === 'REPLACE' ? 'its members start on another host' : 'its members wait for it'],
     ['Created', <Ago key="created" at={createdAt} />],
     ['Id', <code key="id">{id}</code>],
   ] as const
@@ -69,7 +69,7 @@ function Network({ cluster: { network, primary } }: { cluster: Cluster }) {
     <div className="flex flex-col gap-3">
       <Facts
         rows={[
-          ['Range', network === undefined ? 'none before its members have reached one another' : <code key="cidr">{network.cidr}</code>],
+          ['Range', network === undefined ? 'none until the members have connected to each other' : <code key="cidr">{network.cidr}</code>],
           ...(network?.vxlanId === undefined ? [] : [['VXLAN', `${network.vxlanId}, UDP port ${network.vxlanPort ?? '–'}`] as const]),
           ...(primary === undefined
             ? []
@@ -138,7 +138,7 @@ function Acts({ cluster }: { cluster: Cluster }) {
           typed={cluster.name}
           plan={{ method: 'DELETE', path: `/v2/clusters/${cluster.id}` }}
         >
-          <p>It cannot be undone.</p>
+          <p>This cannot be undone.</p>
         </Confirm>
       )}
     </>

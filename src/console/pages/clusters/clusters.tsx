@@ -14,7 +14,7 @@ export function ClustersPage() {
   const clusters = useLive(['clusters'], (api, signal) => api.listClusters({}, { signal }))
   const first = (
     <Empty title="No clusters yet" command="podplane clusters create --help">
-      <p>A cluster is 2 to 250 pods alike in one data center, on a private network of their own.</p>
+      <p>A cluster is 2 to 250 identical pods in one data center, on a private network of their own.</p>
     </Empty>
   )
   return (
@@ -36,7 +36,7 @@ export function ClustersPage() {
               { title: 'Name', show: ({ id, name }) => <A to={paths.cluster(id)}>{name}</A> },
               { title: 'Type', isMinor: true, show: ({ type }) => type },
               { title: 'Members', show: ({ pods }) => <Members pods={pods} /> },
-              { title: 'Each', isMinor: true, show: ({ compute }) => `${compute.gpuCountPerPod} × ${compute.gpuTypeId}` },
+              { title: 'Per member', isMinor: true, show: ({ compute }) => `${compute.gpuCountPerPod} × ${compute.gpuTypeId}` },
               { title: 'Data center', isMinor: true, show: ({ dataCenterId }) => dataCenterId ?? '–' },
               { title: 'Price now', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
               { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },

@@ -33,11 +33,11 @@ export function NewClusterPage() {
   const preview = useClusterPreview(text)
   const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? preview.errors.of(path) }
   const missing = Object.values(containerProblems(text.container))[0] ?? missingOfCluster(text)
-  const reason = may('clusters:write') ? missing : 'Your role may look at clusters, not make them.'
+  const reason = may('clusters:write') ? missing : 'Your role may view clusters but not create them.'
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (isBusy || reason !== undefined) return
-    const cluster = await send(() => api.createCluster({ body: clusterBody(text) }), 'The cluster is made')
+    const cluster = await send(() => api.createCluster({ body: clusterBody(text) }), 'The cluster is created')
     if (cluster === undefined) return
     await refresh('clusters')
     void router.navigate({ to: paths.cluster(cluster.id) } as object)
@@ -49,7 +49,7 @@ export function NewClusterPage() {
           <Panel title="Members">
             <MemberFields text={text} onChange={set} errors={both} />
           </Panel>
-          <Panel title="What they run">
+          <Panel title="Container">
             <div className="flex flex-col gap-4">
               <TemplateField value={text.templateId} onChange={(templateId) => set({ templateId })} error={both.of('templateId')} />
               <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={both} hasRegistry={false} />
@@ -125,7 +125,7 @@ function MemberFields({ text, onChange, errors }: MemberFieldsProps) {
         )}
       </Face>
       <TextField
-        label="GPUs of each member"
+        label="GPUs per member"
         type="number"
         min={1}
         value={text.gpuCountPerPod}
@@ -156,7 +156,7 @@ function MemberFields({ text, onChange, errors }: MemberFieldsProps) {
         ))}
       </SelectField>
       <CheckField
-        label="Start a member on another machine when its own is lost"
+        label="Start a member on another machine if its machine is lost"
         checked={text.isReplaced}
         error={errors.of('onHostLoss')}
         onChange={({ target }) => onChange({ isReplaced: target.checked })}

@@ -39,7 +39,7 @@ export function Rename({ cluster: { id, name }, noRight }: { cluster: Cluster; n
           />
           <div className="flex justify-end gap-2">
             <CopyAs call={{ method: 'PATCH', path: `/v2/clusters/${id}`, body: { name: text ?? name } }} />
-            <Button onClick={() => setText(null)}>Keep it</Button>
+            <Button onClick={() => setText(null)}>Cancel</Button>
             <Button type="submit" kind="primary" isBusy={isBusy}>
               Rename
             </Button>

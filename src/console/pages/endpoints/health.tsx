@@ -29,7 +29,7 @@ export function workerWords({ workers }: Health): string {
     [workers.running, 'running'],
     [workers.idle, 'idle'],
     [workers.initializing, 'starting'],
-    [workers.throttled, 'without room'],
+    [workers.throttled, 'without capacity'],
     [workers.unhealthy, 'unhealthy'],
   ] as const
   const words = parts.filter(([amount]) => amount > 0).map(([amount, what]) => `${amount} ${what}`)

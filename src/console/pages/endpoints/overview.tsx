@@ -40,7 +40,7 @@ export function Overview({ of: endpoint }: { of: Endpoint }) {
                 [endpoint.type === 'QUEUE' ? 'Queue' : 'Requests', queueWords(now)],
                 ['Workers', workerWords(now)],
                 ['Price', <Price key="price" id={endpoint.id} />],
-                ...(now.requests?.reason ? [['Why some wait', now.requests.reason] as const] : []),
+                ...(now.requests?.reason ? [['Why requests wait', now.requests.reason] as const] : []),
                 ...(endpoint.type === 'QUEUE'
                   ? [
                       [
@@ -56,11 +56,11 @@ export function Overview({ of: endpoint }: { of: Endpoint }) {
         {endpoint.type === 'QUEUE' && (
           <p className="mt-3 flex flex-wrap gap-3">
             <A to={`${paths.endpoint(endpoint.id)}?tab=try`}>Send a request</A>
-            <A to={`${paths.endpoint(endpoint.id)}?tab=jobs&status=IN_QUEUE`}>Jobs that wait</A>
+            <A to={`${paths.endpoint(endpoint.id)}?tab=jobs&status=IN_QUEUE`}>Waiting jobs</A>
           </p>
         )}
       </Panel>
-      <Panel title="Runs">
+      <Panel title="Configuration">
         <Facts
           rows={[
             [
@@ -72,12 +72,14 @@ export function Overview({ of: endpoint }: { of: Endpoint }) {
             ['Hardware', hardwareOf(endpoint)],
             ['Workers', `${endpoint.workers.min} to ${endpoint.workers.max}`],
             [
-              'Idle workers leave',
-              endpoint.workers.idleTimeout === undefined ? 'as requests allow' : `after ${duration(endpoint.workers.idleTimeout * 1_000)}`,
+              'Idle workers stop',
+              endpoint.workers.idleTimeout === undefined
+                ? 'when requests allow'
+                : `after ${duration(endpoint.workers.idleTimeout * 1_000)}`,
             ],
             ['Scaler', scalerWords(endpoint.scaling)],
-            ['Where', endpoint.dataCenterIds.length === 0 ? 'anywhere' : endpoint.dataCenterIds.join(', ')],
-            ['Timeout of a job', duration(endpoint.timeout)],
+            ['Data centers', endpoint.dataCenterIds.length === 0 ? 'anywhere' : endpoint.dataCenterIds.join(', ')],
+            ['Job timeout', duration(endpoint.timeout)],
             ['Created', <Ago key="created" at={endpoint.createdAt} />],
           ]}
         />

@@ -33,22 +33,27 @@ export function ScalerFields({ text, onChange, errors, isQueue }: ScalerFieldsPr
   const isDelay = text.scaler === 'QUEUE_DELAY'
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      {number('min', 'Workers at least', 'workers.min', 'Kept even without work; they cost all the time.')}
-      {number('max', 'Workers at most', 'workers.max', 'The bound of what the endpoint can cost.')}
+      {number('min', 'Minimum workers', 'workers.min', 'They run even without jobs and always cost money.')}
+      {number('max', 'Maximum workers', 'workers.max', 'Limits the cost of the endpoint.')}
       <SelectField
         label="Scaler"
         value={text.scaler}
         error={errors.of('scaling.type')}
         onChange={({ target }) => onChange({ scaler: target.value === 'QUEUE_DELAY' ? 'QUEUE_DELAY' : 'REQUEST_COUNT' })}
       >
-        {isQueue && <option value="QUEUE_DELAY">By how long jobs wait</option>}
-        <option value="REQUEST_COUNT">By how many there are</option>
+        {isQueue && <option value="QUEUE_DELAY">By waiting time</option>}
+        <option value="REQUEST_COUNT">By number of requests</option>
       </SelectField>
       {isDelay
         ? number('scalerValue', 'Seconds a job may wait', 'scaling', 'After that another worker starts.')
-        : number('scalerValue', 'Requests for one worker', 'scaling', 'Waiting and running ones.')}
+        : number('scalerValue', 'Requests per worker', 'scaling', 'Waiting and running requests.')}
       {isDelay &&
-        number('idleTimeout', 'Seconds an idle worker stays', 'workers.idleTimeout', 'Longer means fewer cold starts, at its price.')}
+        number(
+          'idleTimeout',
+          'Idle timeout of workers (seconds)',
+          'workers.idleTimeout',
+          'A longer timeout means fewer cold starts and a higher price.',
+        )}
     </div>
   )
 }

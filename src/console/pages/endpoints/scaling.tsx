@@ -14,7 +14,7 @@ export function Scaling({ endpointId }: { endpointId: string }) {
       of={decisions}
       empty={{
         when: ({ decisions: { length } }) => length === 0,
-        show: <Empty title="No decision has changed anything yet" />,
+        show: <Empty title="No scaling decisions yet" />,
       }}
     >
       {({ scaling, decisions: rows }) => (
@@ -28,7 +28,7 @@ export function Scaling({ endpointId }: { endpointId: string }) {
               { title: 'When', show: ({ decidedAt }) => <Ago at={decidedAt} /> },
               { title: 'Change', show: changeOf },
               { title: 'Why', show: ({ reason }) => reason },
-              { title: 'Figures', isMinor: true, show: figuresOf },
+              { title: 'Inputs', isMinor: true, show: figuresOf },
             ]}
           />
         </div>
@@ -47,8 +47,8 @@ function figuresOf({ inputs }: ScalingEvent): string {
     `${inputs.queued} waiting`,
     `${inputs.workersBusy} busy`,
     inputs.longestWaitMs !== null && `longest wait ${duration(inputs.longestWaitMs)}`,
-    inputs.workersThrottled > 0 && `${inputs.workersThrottled} without room`,
-    inputs.backoffMs > 0 && `held back for ${duration(inputs.backoffMs)}`,
+    inputs.workersThrottled > 0 && `${inputs.workersThrottled} without capacity`,
+    inputs.backoffMs > 0 && `backoff ${duration(inputs.backoffMs)}`,
     `limits ${inputs.workersMin} to ${inputs.workersMax}`,
   ]
     .filter(Boolean)

@@ -57,7 +57,7 @@ function ofEndpoint({ id, name, workers: { max } }: Endpoint, queue: Queue | und
   const waiting = `${count(jobs.inQueue, 'job')} in the queue`
   if (jobs.inQueue > 0 && workers.throttled > 0)
     return [{ ...line, words: `${waiting}, and no machine has room for a worker`, isBad: false }]
-  if (jobs.inQueue > 0 && max === 0) return [{ ...line, words: `${waiting}, and it may have no workers`, isBad: false }]
+  if (jobs.inQueue > 0 && max === 0) return [{ ...line, words: `${waiting}, and its maximum of workers is 0`, isBad: false }]
   return []
 }
 
@@ -73,7 +73,7 @@ const PLACES = { POD: paths.pod, ENDPOINT: paths.endpoint, CLUSTER: paths.cluste
 function ofIdle({ kind, id, name, idleSince, idleWaste, idleCount, runningCount }: SpendItem, nowMs: number): AttentionLine[] {
   const idleMs = idleSince === null ? 0 : nowMs - Date.parse(idleSince)
   if (idleMs < IDLE_MS) return []
-  const wasted = idleWaste === null || idleWaste === 0 ? '' : `: ${money(idleWaste)} for nothing`
+  const wasted = idleWaste === null || idleWaste === 0 ? '' : `: ${money(idleWaste)} wasted`
   const who = idleCount < runningCount ? `${idleCount} of ${runningCount} have` : 'has'
-  return [{ key: `idle/${id}`, to: PLACES[kind](id), name, words: `${who} done nothing for ${duration(idleMs)}${wasted}`, isBad: false }]
+  return [{ key: `idle/${id}`, to: PLACES[kind](id), name, words: `${who} been idle for ${duration(idleMs)}${wasted}`, isBad: false }]
 }

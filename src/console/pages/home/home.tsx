@@ -16,7 +16,7 @@ export function HomePage() {
     return (
       <Page title="Home">
         <p>
-          This session belongs to no account. It operates the plane: <A to={paths.hosts()}>hosts</A>.
+          This session has no account. It can operate the plane: <A to={paths.hosts()}>hosts</A>.
         </p>
       </Page>
     )

@@ -29,10 +29,10 @@ function Pods({ pods }: { pods: readonly Pod[] }) {
   return (
     <Panel title="Pods" actions={<A to={paths.pods()}>{count(pods.length, 'pod')}</A>}>
       {running.length === 0 ? (
-        <p className="text-soft">{count(stopped, 'pod')} stopped, none runs.</p>
+        <p className="text-soft">{count(stopped, 'pod')} stopped, none running.</p>
       ) : (
         <Table
-          caption="Pods that run"
+          caption="Running pods"
           rows={running.slice(0, MOST_ROWS)}
           keyOf={({ id }) => id}
           columns={[

@@ -10,7 +10,9 @@ export function Chunks({ endpointId, jobId }: { endpointId: string; jobId: strin
     <div className="flex flex-col gap-2">
       {stream.error && <ErrorFace error={stream.error} />}
       {stream.total === 0 && (
-        <p className="text-soft">{stream.record === null ? 'No chunks yet. They appear here as they come.' : 'It has streamed nothing.'}</p>
+        <p className="text-soft">
+          {stream.record === null ? 'No chunks yet. They appear here as they arrive.' : 'The job has streamed no chunks.'}
+        </p>
       )}
       <ChunkText of={stream} />
     </div>

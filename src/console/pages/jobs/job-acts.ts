@@ -7,11 +7,11 @@ export const isOver = (status: string) => OVER.has(status)
 
 /** Reason why the job cannot be cancelled; undefined if it can. */
 export function cancelOff(status: string): string | undefined {
-  return isOver(status) ? 'It is over.' : undefined
+  return isOver(status) ? 'The job has ended.' : undefined
 }
 
 /** Reason why the job cannot be retried; undefined if it can. */
 export function retryOff(status: string): string | undefined {
   if (RETRIED.has(status)) return undefined
-  return isOver(status) ? 'Only jobs that failed or timed out are retried.' : 'It is not over.'
+  return isOver(status) ? 'Only jobs that failed or timed out are retried.' : 'The job has not ended.'
 }

@@ -53,11 +53,11 @@ export function JobList({ endpointId }: { endpointId: string }) {
         empty={{
           when: ({ requests, pagination }) => requests.length === 0 && !pagination.hasNextPage,
           show: isFiltered ? (
-            <Empty title="No such jobs">
-              <p>No job of this endpoint is in that state, time and id. Results are kept for a while after a job is over.</p>
+            <Empty title="No matching jobs">
+              <p>No job of this endpoint matches the state, time and id. Results are retained for a while after a job ends.</p>
             </Empty>
           ) : (
-            <Empty title="No jobs yet" command={`podplane run ${endpointId} --input '{"prompt":"hello"}'`} />
+            <Empty title="No jobs yet" command={`podplane run ${endpointId} '{"prompt":"hello"}'`} />
           ),
         }}
       >

@@ -17,7 +17,7 @@ export function JsonText({ value, name }: { value: unknown; name: string }) {
       <div className="flex gap-2">
         {isLong && (
           <Button kind="quiet" aria-expanded={isWhole} onClick={() => setIsWhole(!isWhole)}>
-            {isWhole ? 'Show its beginning' : `Show all ${bytes(text.length)}`}
+            {isWhole ? 'Show less' : `Show all ${bytes(text.length)}`}
           </Button>
         )}
         <CopyButton text={text} what={name} />

@@ -6,7 +6,7 @@ type Phase = Phases[number]['phase']
 
 const WORDS: Record<Phase, string> = {
   QUEUED: 'waited',
-  PLACING: 'looked for room',
+  PLACING: 'searched for a host',
   IMAGE: 'pulled the image',
   START: 'started',
   RUNNING: 'ran',

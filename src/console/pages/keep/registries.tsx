@@ -13,7 +13,7 @@ const BLANK = { name: '', host: '', username: '', password: '' }
 /** Credentials for private images. User names and passwords can be written and never read. */
 export function RegistriesPage() {
   const { may } = useApi()
-  const noRight = may('registries:write') ? undefined : 'Your role may look at credentials, not change them.'
+  const noRight = may('registries:write') ? undefined : 'Your role may view credentials but not change them.'
   const registries = useLive(['registries'], (api, signal) => api.listRegistries({}, { signal }), { everyMs: 30_000 })
   const first = (
     <Empty title="No credentials yet" command="podplane registries create --help">
@@ -42,7 +42,7 @@ export function RegistriesPage() {
                     refresh="registries"
                     noRight={noRight}
                   >
-                    <p>What uses it cannot pull its image any more.</p>
+                    <p>Pods and workers that use it cannot pull their image.</p>
                   </DeleteButton>
                 ),
               },
@@ -74,7 +74,7 @@ function NewRegistry({ noRight }: { noRight: string | undefined }) {
       // The copied command has a placeholder instead of the password.
       call={{ method: 'POST', path: '/v2/registries', body: { ...body, password: '<password>' } }}
       send={() => api.createRegistry({ body })}
-      done="The credential is kept"
+      done="The credential is saved"
       refresh="registries"
       onOpen={() => setText(BLANK)}
     >

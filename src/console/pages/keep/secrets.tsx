@@ -15,11 +15,11 @@ import { FormDialog } from './form-dialog.tsx'
 /** Named secret values for environments. A value can be written and never read. */
 export function SecretsPage() {
   const { may } = useApi()
-  const noRight = may('account:write') ? undefined : 'Your role may look at secrets, not change them.'
+  const noRight = may('account:write') ? undefined : 'Your role may view secrets but not change them.'
   const secrets = useLive(['secrets'], (api, signal) => api.listSecrets({}, { signal }), { everyMs: 30_000 })
   const first = (
     <Empty title="No secrets yet" command="podplane secrets create --help">
-      <p>A secret stands in an environment as {'{{ RUNPOD_SECRET_name }}'}; only the container sees its value.</p>
+      <p>An environment references a secret as {'{{ RUNPOD_SECRET_name }}'}; only the container sees its value.</p>
     </Empty>
   )
   return (
@@ -42,11 +42,7 @@ export function SecretsPage() {
                 title: 'Actions',
                 show: (secret) => (
                   <div className="flex flex-wrap gap-2">
-                    <CopyButton
-                      text={`{{ RUNPOD_SECRET_${secret.name} }}`}
-                      what={`what stands for ${secret.name}`}
-                      label="Copy reference"
-                    />
+                    <CopyButton text={`{{ RUNPOD_SECRET_${secret.name} }}`} what={`of ${secret.name}`} label="Copy reference" />
                     <EditSecret secret={secret} noRight={noRight} />
                     <DeleteButton
                       name={secret.name}
@@ -56,7 +52,7 @@ export function SecretsPage() {
                       noRight={noRight}
                       losesData
                     >
-                      <p>The value is lost. What names it cannot start any more.</p>
+                      <p>The value is lost. Containers that reference it cannot start.</p>
                     </DeleteButton>
                   </div>
                 ),
@@ -94,7 +90,7 @@ function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | un
       send={() =>
         secret === undefined ? api.createSecret({ body: created }) : api.updateSecret({ path: { id: secret.id }, body: changed })
       }
-      done={secret === undefined ? 'The secret is kept' : 'The secret is changed'}
+      done={secret === undefined ? 'The secret is saved' : 'The secret is changed'}
       refresh="secrets"
       onOpen={() => setText(blank)}
     >
@@ -119,7 +115,7 @@ function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | un
             spellCheck={false}
             value={value}
             error={errors.of('value')}
-            hint={secret === undefined ? 'It is sealed, and never shown again.' : 'Empty: the value stays as it is.'}
+            hint={secret === undefined ? 'The value is sealed and never shown again.' : 'Empty: the value stays unchanged.'}
             onChange={({ target }) => setText({ ...text, value: target.value })}
           />
           <TextField

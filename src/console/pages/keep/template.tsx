@@ -17,7 +17,7 @@ import { Page, Panel } from '../../parts/page.tsx'
 import { DeleteButton } from './delete-button.tsx'
 import { createBody, EMPTY_TEMPLATE, type TemplateText, templateText, updateBody } from './template-form.ts'
 
-const NO_RIGHT = 'Your role may look at templates, not change them.'
+const NO_RIGHT = 'Your role may view templates but not change them.'
 const FLAGS = [
   ['serverless', 'For endpoints, not for pods'],
   ['public', 'Every account may read and use it, environment included'],
@@ -49,7 +49,7 @@ function KnownTemplate({ id }: { id: string }) {
       actions={
         data && (
           <>
-            {!data.serverless && <LinkButton to={`${paths.newPod()}?template=${encodeURIComponent(id)}`}>New pod from it</LinkButton>}
+            {!data.serverless && <LinkButton to={`${paths.newPod()}?template=${encodeURIComponent(id)}`}>New pod from template</LinkButton>}
             <DeleteButton
               name={data.name}
               path={`/v2/templates/${id}`}
@@ -59,7 +59,7 @@ function KnownTemplate({ id }: { id: string }) {
               losesData
               onDone={leave}
             >
-              <p>Pods and endpoints that were made from it keep what they got.</p>
+              <p>Pods and endpoints that were created from it do not change.</p>
             </DeleteButton>
           </>
         )
@@ -80,7 +80,7 @@ function TemplateForm({ template }: { template: Template | null }) {
   const set = (part: Partial<TemplateText>) => setText({ ...text, ...part })
   const changes = updateBody(text, before)
   const create = async () => {
-    const made = await send(() => api.createTemplate({ body: createBody(text) }), 'The template is made')
+    const made = await send(() => api.createTemplate({ body: createBody(text) }), 'The template is created')
     if (made) void router.navigate({ to: paths.template(made.id) } as object)
   }
   const update = async (id: string) => {
@@ -90,7 +90,7 @@ function TemplateForm({ template }: { template: Template | null }) {
     setText(templateText(saved))
   }
   const unread = Object.values(containerProblems(text.container))[0]
-  const unchanged = template !== null && Object.keys(changes).length === 0 ? 'Nothing is changed yet.' : undefined
+  const unchanged = template !== null && Object.keys(changes).length === 0 ? 'There are no changes.' : undefined
   const reason = may('templates:write') ? (unread ?? unchanged) : NO_RIGHT
   const submit = async (event: FormEvent) => {
     event.preventDefault()

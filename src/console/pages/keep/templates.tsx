@@ -18,7 +18,7 @@ export function TemplatesPage() {
   )
   const first = (
     <Empty title="No templates yet" command="podplane templates create --help">
-      <p>A template keeps an image with its command, ports and environment under a name; pods and endpoints are made from it.</p>
+      <p>A template has a name and stores an image with its command, ports and environment. You create pods and endpoints from it.</p>
     </Empty>
   )
   return (
@@ -41,7 +41,7 @@ export function TemplatesPage() {
                 { title: 'Name', show: ({ id, name }) => <A to={paths.template(id)}>{name}</A> },
                 { title: 'Image', show: ({ image }) => <code className="break-all">{image}</code> },
                 { title: 'For', isMinor: true, show: ({ serverless }) => (serverless ? 'endpoints' : 'pods') },
-                { title: 'Seen by', isMinor: true, show: (template) => (template.public ? 'every account' : 'this account') },
+                { title: 'Visible to', isMinor: true, show: (template) => (template.public ? 'every account' : 'this account') },
                 { title: 'Use', isMinor: true, show: ({ id, name, serverless }) => !serverless && <Use id={id} name={name} /> },
               ]}
             />

@@ -30,7 +30,7 @@ export function VolumesPage() {
 
 function useNoRight(): string | undefined {
   const { may } = useApi()
-  return may('volumes:write') ? undefined : 'Your role may look at volumes, not change them.'
+  return may('volumes:write') ? undefined : 'Your role may view volumes but not change them.'
 }
 
 function used({ usedBytes, usedAt }: Pick<GlobalVolume, 'usedBytes' | 'usedAt'>) {
@@ -47,7 +47,7 @@ function NetworkVolumes() {
   const noRight = useNoRight()
   const first = (
     <Empty title="No network volumes yet" command="podplane volumes create --help">
-      <p>A network volume has a size and a data center; its pods and workers mount it.</p>
+      <p>A network volume has a size and a data center. Pods and workers there can mount it.</p>
     </Empty>
   )
   return (
@@ -67,7 +67,7 @@ function NetworkVolumes() {
             columns={[
               { title: 'Name', show: ({ name }) => name },
               { title: 'Size', isNumber: true, show: ({ size }) => `${size} GB` },
-              { title: 'In it', isMinor: true, show: used },
+              { title: 'Used', isMinor: true, show: used },
               { title: 'Data center', isMinor: true, show: ({ dataCenter }) => dataCenter },
               { title: 'Type', isMinor: true, show: ({ type }) => type },
               {
@@ -109,7 +109,7 @@ function NewNetworkVolume({ noRight }: { noRight: string | undefined }) {
       noRight={noRight}
       call={{ method: 'POST', path: '/v2/network-volumes', body }}
       send={() => api.createNetworkVolume({ body })}
-      done="The volume is made"
+      done="The volume is created"
       refresh="network-volumes"
     >
       {(errors) => (
@@ -193,7 +193,7 @@ function GlobalVolumes() {
   const noRight = useNoRight()
   const first = (
     <Empty title="No global volumes yet" command="podplane global-volumes create --help">
-      <p>A global volume is mounted in every data center; it has no size of its own.</p>
+      <p>A global volume can be mounted in every data center and has no fixed size.</p>
     </Empty>
   )
   return (
@@ -212,7 +212,7 @@ function GlobalVolumes() {
             keyOf={({ id }) => id}
             columns={[
               { title: 'Name', show: ({ name }) => name },
-              { title: 'In it', isMinor: true, show: used },
+              { title: 'Used', isMinor: true, show: used },
               { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
               {
                 title: 'Actions',
@@ -257,7 +257,7 @@ function NameGlobalVolume({ volume, noRight }: { volume?: GlobalVolume; noRight:
           : { method: 'PATCH', path: `/v2/global-volumes/${volume.id}`, body }
       }
       send={() => (volume === undefined ? api.createGlobalVolume({ body }) : api.updateGlobalVolume({ path: { id: volume.id }, body }))}
-      done={volume === undefined ? 'The volume is made' : 'The volume is renamed'}
+      done={volume === undefined ? 'The volume is created' : 'The volume is renamed'}
       refresh="global-volumes"
       onOpen={() => setName(volume?.name ?? '')}
     >

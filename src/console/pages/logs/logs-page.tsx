@@ -23,12 +23,12 @@ export function LogsPage() {
         of={things}
         empty={{
           when: ({ pods, endpoints }) => pods.length + endpoints.length === 0,
-          show: <Empty title="Nothing has a log yet" command="podplane pods create --help" />,
+          show: <Empty title="No logs yet" command="podplane pods create --help" />,
         }}
       >
         {({ pods, endpoints }) => (
           <div className="flex flex-wrap gap-3">
-            <SelectField label="Of" value={chosen} onChange={({ target }) => setOf(target.value)}>
+            <SelectField label="Pod or endpoint" value={chosen} onChange={({ target }) => setOf(target.value)}>
               <option value="">Choose a pod or an endpoint</option>
               <optgroup label="Pods">
                 {pods.map((pod) => (
@@ -78,7 +78,7 @@ function WorkerChoice({ endpointId, workerId, onChoice }: WorkerChoiceProps) {
   const isKnown = workerId === '' || data?.workers.some(({ id }) => id === workerId)
   return (
     <SelectField label="Worker" value={workerId} onChange={({ target }) => onChoice(target.value)}>
-      <option value="">All, also those that have left</option>
+      <option value="">All, including ended workers</option>
       {!isKnown && <option value={workerId}>{workerId} (ended)</option>}
       {data?.workers.map(({ id, status }) => (
         <option key={id} value={id}>

@@ -50,7 +50,7 @@ function NewUser() {
   const [email, setEmail] = useState('')
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if ((await send(() => api.createUser({ body: { email } }), `Made ${email}`)) === undefined) return
+    if ((await send(() => api.createUser({ body: { email } }), `Created ${email}`)) === undefined) return
     setEmail('')
     await refresh('operator')
   }
@@ -70,7 +70,7 @@ function NewUser() {
         </div>
         <div className="flex gap-2">
           <Button type="submit" kind="primary" isBusy={isBusy}>
-            Make the user
+            Create user
           </Button>
           <CopyAs call={{ method: 'POST', path: '/admin/v1/users', body: { email } }} />
         </div>

@@ -22,7 +22,7 @@ export function AddMachinePage() {
   const [token, setToken] = useState<Token | null>(null)
   return (
     <Page title="Add a machine">
-      <Panel title="1. Make a join token">{token === null ? <NewToken onMade={setToken} /> : <Made of={token} />}</Panel>
+      <Panel title="1. Create a join token">{token === null ? <NewToken onMade={setToken} /> : <Made of={token} />}</Panel>
       {token !== null && (
         <Panel title="2. Run this on the machine, as root">
           <Line token={token.token} />
@@ -55,7 +55,7 @@ function NewToken({ onMade }: { onMade: (token: Token) => void }) {
       <div className="grid gap-3 sm:grid-cols-3">
         <TextField
           label="Name"
-          hint="Empty: the machine's own."
+          hint="Empty: the name of the machine."
           value={name}
           error={errors.of('name')}
           onChange={(event) => setName(event.target.value)}
@@ -79,7 +79,7 @@ function NewToken({ onMade }: { onMade: (token: Token) => void }) {
       </div>
       <div className="flex gap-2">
         <Button type="submit" kind="primary" isBusy={isBusy}>
-          Make the token
+          Create token
         </Button>
         <CopyAs call={{ method: 'POST', path: '/admin/v1/join-tokens', body }} />
       </div>
@@ -90,7 +90,7 @@ function NewToken({ onMade }: { onMade: (token: Token) => void }) {
 function Made({ of: { dataCenterId, cloud, expiresAt } }: { of: Token }) {
   return (
     <p>
-      One machine may join {dataCenterId} ({cloud}) with it; it ends <Ago at={expiresAt} />.
+      One machine may join {dataCenterId} ({cloud}) with this token. The token expires <Ago at={expiresAt} />.
     </p>
   )
 }
@@ -100,8 +100,8 @@ function Line({ token }: { token: string }) {
     <div className="flex flex-col gap-2">
       <Command text={agentCommand(location.origin, token)} />
       <p className="text-soft">
-        The agent is one file that needs Node 22 and a container engine; the deployment guide has its unit for systemd. Behind a proxy of
-        its own the plane may have another address for machines.
+        The agent is one file that needs Node 22 and a container engine; the deployment guide has a systemd unit for it. If the plane is
+        behind a proxy, machines may need another address of the plane.
       </p>
       {isPlainHttp(location.origin) && (
         <p className="text-warn">
@@ -119,7 +119,7 @@ function Joined({ token }: { token: Token }) {
     <Face of={tokens}>
       {({ joinTokens }) => {
         const hostId = joinTokens.find(({ id }) => id === token.id)?.usedByHostId ?? null
-        return hostId === null ? <output>Waiting for the machine to come.</output> : <CheckList id={hostId} />
+        return hostId === null ? <output>Waiting for the machine to join.</output> : <CheckList id={hostId} />
       }}
     </Face>
   )
@@ -137,7 +137,7 @@ function CheckList({ id }: { id: string }) {
                 <span aria-hidden="true" className={isGood ? 'text-good' : 'text-warn'}>
                   {isGood ? '✓' : '!'}
                 </span>{' '}
-                <span className="sr-only">{isGood ? 'Good:' : 'Look at:'}</span> {what}: {words}
+                <span className="sr-only">{isGood ? 'OK:' : 'Check:'}</span> {what}: {words}
               </li>
             ))}
           </ul>
@@ -156,17 +156,21 @@ function checks(host: Host): { what: string; isGood: boolean; words: string }[] 
     {
       what: 'Link',
       isGood: host.status === 'ONLINE',
-      words: host.status === 'ONLINE' ? 'it beats' : 'it has joined and does not beat yet',
+      words: host.status === 'ONLINE' ? 'the agent sends heartbeats' : 'the machine has joined, but its agent sends no heartbeats yet',
     },
     { what: 'Health', isGood: host.health === 'HEALTHY', words: host.statusReason ?? host.health },
-    { what: 'Engine', isGood: host.runtimes.includes('docker'), words: host.runtimes.join(', ') || 'none: it runs built-in images alone' },
+    {
+      what: 'Engine',
+      isGood: host.runtimes.includes('docker'),
+      words: host.runtimes.join(', ') || 'none: the machine runs only built-in images',
+    },
     {
       what: 'GPUs',
       isGood: host.gpuProblems.length === 0,
       words: host.gpuProblems.map(({ problem }) => problem).join('; ') || gpus || 'none',
     },
     {
-      what: 'Networks apart',
+      what: 'Network isolation',
       isGood: host.isolation.network === true,
       words: host.isolation.networkReason ?? (host.isolation.network === true ? 'yes' : 'unknown'),
     },

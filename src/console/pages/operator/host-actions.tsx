@@ -44,12 +44,12 @@ export function HostActions({ of: host }: { of: Host }) {
         </Button>
       )}
       <CopyAs call={host.cordon === null ? { ...turn('cordon'), body: {} } : turn('uncordon')} />
-      <Button disabledReason={host.draining ? 'It is draining already.' : undefined} onClick={() => ask('drain')}>
+      <Button disabledReason={host.draining ? 'The host is draining already.' : undefined} onClick={() => ask('drain')}>
         Drain
       </Button>
       <Button
         kind="danger"
-        disabledReason={pods + workers > 0 ? 'Drain it first: it holds work.' : undefined}
+        disabledReason={pods + workers > 0 ? 'Drain the host first: it has workloads.' : undefined}
         onClick={() => ask('remove')}
       >
         Remove
@@ -63,7 +63,7 @@ export function HostActions({ of: host }: { of: Host }) {
         onConfirm={() => void act(() => api.drainHost({ path, body: {} }), `${host.name} is draining`)}
         plan={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {}, command: `hosts drain ${host.id}` }}
       >
-        <p>It takes no new work, and what can leave is asked to.</p>
+        <p>The host takes no new work, and workloads that can leave are asked to leave.</p>
       </Confirm>
       <Confirm
         title={`Remove ${host.name}?`}
@@ -75,7 +75,7 @@ export function HostActions({ of: host }: { of: Host }) {
         onConfirm={() => void remove()}
         plan={{ method: 'DELETE', path: `/admin/v1/hosts/${host.id}` }}
       >
-        <p>Its agent is refused from then on. To take it in again it needs a new join token.</p>
+        <p>The plane then refuses its agent. To join again, the host needs a new join token.</p>
       </Confirm>
     </>
   )

@@ -48,7 +48,7 @@ function Details({ of: host }: { of: Host }) {
                 'Cordoned',
                 host.cordon === null ? 'no' : `by ${host.cordon.by}${host.cordon.reason === null ? '' : `: ${host.cordon.reason}`}`,
               ],
-              ['Where', `${host.dataCenterId}, ${host.cloud}`],
+              ['Location', `${host.dataCenterId}, ${host.cloud}`],
               ['Public address', host.publicIp ?? 'none'],
               ['Ports', `${host.portRange.from} to ${host.portRange.to}`],
             ]}
@@ -64,14 +64,14 @@ function Details({ of: host }: { of: Host }) {
             ['Memory', <Amount key="memory" of={host.memoryGb} unit="GB" />],
             ['Disk', <Amount key="disk" of={host.diskGb} unit="GB" />],
             [
-              'Volumes kept to their size',
-              host.sizesEnforced === null ? 'its agent does not say' : host.sizesEnforced.join(', ') || 'none',
+              'Volumes with enforced size',
+              host.sizesEnforced === null ? 'not reported by its agent' : host.sizesEnforced.join(', ') || 'none',
             ],
-            ['Shared volumes', host.sharedVolumes === null ? 'its agent does not say' : host.sharedVolumes.join(', ') || 'none'],
+            ['Shared volumes', host.sharedVolumes === null ? 'not reported by its agent' : host.sharedVolumes.join(', ') || 'none'],
           ]}
         />
       </Panel>
-      <Panel title="What runs on it, and what a drain would do">
+      <Panel title="Workloads, and the effects of a drain">
         <Plan of={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {} }} withAccount />
       </Panel>
       <Panel title="Isolation">
@@ -80,11 +80,11 @@ function Details({ of: host }: { of: Host }) {
             ['Runtime', host.isolation.runtimeClass ?? 'unknown'],
             ['User namespaces', yesNo(host.isolation.userNamespaces)],
             [
-              'Networks apart',
+              'Network isolation',
               yesNo(host.isolation.network) + (host.isolation.networkReason === null ? '' : `: ${host.isolation.networkReason}`),
             ],
             ['Private networks across hosts', privateNetworksText(host)],
-            ['Its accounts trust one another', host.isolation.trustedTenants ? 'yes, its operator says' : 'no'],
+            ['Accounts trust each other', host.isolation.trustedTenants ? 'yes, according to the operator' : 'no'],
           ]}
         />
         {host.isolation.missing.length > 0 && (

@@ -30,7 +30,7 @@ export function HostsPage() {
       <div className="max-w-48">
         <SelectField label="Show" value={shown} onChange={(event) => show(event.target.value)}>
           <option value="all">All</option>
-          <option value="trouble">In trouble</option>
+          <option value="trouble">With problems</option>
           <option value="cordoned">Cordoned</option>
         </SelectField>
       </div>
@@ -49,7 +49,7 @@ export function HostsPage() {
             columns={[
               { title: 'Name', show: ({ id, name }) => <A to={paths.host(id)}>{name}</A> },
               { title: 'State', show: (host) => <HostState of={host} /> },
-              { title: 'Where', isMinor: true, show: ({ dataCenterId }) => <span className="whitespace-nowrap">{dataCenterId}</span> },
+              { title: 'Location', isMinor: true, show: ({ dataCenterId }) => <span className="whitespace-nowrap">{dataCenterId}</span> },
               { title: 'Runs', show: ({ workloads }) => `${count(workloads.pods, 'pod')}, ${count(workloads.workers, 'worker')}` },
               { title: 'GPUs', show: ({ gpus }) => <Gpus of={gpus} /> },
               { title: 'vCPUs', isMinor: true, show: ({ vcpu }) => <Amount of={vcpu} /> },

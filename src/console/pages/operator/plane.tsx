@@ -31,7 +31,7 @@ export function PlanePage() {
               columns={[
                 { title: 'Check', show: ({ id }) => id },
                 { title: 'Verdict', show: ({ verdict }) => <State value={verdict} tone={TONES[verdict]} /> },
-                { title: 'Seen', show: ({ evidence }) => evidence },
+                { title: 'Evidence', show: ({ evidence }) => evidence },
                 { title: 'What to do', show: ({ fix }) => fix ?? '–' },
               ]}
             />

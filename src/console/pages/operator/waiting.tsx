@@ -19,7 +19,7 @@ export function WaitingPage() {
   const list = useLive(['operator', 'waiting', cursor], (api, signal) => api.listWaiting({ query }, { signal }))
   return (
     <Page title="Waiting">
-      <Face of={list} empty={{ when: ({ waiting }) => waiting.length === 0, show: <Empty title="Nothing waits for capacity" /> }}>
+      <Face of={list} empty={{ when: ({ waiting }) => waiting.length === 0, show: <Empty title="No endpoint waits for capacity" /> }}>
         {({ waiting, pagination }) => (
           <>
             <Table
@@ -31,8 +31,8 @@ export function WaitingPage() {
                 { title: 'Endpoint', show: ({ endpointName, endpointId }) => <span title={endpointId}>{endpointName}</span> },
                 { title: 'Account', isMinor: true, show: ({ accountId }) => <code>{accountId}</code> },
                 { title: 'Needs', show: (row) => needs(row) },
-                { title: 'Hosts', isMinor: true, show: ({ hosts }) => `${hosts.fit} of ${hosts.total} would take it` },
-                { title: 'What they lack', show: ({ missing }) => <Missing of={missing} /> },
+                { title: 'Hosts', isMinor: true, show: ({ hosts }) => `${hosts.fit} of ${hosts.total} fit` },
+                { title: 'Missing', show: ({ missing }) => <Missing of={missing} /> },
               ]}
             />
             <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
@@ -40,7 +40,7 @@ export function WaitingPage() {
         )}
       </Face>
       <p>
-        <A to={paths.addMachine()}>Add a machine</A> that has what is asked for, or take a cordon off under <A to={paths.hosts()}>Hosts</A>.
+        <A to={paths.addMachine()}>Add a machine</A> that meets the needs, or uncordon a machine under <A to={paths.hosts()}>Hosts</A>.
       </p>
     </Page>
   )

@@ -15,20 +15,20 @@ export const POD_ACTS: Readonly<Record<PodAct, PodActWords>> = {
   stop: { title: 'Stop', done: 'The pod stops' },
   restart: {
     title: 'Restart',
-    done: 'The pod starts anew',
-    loses: 'The pod goes on in a new container. What it wrote to its container disk is lost; mounts stay.',
+    done: 'The pod restarts',
+    loses: 'The pod continues in a new container. Data on its container disk is lost; mounts stay.',
   },
   terminate: {
     title: 'Terminate',
     done: 'The pod is terminated',
-    loses: 'The pod is gone for good, with its container disk and its persistent mount. Volumes stay.',
+    loses: 'The pod is deleted with its container disk and its persistent mount. Volumes stay.',
   },
 }
 export const ACT_ORDER = ['start', 'stop', 'restart', 'terminate'] as const satisfies readonly PodAct[]
 
 /** Reason why an action is not possible, from the `actions` that the plane lists for the pod; undefined if it is possible. */
 export function whyNot(pod: Pick<Pod, 'actions' | 'status' | 'locked'>, act: PodAct, mayWrite: boolean): string | undefined {
-  if (!mayWrite) return 'Your role may look at pods, not change them.'
+  if (!mayWrite) return 'Your role may view pods but not change them.'
   if (pod.actions.includes(act)) return undefined
   if (pod.locked && (act === 'stop' || act === 'restart')) return 'The pod is locked. Unlock it in its settings first.'
   return `Not while the pod is ${pod.status}.`

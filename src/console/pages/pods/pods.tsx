@@ -79,7 +79,7 @@ function PodTable({ pods }: { pods: readonly Pod[] }) {
     { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
     { title: 'Actions', show: (pod) => <Menu name={`Actions of ${pod.name}`} label="Actions" items={menuOf(pod)} /> },
   ]
-  if (pods.length === 0) return <p className="text-soft">No pod is like that.</p>
+  if (pods.length === 0) return <p className="text-soft">No matching pods.</p>
   return (
     <>
       <BulkStop pods={pods.filter(({ id }) => chosen.has(id))} onDone={() => setChosen(new Set())} />

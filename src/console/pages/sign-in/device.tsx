@@ -21,20 +21,20 @@ export function DevicePage() {
     setCode(typed.trim())
   }
   return (
-    <Page title="Let a device in">
+    <Page title="Approve a device">
       {code === '' ? (
-        <Panel title="Which one?">
+        <Panel title="Which device?">
           <form onSubmit={submit} className="flex max-w-sm flex-col items-start gap-3">
             <TextField
               label="Code"
-              hint="The device shows it; podplane auth login does."
+              hint="The device shows it, for example podplane auth login."
               required
               autoComplete="off"
               value={typed}
               onChange={(event) => setTyped(event.target.value)}
             />
             <Button type="submit" kind="primary">
-              Go on
+              Continue
             </Button>
           </form>
         </Panel>
@@ -71,17 +71,17 @@ function Decide({ of }: { of: WaitingDevice }) {
     <Panel title={name}>
       <div className="flex flex-col gap-4">
         <Refusal text={refusal} />
-        <p>Go on only if your own device shows this code now: the device gets a key of {account.name}. A name proves nothing.</p>
+        <p>Approve only if your own device shows this code now: the device gets a key of {account.name}. The name is not verified.</p>
         <Facts
           rows={[
             ['Code', <strong key="code">{userCode}</strong>],
-            ['Asked', <Ago key="at" at={of.createdAt} />],
-            ['Ends', <Ago key="end" at={of.expiresAt} />],
+            ['Requested', <Ago key="at" at={of.createdAt} />],
+            ['Expires', <Ago key="end" at={of.expiresAt} />],
           ]}
         />
         <div className="max-w-sm">
-          <SelectField label="May do" value={permission} onChange={(event) => setPermission(event.target.value)}>
-            <option value="ALL">Everything that you may</option>
+          <SelectField label="Permissions" value={permission} onChange={(event) => setPermission(event.target.value)}>
+            <option value="ALL">All your permissions</option>
             <option value="READ_ONLY">Read only</option>
           </SelectField>
         </div>
@@ -89,13 +89,13 @@ function Decide({ of }: { of: WaitingDevice }) {
           <Button
             kind="primary"
             isBusy={isBusy}
-            disabledReason={may('account:write') ? undefined : 'Your role in this account may not make keys.'}
-            onClick={() => void answer('approve', { userCode, permission }, `${name} is let in; you may close this page.`)}
+            disabledReason={may('account:write') ? undefined : 'Your role in this account may not create keys.'}
+            onClick={() => void answer('approve', { userCode, permission }, `${name} is approved; you may close this page.`)}
           >
-            Let it in
+            Approve
           </Button>
-          <Button kind="danger" isBusy={isBusy} onClick={() => void answer('deny', { userCode }, `${name} is turned away.`)}>
-            Turn it away
+          <Button kind="danger" isBusy={isBusy} onClick={() => void answer('deny', { userCode }, `${name} is denied.`)}>
+            Deny
           </Button>
         </div>
       </div>

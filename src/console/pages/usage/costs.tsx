@@ -13,15 +13,15 @@ import { StopSpend } from './stop-spend.tsx'
 export function Costs() {
   const spend = useLive(['spend'], (api, signal) => api.getSpend({}, { signal }), { everyMs: 15_000 })
   return (
-    <Panel title="What costs now" actions={<StopSpend />}>
-      <Face of={spend} empty={{ when: ({ items }) => items.length === 0, show: <Empty title="Nothing costs anything" /> }}>
+    <Panel title="Current costs" actions={<StopSpend />}>
+      <Face of={spend} empty={{ when: ({ items }) => items.length === 0, show: <Empty title="No resource costs money" /> }}>
         {({ items, itemCount, today }) => (
           <div className="flex flex-col gap-3">
             <p>
-              {money(today.spent)} today, {count(itemCount, 'thing')}.
+              {money(today.spent)} today, {count(itemCount, 'resource')}.
             </p>
             <Table
-              caption="Things that cost something"
+              caption="Resources that cost money"
               rows={items}
               keyOf={({ kind, id }) => `${kind} ${id}`}
               columns={[

@@ -33,22 +33,22 @@ function Form({ of }: { of: SpendLimits }) {
   const body = { perHour: amount(perHour), perMonth: amount(perMonth), stopsPods }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    await send(() => api.updateSpendLimits({ body }), 'The limits hold from now on')
+    await send(() => api.updateSpendLimits({ body }), 'The limits are set')
     await refresh('spend-limits')
   }
   return (
     <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
       <Refusal text={refusal} />
       <TextField
-        label="USD an hour"
+        label="USD per hour"
         inputMode="decimal"
-        hint={`Empty: as much as the operator lets you, ${money(of.maxPerHour)}.`}
+        hint={`Empty: the maximum that the operator allows, ${money(of.maxPerHour)}.`}
         value={perHour}
         error={errors.of('perHour')}
         onChange={(event) => setPerHour(event.target.value)}
       />
       <TextField
-        label="USD a month"
+        label="USD per month"
         inputMode="decimal"
         hint={of.maxPerMonth === null ? 'Empty: none.' : `Empty: ${money(of.maxPerMonth)}.`}
         value={perMonth}
@@ -56,8 +56,8 @@ function Form({ of }: { of: SpendLimits }) {
         onChange={(event) => setPerMonth(event.target.value)}
       />
       <CheckField
-        label="Stop running pods past a limit"
-        hint="The newest first; never locked ones."
+        label="Stop running pods above a limit"
+        hint="The newest pods first; locked pods never."
         checked={stopsPods}
         onChange={(event) => setStopsPods(event.target.checked)}
       />

@@ -42,7 +42,7 @@ function Preview({ onClose }: { onClose: () => void }) {
   const seen = plan.data
   const body = seen === undefined ? asked : { ...asked, planId: seen.planId }
   const stop = async () => {
-    if ((await send(() => api.stopSpend({ body }), 'Stopped; the list below takes it back')) !== undefined) onClose()
+    if ((await send(() => api.stopSpend({ body }), 'Stopped; you can undo it in the list below')) !== undefined) onClose()
     await refresh()
   }
   return (
@@ -54,9 +54,9 @@ function Preview({ onClose }: { onClose: () => void }) {
       actions={
         <>
           <CopyAs call={{ method: 'POST', path: '/v2/spend/stop', body }} />
-          <Button onClick={onClose}>Keep it running</Button>
+          <Button onClick={onClose}>Close without changes</Button>
           <Button kind="danger" isBusy={isBusy} disabledReason={nothingToStop(seen)} onClick={() => void stop()}>
-            {seen === undefined ? 'Stop' : `Stop ${count(seen.stops.length, 'thing')}`}
+            {seen === undefined ? 'Stop' : `Stop ${count(seen.stops.length, 'resource')}`}
           </Button>
         </>
       }
@@ -64,10 +64,10 @@ function Preview({ onClose }: { onClose: () => void }) {
       <Refusal text={refusal} />
       <div className="mb-3 w-64">
         <SelectField label="What to stop" value={idleMinutes} onChange={({ target }) => setIdleMinutes(target.value)}>
-          <option value="">All that runs</option>
+          <option value="">All running resources</option>
           {IDLE_MINUTES.map((one) => (
             <option key={one} value={one}>
-              What has been idle for {duration(one * 60_000)}
+              Resources that have been idle for {duration(one * 60_000)}
             </option>
           ))}
         </SelectField>
@@ -78,18 +78,18 @@ function Preview({ onClose }: { onClose: () => void }) {
 }
 
 function nothingToStop(plan: SpendStopPlan | undefined): string | undefined {
-  if (plan === undefined) return 'The plan is not there yet.'
-  return plan.stops.length === 0 ? 'Nothing runs that could be stopped.' : undefined
+  if (plan === undefined) return 'The plan is not ready yet.'
+  return plan.stops.length === 0 ? 'No running resource can be stopped.' : undefined
 }
 
 function PlanView({ of: { perHour: now, remainingPerHour, stops, stays, effects } }: { of: SpendStopPlan }) {
   return (
     <div className="flex flex-col gap-3">
       <p>
-        From {perHour(now)} to <strong>{perHour(remainingPerHour)}</strong>. Nothing is deleted, and all of it can be started again.
+        From {perHour(now)} to <strong>{perHour(remainingPerHour)}</strong>. Nothing is deleted, and you can start all resources again.
       </p>
       {stops.length > 0 && (
-        <section aria-label="What stops">
+        <section aria-label="Resources that stop">
           <h3 className="font-medium">Stops</h3>
           <ul className="list-disc pl-5">
             {stops.map(({ id, name, kind, savesPerHour }) => (
@@ -101,8 +101,8 @@ function PlanView({ of: { perHour: now, remainingPerHour, stops, stays, effects 
         </section>
       )}
       {stays.length > 0 && (
-        <section aria-label="What goes on">
-          <h3 className="font-medium">Goes on</h3>
+        <section aria-label="Resources that keep running">
+          <h3 className="font-medium">Keeps running</h3>
           <ul className="list-disc pl-5">
             {stays.map(({ id, name, reason, perHour: rate }) => (
               <li key={id}>

@@ -15,7 +15,7 @@ export function Stops() {
   const stops = useLive(['spend-stops'], (api, signal) => api.listSpendStops({}, { signal }), { everyMs: 15_000 })
   return (
     <Panel title="Stops">
-      <Face of={stops} empty={{ when: (data) => data.stops.length === 0, show: <Empty title="Nothing was stopped from here yet" /> }}>
+      <Face of={stops} empty={{ when: (data) => data.stops.length === 0, show: <Empty title="No stops yet" /> }}>
         {(data) => (
           <Table
             caption="Stops"
@@ -39,8 +39,8 @@ function Items({ of: { items } }: { of: SpendStop }) {
   return (
     <details>
       <summary>
-        {count(items.length, 'thing')}
-        {troubles.length > 0 && `, ${count(troubles.length, 'trouble')}`}
+        {count(items.length, 'resource')}
+        {troubles.length > 0 && `, ${count(troubles.length, 'problem')}`}
       </summary>
       <ul className="list-disc pl-5">
         {items.map(({ id, name, state, reason }) => (
@@ -66,7 +66,7 @@ function Undo({ of: { id, undoneAt } }: { of: SpendStop }) {
     )
   }
   const undo = async () => {
-    await run(() => api.undoSpendStop({ path: { id } }), 'Started again what could be')
+    await run(() => api.undoSpendStop({ path: { id } }), 'The resources start again; the list shows any problems')
     await refresh()
   }
   return (

@@ -40,7 +40,7 @@ function Now() {
               ['Endpoints', perHour(rate.serverless)],
               ['Network volumes', perHour(rate.networkVolumes)],
               ['This month so far', money(month.spent)],
-              ['This month if it goes on so', money(month.estimate)],
+              ['This month at the current rate', money(month.estimate)],
               ['Of the hourly limit', share(rate.share)],
               ['Of the monthly limit', share(month.share)],
             ]}
@@ -73,7 +73,7 @@ function Bills() {
             ))}
           </SelectField>
         </div>
-        <Face of={bills} empty={{ when: ({ records }) => records.length === 0, show: <Empty title="Nothing was charged in this time" /> }}>
+        <Face of={bills} empty={{ when: ({ records }) => records.length === 0, show: <Empty title="No charges in this period" /> }}>
           {({ records }) => (
             <Table
               caption={`Charged by ${bucketSize}, in USD`}

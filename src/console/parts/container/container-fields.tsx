@@ -37,7 +37,7 @@ export function ContainerFields({ text, onChange, errors, filled, hasRegistry = 
         label="Command"
         autoComplete="off"
         spellCheck={false}
-        hint="Arguments of the image's entrypoint. Empty: as the image says."
+        hint="Arguments of the image's entrypoint. Empty: those of the image."
         {...field('args')}
       />
       <div className="grid gap-4 sm:grid-cols-2">

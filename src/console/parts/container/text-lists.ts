@@ -11,7 +11,7 @@ export function readEnv(text: string): Read<Record<string, string>> {
     if (line.trim() === '') continue
     const at = line.indexOf('=')
     const name = line.slice(0, at === -1 ? line.length : at).trim()
-    if (at === -1 || !NAME.test(name)) return { ok: false, problem: `Line ${index + 1}: want NAME=value.` }
+    if (at === -1 || !NAME.test(name)) return { ok: false, problem: `Line ${index + 1}: enter NAME=value.` }
     value[name] = unquoted(line.slice(at + 1))
   }
   return { ok: true, value }

@@ -14,7 +14,7 @@ export function CopyAs({ call, label = 'Copy as…' }: { call: CopiedCall | read
         {label}
       </Button>
       <Dialog
-        title="The same without the console"
+        title="The same request outside the console"
         isOpen={isOpen}
         onClose={() => setIsOpen(false)}
         isWide

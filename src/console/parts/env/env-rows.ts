@@ -29,8 +29,8 @@ export function withRow(rows: readonly EnvRow[]): EnvRow[] {
 
 /** Error in one row; undefined if there is none. */
 export function rowProblem({ key, name, kind, text }: EnvRow, rows: readonly EnvRow[]): string | undefined {
-  if (name === '') return 'Give it a name.'
-  if (!NAME.test(name)) return 'Want letters, digits, “_”, “.” and “-”, with no digit first.'
+  if (name === '') return 'Enter a name.'
+  if (!NAME.test(name)) return 'Use letters, digits, “_”, “.” and “-”, and no digit first.'
   if (rows.some((other) => other.key < key && other.name === name)) return 'This name is used already.'
   return kind === 'secret' && text === '' ? 'Choose a secret.' : undefined
 }

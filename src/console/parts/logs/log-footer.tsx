@@ -5,10 +5,10 @@ import type { LogState } from './reading/follower.ts'
 const WORDS: Record<LogState['status'], string> = {
   connecting: 'Connecting',
   following: 'Following',
-  broken: 'The connection broke off; it is opened again',
+  broken: 'The connection was lost; reconnecting',
   paused: 'Paused',
-  ended: 'All of it is shown',
-  other: 'Another log is followed',
+  ended: 'The complete log is shown',
+  other: 'Another log is being followed',
   failed: 'Not following',
 }
 
@@ -24,9 +24,9 @@ export function LogFooter({ state, onFollow, onPause }: { state: LogState; onFol
       )}
       <span>{WORDS[state.status]}</span>
       <span>{count(state.lines.length, 'line')}</span>
-      {state.reading > 0 && <span>{count(state.reading, 'line')} came too quickly and are read again</span>}
-      {state.missed > 0 && <span>{count(state.missed, 'line')} not kept by the plane</span>}
-      {state.dropped > 0 && <span>{count(state.dropped, 'older line')} let go</span>}
+      {state.reading > 0 && <span>{count(state.reading, 'line')} arrived too quickly and are being read again</span>}
+      {state.missed > 0 && <span>{count(state.missed, 'line')} not retained by the plane</span>}
+      {state.dropped > 0 && <span>{count(state.dropped, 'older line')} discarded</span>}
     </div>
   )
 }

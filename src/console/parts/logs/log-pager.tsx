@@ -30,6 +30,6 @@ export function LogPager({ state, pages, onNewest }: LogPagerProps) {
 }
 
 function olderOff({ older, isFull }: LogState): string | undefined {
-  if (older === null) return 'Nothing is older here.'
-  return isFull ? 'The view is full. Search, or say since when, to look further back.' : undefined
+  if (older === null) return 'There are no older lines.'
+  return isFull ? 'The view is full. To see older lines, search or choose a start time.' : undefined
 }

@@ -83,7 +83,7 @@ export function LogSearch({ lines, activeId, query, onQuery, isOnly, onOnly, goT
                   ? `${number} of ${hits.length}`
                   : count(hits.length, 'hit')}
           </output>
-          <Button kind="quiet" isBusy={isBusy} aria-label="Hit before" onClick={() => void go(true)}>
+          <Button kind="quiet" isBusy={isBusy} aria-label="Previous hit" onClick={() => void go(true)}>
             ↑
           </Button>
           <Button kind="quiet" isBusy={isBusy} aria-label="Next hit" onClick={() => void go(false)}>

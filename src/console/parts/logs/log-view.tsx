@@ -95,7 +95,7 @@ export function LogView({ of }: { of: LogOrigin }) {
       </div>
       {state.status === 'failed' && state.error && <ErrorFace error={state.error} retry={() => follower.start()} />}
       {sought !== '' && (state.status === 'following' || state.status === 'paused') && state.lines.length > 0 && (
-        <p className="text-soft">The line that was linked to is not among those that are kept.</p>
+        <p className="text-soft">The linked line is not retained.</p>
       )}
       <LogPager state={state} pages={pages} onNewest={() => setAround('')} />
       {state.lines.length === 0 && state.status !== 'failed' ? (
@@ -126,9 +126,9 @@ export function LogView({ of }: { of: LogOrigin }) {
 const noLines = ({ lines }: LogState) => (lines.length === 0 ? 'There are no lines.' : undefined)
 
 function emptyWords({ status, older }: LogState, text: string): string {
-  if (status === 'connecting') return 'Looking for lines…'
-  if (status === 'ended') return 'It has written nothing.'
-  if (text !== '') return older === null ? `No line has “${text}” in it.` : `No line has “${text}” in it, as far as was looked.`
+  if (status === 'connecting') return 'Reading lines…'
+  if (status === 'ended') return 'The log is empty.'
+  if (text !== '') return older === null ? `No line contains “${text}”.` : `No line contains “${text}” in the part that was searched.`
   return 'No lines yet. They appear here as they are written.'
 }
 

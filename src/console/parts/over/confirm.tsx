@@ -50,7 +50,7 @@ export function Confirm({
       actions={
         <>
           {copied !== undefined && <CopyAs call={copied} />}
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="danger" isBusy={isBusy} disabledReason={disabledReason ?? missing} onClick={onConfirm}>
             {verb}
           </Button>
@@ -60,7 +60,7 @@ export function Confirm({
       {children}
       {isOpen && plan !== undefined && <Plan of={plan} />}
       {typed !== undefined && (
-        <TextField label={`Type ${typed} to go on`} autoComplete="off" value={text} onChange={(event) => setText(event.target.value)} />
+        <TextField label={`Type ${typed} to continue`} autoComplete="off" value={text} onChange={(event) => setText(event.target.value)} />
       )}
     </Dialog>
   )

@@ -11,7 +11,7 @@ export function SecretOnce({ title, secret, hint, onClose }: { title: string; se
       onClose={onClose}
       actions={
         <Button kind="primary" onClick={onClose}>
-          I have kept it
+          I have stored it
         </Button>
       }
     >

@@ -1,7 +1,7 @@
 import type { ChangeEffect } from '../../../contract/change-plan.ts'
 
 const SIGNS = { INFO: '·', WARNING: '!', LOSS: '✕' } as const
-const WORDS = { INFO: 'Also:', WARNING: 'Mind:', LOSS: 'Lost:' } as const
+const WORDS = { INFO: 'Also:', WARNING: 'Warning:', LOSS: 'Lost:' } as const
 const LOOKS = { INFO: 'text-soft', WARNING: 'text-warn', LOSS: 'text-bad' } as const
 
 /** Effects of a change, one per line, with their severity. A long list scrolls, also by keyboard. */

@@ -49,9 +49,9 @@ async function ask(api: ApiClient, signal: AbortSignal, method: PlannedCall['met
 function Refused({ of: { refusal, inTheWay = [] } }: { of: ChangePlan }) {
   return (
     <div className="text-bad">
-      <p>It would be refused: {refusal?.detail}</p>
+      <p>The plane would refuse the change: {refusal?.detail}</p>
       {inTheWay.length > 0 && (
-        <ul aria-label="Who uses it" className="list-disc pl-5">
+        <ul aria-label="Used by" className="list-disc pl-5">
           {inTheWay.map(({ kind, id, name }) => (
             <li key={id}>
               {kind} {name ?? id}

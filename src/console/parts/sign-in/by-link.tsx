@@ -26,7 +26,7 @@ export function ByLink({ link, isBusy, accept, refuse }: { link: string; isBusy:
     <section aria-label="Sign in by link" className="flex flex-col gap-3">
       <p>
         This link signs you in as <strong>{email}</strong>
-        {data.isOperator ? ', and as an operator of this plane' : ''}. Go on only if you expect that.
+        {data.isOperator ? ', and as an operator of this plane' : ''}. Continue only if you expect this.
       </p>
       <div className="flex flex-wrap gap-2">
         <Button kind="primary" isBusy={isBusy} onClick={accept}>

@@ -64,7 +64,7 @@ export function SignIn({ ways }: { ways: SignInWays }) {
             required
             value={key}
             onChange={(event) => setKey(event.target.value)}
-            hint="It is exchanged for a session of 12 hours and not kept in this browser. On one machine npm start prints one, and a link that signs you in."
+            hint="It is exchanged for a session of 12 hours and not stored in this browser. npm start prints a key and a sign-in link."
           />
           <Button type="submit" kind={ways.oidc ? 'plain' : 'primary'} isBusy={isBusy}>
             Sign in
@@ -77,12 +77,12 @@ export function SignIn({ ways }: { ways: SignInWays }) {
 
 /** Message for each error code that a failed provider sign-in puts into the address. */
 const REASONS: Readonly<Record<string, string>> = {
-  denied: 'The provider was told not to sign you in.',
-  expired: 'Signing in took too long. Try again.',
-  email: 'The provider has not verified your e-mail address, or this plane does not take its domain. Ask your operator.',
+  denied: 'The sign-in was denied at the provider.',
+  expired: 'The sign-in took too long. Try again.',
+  email: 'The provider has not verified your e-mail address, or this plane does not accept its domain. Ask your operator.',
   account: 'The account of this address was deleted, or belongs to another sign-in. Ask your operator.',
   suspended: 'This user is suspended. Ask your operator.',
   often: 'Too many requests. Wait a minute and try again.',
-  provider: 'The sign-in provider does not answer as it should. Try again, and tell your operator if it stays so.',
-  failed: 'Signing in did not work. Try again.',
+  provider: 'The sign-in provider does not answer as expected. Try again, or ask your operator.',
+  failed: 'The sign-in failed. Try again.',
 }

@@ -11,7 +11,7 @@ interface NearestProps {
 
 /** Smallest changes with which the request would fit now (WHY-12). A button changes the form and creates nothing. */
 export function Nearest({ options, onTake }: NearestProps) {
-  if (options.length === 0) return <p className="text-soft">No small change of it would fit now either.</p>
+  if (options.length === 0) return <p className="text-soft">No similar configuration would fit now either.</p>
   return (
     <section aria-label="What would fit now">
       <h3 className="mb-2 font-medium">What would fit now</h3>

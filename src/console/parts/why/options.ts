@@ -12,8 +12,8 @@ export function priceOf({ pricePerHour, priceDifference, waitSeconds }: WhyOptio
 /** Reason why an option cannot be applied here; undefined if it can. */
 export function whyNotOption({ who, call }: WhyOption, mayWrite: boolean): string | undefined {
   if (who === 'OPERATOR') return 'Only the operator of the plane can do this.'
-  if (call === null) return 'There is nothing to press: it happens by itself.'
-  return mayWrite ? undefined : 'Your role may look, not change.'
+  if (call === null) return 'No action is needed: this happens automatically.'
+  return mayWrite ? undefined : 'Your role may view this but not change it.'
 }
 
 /** Whether the option creates a pod, so that the answer is the new pod. */

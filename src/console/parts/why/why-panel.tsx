@@ -39,7 +39,9 @@ export function WhyPanel({ of, mayWrite, refresh }: WhyPanelProps) {
           <div className="flex flex-col gap-3" aria-live="polite">
             <p className="font-medium">{verdict}</p>
             {sinceMs !== null && <p className="text-soft">For {duration(sinceMs)}.</p>}
-            {isStale && <p className="text-warn">A machine that this rests on has not been heard of lately, so nothing is advised.</p>}
+            {isStale && (
+              <p className="text-warn">The data may be old, because a machine has not reported lately. So there are no suggestions.</p>
+            )}
             <Evidence lines={evidence} />
             {options.length > 0 && <Options options={options} mayWrite={mayWrite} refresh={refresh} />}
           </div>

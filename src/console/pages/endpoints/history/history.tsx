@@ -30,7 +30,7 @@ export function History({ endpointId }: { endpointId: string }) {
   return (
     <div className="flex flex-col gap-4">
       <div className="max-w-xs">
-        <SelectField label="Over" value={span} onChange={({ target }) => setSpan(target.value)}>
+        <SelectField label="Period" value={span} onChange={({ target }) => setSpan(target.value)}>
           <option value="1h">The last hour</option>
           <option value="6h">The last 6 hours</option>
           <option value="24h">The last 24 hours</option>
@@ -62,11 +62,11 @@ function Moments({ of: timeline }: { of: EndpointTimeline }) {
             </Panel>
           ))}
       </Suspense>
-      <Panel title="A moment">
+      <Panel title="One point in time">
         <div className="flex flex-col gap-3">
           <TextField
             label={`At ${new Date(timeOf(timeline, at)).toLocaleString()}`}
-            hint="Move it to read what led to that moment."
+            hint="Move the slider to see the values at a time and the events before it."
             type="range"
             min={0}
             max={Math.max(0, points - 1)}
@@ -74,9 +74,9 @@ function Moments({ of: timeline }: { of: EndpointTimeline }) {
             onChange={({ target }) => setChosen(Number(target.value))}
           />
           <Facts rows={timeline.series.map(({ name, unit, points: values }) => [seriesWords(name), figureOf(values[at], unit)] as const)} />
-          <h3 className="font-medium">What led to it</h3>
+          <h3 className="font-medium">Events before it</h3>
           {events.length === 0 ? (
-            <p className="text-soft">Nothing that is kept.</p>
+            <p className="text-soft">No recorded events.</p>
           ) : (
             <ul className="flex flex-col gap-1">
               {events.map((event) => (
@@ -96,7 +96,7 @@ function Moments({ of: timeline }: { of: EndpointTimeline }) {
 }
 
 function figureOf(value: number | null | undefined, unit: 'count' | 'usd'): string {
-  if (value === null || value === undefined) return 'not known'
+  if (value === null || value === undefined) return 'unknown'
   return unit === 'usd' ? money(value) : String(value)
 }
 

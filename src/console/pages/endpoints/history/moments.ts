@@ -6,10 +6,10 @@ const WORDS: Record<Name, string> = {
   queued: 'waiting',
   inProgress: 'running',
   starting: 'starting',
-  throttled: 'without room',
+  throttled: 'without capacity',
   ready: 'ready',
   failed: 'failed',
-  spend: 'spent in the step',
+  spend: 'cost in this interval',
 }
 
 export const seriesWords = (name: Name): string => WORDS[name]
@@ -27,7 +27,8 @@ export function eventsBefore(timeline: Pick<EndpointTimeline, 'from' | 'step' | 
 /** One event in words. */
 export function eventWords({ kind, workerId, phase, reason, release, decision }: TimelineEvent): string {
   const why = reason === null ? '' : `: ${reason}`
-  if (kind === 'RELEASE') return `Release ${release ?? ''} came into force${why}`
-  if (decision !== null) return `The scaler went from ${decision.current} to ${decision.desired} workers: ${decision.reason}`
+  if (kind === 'RELEASE') return `Release ${release ?? ''} became active${why}`
+  if (decision !== null)
+    return `The scaler changed the number of workers from ${decision.current} to ${decision.desired}: ${decision.reason}`
   return `Worker ${workerId ?? ''} became ${(phase ?? '').toLowerCase()}${why}`
 }

@@ -70,8 +70,8 @@ function sorted(value: object): unknown {
 
 /** Reason why the form is incomplete; undefined if it can be sent. */
 export function missingOf(text: EndpointText): string | undefined {
-  if (text.templateId === '' && text.name.trim() === '') return 'Give it a name.'
-  if (text.templateId === '' && text.container.image.trim() === '') return 'Say which image it runs.'
+  if (text.templateId === '' && text.name.trim() === '') return 'Enter a name.'
+  if (text.templateId === '' && text.container.image.trim() === '') return 'Enter an image.'
   if (text.kind === 'gpu' && text.pool === '') return 'Choose a GPU.'
   if (text.kind === 'cpu' && text.cpuId === '') return 'Choose a CPU.'
   return undefined

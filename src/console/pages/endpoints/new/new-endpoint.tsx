@@ -17,7 +17,7 @@ import { ScalerFields } from '../scaler-fields.tsx'
 import { EMPTY_ENDPOINT, type EndpointText, endpointBody, missingOf, takenFrom } from './new-endpoint-form.ts'
 import { EndpointPreview, useEndpointPreview } from './preview.tsx'
 
-const MAY_NOT = 'Your role in this account may not make endpoints.'
+const MAY_NOT = 'Your role in this account may not create endpoints.'
 
 /** Form that creates an endpoint; each error is shown beside its field. */
 export function NewEndpointPage() {
@@ -30,13 +30,13 @@ export function NewEndpointPage() {
   const { data: templates } = useLive(['templates', 'all'], (api, signal) => api.listTemplates({}, { signal }), { everyMs: 0 })
   const body = endpointBody(text)
   const isUnread = Object.keys(containerProblems(text.container)).length > 0
-  const missing = isUnread ? 'Some fields cannot be read.' : missingOf({ ...text, name: text.name || 'endpoint' })
+  const missing = isUnread ? 'Some fields are invalid.' : missingOf({ ...text, name: text.name || 'endpoint' })
   const preview = useEndpointPreview(body, missing === undefined && may('serverless:write'))
-  const reason = !may('serverless:write') ? MAY_NOT : isUnread ? 'Some fields cannot be read.' : missingOf(text)
+  const reason = !may('serverless:write') ? MAY_NOT : isUnread ? 'Some fields are invalid.' : missingOf(text)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (isBusy || reason !== undefined) return
-    const made = await send(() => api.createEndpoint({ body }), 'The endpoint is made')
+    const made = await send(() => api.createEndpoint({ body }), 'The endpoint is created')
     if (made === undefined) return
     await refresh('endpoints')
     void router.navigate({ to: paths.endpoint(made.id) } as object)
@@ -51,7 +51,7 @@ export function NewEndpointPage() {
       <form className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]" onSubmit={(event) => void submit(event)}>
         <div className="flex min-w-0 flex-col gap-4">
           <Refusal text={refusal} />
-          <Panel title="What it is">
+          <Panel title="General">
             <div className="flex flex-col gap-4">
               <TextField
                 label="Name"
@@ -68,7 +68,7 @@ export function NewEndpointPage() {
                 label="Template"
                 value={text.templateId}
                 error={errors.of('templateId')}
-                hint="Fills in what is left empty below."
+                hint="Provides the values of fields that are empty below."
                 onChange={({ target }) => set({ templateId: target.value })}
               >
                 <option value="">None</option>
@@ -105,8 +105,8 @@ export function NewEndpointPage() {
           <EndpointPreview answer={preview} missing={missing} onTake={(asked) => set({ taken: takenFrom(text, asked) })} />
           {Object.keys(text.taken).length > 0 && (
             <div className="flex flex-wrap items-center gap-2">
-              <span>With what was taken from there: {Object.keys(text.taken).join(', ')}.</span>
-              <Button onClick={() => set({ taken: {} })}>Take it back</Button>
+              <span>Applied from the suggestion: {Object.keys(text.taken).join(', ')}.</span>
+              <Button onClick={() => set({ taken: {} })}>Undo</Button>
             </div>
           )}
           <div className="flex flex-wrap gap-2">

@@ -40,15 +40,15 @@ export function EndpointPreview({ answer, missing, onTake }: EndpointPreviewProp
 function Answer({ of, onTake }: { of: EndpointPlacementPreview; onTake: EndpointPreviewProps['onTake'] }) {
   return (
     <div className="flex flex-col gap-3">
-      <p className="text-lg font-semibold tabular-nums">{perHour(of.cost)} a worker</p>
+      <p className="text-lg font-semibold tabular-nums">{perHour(of.cost)} per worker</p>
       <p className="text-soft tabular-nums">
-        {perHour(of.costAtLeast)} without work, at most {perHour(of.costAtMost)}.
+        {perHour(of.costAtLeast)} without jobs, {perHour(of.costAtMost)} at most.
       </p>
       {of.fits ? (
         <p className="text-good">A worker fits now{of.dataCenterId === null ? '' : ` in ${of.dataCenterId}`}.</p>
       ) : (
         <>
-          <InTheWay title="No worker would start now. The endpoint can be made; its jobs would wait." lines={of.missing} />
+          <InTheWay title="No worker would start now. You can create the endpoint, but its jobs would wait." lines={of.missing} />
           {/* Each option of a dry run is a complete create request. */}
           <Nearest options={of.options} onTake={(body) => onTake(body as CreateEndpointRequest)} />
         </>

@@ -37,7 +37,7 @@ export function Releases({ endpointId }: { endpointId: string }) {
             keyOf={({ id }) => id}
             columns={[
               { title: 'Release', show: ({ version }) => version },
-              { title: 'Made', show: ({ createdAt }) => <Ago at={createdAt} /> },
+              { title: 'Created', show: ({ createdAt }) => <Ago at={createdAt} /> },
               { title: 'Workers', isNumber: true, isMinor: true, show: ({ workerCount }) => workerCount },
               { title: 'Changes', show: (release) => <Changes of={release} /> },
               {
@@ -61,14 +61,14 @@ export function Releases({ endpointId }: { endpointId: string }) {
 function GoBack({ version, onClick }: { version: number; onClick: () => void }) {
   const { may } = useApi()
   return (
-    <Button aria-label={`Go back to release ${version}`} disabledReason={may('serverless:write') ? undefined : MAY_NOT} onClick={onClick}>
-      Go back
+    <Button aria-label={`Roll back to release ${version}`} disabledReason={may('serverless:write') ? undefined : MAY_NOT} onClick={onClick}>
+      Roll back
     </Button>
   )
 }
 
 function Changes({ of: { diff, version } }: { of: Release }) {
-  if (diff.length === 0) return <span className="text-soft">{version === 1 ? 'The first one' : 'Nothing'}</span>
+  if (diff.length === 0) return <span className="text-soft">{version === 1 ? 'First release' : 'None'}</span>
   return (
     <ul className="flex flex-col gap-1 font-mono text-xs">
       {diff.map((change) => (
@@ -96,24 +96,24 @@ function GoBackDialog({ endpointId, target, releases, onClose }: DialogProps) {
   const { body, lost } = rollbackTo(target.version, releases)
   const isEmpty = Object.keys(body).length === 0
   const goBack = async () => {
-    const isDone = await run(() => api.updateEndpoint({ path: { id: endpointId }, body }), `Goes back to release ${target.version}`)
+    const isDone = await run(() => api.updateEndpoint({ path: { id: endpointId }, body }), `Rolled back to release ${target.version}`)
     await refresh()
     if (isDone) onClose()
   }
   return (
     <Confirm
-      title={`Go back to release ${target.version}?`}
-      verb="Go back"
+      title={`Roll back to release ${target.version}?`}
+      verb="Roll back"
       isOpen
       isBusy={isBusy}
       onClose={onClose}
       onConfirm={() => void goBack()}
       plan={isEmpty ? undefined : { method: 'PATCH', path: `/v2/serverless/${endpointId}`, body }}
-      disabledReason={isEmpty ? 'Nothing of it can be brought back by a change.' : undefined}
+      disabledReason={isEmpty ? 'A change cannot restore anything of this release.' : undefined}
     >
       <Pre>{JSON.stringify(body, null, 2)}</Pre>
       {lost.length > 0 && (
-        <p className="text-warn">This stays as it is now, because a release does not keep its values: {lost.join(', ')}.</p>
+        <p className="text-warn">These fields stay unchanged, because a release does not store their values: {lost.join(', ')}.</p>
       )}
     </Confirm>
   )

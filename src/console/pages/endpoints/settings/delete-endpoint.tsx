@@ -24,7 +24,7 @@ export function DeleteEndpoint({ of: endpoint, offReason }: { of: Endpoint; offR
   return (
     <Panel title="Delete">
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <p>Its workers stop, its jobs and their results go, and its addresses answer no more.</p>
+        <p>Its workers stop, its jobs and their results are deleted, and its addresses stop working.</p>
         <Button kind="danger" disabledReason={offReason} onClick={() => setIsOpen(true)}>
           Delete endpoint
         </Button>

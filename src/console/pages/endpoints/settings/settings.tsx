@@ -56,7 +56,7 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
           />
           <ScalerFields text={text} onChange={set} errors={errors} isQueue={endpoint.type === 'QUEUE'} />
           <TextField
-            label="Seconds that a job may run"
+            label="Job timeout (seconds)"
             inputMode="numeric"
             value={text.timeoutSeconds}
             error={errors.of('timeout')}

@@ -28,7 +28,7 @@ export function Chat({ endpointId }: { endpointId: string }) {
   const path = `/v2/${encodeURIComponent(endpointId)}/openai/v1/chat/completions`
   const asked: Message[] = text.trim() === '' ? messages : [...messages, { role: 'user', content: text.trim() }]
   const body = { model, messages: asked, stream: true }
-  const reason = !may('serverless:write') ? MAY_NOT : text.trim() === '' ? 'Write something first.' : undefined
+  const reason = !may('serverless:write') ? MAY_NOT : text.trim() === '' ? 'Enter a message.' : undefined
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (reason !== undefined || isBusy) return
@@ -73,7 +73,7 @@ export function Chat({ endpointId }: { endpointId: string }) {
               autoComplete="off"
               spellCheck={false}
               value={model}
-              hint="As the worker calls it."
+              hint="The model name that the worker uses."
               onChange={({ target }) => setModel(target.value)}
             />
           </div>

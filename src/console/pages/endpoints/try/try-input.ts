@@ -6,7 +6,7 @@ export function readInput(text: string): ReadInput {
   try {
     const input: unknown = JSON.parse(text)
     if (typeof input === 'object' && input !== null && !Array.isArray(input)) return { ok: true, input: input as Record<string, unknown> }
-    return { ok: false, problem: 'Want a JSON object, such as {"prompt": "hello"}.' }
+    return { ok: false, problem: 'Enter a JSON object, such as {"prompt": "hello"}.' }
   } catch (error) {
     return { ok: false, problem: `This is not JSON: ${error instanceof Error ? error.message : String(error)}` }
   }

@@ -60,7 +60,11 @@ export function TryJob({ endpointId }: { endpointId: string }) {
         </form>
       </Panel>
       <Panel title="Answer">
-        {jobId === null ? <p className="text-soft">It appears here as it comes.</p> : <Answer endpointId={endpointId} jobId={jobId} />}
+        {jobId === null ? (
+          <p className="text-soft">The output appears here as it arrives.</p>
+        ) : (
+          <Answer endpointId={endpointId} jobId={jobId} />
+        )}
       </Panel>
     </div>
   )

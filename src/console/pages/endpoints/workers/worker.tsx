@@ -23,7 +23,7 @@ export function WorkerPage() {
     <Page
       title={`Worker ${workerId}`}
       {...(worker === undefined ? {} : { mark: worker.status })}
-      actions={<A to={`${paths.endpoint(id)}?tab=workers`}>Its endpoint</A>}
+      actions={<A to={`${paths.endpoint(id)}?tab=workers`}>Endpoint</A>}
     >
       <Panel title="State">
         <Face of={workers}>{() => <Found worker={worker} />}</Face>
@@ -34,7 +34,7 @@ export function WorkerPage() {
 }
 
 function Found({ worker }: { worker: EndpointWorker | undefined }) {
-  if (worker === undefined) return <p className="text-soft">The endpoint does not have it any more. Its log is kept for a while.</p>
+  if (worker === undefined) return <p className="text-soft">This worker has ended. Its log is retained for a while.</p>
   return (
     <Facts
       rows={[
@@ -47,7 +47,7 @@ function Found({ worker }: { worker: EndpointWorker | undefined }) {
           </span>,
         ],
         ['Runs on', worker.gpuTypeId === null ? 'CPU' : `${worker.gpuCount} × ${worker.gpuTypeId}`],
-        ['Up', worker.uptimeSeconds === null ? 'not yet' : duration(worker.uptimeSeconds * 1_000)],
+        ['Uptime', worker.uptimeSeconds === null ? 'not yet' : duration(worker.uptimeSeconds * 1_000)],
       ]}
     />
   )

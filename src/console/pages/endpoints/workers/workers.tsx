@@ -17,7 +17,7 @@ export function Workers({ endpointId }: { endpointId: string }) {
         show: (
           <Empty title="No workers now">
             <p>
-              They start when there is work, unless the settings keep some. What former workers have written stands in the logs of the
+              Workers start when there are jobs. With a minimum of workers, these always run. Logs of ended workers are in the logs of the
               endpoint.
             </p>
           </Empty>
@@ -52,7 +52,7 @@ export function Workers({ endpointId }: { endpointId: string }) {
                 `${gpuTypeId === null ? 'CPU' : `${gpuCount} × ${gpuTypeId}`}${dataCenterId === null ? '' : `, ${dataCenterId}`}`,
             },
             {
-              title: 'Up',
+              title: 'Uptime',
               isNumber: true,
               show: ({ uptimeSeconds }) => (uptimeSeconds === null ? '–' : duration(uptimeSeconds * 1_000)),
             },

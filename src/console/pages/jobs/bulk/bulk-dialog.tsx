@@ -75,7 +75,7 @@ export function BulkDialog({ endpointId, chosen, action, onClose }: BulkDialogPr
         done === null ? (
           <>
             {data && <CopyAs call={{ method: 'POST', path: `/v2/${endpointId}/requests/${action}`, body: data.body }} />}
-            <Button onClick={onClose}>Keep them as they are</Button>
+            <Button onClick={onClose}>Close without changes</Button>
             <Button
               kind={action === 'cancel' ? 'danger' : 'primary'}
               isBusy={isBusy}
@@ -103,12 +103,12 @@ export function BulkDialog({ endpointId, chosen, action, onClose }: BulkDialogPr
 function titleOf(action: BulkDialogProps['action'], bulk: JobBulk | undefined): string {
   if (bulk === undefined) return `${VERBS[action]} jobs`
   if (bulk.status === 'PLANNED') return `${VERBS[action]} ${count(bulk.matched, 'job')}?`
-  return bulk.status === 'DONE' ? 'What became of them' : 'They are being changed'
+  return bulk.status === 'DONE' ? 'Results' : 'Changing the jobs'
 }
 
 function offReason(plan: JobBulk | undefined): string | undefined {
-  if (plan === undefined) return 'The plan is not there yet.'
-  return plan.matched === 0 ? 'There is no job that this could change.' : undefined
+  if (plan === undefined) return 'The plan is not ready yet.'
+  return plan.matched === 0 ? 'There is no job to change.' : undefined
 }
 
 interface PlanOf {
@@ -133,10 +133,11 @@ async function idsOf(api: ApiClient, endpointId: string, query: ReturnType<typeo
     const more = { ...query, limit: NAMED_MAX, ...(cursor !== '' && { cursor }) }
     const page: Awaited<ReturnType<ApiClient['listRequests']>> = await api.listRequests({ path: { endpointId }, query: more }, { signal })
     ids.push(...page.requests.map(({ id }) => id))
-    if (ids.length > NAMED_MAX) throw new Error(`More than ${NAMED_MAX} ids begin so; give more of the id, or none of it.`)
+    if (ids.length > NAMED_MAX)
+      throw new Error(`More than ${NAMED_MAX} ids begin with this text. Enter more of the id, or leave the field empty.`)
     cursor = page.pagination.nextCursor
   }
-  if (ids.length === 0) throw new Error('No job is in that state, time and id.')
+  if (ids.length === 0) throw new Error('No job matches the state, time and id.')
   return ids
 }
 
@@ -146,13 +147,13 @@ function PlanView({ endpointId, plan }: { endpointId: string; plan: JobBulk }) {
     <>
       <p>
         {plan.matched === 0
-          ? 'None of these jobs can be changed so.'
-          : `${count(plan.matched, 'job')}: ${parts.join(', ')}. Jobs that come later are not meant.`}
+          ? 'None of these jobs can be changed this way.'
+          : `${count(plan.matched, 'job')}: ${parts.join(', ')}. Later jobs are not included.`}
         {plan.estimatedCostUsd !== null && plan.matched > 0 && ` Running them again costs about ${costWords(plan.estimatedCostUsd)}.`}
       </p>
       {plan.refused.length > 0 && (
-        <section aria-label="What stays as it is">
-          <p>These stay as they are:</p>
+        <section aria-label="Unchanged jobs">
+          <p>These jobs stay unchanged:</p>
           <ul className="list-disc pl-5">
             {plan.refused.map(({ status, jobs, reason }) => (
               <li key={status}>
@@ -172,7 +173,7 @@ function Results({ endpointId, of: bulk }: { endpointId: string; of: JobBulk }) 
   return (
     <>
       <p aria-live="polite">
-        {bulk.looked} of {bulk.matched} looked at: {bulk.changed} {words}, {bulk.skipped} left as they are.
+        {bulk.looked} of {bulk.matched} processed: {bulk.changed} {words}, {bulk.skipped} unchanged.
       </p>
       <Named endpointId={endpointId} of={bulk} />
     </>
@@ -186,7 +187,7 @@ function Named({ endpointId, of: bulk }: { endpointId: string; of: JobBulk }) {
   return (
     <>
       <Table
-        caption="Jobs that are meant"
+        caption="Selected jobs"
         rows={rows}
         keyOf={({ id }) => id}
         columns={[
@@ -203,7 +204,7 @@ function Named({ endpointId, of: bulk }: { endpointId: string; of: JobBulk }) {
             : [
                 {
                   title: 'Result',
-                  show: ({ result }: (typeof rows)[number]) => result ?? <span className="text-soft">its turn comes</span>,
+                  show: ({ result }: (typeof rows)[number]) => result ?? <span className="text-soft">pending</span>,
                 },
               ]),
         ]}

@@ -14,7 +14,7 @@ export function Deliveries({ jobId }: { jobId: string }) {
         when: (data) => data.deliveries.length === 0,
         show: (
           <Empty title="No deliveries">
-            <p>A job with a webhook tells it by POST when it is over.</p>
+            <p>A job with a webhook sends a POST request to it when the job ends.</p>
           </Empty>
         ),
       }}

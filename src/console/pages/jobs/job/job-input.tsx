@@ -13,14 +13,14 @@ export function JobInput({ endpointId, jobId }: { endpointId: string; jobId: str
         of={timeline}
         empty={{
           when: ({ input }) => input === null,
-          show: <p className="text-soft">It is not kept: a job that is completed or cancelled does not run again.</p>,
+          show: <p className="text-soft">The input is not retained, because a completed or cancelled job does not run again.</p>,
         }}
       >
         {({ input }) =>
           input && (
             <div className="flex flex-col gap-2">
               <JsonText value={input.isWhole ? (JSON.parse(input.json) as unknown) : input.json} name="the input" />
-              {!input.isWhole && <p className="text-soft">Its beginning; it has {bytes(input.bytes)} in all.</p>}
+              {!input.isWhole && <p className="text-soft">Only the beginning is shown; the input has {bytes(input.bytes)} in total.</p>}
             </div>
           )
         }

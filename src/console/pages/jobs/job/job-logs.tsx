@@ -18,7 +18,7 @@ export function JobLogs({ endpointId, jobId }: { endpointId: string; jobId: stri
       of={timeline}
       empty={{
         when: ({ attempts }) => attempts.length === 0,
-        show: <p className="text-soft">No worker has taken it yet, so there is no log.</p>,
+        show: <p className="text-soft">No worker has taken the job yet, so there is no log.</p>,
       }}
     >
       {({ attempts }) => {
@@ -35,7 +35,7 @@ export function JobLogs({ endpointId, jobId }: { endpointId: string; jobId: stri
                 ))}
               </SelectField>
               <span className="py-1.5">
-                <A to={paths.worker(endpointId, attempt.logs.workerId)}>All that this worker has written</A>
+                <A to={paths.worker(endpointId, attempt.logs.workerId)}>Complete log of this worker</A>
               </span>
             </div>
             <AttemptLog endpointId={endpointId} of={attempt} />

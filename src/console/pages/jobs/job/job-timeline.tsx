@@ -12,10 +12,10 @@ import { useTimeline } from './use-timeline.ts'
 export function JobTimelinePanel({ endpointId, jobId }: { endpointId: string; jobId: string }) {
   const timeline = useTimeline(endpointId, jobId)
   return (
-    <Panel title="Time line">
+    <Panel title="Timeline">
       <Face
         of={timeline}
-        empty={{ when: ({ attempts }) => attempts.length === 0, show: <p className="text-soft">No worker has taken it yet.</p> }}
+        empty={{ when: ({ attempts }) => attempts.length === 0, show: <p className="text-soft">No worker has taken the job yet.</p> }}
       >
         {(data) => (
           <div className="flex flex-col gap-4">
@@ -26,7 +26,7 @@ export function JobTimelinePanel({ endpointId, jobId }: { endpointId: string; jo
                 </li>
               ))}
             </ol>
-            <p>{data.costUsd === null ? 'What it has cost is not known.' : `It has cost ${costWords(data.costUsd)}.`}</p>
+            <p>{data.costUsd === null ? 'The cost is unknown.' : `The job has cost ${costWords(data.costUsd)}.`}</p>
           </div>
         )}
       </Face>
@@ -64,7 +64,7 @@ function Attempt({ endpointId, jobId, of: attempt, medians }: AttemptProps) {
           </span>
         )}
         {attempt.costUsd !== null && <span>{costWords(attempt.costUsd)}</span>}
-        <A to={log}>Its log</A>
+        <A to={log}>Log</A>
       </div>
       {attempt.reason !== null && <p className="text-bad">{attempt.reason}</p>}
       <div aria-hidden="true" className="border-line flex h-3 overflow-hidden rounded-full border">

@@ -30,7 +30,9 @@ export function AccountPage() {
         {({ suspendedAt, requests, budgets, spend }) => (
           <>
             {suspendedAt !== null && (
-              <p className="bg-warn-bg text-warn rounded-md p-3">It is suspended: nothing of it runs, and its keys are refused.</p>
+              <p className="bg-warn-bg text-warn rounded-md p-3">
+                The account is suspended: none of its workloads runs, and its keys are refused.
+              </p>
             )}
             <Keys id={id} />
             <div className="grid gap-4 lg:grid-cols-3">
@@ -65,7 +67,7 @@ function Suspend({ id, name, isSuspended }: { id: string; name: string; isSuspen
     await refresh('operator')
   }
   const resume = async () => {
-    await run(() => api.resumeUser({ path: { id } }), `${name} works again`)
+    await run(() => api.resumeUser({ path: { id } }), `${name} is resumed`)
     await refresh('operator')
   }
   if (isSuspended) {
@@ -92,7 +94,7 @@ function Suspend({ id, name, isSuspended }: { id: string; name: string; isSuspen
         onConfirm={() => void suspend()}
         plan={{ method: 'POST', path: `/admin/v1/users/${id}/suspend` }}
       >
-        <p>Jobs and data are kept; resuming starts the pods again.</p>
+        <p>Jobs and data are retained; Resume starts the pods again.</p>
       </Confirm>
     </>
   )

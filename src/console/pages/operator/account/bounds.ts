@@ -7,7 +7,7 @@ const MIB = 2 ** 20
 export const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
   gpus: 'GPUs of pods and workers',
   pods: 'Pods',
-  stoppedPods: 'Pods that do not run',
+  stoppedPods: 'Stopped pods',
   clusters: 'Clusters',
   endpoints: 'Endpoints',
   organizations: 'Organizations',
@@ -21,10 +21,10 @@ export const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
   readBytes: 'Large results read within 10 s (MiB)',
   readRows: 'Rows of bills and lists read within 10 s',
   logBytes: 'Older lines of logs (MiB)',
-  keptAnswers: 'Answers kept for an Idempotency-Key',
-  keptAnswerBytes: 'Those answers (MiB)',
-  releasesPerEndpoint: 'Releases kept of an endpoint',
-  formerPods: 'Terminated pods that are kept',
+  keptAnswers: 'Stored answers for Idempotency-Keys',
+  keptAnswerBytes: 'Stored answers (MiB)',
+  releasesPerEndpoint: 'Stored releases per endpoint',
+  formerPods: 'Retained terminated pods',
 }
 
 export const BUDGET_NAMES = Object.keys(BUDGET_WORDS) as BudgetName[]

@@ -28,7 +28,7 @@ function BudgetsForm({ id, own, inForce }: BudgetsProps & { own: BudgetOverrides
   const [texts, setTexts] = useState(() => boundTexts(own))
   const { body, wrong } = budgetsOf(texts)
   const save = async () => {
-    await send(() => api.setBudgets({ path: { id }, body }), 'The budgets hold from now on')
+    await send(() => api.setBudgets({ path: { id }, body }), 'The budgets are set')
     await Promise.all([refresh('operator', 'budgets', id), refresh('operator', 'limits', id)])
   }
   return (
@@ -38,11 +38,11 @@ function BudgetsForm({ id, own, inForce }: BudgetsProps & { own: BudgetOverrides
       title="Set these budgets?"
       path={`/admin/v1/users/${id}/budgets`}
       body={body}
-      disabledReason={wrong.length === 0 ? undefined : 'Some bounds cannot be read.'}
+      disabledReason={wrong.length === 0 ? undefined : 'Some budgets are invalid.'}
       save={save}
     >
       <p className="text-soft">
-        What is left empty is as the plan says, or the plane: the grey figure. What is held already stays, even above a bound.
+        An empty field takes the grey value of the plan or the plane. Existing resources stay, even above a budget.
       </p>
       <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-3">
         {BUDGET_NAMES.map((name) => (
@@ -50,10 +50,10 @@ function BudgetsForm({ id, own, inForce }: BudgetsProps & { own: BudgetOverrides
             key={name}
             label={BUDGET_WORDS[name]}
             inputMode="decimal"
-            placeholder={own[name] === undefined ? boundText(name, inForce[name].bound) : 'as the plan or the plane says'}
+            placeholder={own[name] === undefined ? boundText(name, inForce[name].bound) : 'value of the plan or the plane'}
             hint={<Share used={inForce[name].used} bound={inForce[name].bound} words={usedWords(inForce[name])} />}
             value={texts[name] ?? ''}
-            error={wrong.includes(name) ? 'This wants a number, or nothing.' : errors.of(name)}
+            error={wrong.includes(name) ? 'Enter a number, or leave it empty.' : errors.of(name)}
             onChange={({ target }) => setTexts({ ...texts, [name]: target.value })}
           />
         ))}

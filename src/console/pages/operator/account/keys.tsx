@@ -20,7 +20,7 @@ export function Keys({ id }: { id: string }) {
   const [asked, setAsked] = useState<{ id: string; name: string } | null>(null)
   const keys = useLive(['operator', 'keys', id], (client, signal) => client.listKeys({ path: { id } }, { signal }), { everyMs: 15_000 })
   const make = async () => {
-    await run(async () => setSecret((await api.createKey({ path: { id }, body: { name: 'console' } })).key), 'Made a key')
+    await run(async () => setSecret((await api.createKey({ path: { id }, body: { name: 'console' } })).key), 'Created a key')
     await refresh('operator', 'keys', id)
   }
   const revoke = async (keyId: string) => {
@@ -48,7 +48,7 @@ export function Keys({ id }: { id: string }) {
             keyOf={(key) => key.id}
             columns={[
               { title: 'Name', show: ({ name }) => name },
-              { title: 'May', show: ({ permission }) => permission },
+              { title: 'Permissions', show: ({ permission }) => permission },
               { title: 'Last used', isMinor: true, show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
               {
                 title: 'Actions',
@@ -68,7 +68,7 @@ export function Keys({ id }: { id: string }) {
       <SecretOnce
         title="The new key"
         secret={secret}
-        hint="It is shown this once. Hand it to the user by a private way."
+        hint="It is shown only once. Send it to the user over a private channel."
         onClose={() => setSecret(null)}
       />
       {asked !== null && (
@@ -81,7 +81,7 @@ export function Keys({ id }: { id: string }) {
           onConfirm={() => void revoke(asked.id)}
           plan={{ method: 'DELETE', path: `/admin/v1/keys/${asked.id}` }}
         >
-          <p>Requests with it are refused from then on.</p>
+          <p>Requests with it are then refused.</p>
         </Confirm>
       )}
     </Panel>

@@ -47,7 +47,7 @@ export function LimitsForm({ title, path, body, disabledReason, save, actions, i
           onConfirm={() => void confirm()}
           plan={{ method: 'PUT', path, body }}
         >
-          <p>It holds from the moment it is set.</p>
+          <p>The change takes effect at once.</p>
         </Confirm>
       )}
     </form>

@@ -28,13 +28,13 @@ function PlanForm({ id, plan, plans }: { id: string; plan: string | null; plans:
   const [name, setName] = useState(plan ?? '')
   const body = { plan: name === '' ? null : name }
   const save = async () => {
-    await send(() => api.setUserPlan({ path: { id }, body }), 'The plan holds from now on')
+    await send(() => api.setUserPlan({ path: { id }, body }), 'The plan is set')
     await Promise.all([refresh('operator', 'plan', id), refresh('operator', 'limits', id)])
   }
   if (plans.length === 0) {
     return (
       <p className="text-soft">
-        There are no plans yet: the plane&apos;s own limits hold. Make one with <code>podplane admin plans set research gpus=64</code>.
+        There are no plans yet: the limits of the plane apply. Create one with <code>podplane admin plans set research gpus=64</code>.
       </p>
     )
   }
@@ -43,19 +43,19 @@ function PlanForm({ id, plan, plans }: { id: string; plan: string | null; plans:
     <LimitsForm
       isBusy={isBusy}
       refusal={refusal}
-      title={name === '' ? 'Take its plan away?' : `Give the plan ${name}?`}
+      title={name === '' ? 'Remove the plan?' : `Assign the plan ${name}?`}
       path={`/admin/v1/users/${id}/plan`}
       body={body}
-      disabledReason={name === (plan ?? '') ? 'It has this plan already.' : undefined}
+      disabledReason={name === (plan ?? '') ? 'The account has this plan already.' : undefined}
       save={save}
     >
       <SelectField label="Plan" value={name} error={errors.of('plan')} onChange={({ target }) => setName(target.value)}>
-        <option value="">None of its own</option>
+        <option value="">No plan</option>
         {plans.map((one) => (
           <option key={one.name}>{one.name}</option>
         ))}
       </SelectField>
-      {chosen === undefined ? <p className="text-soft">The plane&apos;s own limits hold.</p> : <Facts rows={factsOf(chosen)} />}
+      {chosen === undefined ? <p className="text-soft">The limits of the plane apply.</p> : <Facts rows={factsOf(chosen)} />}
     </LimitsForm>
   )
 }

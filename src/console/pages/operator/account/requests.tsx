@@ -23,17 +23,17 @@ export function Requests({ id, inForce }: { id: string; inForce: UserLimits['req
   const wrong = NAMES.filter((name) => !/^[1-9]\d*$/.test(texts[name].trim()))
   const path = `/admin/v1/users/${id}/quotas`
   const save = async () => {
-    await send(() => api.setQuotas({ path: { id }, body }), 'The windows hold from now on')
+    await send(() => api.setQuotas({ path: { id }, body }), 'The request limits are set')
     await refresh('operator', 'limits', id)
   }
   return (
     <LimitsForm
       isBusy={isBusy}
       refusal={refusal}
-      title="Set these windows?"
+      title="Set these request limits?"
       path={path}
       body={body}
-      disabledReason={wrong.length === 0 ? undefined : 'A window wants a whole number.'}
+      disabledReason={wrong.length === 0 ? undefined : 'Some limits are invalid.'}
       save={save}
       actions={<Reset id={id} path={path} />}
     >
@@ -43,7 +43,7 @@ export function Requests({ id, inForce }: { id: string; inForce: UserLimits['req
           label={WINDOWS[name]}
           inputMode="numeric"
           value={texts[name]}
-          error={wrong.includes(name) ? 'This wants a whole number.' : errors.of(name)}
+          error={wrong.includes(name) ? 'Enter a whole number.' : errors.of(name)}
           onChange={({ target }) => setTexts({ ...texts, [name]: target.value })}
         />
       ))}
@@ -58,15 +58,15 @@ function Reset({ id, path }: { id: string; path: string }) {
   const refresh = useRefresh()
   const [isAsking, setIsAsking] = useState(false)
   const reset = async () => {
-    await run(() => api.resetQuotas({ path: { id } }), 'The windows are those of the plan, or of the plane')
+    await run(() => api.resetQuotas({ path: { id } }), 'The request limits of the plan or the plane apply')
     setIsAsking(false)
     await refresh('operator', 'limits', id)
   }
   return (
     <>
-      <Button onClick={() => setIsAsking(true)}>As the plan says</Button>
+      <Button onClick={() => setIsAsking(true)}>Reset to plan</Button>
       <Confirm
-        title="Windows as the plan says, or the plane?"
+        title="Reset the request limits to those of the plan or the plane?"
         verb="Set"
         isOpen={isAsking}
         isBusy={isBusy}
@@ -74,7 +74,7 @@ function Reset({ id, path }: { id: string; path: string }) {
         onConfirm={() => void reset()}
         plan={{ method: 'DELETE', path }}
       >
-        <p>It holds from the moment it is set.</p>
+        <p>The change takes effect at once.</p>
       </Confirm>
     </>
   )

@@ -31,31 +31,31 @@ function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & {
   const [texts, setTexts] = useState({ perHour: own.perHour?.toString() ?? '', perMonth: own.perMonth?.toString() ?? '' })
   const { body, wrong } = ceilingsOf(texts)
   const save = async () => {
-    await send(() => api.setSpendCeilings({ path: { id }, body }), 'The ceilings hold from now on')
+    await send(() => api.setSpendCeilings({ path: { id }, body }), 'The spending limits are set')
     await Promise.all([refresh('operator', 'ceilings', id), refresh('operator', 'limits', id)])
   }
-  const errorOf = (name: string) => (wrong.includes(name) ? 'This wants an amount in USD, or nothing.' : errors.of(name))
+  const errorOf = (name: string) => (wrong.includes(name) ? 'Enter an amount in USD, or leave it empty.' : errors.of(name))
   return (
     <LimitsForm
       isBusy={isBusy}
       refusal={refusal}
-      title="Set these ceilings?"
+      title="Set these spending limits?"
       path={`/admin/v1/users/${id}/spend-limits`}
       body={body}
-      disabledReason={wrong.length === 0 ? undefined : 'Some amounts cannot be read.'}
+      disabledReason={wrong.length === 0 ? undefined : 'Some amounts are invalid.'}
       save={save}
     >
       <TextField
-        label="USD an hour, at most"
+        label="Maximum USD per hour"
         inputMode="decimal"
-        placeholder={own.perHour === undefined ? String(limits.maxPerHour) : 'as the plane says'}
+        placeholder={own.perHour === undefined ? String(limits.maxPerHour) : 'value of the plane'}
         hint={<Share used={rate.perHour} bound={limits.perHour} words={`${perHour(rate.perHour)} of ${perHour(limits.perHour)} now`} />}
         value={texts.perHour}
         error={errorOf('perHour')}
         onChange={({ target }) => setTexts({ ...texts, perHour: target.value })}
       />
       <TextField
-        label="USD a calendar month, at most"
+        label="Maximum USD per calendar month"
         inputMode="decimal"
         placeholder="none"
         hint={
@@ -69,7 +69,7 @@ function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & {
         error={errorOf('perMonth')}
         onChange={({ target }) => setTexts({ ...texts, perMonth: target.value })}
       />
-      <p className="text-soft">Below these the user sets own limits: {limitWords(limits)}.</p>
+      <p className="text-soft">The user can set lower limits, currently {limitWords(limits)}.</p>
     </LimitsForm>
   )
 }

@@ -53,7 +53,7 @@ const KINDS: readonly Kind[] = [
       figure('Secure', ({ securePrice }) => dollars(securePrice)),
       figure('Community', ({ communityPrice }) => dollars(communityPrice)),
       figure('Serverless', ({ serverlessPrice }) => dollars(serverlessPrice)),
-      minor('At most', ({ maxCount }) => said(maxCount)),
+      minor('Maximum', ({ maxCount }) => said(maxCount)),
       OFFERED,
     ],
     list: (api, signal) => api.listCatalogGpus({}, { signal }),
@@ -64,9 +64,9 @@ const KINDS: readonly Kind[] = [
     title: 'CPUs',
     columns: [
       minor('vCPUs', ({ minVcpu, maxVcpu }) => `${String(minVcpu)} to ${String(maxVcpu)}`),
-      minor('Memory of each', ({ ramGbPerVcpu }) => `${String(ramGbPerVcpu)} GB`),
-      figure('Secure, each', ({ securePricePerVcpu }) => dollars(securePricePerVcpu)),
-      figure('Serverless, each', ({ serverlessPricePerVcpu }) => dollars(serverlessPricePerVcpu)),
+      minor('Memory per vCPU', ({ ramGbPerVcpu }) => `${String(ramGbPerVcpu)} GB`),
+      figure('Secure, per vCPU', ({ securePricePerVcpu }) => dollars(securePricePerVcpu)),
+      figure('Serverless, per vCPU', ({ serverlessPricePerVcpu }) => dollars(serverlessPricePerVcpu)),
       OFFERED,
     ],
     list: (api, signal) => api.listCatalogCpus({}, { signal }),
@@ -87,7 +87,7 @@ const KINDS: readonly Kind[] = [
   {
     id: 'storage',
     title: 'Storage',
-    columns: [{ title: 'USD for one GB and month', show: ({ inForce }) => <Members of={inForce} /> }],
+    columns: [{ title: 'USD per GB and month', show: ({ inForce }) => <Members of={inForce} /> }],
     list: (api, signal) => api.listCatalogStorages({}, { signal }),
     put: (api, id, body) => api.putCatalogStorage({ path: { id }, body }),
   },
@@ -97,7 +97,7 @@ const KINDS: readonly Kind[] = [
 export function CatalogPage() {
   return (
     <Page title="Catalog">
-      <p className="text-soft">A new price holds for what starts from then on; what runs keeps the price it started at.</p>
+      <p className="text-soft">A new price applies to workloads that start later; running workloads keep their price.</p>
       <Tabs
         name="Parts of the catalog"
         tabs={KINDS.map((kind) => ({ id: kind.id, title: kind.title, show: () => <Entries of={kind} /> }))}

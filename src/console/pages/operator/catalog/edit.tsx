@@ -38,13 +38,13 @@ export function Edit({ kind, of, put, onClose }: EditProps) {
         title={`Change ${of.id}?`}
         path={`/admin/v1/catalog/${kind}/${encodeURIComponent(of.id)}`}
         body={body}
-        disabledReason={wrong.length > 0 ? 'A field cannot be read.' : undefined}
+        disabledReason={wrong.length > 0 ? 'A field is invalid.' : undefined}
         save={save}
         isBusy={isBusy}
         refusal={refusal}
         actions={<Button onClick={onClose}>Cancel</Button>}
       >
-        <p className="text-soft">What is empty is as seeded. What runs keeps the price it started at.</p>
+        <p className="text-soft">An empty field takes the seeded value. Running workloads keep their price.</p>
         <div className="grid gap-3 sm:grid-cols-2">
           {fields.map((field) => (
             <Field

@@ -19,7 +19,7 @@ export interface CatalogField {
 export type CatalogTexts = Readonly<Record<string, string>>
 
 const NOT_SOLD = 'not sold'
-const USD = 'USD for one and hour'
+const USD = 'USD per unit and hour'
 const at = (member: string) => (of: InForce) => of[member]
 const within = (member: string, inner: string) => (of: InForce) => (of[member] as Record<string, unknown> | undefined)?.[inner]
 const member = (name: string, label: string, kind: CatalogField['kind'], inForce = at(name)): CatalogField => ({
@@ -49,7 +49,7 @@ export const CATALOG_FIELDS: Readonly<Record<'gpus' | 'cpus' | 'datacenters' | '
     price('community', 'Community', 'communityPrice', NOT_SOLD),
     price('serverless', 'Serverless', 'serverlessPrice', NOT_SOLD),
     member('offered', 'Offered', 'flag'),
-    member('maxCount', 'At most in one pod or worker', 'number'),
+    member('maxCount', 'Maximum per pod or worker', 'number'),
     { ...member('pool', 'Pool', 'text'), none: 'none' },
     member('name', 'Name', 'text'),
     member('manufacturer', 'Manufacturer', 'text'),
@@ -59,9 +59,9 @@ export const CATALOG_FIELDS: Readonly<Record<'gpus' | 'cpus' | 'datacenters' | '
     price('securePerVcpu', 'Secure', 'securePricePerVcpu'),
     price('serverlessPerVcpu', 'Serverless', 'serverlessPricePerVcpu'),
     member('offered', 'Offered', 'flag'),
-    { path: ['vcpu', 'min'], label: 'vCPUs at least', kind: 'number', inForce: at('minVcpu') },
-    { path: ['vcpu', 'max'], label: 'vCPUs at most', kind: 'number', inForce: at('maxVcpu') },
-    member('ramGbPerVcpu', 'Memory of each vCPU (GB)', 'number'),
+    { path: ['vcpu', 'min'], label: 'Minimum vCPUs', kind: 'number', inForce: at('minVcpu') },
+    { path: ['vcpu', 'max'], label: 'Maximum vCPUs', kind: 'number', inForce: at('maxVcpu') },
+    member('ramGbPerVcpu', 'Memory per vCPU (GB)', 'number'),
     member('name', 'Name', 'text'),
     member('group', 'Group', 'text'),
   ],

@@ -40,7 +40,7 @@ export function HardwareFields({ text, onChange, errors }: HardwareFieldsProps) 
           below: (text.isAnyCuda || text.templateId !== '') && (
             <CheckField
               label="Any CUDA version"
-              hint="Also where the template asks for certain ones."
+              hint="Overrides the CUDA versions of the template."
               checked={text.isAnyCuda}
               error={errors.of('gpu.allowedCudaVersions')}
               onChange={({ target }) => onChange({ isAnyCuda: target.checked })}

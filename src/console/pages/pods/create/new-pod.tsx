@@ -36,7 +36,7 @@ export function NewPodPage() {
   const preview = usePodPreview(text)
   const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? preview.errors.of(path) }
   const make = async (body: CreatePodRequest) => {
-    const pod = await send(() => api.createPod({ body }), 'The pod is made')
+    const pod = await send(() => api.createPod({ body }), 'The pod is created')
     if (pod === undefined) return
     await refresh('pods')
     void router.navigate({ to: paths.pod(pod.id) } as object)
@@ -46,12 +46,12 @@ export function NewPodPage() {
     if (!isBusy && reason === undefined) void make(podBody(text, Date.now()))
   }
   const unread = Object.values(containerProblems(text.container))[0]
-  const reason = may('pods:write') ? (unread ?? missingOf(text)) : 'Your role may look at pods, not make them.'
+  const reason = may('pods:write') ? (unread ?? missingOf(text)) : 'Your role may view pods but not create them.'
   return (
     <Page title="New pod">
       <form onSubmit={submit} className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="flex min-w-0 flex-col gap-4">
-          <Panel title="What it runs">
+          <Panel title="Container">
             <div className="flex flex-col gap-4">
               <TextField
                 label="Name"
@@ -65,13 +65,13 @@ export function NewPodPage() {
               <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={both} />
             </div>
           </Panel>
-          <Panel title="What it runs on">
+          <Panel title="Hardware">
             <HardwareFields text={text} onChange={set} errors={both} />
           </Panel>
-          <Panel title="What it keeps">
+          <Panel title="Storage">
             <StorageFields text={text} onChange={set} errors={both} />
           </Panel>
-          <Panel title="How it is reached, and until when">
+          <Panel title="Access and automatic stop">
             <Access text={text} onChange={set} errors={both} />
           </Panel>
         </div>
@@ -117,10 +117,10 @@ function Access({ text, onChange, errors }: AccessProps) {
         onChange={({ target }) => onChange({ globalNetworking: target.checked })}
       />
       <SelectField
-        label="Stop by itself"
+        label="Stop automatically"
         value={text.stopAfterHours}
         error={errors.of('stopAfter')}
-        hint="Its disks are kept, and it can be started again."
+        hint="The pod keeps its disks and can be started again."
         onChange={({ target }) => onChange({ stopAfterHours: target.value })}
       >
         <option value="">Never</option>

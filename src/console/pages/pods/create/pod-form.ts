@@ -70,8 +70,8 @@ export function askedBody(text: PodText): CreatePodRequest {
 
 /** Reason why no preview can be requested yet; undefined if it can. */
 export function missingOf({ container, templateId, kind, gpuId, cpuId }: PodText): string | undefined {
-  if (kind === 'gpu' ? gpuId === '' : cpuId === '') return 'Choose what it runs on first.'
-  return container.image === '' && templateId === '' ? 'Say which image it runs, or choose a template.' : undefined
+  if (kind === 'gpu' ? gpuId === '' : cpuId === '') return 'Choose the hardware.'
+  return container.image === '' && templateId === '' ? 'Enter an image, or choose a template.' : undefined
 }
 
 function hardware({ kind, gpuId, gpuCount, cloud, isAnyCuda, cpuId, vcpuCount }: PodText): Pick<CreatePodRequest, 'gpu' | 'cpu' | 'cloud'> {

@@ -21,7 +21,7 @@ export function StorageFields({ text, onChange, errors }: StorageFieldsProps) {
           label="Persistent mount (GB)"
           inputMode="numeric"
           autoComplete="off"
-          hint="On its own machine; not beside a volume. Empty: none."
+          hint="On the machine of the pod; not together with a network volume. Empty: none."
           value={text.persistentGb}
           error={errors.of('mounts.persistent')}
           onChange={({ target }) => onChange({ persistentGb: target.value })}

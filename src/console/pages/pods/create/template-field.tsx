@@ -20,7 +20,7 @@ export function TemplateField({ value, onChange, error }: TemplateFieldProps) {
       label="Template"
       value={value}
       error={error}
-      hint="Fills in what is left empty below."
+      hint="Provides the values of fields that are empty below."
       onChange={({ target }) => onChange(target.value)}
     >
       <option value="">None</option>

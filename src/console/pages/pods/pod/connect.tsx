@@ -16,7 +16,7 @@ export function Connect({ pod }: { pod: Pod }) {
   const [, setTab] = useUrlState('tab', 'overview')
   return (
     <div className="flex flex-col gap-4">
-      {pod.status !== 'RUNNING' && <p className="text-soft">The pod is {pod.status}. These lead into it once it runs.</p>}
+      {pod.status !== 'RUNNING' && <p className="text-soft">The pod is {pod.status}. You can connect when it runs.</p>}
       <Panel title="SSH">
         <Ssh pod={pod} />
       </Panel>
@@ -44,7 +44,7 @@ function Ssh({ pod: { ssh } }: { pod: Pod }) {
           <Command text={command} />
         </div>
       ))}
-      {ways.length === 0 && <p>The pod has no SSH: it was made without SSH access, and publishes no 22/tcp.</p>}
+      {ways.length === 0 && <p>The pod has no SSH: it was created without SSH access, and it does not publish 22/tcp.</p>}
       {ways.length > 0 && keys.data?.keys.length === 0 && (
         <p className="bg-warn-bg text-warn rounded-md p-3">
           The account has no SSH key yet, so no one can connect. <A to={paths.sshKeys()}>Add your public key</A>, then restart the pod.
@@ -62,7 +62,7 @@ interface Port {
 function Ports({ pod }: { pod: Pod }) {
   const { data } = useSession()
   if (pod.ports.length === 0) {
-    return <p>It declares no ports. Add one such as 8888/http in its settings; the pod then starts in a new container.</p>
+    return <p>The pod declares no ports. Add one such as 8888/http in its settings; the pod then starts in a new container.</p>
   }
   const domain = data?.signedIn ? data.podProxyDomain : null
   const rows: Port[] = pod.ports.map((port) => ({ port, way: wayTo(pod, port, domain) }))
@@ -73,7 +73,7 @@ function Ports({ pod }: { pod: Pod }) {
       keyOf={({ port }) => port}
       columns={[
         { title: 'Port', show: ({ port }) => <code>{port}</code> },
-        { title: 'Reached at', show: ({ way }) => way },
+        { title: 'Address', show: ({ way }) => way },
       ]}
     />
   )
@@ -81,7 +81,7 @@ function Ports({ pod }: { pod: Pod }) {
 
 function wayTo({ id, runtime, status }: Pod, declared: string, domain: string | null): ReactNode {
   const [port = '', kind] = declared.split('/')
-  if (status !== 'RUNNING') return 'Once the pod runs'
+  if (status !== 'RUNNING') return 'Available when the pod runs'
   if (kind === 'http') {
     const address = portAddress(id, port, domain, location)
     return (

@@ -8,7 +8,7 @@ import { Timer } from './timer.tsx'
 /** Deadlines at which the plane stops or terminates the pod, to set and to clear (PP-250). */
 export function Deadlines({ pod }: { pod: Pod }) {
   return (
-    <Panel title="Ends by itself">
+    <Panel title="Automatic stop">
       <div className="flex flex-col gap-4">
         <Deadline pod={pod} member="stopAfter" verb="stop" label="Stop in" />
         <Deadline pod={pod} member="terminateAfter" verb="terminate" label="Terminate in" />
@@ -43,7 +43,7 @@ function Deadline({ pod, member, verb, label }: DeadlineProps) {
         unset: 'No time is set.',
       }}
     >
-      {at === null ? `It does not ${verb} by itself.` : <Ago at={at} />}
+      {at === null ? `No ${verb} time is set.` : <Ago at={at} />}
     </Timer>
   )
 }

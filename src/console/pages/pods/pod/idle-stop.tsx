@@ -17,9 +17,9 @@ export function IdleStop({ pod }: { pod: Pod }) {
       isSet={pod.idleStop !== null}
       change={(ms) => ({ idleStop: ms === null ? null : { afterSeconds: ms / 1_000 } })}
       said={{
-        set: (ms) => `The platform will stop the pod when it has done nothing for ${duration(ms)}`,
+        set: (ms) => `The platform will stop the pod when it has been idle for ${duration(ms)}`,
         cleared: 'The platform will not stop the pod when it is idle',
-        unset: 'It is not stopped when idle.',
+        unset: 'No idle stop is set.',
       }}
     >
       <State of={pod} />
@@ -28,13 +28,13 @@ export function IdleStop({ pod }: { pod: Pod }) {
 }
 
 function State({ of: { idleStop, runtime } }: { of: Pod }) {
-  if (idleStop === null) return <>It is not stopped when it does nothing.</>
+  if (idleStop === null) return <>No idle stop is set.</>
   const after = duration(idleStop.afterSeconds * 1000)
   const at = runtime?.idleStopAt
-  if (typeof at !== 'string') return <>It is stopped when it has done nothing for {after}.</>
+  if (typeof at !== 'string') return <>The platform stops the pod when it has been idle for {after}.</>
   return (
     <>
-      It does nothing, and is stopped <Ago at={at} /> if that goes on ({after}).
+      The pod is idle. The platform stops it <Ago at={at} /> if it stays idle ({after}).
     </>
   )
 }

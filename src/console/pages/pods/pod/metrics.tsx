@@ -41,7 +41,11 @@ export function Metrics({ pod: { id } }: { pod: Pod }) {
         of={metrics}
         empty={{
           when: (answer) => chartsOf(answer).length === 0,
-          show: <p className="text-soft">Nothing is known of this time. Figures come while the pod runs, the first within a minute.</p>,
+          show: (
+            <p className="text-soft">
+              There are no metrics of this period. The pod reports metrics while it runs, the first within a minute.
+            </p>
+          ),
         }}
       >
         {(answer) => (

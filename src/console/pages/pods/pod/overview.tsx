@@ -48,7 +48,7 @@ function stateOf({ status, statusReason, runtime, createdAt, startedAt, cluster 
     ['State', <State key="state" value={status} />],
     ...(statusReason === null ? [] : [['Why', statusReason] as const]),
     ['Started', <Ago key="started" at={startedAt} />],
-    ...(runtime?.uptime === undefined ? [] : [['Runs for', duration(runtime.uptime * 1_000)] as const]),
+    ...(runtime?.uptime === undefined ? [] : [['Uptime', duration(runtime.uptime * 1_000)] as const]),
     ['Created', <Ago key="created" at={createdAt} />],
     ...(cluster === undefined ? [] : [['Cluster', memberOf(cluster)] as const]),
     ...usageOf(runtime),

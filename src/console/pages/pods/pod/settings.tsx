@@ -68,7 +68,7 @@ export function Settings({ pod }: { pod: Pod }) {
           onChange={({ target }) => set({ globalNetworking: target.checked })}
         />
         <CheckField
-          label="Start it on another machine when its own is lost"
+          label="Start it on another machine if its machine is lost"
           hint="With an empty container disk. Otherwise it waits for its machine."
           checked={text.isReplaced}
           error={errors.of('onHostLoss')}
@@ -87,9 +87,9 @@ export function Settings({ pod }: { pod: Pod }) {
 }
 
 function reasonNot({ cluster }: Pod, text: SettingsText, body: UpdatePodRequest, mayWrite: boolean): string | undefined {
-  if (!mayWrite) return 'Your role may look at pods, not change them.'
-  if (cluster !== undefined) return 'It is a member of a cluster and stays like the others.'
-  return settingsProblem(text) ?? (Object.keys(body).length === 0 ? 'Nothing is changed yet.' : undefined)
+  if (!mayWrite) return 'Your role may view pods but not change them.'
+  if (cluster !== undefined) return 'The pod is a member of a cluster and must stay identical to the other members.'
+  return settingsProblem(text) ?? (Object.keys(body).length === 0 ? 'There are no changes.' : undefined)
 }
 
 function Effect({ pod: { status }, body }: { pod: Pod; body: UpdatePodRequest }) {
@@ -98,8 +98,8 @@ function Effect({ pod: { status }, body }: { pod: Pod; body: UpdatePodRequest })
   return (
     <p role="status" className="bg-warn-bg text-warn rounded-md p-3">
       {isDown
-        ? 'With its next start the pod gets a new container. What is on its container disk is lost then; mounts stay.'
-        : 'Saving starts the pod in a new container at once. What is on its container disk is lost; mounts stay.'}
+        ? 'At its next start the pod gets a new container. Data on its container disk is then lost; mounts stay.'
+        : 'Saving starts the pod in a new container at once. Data on its container disk is lost; mounts stay.'}
     </p>
   )
 }

@@ -32,7 +32,7 @@ export function Timer({ podId, label, noun, choices, initial, unitMs, isSet, cha
   const refresh = useRefresh()
   const [chosen, setChosen] = useState(String(initial))
   const ms = Number(chosen) * unitMs
-  const noRight = may('pods:write') ? undefined : 'Your role may look at pods, not change them.'
+  const noRight = may('pods:write') ? undefined : 'Your role may view pods but not change them.'
   const send = async (body: ApiBody<'updatePod'>, done: string) => {
     await run(() => api.updatePod({ path: { id: podId }, body }), done)
     await refresh('pods')

@@ -33,7 +33,7 @@ export function heard(message: Uint8Array): Heard {
 function endOf(bytes: Uint8Array): string {
   try {
     const { exitCode, message } = JSON.parse(new TextDecoder().decode(bytes)) as { exitCode: number | null; message?: string }
-    if (exitCode === null) return message ?? 'The shell was broken off.'
+    if (exitCode === null) return message ?? 'The shell was interrupted.'
     return `The shell ended with exit code ${exitCode}.`
   } catch {
     return 'The shell has ended.'

@@ -59,6 +59,6 @@ export class Shell {
 function endedBy(reason: string, wasOpen: boolean): string {
   if (reason !== '') return `Closed: ${reason}.`
   return wasOpen
-    ? 'The connection to the plane is lost, and the shell with it. What it wrote stays here; connect again for a new shell.'
-    : 'No shell came: the plane, or the machine of the pod, does not answer. Connect again in a moment.'
+    ? 'The connection to the plane is lost, and the shell with it. Its output stays here; connect again for a new shell.'
+    : 'The shell did not open: the plane, or the machine of the pod, does not answer. Connect again in a moment.'
 }
