@@ -59,7 +59,7 @@ const LISTS: readonly (readonly [call: RegExp, command: string])[] = [
 ]
 const HINTS: Readonly<Record<number, string>> = {
   401: 'the key is unknown to this plane, expired or revoked: podplane auth status shows the key in use, podplane auth login gets a new one',
-  403: 'podplane auth status shows what this key may do',
+  403: 'podplane auth status shows the key in use, podplane keys list the permissions of your keys',
   426: 'use the dist/podplane.mjs of the release of the plane',
 }
 

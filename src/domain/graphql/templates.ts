@@ -1,6 +1,6 @@
 import type { Template } from '../../contract/resources/templates.ts'
-import type { TemplateNotes } from '../resources/record.ts'
 import { needsMount, templateCreate, templatePatch } from '../flat/templates.ts'
+import type { TemplateNotes } from '../resources/record.ts'
 import { type ContainerInput, flatPatch } from './pod-inputs.ts'
 import { argsOfStart, type Start, startOfArgs } from './start-script.ts'
 import { envPairs, itemsOf, type Mapped } from './words.ts'

@@ -1,7 +1,7 @@
 import { CreatePodRequest, type Pod, UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { V1CreatePod, V1UpdatePod } from '../../contract/v1/bodies.ts'
-import { isWanted, podCandidates, v1Machine, v1Pod } from '../../domain/v1/pods.ts'
 import { needsMounts, podPatch } from '../../domain/flat/pod-patch.ts'
+import { isWanted, podCandidates, v1Machine, v1Pod } from '../../domain/v1/pods.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import { mapInPieces } from '../../platform/yield-thread.ts'
 import { actOnPod, resetPod, updatePod } from '../../services/pods/change-pod.ts'

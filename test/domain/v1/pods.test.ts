@@ -2,8 +2,8 @@ import type { Pod } from '../../../src/contract/pods/pods.ts'
 import type { V1CreatePod } from '../../../src/contract/v1/bodies.ts'
 import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
 import { inV1Words } from '../../../src/domain/flat/container.ts'
-import { podCandidates, v1Pod } from '../../../src/domain/v1/pods.ts'
 import { podPatch } from '../../../src/domain/flat/pod-patch.ts'
+import { podCandidates, v1Pod } from '../../../src/domain/v1/pods.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const bodiesOf = (body: V1CreatePod) => {
