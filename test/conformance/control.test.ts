@@ -8,7 +8,7 @@ interface PurgeView {
 }
 
 describe('cancel', () => {
-  scenario('[INV-12] CTL-1: cancel ends a queued and a running job, and repeats itself', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-12] CTL-1: cancel ends a queued and a running job, and is idempotent', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const running = await endpoint.run()
     await worker.takeJob()
@@ -21,7 +21,7 @@ describe('cancel', () => {
     }
   })
 
-  scenario('[INV-12] CTL-1: cancel of a job that is over answers its record and changes nothing', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-12] CTL-1: cancel of a finished job returns its record and changes nothing', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     for (const post of [{ output: 'kept' }, { error: 'kept' }]) {
       const job = await endpoint.run()
@@ -37,7 +37,7 @@ describe('cancel', () => {
 
 describe('retry', () => {
   scenario(
-    '[INV-12] CTL-2: a failed job runs again under its id with its input, its old outcome forgotten',
+    '[INV-12] CTL-2: a failed job runs again under its id with its input, without its old outcome',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
@@ -49,7 +49,7 @@ describe('retry', () => {
       expect(reply.body).toEqual({ id: job, status: 'IN_QUEUE' })
       const view = await endpoint.status(job)
       for (const key of ['error', 'output', 'retries', 'executionTime']) expect(view).not.toHaveProperty(key)
-      // LSE-9: this boot had the job already, so another worker gets it.
+      // LSE-9: this boot has already held the job, so another worker gets it.
       const [next, open] = await Promise.all([endpoint.nextWorker(), worker.take()])
       expect(open).toBeNull()
       expect(await next.takeJob()).toMatchObject({ id: job, input })
@@ -60,7 +60,7 @@ describe('retry', () => {
     },
   )
 
-  scenario('[INV-12] CTL-2: every other state is 400 and stays as it is', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-12] CTL-2: every other state is 400 and stays unchanged', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const running = await endpoint.run()
     await worker.takeJob()
@@ -76,7 +76,7 @@ describe('retry', () => {
 })
 
 describe('purge-queue', () => {
-  scenario('[INV-12] CTL-3: purge cancels what is queued and leaves what runs or is over', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-12] CTL-3: purge cancels queued jobs and leaves running and finished ones', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const over = await endpoint.run()
     await worker.takeJob()

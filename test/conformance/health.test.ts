@@ -7,14 +7,18 @@ const JOB_KEYS = ['completed', 'failed', 'inProgress', 'inQueue', 'retried']
 const WORKER_KEYS = ['idle', 'initializing', 'ready', 'running', 'throttled', 'unhealthy']
 
 describe('health', () => {
-  scenario('[INV-13] HLT-1: five job and six worker counters, always there, always integers', { workers: 1 }, async (endpoint) => {
-    expectShape(await endpoint.health())
-    const worker = await endpoint.nextWorker()
-    await endpoint.run()
-    expectShape(await endpoint.health())
-    await worker.takeJob()
-    expectShape(await endpoint.health())
-  })
+  scenario(
+    '[INV-13] HLT-1: health has five job and six worker counters, always present, always integers',
+    { workers: 1 },
+    async (endpoint) => {
+      expectShape(await endpoint.health())
+      const worker = await endpoint.nextWorker()
+      await endpoint.run()
+      expectShape(await endpoint.health())
+      await worker.takeJob()
+      expectShape(await endpoint.health())
+    },
+  )
 
   scenario('[INV-13] HLT-1: job counters follow every job', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()

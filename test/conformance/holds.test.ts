@@ -4,15 +4,15 @@ import type { StreamView } from './support/endpoint.ts'
 import { type Reply, within } from './support/http.ts'
 import { expect, scenario } from './support/scenario.ts'
 
-/** Clients give these calls up after this long (API-15). */
+/** Clients abort these calls after this time (API-15). */
 const SIMPLE_CALL_MS = 3_000
-/** The machine of the test may be busy for a moment: one of so many calls has to be in time. */
+/** The machine of the test may be busy for a moment: one of this many calls must be in time. */
 const ATTEMPTS = 3
-/** GO1 gives a held call up this long after its `wait`. */
+/** GO1 aborts a held call this long after its `wait`. */
 const AFTER_WAIT_MS = 2_000
 /** Timers are not exact to the millisecond. */
 const GRAIN_MS = 50
-/** A hold that a test ends long before its time. */
+/** A hold that a test ends long before its timeout. */
 const LONG_WAIT = 'wait=120000'
 const RELEASED_MS = 30_000
 
@@ -36,7 +36,7 @@ describe('simple calls', () => {
         health: () => endpoint.call('GET', 'health'),
       }
       for (const [what, send] of Object.entries(calls)) await expectInTime(what, ATTEMPTS, send)
-      // Two of these are allowed in ten seconds.
+      // Two of these calls are allowed in ten seconds.
       await expectInTime('purge-queue', 1, () => endpoint.call('POST', 'purge-queue'))
       await expectInTime('cancel of a running job', 1, () => endpoint.call('POST', `cancel/${running}`))
     },
@@ -46,16 +46,20 @@ describe('simple calls', () => {
 describe('held calls', () => {
   for (const operation of ['status-sync', 'stream'] as const) {
     for (const method of ['GET', 'POST']) {
-      scenario(`[INV-3] API-11, TMO-4: ${method} ${operation} is held until wait and then answers what is`, {}, async (endpoint) => {
-        const job = await endpoint.run()
-        const reply = await expectHeld(3_000, () => endpoint.call(method, `${operation}/${job}?wait=3000`))
-        expect(reply.body.status).toBe('IN_QUEUE')
-      })
+      scenario(
+        `[INV-3] API-11, TMO-4: ${method} ${operation} is held until wait and then returns the current state`,
+        {},
+        async (endpoint) => {
+          const job = await endpoint.run()
+          const reply = await expectHeld(3_000, () => endpoint.call(method, `${operation}/${job}?wait=3000`))
+          expect(reply.body.status).toBe('IN_QUEUE')
+        },
+      )
     }
   }
 
   scenario(
-    '[INV-3] RUN-4: runsync whose wait runs out answers the record as it is, and its job goes on',
+    '[INV-3] RUN-4: runsync whose wait expires returns the current record, and its job continues',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
@@ -70,7 +74,7 @@ describe('held calls', () => {
     },
   )
 
-  scenario('[INV-3] API-11: a wait below 1000 is read as 1000, one that is no number as the default', {}, async (endpoint) => {
+  scenario('[INV-3] API-11: a wait below 1000 is read as 1000, a wait that is no number as the default', {}, async (endpoint) => {
     const job = await endpoint.run()
     await expectHeld(1_000, () => endpoint.call('GET', `status-sync/${job}?wait=1`))
     // The default of stream is 10 s.
@@ -78,7 +82,7 @@ describe('held calls', () => {
     await expectHeld(10_000, () => endpoint.call('GET', `stream/${job}`))
   })
 
-  scenario('[INV-3] RUN-4: runsync is answered at once when the job is over', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-3] RUN-4: runsync is answered at once when the job has finished', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const held = endpoint.call('POST', `runsync?${LONG_WAIT}`, { body: { input: {} } })
     const { id } = await worker.takeJob()
@@ -89,7 +93,7 @@ describe('held calls', () => {
   })
 
   scenario(
-    '[INV-3] STA-1: several status-sync calls are all answered at once when the job is over, cancelled ones too',
+    '[INV-3] STA-1: several status-sync calls are all answered at once when the job ends, also when it is cancelled',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
@@ -117,7 +121,7 @@ describe('held calls', () => {
     expect((await within('the end arrives', last, RELEASED_MS)).body).toEqual({ status: 'COMPLETED', stream: [] })
   })
 
-  scenario('[INV-3] RUN-4: a client that leaves its runsync leaves the job alone', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-3] RUN-4: a client that disconnects from its runsync leaves the job unchanged', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const leaving = new AbortController()
     const held = endpoint.call('POST', `runsync?${LONG_WAIT}`, { body: { input: {} }, signal: leaving.signal })
@@ -132,7 +136,10 @@ describe('held calls', () => {
   })
 })
 
-/** A call that is held for its wait, and no longer than its client stays: one of some in case the machine is busy. */
+/**
+ * Expects a call to be held for its wait and no longer than its client stays. One of several tries must succeed, because the machine may
+ * be busy.
+ */
 async function expectHeld<Body>(waitMs: number, send: () => Promise<Reply<Body>>): Promise<Reply<Body>> {
   let reply = await send()
   for (let attempt = 1; attempt < ATTEMPTS && reply.elapsedMs >= waitMs + AFTER_WAIT_MS; attempt += 1) reply = await send()

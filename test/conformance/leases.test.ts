@@ -12,26 +12,30 @@ const SILENCE_INTERVALS = 4
 const LONG_INTERVALS = 3 * SILENCE_INTERVALS
 
 describe('lost results', () => {
-  scenario('[INV-22] LSE-5: a job that two pings in a row do not list any more is requeued', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-22] LSE-5: a job that two consecutive pings do not list is requeued', { workers: 1 }, async (endpoint) => {
     const { worker, job } = await takeOne(endpoint)
     await worker.ping()
     worker.holding.delete(job)
     expect((await requeued(endpoint, worker, job)).retries).toBe(1)
   })
 
-  scenario('[INV-22] LSE-5, WRK-22: one ping without the job between two with it is no loss', { workers: 1 }, async (endpoint) => {
-    const { worker, job } = await takeOne(endpoint)
-    worker.mute()
-    for (const listed of [[job], [], [job], [], [job]]) await worker.ping(listed)
-    expect(await endpoint.status(job)).toMatchObject({ status: 'IN_PROGRESS' })
-    await worker.done(job, { output: 1 })
-    expect(await endpoint.status(job)).not.toHaveProperty('retries')
-  })
+  scenario(
+    '[INV-22] LSE-5, WRK-22: one ping without the job between two with it does not lose the job',
+    { workers: 1 },
+    async (endpoint) => {
+      const { worker, job } = await takeOne(endpoint)
+      worker.mute()
+      for (const listed of [[job], [], [job], [], [job]]) await worker.ping(listed)
+      expect(await endpoint.status(job)).toMatchObject({ status: 'IN_PROGRESS' })
+      await worker.done(job, { output: 1 })
+      expect(await endpoint.status(job)).not.toHaveProperty('retries')
+    },
+  )
 
-  scenario('[INV-22] LSE-3: a worker that asks for work and holds none has lost its job', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-22] LSE-3: a worker that takes work while it holds none has lost its job', { workers: 1 }, async (endpoint) => {
     const { worker, job } = await takeOne(endpoint)
     await worker.ping()
-    // The SDK dropped the result; its pings have not said so yet.
+    // The SDK dropped the result; its pings do not show that yet.
     worker.mute()
     worker.holding.delete(job)
     const open = worker.takeReply()
@@ -39,7 +43,7 @@ describe('lost results', () => {
     await open
   })
 
-  scenario('[INV-22] LSE-3: a result that was in flight when its worker asked for work counts', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-22] LSE-3: a result that was in flight when its worker took work counts', { workers: 1 }, async (endpoint) => {
     const { worker, job } = await takeOne(endpoint)
     worker.holding.delete(job)
     const open = worker.takeReply<TakenJob>()
@@ -50,7 +54,7 @@ describe('lost results', () => {
   })
 })
 
-describe('takes that came to nothing', () => {
+describe('takes whose answer is lost', () => {
   scenario(
     '[INV-23] LSE-1: a job is not given to a take whose connection broke, and no attempt is counted',
     { workers: 1 },
@@ -62,7 +66,7 @@ describe('takes that came to nothing', () => {
       await realTime(1_000, 'the network brings the news in its own time')
       const job = await endpoint.run()
       expect(await endpoint.status(job)).toMatchObject({ status: 'IN_QUEUE' })
-      // Had there been an attempt, this boot could not have the job (LSE-9).
+      // If there had been an attempt, this boot could not have the job (LSE-9).
       expect((await worker.takeJob()).id).toBe(job)
       expect(await endpoint.status(job)).not.toHaveProperty('retries')
     },
@@ -73,11 +77,11 @@ describe('takes that came to nothing', () => {
     const startedAt = performance.now()
     const job = await endpoint.run()
     await worker.takeJob()
-    // It goes on pinging, but the job never reached its local queue.
+    // The worker continues to ping, but the job never reached its local queue.
     worker.holding.delete(job)
     const view = await requeued(endpoint, worker, job)
     expect(performance.now() - startedAt).toBeGreaterThan(ACK_INTERVALS * worker.pingIntervalMs)
-    // PP-175: nobody has begun it.
+    // PP-175: no worker has begun the job.
     expect(view).not.toHaveProperty('retries')
   })
 
@@ -88,7 +92,7 @@ describe('takes that came to nothing', () => {
       const job = await endpoint.run()
       await worker.takeJob()
       await realTime((ACK_INTERVALS - 1) * worker.pingIntervalMs, 'a lease runs by the clock of the plane')
-      // The worker is there, but its ping knows nothing of the job yet.
+      // The worker is online, but its ping does not list the job yet.
       await worker.ping([])
       await worker[sign](job, { output: 1 })
       await realTime((ACK_INTERVALS - 1) * worker.pingIntervalMs, 'a lease runs by the clock of the plane')
@@ -97,8 +101,8 @@ describe('takes that came to nothing', () => {
   }
 })
 
-describe('jobs that are pinged', () => {
-  scenario('[INV-24] LSE-4: a job that is pinged stays where it is, however long it takes', { workers: 2 }, async (endpoint) => {
+describe('jobs that a worker pings', () => {
+  scenario('[INV-24] LSE-4: a job in the pings of its worker stays there, however long it takes', { workers: 2 }, async (endpoint) => {
     const { worker, job } = await takeOne(endpoint)
     const idle = (await endpoint.nextWorker()).takeReply()
     await realTime(LONG_INTERVALS * worker.pingIntervalMs, 'a lease runs by the clock of the plane')
@@ -112,7 +116,7 @@ describe('jobs that are pinged', () => {
     expect((await idle).status).toBe(200)
   })
 
-  scenario('[INV-24] LSE-12: a ping of a worker that does not hold the job extends nothing', { workers: 2 }, async (endpoint) => {
+  scenario('[INV-24] LSE-12: a ping of a worker that does not hold the job extends no lease', { workers: 2 }, async (endpoint) => {
     const { worker, job } = await takeOne(endpoint)
     const other = await endpoint.nextWorker()
     other.holding.add(job)
@@ -150,27 +154,31 @@ describe('silent workers', () => {
 })
 
 describe('fencing', () => {
-  scenario('[INV-26] LSE-10, LSE-12: nothing of an old attempt counts once a newer one has started', { workers: 1 }, async (endpoint) => {
-    const { worker: old, job } = await takeOne(endpoint)
-    await loseJob(endpoint, old, job)
-    const next = await endpoint.nextWorker()
-    expect((await next.takeJob()).id).toBe(job)
-    for (const reply of [old.progress(job, 'old'), old.chunk(job, { output: 'old' }), old.done(job, { output: 'old' })]) {
-      expect((await reply).status).toBe(200)
-    }
-    const view = await endpoint.status(job)
-    expect(view).toMatchObject({ status: 'IN_PROGRESS', workerId: next.id })
-    expect(view).not.toHaveProperty('output')
-    await next.chunk(job, { output: 'new' })
-    expect((await endpoint.stream(job)).stream).toEqual([{ output: 'new' }])
-    // It still pings the job, so it is told to stop it.
-    await old.ping([job])
-    expect(await old.nextStop()).toContain(job)
-    await next.done(job, { output: 'new' })
-    await old.done(job, { output: 'old' })
-    expect(await endpoint.status(job)).toMatchObject({ status: 'COMPLETED', output: 'new', workerId: next.id, retries: 1 })
-    expect((await endpoint.health()).jobs).toMatchObject({ completed: 1, failed: 0, retried: 1 })
-  })
+  scenario(
+    '[INV-26] LSE-10, LSE-12: no message of an old attempt counts once a newer one has started',
+    { workers: 1 },
+    async (endpoint) => {
+      const { worker: old, job } = await takeOne(endpoint)
+      await loseJob(endpoint, old, job)
+      const next = await endpoint.nextWorker()
+      expect((await next.takeJob()).id).toBe(job)
+      for (const reply of [old.progress(job, 'old'), old.chunk(job, { output: 'old' }), old.done(job, { output: 'old' })]) {
+        expect((await reply).status).toBe(200)
+      }
+      const view = await endpoint.status(job)
+      expect(view).toMatchObject({ status: 'IN_PROGRESS', workerId: next.id })
+      expect(view).not.toHaveProperty('output')
+      await next.chunk(job, { output: 'new' })
+      expect((await endpoint.stream(job)).stream).toEqual([{ output: 'new' }])
+      // The worker still pings the job, so the plane orders it to stop the job.
+      await old.ping([job])
+      expect(await old.nextStop()).toContain(job)
+      await next.done(job, { output: 'new' })
+      await old.done(job, { output: 'old' })
+      expect(await endpoint.status(job)).toMatchObject({ status: 'COMPLETED', output: 'new', workerId: next.id, retries: 1 })
+      expect((await endpoint.health()).jobs).toMatchObject({ completed: 1, failed: 0, retried: 1 })
+    },
+  )
 
   scenario(
     '[INV-26] LSE-11: a late result before the rerun has started ends the job, which then runs once',
@@ -191,7 +199,7 @@ describe('fencing', () => {
     },
   )
 
-  scenario('[INV-26] LSE-12: chunks of a lost attempt that nobody read are not part of the next', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-26] LSE-12: unread chunks of a lost attempt are not part of the next', { workers: 1 }, async (endpoint) => {
     const { worker: old, job } = await takeOne(endpoint)
     await old.chunk(job, { output: 'read' })
     expect((await endpoint.stream(job)).stream).toEqual([{ output: 'read' }])
@@ -205,7 +213,7 @@ describe('fencing', () => {
   })
 
   scenario(
-    '[INV-27] LSE-9: a boot that lost a job never gets it again; another one is started for it',
+    '[INV-27] LSE-9: a boot that lost a job never gets it again; another worker is started for it',
     { workers: 1 },
     async (endpoint) => {
       const { worker: old, job } = await takeOne(endpoint)
@@ -220,9 +228,9 @@ describe('fencing', () => {
   )
 })
 
-describe('what is said of a failure', () => {
+describe('the failure that a job reports', () => {
   scenario(
-    '[INV-29] JOB-10, LSE-8: a job that two workers lost fails with the exact text and the cause beside it',
+    '[INV-29] JOB-10, LSE-8: a job that two workers lost fails with the exact text and a separate cause',
     { workers: 1 },
     async (endpoint) => {
       const { worker: first, job } = await takeOne(endpoint)
@@ -239,7 +247,7 @@ describe('what is said of a failure', () => {
   )
 
   scenario(
-    '[INV-29] JOB-10, TMO-2: a job past its executionTimeout fails with the exact text, however well it is pinged',
+    '[INV-29] JOB-10, TMO-2: a job past its executionTimeout fails with the exact text, although its worker pings it',
     { workers: 1 },
     async (endpoint, tenant) => {
       const worker = await endpoint.nextWorker()
@@ -272,7 +280,10 @@ async function requeued(endpoint: PlayedEndpoint, worker: PlayedWorker, job: str
   return await endpoint.reaches(job, 'IN_QUEUE', (LONG_INTERVALS + 60) * worker.pingIntervalMs)
 }
 
-/** A worker that confirmed its job is paused, and comes back after its lease has ended: its container goes on whatever the platform wants. */
+/**
+ * A worker that confirmed its job is paused and returns after its lease has ended. Its container continues to run, whatever the platform
+ * orders.
+ */
 async function loseJob(endpoint: PlayedEndpoint, worker: PlayedWorker, job: string): Promise<void> {
   worker.outlivesStop = true
   await worker.ping()

@@ -2,7 +2,7 @@ import { describe } from 'vitest'
 import type { ErrorView } from './support/endpoint.ts'
 import { expect, scenario } from './support/scenario.ts'
 
-/** Of `/purge-queue`, the smallest of all: so many in a slot of ten seconds. */
+/** Limit of `/purge-queue`, the smallest of all: calls in a slot of ten seconds. */
 const PURGES_PER_SLOT = 2
 
 describe('rates', () => {
@@ -10,7 +10,7 @@ describe('rates', () => {
     '[INV-1] LIM-1, API-7: calls beyond the rate of an operation are 429, JSON, with whole seconds to wait',
     {},
     async (endpoint) => {
-      // However slow the machine is, these fall into few slots.
+      // Even on a slow machine these calls fall into few slots.
       const calls = Array.from({ length: 20 * PURGES_PER_SLOT }, () => endpoint.call<ErrorView>('POST', 'purge-queue'))
       const replies = await Promise.all(calls)
       const refused = replies.filter((reply) => reply.status === 429)

@@ -35,7 +35,7 @@ describe('requests', () => {
     expect((await reply).body).toEqual(models)
   })
 
-  scenario('[INV-14] OAI-3: any path below /openai is passed on', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-14] OAI-3: any path below /openai is forwarded to the worker', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     for (const [method, route] of [
       ['POST', '/v1/embeddings'],
@@ -44,7 +44,7 @@ describe('requests', () => {
     ] as const) {
       const reply = endpoint.call(method, `openai${route}`, { body: { input: ['text'] } })
       const job = await worker.takeJob()
-      // Of methods other than GET and POST the worker may be told more.
+      // For methods other than GET and POST the worker may receive more.
       expect(job.input).toMatchObject({ openai_route: route, openai_input: { input: ['text'] } })
       await worker.done(job.id, { output: { object: 'x' } })
       expect((await reply).body).toEqual({ object: 'x' })
@@ -80,7 +80,7 @@ describe('requests', () => {
 
 describe('streams', () => {
   scenario(
-    '[INV-14] OAI-5: pieces of SSE text, cut anywhere, come through byte for byte, with one [DONE]',
+    '[INV-14] OAI-5: pieces of SSE text, cut anywhere, are forwarded byte for byte, with one [DONE]',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
@@ -117,7 +117,7 @@ describe('streams', () => {
     expect(dataOf(await open.ended)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '[DONE]'])
   })
 
-  scenario('[INV-14] OAI-5: a chunk goes out while the job still runs', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-14] OAI-5: a chunk is sent while the job still runs', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const open = openStream(endpoint)
     const { id } = await worker.takeJob()
@@ -174,7 +174,7 @@ describe('errors', () => {
   })
 })
 
-describe('clients that leave', () => {
+describe('clients that disconnect', () => {
   for (const body of [QUESTION, STREAMED]) {
     const kind = body === STREAMED ? 'stream' : 'plain call'
 
@@ -204,12 +204,12 @@ function openChat(endpoint: PlayedEndpoint, body: unknown): OpenCall {
   const headers = { authorization: `Bearer ${endpoint.apiKey}`, 'content-type': 'application/json' }
   const open = openCall(`${endpoint.planeUrl}/v2/${endpoint.id}/openai${CHAT}`, { method: 'POST', headers, body })
   const ended = within('the answer is complete', open.ended)
-  // A test that breaks the connection expects none.
+  // A test that breaks the connection expects no end.
   ended.catch(() => undefined)
   return { ...open, ended }
 }
 
-/** What a client reads: lines that start with a colon are comments, and an event of comments alone is nothing. */
+/** The text that a client reads: lines that start with a colon are comments, and an event of comments alone is ignored. */
 function withoutComments(text: string): string {
   return text.replaceAll(/^:[^\n]*\n(?:\n)?/gm, '')
 }

@@ -20,7 +20,7 @@ function expectTerminal(view: JobView, wanted: Partial<JobView>): void {
   expect(view.id).toMatch(/^[A-Za-z0-9_-]+$/)
 }
 
-/** What every route says of a job that is over. */
+/** The answer of every route for a finished job. */
 async function readAll(endpoint: PlayedEndpoint, job: string): Promise<JobView[]> {
   return [await endpoint.status(job), (await endpoint.call('GET', `status-sync/${job}`)).body]
 }
@@ -74,8 +74,8 @@ describe('terminal records', () => {
   )
 })
 
-describe('keys that come and go', () => {
-  scenario('[INV-8] API-9, JOB-4: error is a string on FAILED alone; retries is there only above 0', { workers: 1 }, async (endpoint) => {
+describe('expiry of keys and records', () => {
+  scenario('[INV-8] API-9, JOB-4: error is a string on FAILED alone; retries is present only above 0', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const good = await endpoint.run()
     expectAbsent(await endpoint.status(good), ['error', 'retries', 'output', 'executionTime'])
@@ -111,7 +111,7 @@ describe('keys that come and go', () => {
   })
 })
 
-describe('finding and forgetting', () => {
+describe('lookups and deletion of records', () => {
   scenario('[INV-9] API-13: status finds a job right after run, every time', {}, async (endpoint) => {
     await Promise.all(
       Array.from({ length: 40 }, async () => {
@@ -124,14 +124,14 @@ describe('finding and forgetting', () => {
 
   for (const where of ['body', 'query']) {
     scenario(
-      `[INV-9] JOB-9, RUN-6: a queued job is gone once the ttl of its ${where} is over, held calls included`,
+      `[INV-9] JOB-9, RUN-6: a queued job is deleted once the ttl of its ${where} has passed, also for held calls`,
       {},
       async (endpoint) => {
         const startedAt = performance.now()
         const body = { input: {}, ...(where === 'body' ? { policy: { ttl: TTL_MS } } : {}) }
         const submitted = await endpoint.call('POST', where === 'body' ? 'run?ttl=60000' : `run?ttl=${TTL_MS}`, { body })
         const job = submitted.body.id
-        // A read never shortens a life.
+        // A read never shortens the retention of a job.
         expect((await endpoint.call('GET', `status/${job}?ttl=10`)).status).toBe(200)
         const held = await endpoint.call('GET', `status-sync/${job}?wait=60000`)
         expect(held.status).toBe(404)
@@ -141,7 +141,7 @@ describe('finding and forgetting', () => {
     )
   }
 
-  scenario('[INV-9] JOB-9: ttl deletes a finished job too, whatever is left of its retention', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-9] JOB-9: ttl deletes a finished job too, before the end of its retention', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const job = await endpoint.run({}, { policy: { ttl: TTL_MS } })
     await worker.takeJob()
@@ -151,7 +151,7 @@ describe('finding and forgetting', () => {
     await expectForgotten(endpoint, job)
   })
 
-  scenario('[INV-9] JOB-8, LIM-4: the result of a runsync is kept for a minute and then gone', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-9] JOB-8, LIM-4: the result of a runsync is retained for a minute and then deleted', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const sync = endpoint.call('POST', 'runsync', { body: { input: {} } })
     const { id } = await worker.takeJob()

@@ -89,7 +89,7 @@ describe('errors', () => {
 
 describe('methods and bodies', () => {
   scenario(
-    '[INV-4] API-1, API-10: status, status-sync and stream take GET and POST, whatever a POST carries',
+    '[INV-4] API-1, API-10: status, status-sync and stream accept GET and POST, with any POST body',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
@@ -137,7 +137,7 @@ describe('keys', () => {
     expect((await endpoint.status(job)).status).toBe('IN_QUEUE')
   })
 
-  scenario('[INV-5] WRK-2: the raw worker key opens the worker routes, and nothing else', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-5] WRK-2: the raw worker key is accepted on the worker routes, and on no others', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const job = await endpoint.run()
     expect((await worker.takeJob()).id).toBe(job)
@@ -151,7 +151,7 @@ describe('keys', () => {
     expect((await endpoint.status(job)).status).toBe('COMPLETED')
   })
 
-  scenario('[INV-5] WRK-2: a client key and the key of another worker open no worker route', { workers: 2 }, async (endpoint) => {
+  scenario('[INV-5] WRK-2: a client key and the key of another worker are refused on worker routes', { workers: 2 }, async (endpoint) => {
     const [worker, other] = [await endpoint.nextWorker(), await endpoint.nextWorker()]
     const job = await endpoint.run()
     expect((await worker.takeJob()).id).toBe(job)

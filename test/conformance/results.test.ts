@@ -7,7 +7,7 @@ const POST_OUTPUT = 'RUNPOD_WEBHOOK_POST_OUTPUT'
 const MIB = 2 ** 20
 
 describe('reading results', () => {
-  scenario('[INV-19] WRK-5: a body is read as JSON whatever its content type says', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-19] WRK-5: a body is parsed as JSON with any content type', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const body = JSON.stringify({ output: { text: 'ß → 日本語', form: 'a=b&c=d%20e+f' } })
     for (const type of [
@@ -25,7 +25,7 @@ describe('reading results', () => {
   })
 
   scenario(
-    '[INV-19] WRK-5: NaN and infinities, which Python writes, are read as null; inside strings they stay',
+    '[INV-19] WRK-5: NaN and infinities, as Python writes them, are read as null; inside strings they stay',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
@@ -39,7 +39,7 @@ describe('reading results', () => {
     },
   )
 
-  scenario('[INV-19] WRK-6: the path names the job, whatever X-Request-ID and the body say', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-19] WRK-6: the path selects the job, regardless of X-Request-ID and the body', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const [mine, other] = [await endpoint.run(), await endpoint.run()]
     await worker.takeBatch(2)
@@ -128,7 +128,7 @@ describe('progress and errors', () => {
     expect(await endpoint.stream(job)).toEqual({ status: 'COMPLETED', stream: [] })
   })
 
-  scenario('[INV-21] JOB-6: a cancelled job is not revived by what its worker posts', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-21] JOB-6: a cancelled job is not revived by posts of its worker', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const job = await endpoint.run()
     await worker.takeJob()
@@ -177,7 +177,7 @@ describe('progress and errors', () => {
 
 describe('refresh and size', () => {
   scenario(
-    '[INV-30] WRK-16: stopPod has the worker stopped once its result is stored, and another takes its place',
+    '[INV-30] WRK-16: stopPod stops the worker once its result is stored, and another replaces it',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
@@ -193,7 +193,7 @@ describe('refresh and size', () => {
     },
   )
 
-  scenario('[INV-32] LIM-3: a large result comes back whole, a too large one fails with its reason', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-32] LIM-3: a large result is returned whole, a too large one fails with its reason', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     for (const size of [3 * MIB, 19 * MIB, 21 * MIB, 40 * MIB]) {
       const job = await endpoint.run()

@@ -4,12 +4,12 @@ import { expect, scenario } from './support/scenario.ts'
 
 const LOW = { policy: { lowPriority: true } }
 const NORMAL = { policy: { lowPriority: false } }
-/** Twice the default queue delay (SCALE-2): whatever was going to be started has been. */
+/** Twice the default queue delay (SCALE-2): every worker that was due to start has started. */
 const SETTLED_MS = 8_000
 
 describe('low priority', () => {
   scenario(
-    '[INV-33] SCALE-4: jobs of low priority start no worker; one that is there for others runs them',
+    '[INV-33] SCALE-4: low-priority jobs start no worker; a worker started for others runs them',
     { maxWorkers: 2 },
     async (endpoint) => {
       const low = [await endpoint.run({ n: 1 }, LOW), await endpoint.run({ n: 2 }, LOW)]
@@ -27,7 +27,7 @@ describe('low priority', () => {
   )
 
   scenario(
-    '[INV-33] SCALE-3, SCALE-4: they do not count towards REQUEST_COUNT',
+    '[INV-33] SCALE-3, SCALE-4: low-priority jobs do not count towards REQUEST_COUNT',
     { maxWorkers: 5, scaling: { type: 'REQUEST_COUNT', requestCount: 1 } },
     async (endpoint) => {
       for (let n = 0; n < 4; n += 1) await endpoint.run({ n }, LOW)
@@ -39,7 +39,7 @@ describe('low priority', () => {
     },
   )
 
-  scenario('[INV-33] SCALE-4: they run when no other job waits, each kind in its order', { workers: 1 }, async (endpoint) => {
+  scenario('[INV-33] SCALE-4: low-priority jobs run when no other job waits, each kind in its order', { workers: 1 }, async (endpoint) => {
     const worker = await endpoint.nextWorker()
     const low1 = await endpoint.run({}, LOW)
     const normal1 = await endpoint.run()

@@ -6,7 +6,7 @@ import { expect, scenario } from './support/scenario.ts'
 import { readToEnd, STREAM_LOOPS } from './support/stream-loops.ts'
 
 const GRAIN_MS = 50
-/** More than any one reply may be expected to carry, in all. */
+/** Chunks of more bytes in total than any one reply can be expected to carry. */
 const LARGE_CHUNK = 'x'.repeat(400_000)
 const LARGE_CHUNKS = 30
 
@@ -19,7 +19,7 @@ describe('replies of stream', () => {
   })
 
   scenario(
-    '[INV-10] STR-1, STR-2: chunks come in order, as posted when they have an output and wrapped when not',
+    '[INV-10] STR-1, STR-2: chunks arrive in order, as posted when they have an output, otherwise wrapped',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
@@ -41,7 +41,7 @@ describe('replies of stream', () => {
   )
 
   scenario(
-    '[INV-10] STR-4, STR-5: chunks are handed out once; the terminal status comes with the last of them and stays',
+    '[INV-10] STR-4, STR-5: chunks are delivered once; the terminal status comes with the last one and stays',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
@@ -60,7 +60,7 @@ describe('replies of stream', () => {
   )
 
   scenario(
-    '[INV-10] STR-5: a job that is over stays IN_PROGRESS in stream until its last chunks go out',
+    '[INV-10] STR-5: a finished job stays IN_PROGRESS in stream until its last chunks are sent',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
@@ -80,7 +80,7 @@ describe('replies of stream', () => {
   )
 
   scenario(
-    '[INV-10] STR-8, STR-9: without chunks the end comes with an empty array, a failure with its error beside',
+    '[INV-10] STR-8, STR-9: without chunks the end is an empty array, and a failure also has its error',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()
@@ -116,7 +116,7 @@ describe('the loops of known clients', () => {
           await worker.takeJob()
           for (const chunk of CHUNKS) {
             await worker.chunk(job, { output: chunk })
-            // Some chunks come alone, some together, some with the end.
+            // Some chunks arrive alone, some together, some with the end.
             if (chunk % 3 === 2) await realTime(700, 'the loop polls in between')
           }
           await worker.done(job, status === 'FAILED' ? { error: 'broke off' } : { output: [] }, true)
@@ -126,7 +126,7 @@ describe('the loops of known clients', () => {
       )
 
       scenario(
-        `[INV-11] STR-5, STR-7: the loop of ${client} reads all of a ${status} job that was over before it began`,
+        `[INV-11] STR-5, STR-7: the loop of ${client} reads all of a ${status} job that finished before the loop began`,
         { workers: 1 },
         async (endpoint) => {
           const worker = await endpoint.nextWorker()

@@ -25,7 +25,7 @@ describe('the input of a job', () => {
   })
 
   scenario(
-    '[INV-6] RUN-2, API-14: members of the input reach the worker as they came, unknown ones beside it are ignored',
+    '[INV-6] RUN-2, API-14: members of the input reach the worker unchanged, and unknown members beside it are ignored',
     { workers: 1 },
     async (endpoint) => {
       const worker = await endpoint.nextWorker()

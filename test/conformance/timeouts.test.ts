@@ -9,7 +9,7 @@ const STOP_GRACE_MS = 30_000
 const TTL_MS = 10_000
 const EXECUTION_TIMEOUT_MS = 5_000
 
-/** The three ways in which a running job is stopped: what is submitted, what a client does, and how it then looks. */
+/** The three ways to stop a running job: its submission, the action of a client, and the resulting view. */
 const STOPS = [
   {
     what: 'cancel',
@@ -46,7 +46,7 @@ const STOPS = [
 describe('stopping a running job', () => {
   for (const { what, policy, stop, settled } of STOPS) {
     scenario(
-      `[INV-28] TMO, WRK-25, WRK-26: ${what} ends the job now and tells its worker, which goes on with other jobs`,
+      `[INV-28] TMO, WRK-25, WRK-26: ${what} ends the job at once and stops it on its worker, which continues with other jobs`,
       { workers: 1 },
       async (endpoint) => {
         const worker = await endpoint.nextWorker()
@@ -55,7 +55,7 @@ describe('stopping a running job', () => {
         const told = worker.nextStop()
         await stop(endpoint, job)
         expect(await told).toEqual([job])
-        // The handler was cancelled: it posts nothing, and its worker asks for the next job.
+        // The handler was cancelled: it posts nothing, and its worker takes the next job.
         worker.holding.delete(job)
         await settled(endpoint, job)
         const next = await endpoint.run()

@@ -7,9 +7,9 @@ import { expect, scenario } from './support/scenario.ts'
 /** HOOK-4. */
 const ATTEMPTS = 3
 const GAP_MS = 10_000
-/** The receiver's clock runs from the arrival of an attempt, the platform's from its end. */
+/** The receiver's clock starts with the arrival of an attempt, the platform's with its end. */
 const GAP_GRAIN_MS = 500
-/** Longer than a gap: nothing more comes after this. */
+/** Longer than a gap: no further attempt arrives after this. */
 const QUIET_MS = 15_000
 const INPUT = { prompt: 'Grüße', list: [1, { two: 2 }], big: 12345678901234 }
 
@@ -94,7 +94,7 @@ describe('one notification', () => {
 describe('attempts', () => {
   for (const answer of [500, 404, 'reset'] as const) {
     scenario(
-      `[INV-15] HOOK-4, HOOK-6: a receiver that answers ${answer} gets 3 identical attempts, 10 s apart, and the job does not mind`,
+      `[INV-15] HOOK-4, HOOK-6: a receiver that answers ${answer} gets 3 identical attempts, 10 s apart, and the job is unaffected`,
       { workers: 1 },
       async (endpoint) => {
         const hook = receiver.hook(() => answer)
@@ -133,7 +133,7 @@ describe('attempts', () => {
 })
 
 describe('refused addresses', () => {
-  scenario('[INV-15] HOOK-7: a webhook that may not be called is 400 and names webhook', {}, async (endpoint) => {
+  scenario('[INV-15] HOOK-7: a webhook with a forbidden address is 400 and names webhook', {}, async (endpoint) => {
     const addresses = [
       'ftp://example.com/x',
       'https://user:password@example.com/',

@@ -13,7 +13,7 @@ import { freshPodAgents, IDLE, type PodAgent } from './support/pod-agent.ts'
 import { PrivateEngine } from './support/private-engine.ts'
 import { Registry } from './support/registry.ts'
 
-// The container engine itself: it is restarted, it asks a registry, its images grow too deep.
+// The container engine itself: it is restarted, it pulls from a registry, its images get too many layers.
 
 const LOG = { kind: 'pod' as const, ownerId: 'pod', grant: 'g' }
 
@@ -23,7 +23,7 @@ freshPodAgents((fresh) => {
 })
 
 describe('the engine is killed and started again', () => {
-  test('[HOST-62] with live-restore containers go on, and the agent goes on with them', async () => {
+  test('[HOST-62] with live-restore the containers continue, and the agent continues with them', async () => {
     const engine = new PrivateEngine('--live-restore')
     try {
       await engine.start()
@@ -51,7 +51,7 @@ describe('the engine is killed and started again', () => {
     }
   })
 
-  test('[HOST-62] without it they end, the pod says why, and its disk is there for the next start', async () => {
+  test('[HOST-62] without live-restore they end, the pod shows the reason, and its disk is there for the next start', async () => {
     const engine = new PrivateEngine()
     try {
       await engine.start()
@@ -76,7 +76,7 @@ describe('the engine is killed and started again', () => {
 })
 
 describe('a private registry', () => {
-  test('[H4] [HOST-58] [HOST-95] is asked with the credential of the workload, and decides for everybody', async () => {
+  test('[H4] [HOST-58] [HOST-95] receives the credential of the workload, which also an image already on the machine requires', async () => {
     const registry = new Registry('ada', 's3cret-word')
     const name = await registry.listen()
     const [host = ''] = name.split('/')
@@ -93,7 +93,7 @@ describe('a private registry', () => {
       agent.plane.want(agent.workload(3, `busybox echo of Ada > /file; ${IDLE}`, { image: name, registryAuth: right }))
       await agent.reaches(3, 'running')
       expect(await agent.shell(3, 'busybox cat /file')).toBe('of Ada')
-      // The image is on this machine now; whoever has no credential still does not get it, under whatever name.
+      // The image is on this machine already; a workload without a credential still does not get it, under any name.
       for (const [index, image] of [name, registry.atDigest(name), `${name}@${registry.atDigest(name).split('@')[1]}`].entries()) {
         agent.plane.want(agent.workload(4 + index, IDLE, { image }))
         expect(await failure(4 + index), image).toBe('the image does not exist, or takes a credential')
@@ -109,8 +109,8 @@ describe('a private registry', () => {
   })
 })
 
-describe('a registry of a stranger', () => {
-  test('[H2] [H8] [HOST-96] [HOST-99] leads the agent nowhere else, and fills no disk', async () => {
+describe('a hostile registry', () => {
+  test('[H2] [H8] [HOST-96] [HOST-99] cannot redirect the agent elsewhere and fills no disk', async () => {
     const registry = await new FakeRegistry().listen()
     let hits = 0
     const inside = createServer((_request, response) => {
@@ -152,8 +152,8 @@ describe('a registry of a stranger', () => {
   })
 })
 
-describe('a disk that is handed on often', () => {
-  test('[HOST-52] becomes one layer before the engine refuses another, with what its image said', async () => {
+describe('a disk that is handed over many times', () => {
+  test('[HOST-52] becomes one layer before the engine refuses another, with the settings of its image', async () => {
     await agent.start()
     const env = { WORD: 'a "quoted" $word\nof two lines' }
     agent.plane.want(agent.workload(1, IDLE, { env }))
@@ -174,7 +174,7 @@ describe('a disk that is handed on often', () => {
   })
 })
 
-test('[HOST-63] beats carry what a pod uses of what it was given', async () => {
+test('[HOST-63] heartbeats carry the usage of a pod of its reserved resources', async () => {
   await agent.start()
   const resources = { vcpus: 1, memoryMb: 64, diskGb: 1, gpu: null }
   agent.plane.want(agent.workload(1, 'while :; do :; done', { resources }))

@@ -7,18 +7,18 @@ import { IDLE, PodAgent } from './support/pod-agent.ts'
 import { PrivateEngine } from './support/private-engine.ts'
 import { busyboxImage } from './support/worker-image.ts'
 
-// What containers reach, asked from inside their networks: on a machine of its own with an engine, two agents, two accounts, and a world of
-// public and private addresses around it.
+// Reachability from inside container networks: on a machine of its own with an engine, two agents, two accounts, and public and private
+// addresses around it.
 
 const PUBLIC = '203.0.113.9'
 const METADATA = '169.254.169.254'
 const METADATA_6 = 'fd00:ec2::254'
-/** Behind the machine, of every private kind. */
+/** Addresses behind the machine, of every private kind. */
 const BEHIND = ['10.77.0.1', '172.31.0.1', '192.168.77.1', '100.64.9.1', '169.254.170.2', '168.63.129.16']
-/** Opened by flag. */
+/** The address that a flag of the agent opens. */
 const OPENED = '10.78.0.1'
 const ENGINE_GATEWAY = '172.17.0.1'
-/** Where everything listens, in the world, on the machine and in containers. */
+/** The port on which everything listens: in the outside world, on the machine and in containers. */
 const PORT = 7_000
 
 interface Place {
@@ -90,12 +90,12 @@ async function placeOf(agent: PodAgent, generation: number): Promise<Place> {
   return { agent, generation, pid, address, gateway, subnet: gateway.replace(/\.\d+$/, '.0/24'), ports }
 }
 
-/** Bound one by one: an answer over UDP comes from the address that was asked. */
+/** Bound one by one, so that an answer over UDP comes from the address that was queried. */
 const withPort = (address: string) => `${address}:${PORT}`
 const hostPort = ({ ports }: Place, type: string) => ports.find((port) => port.type === type)?.public ?? 0
 const relayOf = ({ agent }: Place) => Number(/relay listens.*?"?port"?[=:]\s*"?(\d+)/.exec(agent.log)?.[1])
 
-/** What a container is to reach, and what it is not. */
+/** The cells that a container must reach, and those that it must not reach. */
 function cellsOf(
   self: Place,
   same: Place | undefined,
@@ -150,13 +150,13 @@ async function tableOf({ gateway }: Place): Promise<string> {
   return `podplane-${bridge.slice('pp-'.length)}`
 }
 
-/** The tables of all agents. */
+/** The packet filter tables of all agents. */
 async function tables(): Promise<string[]> {
   return [...(await machine.nft('list', 'tables')).matchAll(/table inet (podplane-\w+)/g)].map(([, name = '']) => name)
 }
 
 describe('[M1] containers on one machine', () => {
-  test('[HOST-81] [HOST-82] reach the internet and their relay, and neither one another, nor the machine, nor what is behind it', async () => {
+  test('[HOST-81] [HOST-82] reach the internet and their relay, but not one another, the machine, or the networks behind it', async () => {
     expect(await expectMatrix()).toBeGreaterThanOrEqual(80)
     expect(await machine.askWith(mine.pid, { opened: ['tcp', OPENED, PORT] })).toEqual({ opened: true })
     expect(await machine.askWith(foreign.pid, { opened: ['tcp', OPENED, PORT] })).toEqual({ opened: false })
@@ -178,12 +178,12 @@ describe('[M1] containers on one machine', () => {
     })
   })
 
-  test('[HOST-82] without the rules the machine and what is behind it stand open; the agent sets them again and says so', async () => {
+  test('[HOST-82] without the rules the machine and the networks behind it are open; the agent restores the rules and reports it', async () => {
     const table = await tableOf(mine)
     const { shut } = cellsOf(mine, undefined, [])
-    // No address of their own keeps containers from IPv6, and http ports are not there at all.
+    // Without an address of their own containers have no IPv6, and http ports do not exist there at all.
     const exposed = Object.fromEntries(Object.entries(shut).filter(([, [, address, port]]) => address !== METADATA_6 && port === PORT))
-    // The agent looks every ten seconds, so it may have set them again before all has been asked; then they go once more.
+    // The agent checks every ten seconds, so it may have restored the rules before all cells were probed; then they are removed once more.
     const askWithout = async () => {
       await machine.nft('delete', 'table', 'inet', table).catch(() => undefined)
       return isDeepStrictEqual(await machine.askWith(mine.pid, exposed), all(exposed, true))
@@ -207,17 +207,17 @@ describe('[M1] containers on one machine', () => {
     await expectMatrix()
   })
 
-  test('[NET-60] a container that opens all connections it can leaves most of the table to others', async () => {
+  test('[NET-60] a container that opens as many connections as it can leaves most of the connection table to others', async () => {
     const { max } = await machine.connections()
     let most = 0
     let isOver = false
     const flooding = machine.floodWith(mine.pid, PUBLIC, max / 8).finally(() => {
       isOver = true
     })
-    // Watched meanwhile: on a busy machine the first ones are forgotten before the last one is begun.
+    // Counted during the flood: on a busy machine the first connections expire before the last one is opened.
     while (!isOver) most = Math.max(most, (await machine.connections()).count)
     await flooding
-    // How many of those that its account may have come to stand beside each other depends on how busy the machine is.
+    // The number of an account's allowed connections that are open at the same time depends on the load of the machine.
     expect(most).toBeGreaterThan(max / 64)
     expect(most).toBeLessThan(max / 24)
     const internet = { tcp: ['tcp', PUBLIC, PORT], udp: ['udp', PUBLIC, PORT] } as const
@@ -225,7 +225,7 @@ describe('[M1] containers on one machine', () => {
     expect(await machine.askFromWorld({ published: ['tcp', MACHINE, hostPort(mine, 'tcp')] })).toEqual({ published: true })
   })
 
-  test('[HOST-81] a network goes with the last container of its account', async () => {
+  test('[HOST-81] a network is removed with the last container of its account', async () => {
     const [first] = agents as [PodAgent]
     const networks = async () => (await engine.docker('network', 'ls', '--filter', 'label=podplane.account=bob', '--quiet')) !== ''
     expect(await networks()).toBe(true)

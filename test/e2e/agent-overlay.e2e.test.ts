@@ -12,12 +12,12 @@ import { busyboxImage } from './support/worker-image.ts'
 
 /** Where everything listens. */
 const PORT = 7_000
-/** What the probe says over UDP. */
+/** The text that the probe sends over UDP. */
 const SECRET = 'hello'
 
-/** Names of members are found below it. */
+/** The domain of member names. */
 const DOMAIN = 'podplane.internal'
-/** The engine's name server in each container, and the one that it asks first. */
+/** The engine's name server in each container, and the one that a container queries first. */
 const ENGINE_NAMES = '127.0.0.11'
 const OWN_NAMES = '169.254.53.53'
 const [A, PTR, AAAA] = [1, 12, 28]
@@ -54,7 +54,7 @@ function overlayOf(id: string, number: number, machines: readonly number[], chec
   return { id, vni: 0x10_0000 + number, cidr: `10.64.${number}.0/24`, domain: DOMAIN, members, ...(check === undefined ? {} : { check }) }
 }
 
-/** What a container of a machine is called in its overlay, and where it is. */
+/** The name of a container in its overlay, and the machine on which it runs. */
 interface Member {
   at: number
   generation: number
@@ -67,7 +67,7 @@ const placeOf = ({ overlay, at }: Member) => {
   return { id: overlay.id, address, interface: 'ens1' }
 }
 
-/** Tells every machine what it is to run, and of which networks. */
+/** Sends every machine its desired workloads and networks. */
 function want(overlays: readonly Overlay[], members: readonly Member[], change: Partial<Workload> = {}): void {
   for (const [at, agent] of agents.entries()) {
     const own = members.filter((member) => member.at === at)
@@ -86,7 +86,7 @@ async function inside(member: Member, ...command: string[]): Promise<string> {
   return await machineOf(member).engine.docker('exec', agentOf(member).container(member.generation), '/bin/busybox', ...command)
 }
 
-/** The address under which a member reaches another one by its name; `nobody`: it does not. */
+/** The address under which a member reaches another one by its name, or `nobody` when it does not. */
 async function reachesByName(member: Member, name: string): Promise<string> {
   const hosts = await inside(member, 'cat', '/etc/hosts')
   const address = hosts
@@ -98,7 +98,7 @@ async function reachesByName(member: Member, name: string): Promise<string> {
   return text === 'here' ? address : 'nobody'
 }
 
-/** What answers to questions for names say. */
+/** The parsed answers to name queries. */
 async function namesFor(member: Member, questions: readonly NameQuestion[]): Promise<ReturnType<typeof readAnswer>[]> {
   return (await row.askNames(await pidOf(member), questions)).map(readAnswer)
 }
@@ -114,7 +114,7 @@ async function pidOf(member: Member): Promise<string> {
   return await machineOf(member).engine.docker('inspect', '--format', '{{.State.Pid}}', agentOf(member).container(member.generation))
 }
 
-/** What private networks have left on a machine. */
+/** The remains of private networks on a machine. */
 async function traces(machine: RowMachine): Promise<string[]> {
   const links = await row.run(machine, 'ip', '-o', 'link', 'show')
   const tables = await row.run(machine, 'nft', 'list', 'tables')
@@ -128,12 +128,12 @@ async function traces(machine: RowMachine): Promise<string[]> {
 
 const ADA = [0, 1, 2].map((at) => ({ at, generation: 1, account: 'ada' }))
 const BOB = [0, 1].map((at) => ({ at, generation: 2, account: 'bob' }))
-/** Both have the same names, and each its own addresses. */
+/** Both networks have the same names, and each has its own addresses. */
 let red: Overlay
 let blue: Overlay
 let reds: Member[]
 let blues: Member[]
-/** Joins the blue ones later. */
+/** The member that joins the blue network later. */
 let third: Member
 
 beforeAll(() => {
@@ -144,7 +144,7 @@ beforeAll(() => {
   third = { at: 2, generation: 2, account: 'bob', overlay: overlayOf('blue', 2, [0, 1, 2]) }
 })
 
-test('[HOST-145] [NET-45] members wait until all of them reach one another, and a wall between two hosts is named', async () => {
+test('[HOST-145] [NET-45] members wait until all of them reach one another, and the report names a blocked path between two hosts', async () => {
   const [first, second] = row.machines as [RowMachine, RowMachine]
   const hook = 'type filter hook input priority -50; policy accept;'
   const rule = `udp dport 4789 ip saddr ${first.address} drop`
@@ -169,7 +169,7 @@ test('[HOST-145] [NET-45] members wait until all of them reach one another, and 
   for (const member of [...reds, ...blues]) await listens(await pidOf(member))
 })
 
-test('[HOST-141] [NET-44] members on three machines reach one another by name, over an interface that is there from the beginning', async () => {
+test('[HOST-141] [NET-44] members on three machines reach one another by name, over an interface that exists from the start', async () => {
   for (const member of reds) {
     expect(await Promise.all(['node-0', 'node-1', 'node-2'].map((name) => reachesByName(member, name)))).toEqual([
       '10.64.1.2',
@@ -177,7 +177,7 @@ test('[HOST-141] [NET-44] members on three machines reach one another by name, o
       '10.64.1.4',
     ])
     expect(await inside(member, 'hostname')).toBe(`node-${member.at}`)
-    // What a tunnel adds has room in what the machines' own network carries.
+    // The overhead of a tunnel fits into the MTU of the machines' own network.
     expect(await inside(member, 'cat', '/sys/class/net/ens1/mtu')).toBe('1450')
   }
   const [first] = reds as [Member]
@@ -188,7 +188,7 @@ test('[HOST-141] [NET-44] members on three machines reach one another by name, o
   expect(await sniffBetween(first, '10.64.1.3')).toEqual({ ports: [4_789], seen: true })
 })
 
-test('[NET-70] names of members are answered over UDP and TCP, and below the domain that is searched', async () => {
+test('[NET-70] member names resolve over UDP and TCP, and below the search domain', async () => {
   const [first] = reds as [Member]
   const name = `node-1.${DOMAIN}`
   const answers = await namesFor(
@@ -210,9 +210,9 @@ test('[NET-70] names of members are answered over UDP and TCP, and below the dom
   expect(await inside(first, 'nslookup', 'node-2')).toMatch(/node-2\.podplane\.internal[\s\S]*10\.64\.1\.4/)
 })
 
-test('[NET-71] [NET-72] a name of another account is as one that nobody has, and what lies outside is refused', async () => {
+test('[NET-71] [NET-72] a name of another account is answered like an unknown name, and names outside the domain are refused', async () => {
   const [blueFirst] = blues as [Member]
-  // The red ones have a third member, and nobody has a tenth.
+  // The red network has a third member; no network has a tenth.
   const [foreign, unknown] = await row.askNames(await pidOf(blueFirst), [
     ['udp', ENGINE_NAMES, `node-2.${DOMAIN}`, A],
     ['udp', ENGINE_NAMES, `node-9.${DOMAIN}`, A],
@@ -232,14 +232,14 @@ test('[NET-71] [NET-72] a name of another account is as one that nobody has, and
   ).toEqual([absent, absent, absent, absent, refused, refused])
 })
 
-test('[NET-73] questions above the pace of a container are dropped, and others are answered meanwhile', async () => {
+test('[NET-73] queries above the rate of a container are dropped, and other containers are answered meanwhile', async () => {
   const [first, blueFirst] = [reds[0] as Member, blues[0] as Member]
   const count = 4_000
   const hurried = row.hurryNames(await pidOf(first), OWN_NAMES, 'node-1', count)
   const asked = await namesFor(blueFirst, [['udp', OWN_NAMES, 'node-1', A]])
   const answered = await hurried
   expect(asked).toEqual([{ rcode: 'NOERROR', data: ['10.64.2.3'] }])
-  // At most 400 at once, and some more while the others are sent. On a busy machine the asker itself misses answers.
+  // At most 400 at once, and some more while the rest are sent. On a busy machine the sender itself misses answers.
   expect(answered).toBeGreaterThan(50)
   expect(answered).toBeLessThan(1_500)
   await waitUntil(
@@ -249,7 +249,7 @@ test('[NET-73] questions above the pace of a container are dropped, and others a
   )
 })
 
-test('[HOST-142] who reaches whom: members of one network, and nobody else', async () => {
+test('[HOST-142] only members of one network reach one another', async () => {
   const [from, blueFrom] = [reds[0] as Member, blues[0] as Member]
   for (const machine of row.machines) await machineListens(machine)
   const cells = (open: readonly string[], shut: readonly string[]) => {
@@ -266,12 +266,12 @@ test('[HOST-142] who reaches whom: members of one network, and nobody else', asy
     const answers = await row.ask(await pidOf(self), { ...open, ...shut })
     expect(answers).toEqual({ ...same(open, true), ...same(shut, false) })
   }
-  // The machine itself has no way in.
+  // The machine itself has no access.
   const own = cells([], ['10.64.1.2', '10.64.1.3', '10.64.2.2', '10.64.2.3']).shut
   expect(await row.ask('self', own, from.at)).toEqual(same(own, false))
 })
 
-test('[HOST-142] what a member sends under an address that is not its own arrives nowhere', async () => {
+test('[HOST-142] packets with a forged source address do not arrive', async () => {
   const [from, to] = [reds[0] as Member, reds[1] as Member]
   const pid = await pidOf(from)
   const cell = { there: ['tcp', '10.64.1.3', PORT] as Cell }
@@ -285,7 +285,7 @@ test('[HOST-142] what a member sends under an address that is not its own arrive
   expect(await reachesByName(to, 'node-0')).toBe('10.64.1.2')
 })
 
-test('[HOST-142] a host that is none of a network sends nothing into it', async () => {
+test('[HOST-142] a host outside a network sends nothing into it', async () => {
   const third = row.machines[2] as RowMachine
   const [first] = blues as [Member]
   await row.run(
@@ -313,7 +313,7 @@ test('[HOST-142] a host that is none of a network sends nothing into it', async 
   await row.run(third, 'ip', 'link', 'delete', 'forged')
 })
 
-test('[HOST-143] a new member is known to the others by name and address without a restart, and one that has gone is not', async () => {
+test('[HOST-143] a new member gets a name and an address at the others without a restart, and a removed one loses them', async () => {
   const [first] = blues as [Member]
   const before = await inside(first, 'cat', '/proc/1/stat')
   want([red, third.overlay], [...reds, ...blues, third])
@@ -329,7 +329,7 @@ test('[HOST-143] a new member is known to the others by name and address without
   expect(await namesFor(first, [name])).toEqual([{ rcode: 'NXDOMAIN', data: [] }])
 })
 
-test('[HOST-143] an agent that starts again changes nothing, and mends what somebody took away', async () => {
+test('[HOST-143] an agent that restarts changes nothing, and restores what was removed by hand', async () => {
   const [first, second] = reds as [Member, Member]
   const agent = agentOf(first)
   await agent.end('SIGKILL')
@@ -355,7 +355,7 @@ test('[HOST-143] an agent that starts again changes nothing, and mends what some
   await waitUntil('it is mended', isWell, 30_000)
 })
 
-test('[HOST-144] what a network has on a machine goes with its last member there', async () => {
+test('[HOST-144] the remains of a network on a machine are removed with its last member there', async () => {
   const [first] = blues as [Member]
   want([red, blue], [...reds, ...blues, third], { desired: 'stopped' })
   for (const agent of agents) await agent.reaches(1, 'gone')
@@ -367,10 +367,10 @@ test('[HOST-144] what a network has on a machine goes with its last member there
   }
 })
 
-test('[HOST-161] [HOST-162] between hosts that encrypt nobody reads along, and the largest packet that all of them carry arrives whole', async () => {
-  // The uplink of the second carries less.
+test('[HOST-161] [HOST-162] traffic between encrypting hosts cannot be read, and the largest packet that all of them carry arrives whole', async () => {
+  // The uplink of the second machine has a smaller MTU.
   await row.run(row.machines[1] as RowMachine, 'ip', 'link', 'set', UPLINK, 'mtu', '1450')
-  // The first looks closely at what comes in.
+  // The first machine filters incoming packets by reverse path.
   await row.run(row.machines[0] as RowMachine, 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/conf/all/rp_filter')
   const pair = [0, 1].map((at) => ({ at, generation: 4, account: 'ada' }))
   for (const member of pair) {
@@ -395,7 +395,7 @@ test('[HOST-161] [HOST-162] between hosts that encrypt nobody reads along, and t
   expect(await row.ask(await pidOf(first), { whole: ['whole', '10.64.3.3', PORT] })).toEqual({ whole: true })
   expect(await sniffBetween(first, '10.64.3.3')).toEqual({ ports: [51_821], seen: false })
 
-  // What encrypts has gone: nothing leaves in plain until it is there again.
+  // The encrypting device is gone: nothing leaves in plain text until it is back.
   const device = /pw-\w+/.exec(await row.run(machineOf(first), 'ip', '-o', 'link', 'show'))?.[0] ?? ''
   const seen = await row.sniff(machineOf(first), SECRET, async () => {
     await row.run(machineOf(first), 'ip', 'link', 'delete', device)
@@ -409,7 +409,7 @@ test('[HOST-161] [HOST-162] between hosts that encrypt nobody reads along, and t
   await waitUntil('nothing is left', async () => (await traces(machineOf(second))).length === 0, 20_000)
 })
 
-test('[HOST-146] files of the platform are in the container before it starts, with their owner and what is permitted', async () => {
+test('[HOST-146] files of the platform are in the container before it starts, with their owner and mode', async () => {
   const agent = agents[0] as PodAgent
   const content = Buffer.from('secret').toString('base64')
   const files = [
@@ -420,13 +420,13 @@ test('[HOST-146] files of the platform are in the container before it starts, wi
   await agent.reaches(3, 'running')
   const shell = (script: string) => row.machines[0]?.engine.docker('exec', agent.container(3), '/bin/busybox', 'sh', '-c', script)
   expect(await shell("busybox stat -c '%a %u %g' /etc/munge/*/munge.key && busybox cat /etc/munge/*/munge.key")).toBe('400 0 0\nsecret')
-  // A container in no private network finds no names of one.
+  // A container in no private network resolves no names of one.
   const pid = await row.machines[0]?.engine.docker('inspect', '--format', '{{.State.Pid}}', agent.container(3))
   const [answer] = await row.askNames(pid ?? '', [['udp', OWN_NAMES, `node-0.${DOMAIN}`, A]])
   expect(readAnswer(answer ?? null)).toEqual({ rcode: 'REFUSED', data: [] })
 })
 
-/** What an agent has said of private networks since it was started last. */
+/** The agent's last report on private networks since its start. */
 async function saidOf(agent: PodAgent): Promise<OverlayInventory> {
   return await waitUntil(
     'the agent has said what encrypts',
@@ -440,12 +440,12 @@ async function saidOf(agent: PodAgent): Promise<OverlayInventory> {
   })
 }
 
-/** Sends what nobody else should read to a member. */
+/** Sends a secret text to a member. */
 async function tell(from: Member, address: string): Promise<void> {
   await row.ask(await pidOf(from), { told: ['udp', address, PORT] })
 }
 
-/** What the wire shows while a member says something to another one. */
+/** The traffic on the wire while a member sends to another one. */
 async function sniffBetween(from: Member, address: string) {
   return await row.sniff(machineOf(from), SECRET, () => tell(from, address))
 }

@@ -9,7 +9,7 @@ import { freshPodAgents, IDLE, type PodAgent } from './support/pod-agent.ts'
 import { pickPorts } from './support/ports.ts'
 import { makeTmpfs, removeMounted } from './support/tmpfs.ts'
 
-// Pods on a real container engine: a real agent, and a played plane that says what is wanted.
+// Pods on a real container engine: a real agent, and a played plane that sends the desired state.
 
 let agent: PodAgent
 freshPodAgents((fresh) => {
@@ -17,7 +17,7 @@ freshPodAgents((fresh) => {
 })
 
 describe('the container disk', () => {
-  test('[HOST-50][HOST-52] is kept while a pod is held, goes on in its next container, and leaves nothing behind', async () => {
+  test('[HOST-50][HOST-52] is kept while a pod is held, is used by its next container, and leaves nothing behind', async () => {
     await agent.start()
     const first = agent.workload(1, IDLE)
     agent.plane.want(first)
@@ -51,7 +51,7 @@ describe('the container disk', () => {
     expect(agent.plane.states(agent.id(1))).toEqual(['starting', 'running', 'exited', 'gone'])
   })
 
-  test('[HOST-51] is wiped by a restart, which waits for the end of the former container', async () => {
+  test('[HOST-51] is wiped by a restart, which waits for the end of the previous container', async () => {
     await agent.start()
     agent.plane.want(agent.workload(1, IDLE, { ports: ['22/tcp'] }))
     const { ports } = await agent.reaches(1, 'running')
@@ -67,7 +67,7 @@ describe('the container disk', () => {
     expect((await agent.leftovers()).containers).toEqual([agent.container(2)])
   })
 
-  test('[HOST-52] a start that fails leaves the former container untouched; the next one still has its data', async () => {
+  test('[HOST-52] a start that fails leaves the previous container untouched; the next one still has its data', async () => {
     await agent.start()
     agent.plane.want(agent.workload(1, IDLE))
     await agent.reaches(1, 'running')
@@ -87,7 +87,7 @@ describe('the container disk', () => {
     await agent.reaches(1, 'gone')
   })
 
-  test('[HOST-52] volumes that the image itself asks for go along', async () => {
+  test('[HOST-52] keeps the volumes that the image itself declares', async () => {
     const withVolume = `podplane-e2e/volume:${agent.pod}`
     await docker('commit', '--change', 'VOLUME /data', await docker('create', '--name', `base-${agent.pod}`, agent.image), withVolume)
     try {
@@ -113,7 +113,7 @@ describe('the container disk', () => {
 })
 
 describe('volumes', () => {
-  test('[HOST-53] a persistent one outlives its containers and goes with the pod', async () => {
+  test('[HOST-53] a persistent one outlives its containers and is removed with the pod', async () => {
     await agent.start()
     const mounts = [agent.volume()]
     agent.plane.want(agent.workload(1, IDLE, { mounts }))
@@ -129,7 +129,7 @@ describe('volumes', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  test('[HOST-54] network and global ones are directories that pods share, and stay', async () => {
+  test('[HOST-54] network and global volumes are directories that pods share, and are retained', async () => {
     const shared = mkdtempSync(join(tmpdir(), 'podplane-shared-'))
     mkdirSync(join(shared, 'net'))
     mkdirSync(join(shared, 'global'))
@@ -152,7 +152,7 @@ describe('volumes', () => {
     }
   })
 
-  test('[HOST-54] a host without them says so', async () => {
+  test('[HOST-54] a host without such volumes reports that', async () => {
     await agent.start()
     agent.plane.want(agent.workload(1, IDLE, { mounts: [{ kind: 'network', id: 'vol1', path: '/net' }] }))
     expect((await agent.reaches(1, 'error')).reason).toBe('this host offers no network volumes; start its agent with --network-volumes')
@@ -162,7 +162,7 @@ describe('volumes', () => {
     expect((await agent.reaches(3, 'error')).reason).toBe('the mount path "/a/../etc" is not an absolute path of a directory below /')
   })
 
-  test('[HOST-55] a full disk: the pod sees it, the next start says it, and room makes it start again', async () => {
+  test('[HOST-55] a full disk: the pod sees it, the next start reports it, and free space lets it start again', async () => {
     const small = await makeTmpfs(2)
     try {
       await agent.start(['--volume-dir', small])
@@ -193,7 +193,7 @@ describe('volumes', () => {
 const LOG = { kind: 'pod' as const, ownerId: 'pod', grant: 'g' }
 
 describe('ports', () => {
-  test('[HOST-56][NET-4][ENV-1][LOG-5] are of the range, told to the container and to the plane, and the same after a stop', async () => {
+  test('[HOST-56][NET-4][ENV-1][LOG-5] are from the range, shown to the container and to the plane, and the same after a stop', async () => {
     await agent.start(['--port-range', '19100-19180', '--public-ip', '203.0.113.7'])
     const ports = ['22/tcp', '8888/http', '70000/tcp']
     const change = { ports, platformEnv: { RUNPOD_PUBLIC_IP: '{{public_ip}}' }, log: LOG }
@@ -223,12 +223,12 @@ describe('ports', () => {
     expect(agent.plane.log(agent.id(2))).toEqual(['[starting again with the kept container disk]', ...begun])
   })
 
-  test('[HOST-57] one that is taken is left out; when no other is left the reason names it', async () => {
+  test('[HOST-57] a port in use is skipped; when none is left the reason names it', async () => {
     const server = createServer()
     const first = await pickPorts(2)
     await new Promise<void>((resolve) => server.listen(first, resolve))
     try {
-      // Among strangers an account would get half of them.
+      // With untrusted tenants an account would get half of them.
       await agent.start(['--port-range', `${first}-${first + 1}`, '--trusted-tenants'])
       agent.plane.want(agent.workload(1, IDLE, { ports: ['80/tcp'] }))
       expect((await agent.reaches(1, 'running')).ports).toEqual([{ private: 80, public: first + 1, type: 'tcp' }])
@@ -244,7 +244,7 @@ describe('ports', () => {
 })
 
 describe('endings', () => {
-  test('[HOST-60] a program that fails is exited with its code, its last words and the time of the container', async () => {
+  test('[HOST-60] a program that fails is exited with its code, its last lines and the time of the container', async () => {
     await agent.start()
     agent.plane.want(agent.workload(1, 'echo something broke >&2; exit 1', { log: LOG }))
     const exited = await agent.reaches(1, 'exited')
@@ -279,7 +279,7 @@ describe('endings', () => {
     for (const generation of [1, 2, 3]) expect((await agent.reaches(generation, 'error')).reason).toMatch(/^image pull failed: /)
   })
 
-  test('a container that somebody removes is exited, also while it is held', async () => {
+  test('a container that is removed by hand is exited, also while it is held', async () => {
     await agent.start()
     agent.plane.want(agent.workload(1, IDLE))
     await agent.reaches(1, 'running')
@@ -293,7 +293,7 @@ describe('endings', () => {
 })
 
 describe('the agent', () => {
-  test('[HOST-61] is killed: the next one adopts the container as it is, with its ports, and tells an exit with its real time', async () => {
+  test('[HOST-61] is killed: the next one adopts the container as it is, with its ports, and reports an exit with its real time', async () => {
     await agent.start()
     agent.plane.want(agent.workload(1, IDLE, { ports: ['80/tcp'] }), agent.workload(2, IDLE))
     const before = await agent.reaches(1, 'running')
@@ -326,7 +326,7 @@ describe('the agent', () => {
     expect(await agent.shell(2, 'busybox cat /file')).toBe('kept')
   })
 
-  test('[HOST-52] is killed around the hand-over of a disk: nothing is lost, doubled or left', async () => {
+  test('[HOST-52] is killed around the hand-over of a disk: nothing is lost, duplicated or left behind', async () => {
     await agent.start()
     agent.plane.want(agent.workload(1, IDLE))
     await agent.reaches(1, 'running')
@@ -335,18 +335,18 @@ describe('the agent', () => {
     const held = agent.workload(1, IDLE, { desired: 'held' })
     agent.plane.want(held)
     await agent.reaches(1, 'exited')
-    // As a crash after the commit leaves it, and one of an id that nobody asks for any more.
+    // The state after a crash behind the commit, and a disk of an id that the plane does not list.
     await docker('commit', agent.container(1), `podplane-disk:${agent.id(7)}`)
     const next = agent.workload(2, IDLE, { replaces: [held.id], keepDisk: true })
     agent.plane.want(held, next)
     await waitUntil('the hand-over', () => agent.plane.last(agent.id(2))?.state === 'pulling', 30_000)
     await agent.end('SIGKILL')
-    // The engine finishes a commit whose caller is gone, unless it was not asked yet.
+    // The engine finishes a commit whose caller is gone, unless the request had not been sent yet.
     const made = async () => (await docker('images', '--quiet', `podplane-disk:${next.id}`)) !== ''
     await waitUntil('the commit', made, 5_000, 100).catch(() => undefined)
     await agent.start()
     await waitUntil('an outcome', () => ['running', 'error'].includes(agent.plane.last(agent.id(2))?.state ?? ''), 60_000)
-    // Interrupted between intent and start it is an error, and the next start has the data.
+    // Interrupted between intent and start, the container is an error, and the next start has the data.
     const isRunning = agent.plane.last(agent.id(2))?.state === 'running'
     const generation = isRunning ? 2 : 3
     if (!isRunning) {

@@ -10,7 +10,7 @@ import { freshPodAgents, IDLE, type PodAgent } from './support/pod-agent.ts'
 import { PrivateEngine } from './support/private-engine.ts'
 import { sshPodImage } from './support/worker-image.ts'
 
-// What a container may do, told from inside it.
+// The privileges of a container, read from inside it.
 
 const run = promisify(execFile)
 
@@ -22,7 +22,7 @@ freshPodAgents((fresh) => {
 /** Bits of CAPABILITIES: AUDIT_WRITE 29, CHOWN 0, DAC_OVERRIDE 1, FOWNER 3, FSETID 4, KILL 5, NET_BIND_SERVICE 10, SETFCAP 31, SETGID 6, SETUID 7, SYS_CHROOT 18. */
 const POWERS = '00000000a00404fb'
 
-test('[HOST-88][H9] a container has few powers, gets no new ones, and is bounded', async () => {
+test('[HOST-88][H9] a container has few capabilities, gains no new ones, and is bounded', async () => {
   await agent.start()
   agent.plane.want(agent.workload(1, IDLE, { resources: { vcpus: 1, memoryMb: 256, diskGb: 1, gpu: null } }))
   await agent.reaches(1, 'running')
@@ -37,10 +37,10 @@ test('[HOST-88][H9] a container has few powers, gets no new ones, and is bounded
   const limits = await agent.shell(1, 'busybox cat /proc/1/limits')
   const limitOf = (name: string) => new RegExp(`^${name}\\s+(\\S+)\\s+(\\S+)`, 'm').exec(limits)?.slice(1)
   expect(limitOf('Max core file size')).toEqual(['0', '0'])
-  // What the engine of this machine may raise it to.
+  // The highest limit to which the engine of this machine may raise it.
   expect(Number(limitOf('Max open files')?.[0])).toBeLessThanOrEqual(65_536)
   expect(await agent.shell(1, 'busybox cat /proc/1/oom_score_adj')).toBe('500')
-  // Every path begins at the container's own group, so that the names of others are not to be seen.
+  // Every path begins at the container's own group, so that the names of other groups are not visible.
   expect(await agent.shell(1, 'busybox cut -d: -f3 /proc/1/cgroup | busybox sort -u')).toBe('/')
   expect(await agent.inspect(1, '{{.HostConfig.PidsLimit}} {{.HostConfig.CgroupnsMode}} {{.HostConfig.Privileged}}')).toBe(
     '1024 private false',
@@ -48,13 +48,13 @@ test('[HOST-88][H9] a container has few powers, gets no new ones, and is bounded
   const hello = agent.plane.messages.find((message) => message.type === 'hello')
   const isolation = hello?.inventory.isolation
   expect(isolation).toMatchObject({ runtimeClass: 'runc', userNamespaces: false })
-  // What the engine can do was found out (HOST-107), and nothing of that is left by this agent; others share the engine.
+  // The agent probed the engine (HOST-107) and left nothing of the probe behind; other tests share the engine.
   expect(isolation?.missing).not.toContainEqual(expect.stringMatching(/^container engine:/))
   expect(await docker('images', '--quiet', `podplane-trial:${loadAgentKey(agent.stateDir)}`)).toBe('')
   expect(isolation?.missing).toContain('user namespaces: the container engine runs without "userns-remap"')
 })
 
-/** What programs of ordinary images do, as root of their container. */
+/** Operations of programs in ordinary images, as root of their container. */
 const WORKS = [
   [
     'dpkg unpacks a file of another user',
@@ -76,7 +76,7 @@ const WORKS = [
   ['sshd reads its configuration', 'mkdir -p /run/sshd && ssh-keygen -q -A && /usr/sbin/sshd -t && echo fine', 'fine'],
 ] as const
 
-/** What none of them may. */
+/** Operations that no container may perform. */
 const REFUSED = [
   ['a device', 'mknod /disk b 8 0'],
   ['a mount', 'mount -t tmpfs none /mnt'],
@@ -86,7 +86,7 @@ const REFUSED = [
   ['a program of root, for another user', 'cp /usr/bin/id /id && chmod 4755 /id && test "$(setpriv --reuid 33 --clear-groups /id -u)" = 0'],
 ] as const
 
-test('[HOST-88] what ordinary images do in their containers goes on working, and no more', async () => {
+test('[HOST-88] the usual operations of ordinary images work in their containers, and no more', async () => {
   const image = await sshPodImage()
   await agent.start()
   agent.plane.want(
@@ -105,14 +105,14 @@ test('[HOST-88] what ordinary images do in their containers goes on working, and
   for (const [what, script] of REFUSED) expect([what, await inside(script)]).toEqual([what, expect.stringContaining('failed: ')])
 })
 
-test('[HOST-89][H9] a program of root in a volume is nobody to run, neither inside nor on the machine', async () => {
+test('[HOST-89][H9] a setuid program of root in a volume gives no privileges, neither inside nor on the machine', async () => {
   await agent.start()
   agent.plane.want(agent.workload(1, IDLE, { mounts: [agent.volume()] }))
   await agent.reaches(1, 'running')
   await agent.shell(1, 'busybox cp /bin/busybox /workspace/su && busybox chmod 4755 /workspace/su')
   const [, options] = /^\S+ \/workspace \S+ (\S+)/m.exec(await agent.shell(1, 'busybox cat /proc/mounts')) ?? []
   expect(options?.split(',')).toEqual(expect.arrayContaining(['nosuid', 'nodev']))
-  // The file is on the machine as the container wrote it, and the way that the container has to it is one where it means nothing.
+  // The file is on the machine as the container wrote it, but the container's mount ignores the setuid bit.
   expect(statSync(join(agent.stateDir, 'volumes', agent.pod, 'su')).mode & 0o7777).toBe(0o4755)
   const source = await agent.inspect(1, '{{range .Mounts}}{{.Source}}{{end}}')
   const { stdout } = await run('setpriv', ['--reuid', '33', '--clear-groups', 'sh', '-c', `${source}/su id -u || echo refused`])
@@ -120,7 +120,7 @@ test('[HOST-89][H9] a program of root in a volume is nobody to run, neither insi
 })
 
 describe('an engine with remapped users', () => {
-  test('[HOST-87][HOST-89][H9] root of a container is nobody on the machine, and has its volume', async () => {
+  test('[HOST-87][HOST-89][H9] root of a container is an unprivileged user on the machine, and has its volume', async () => {
     const engine = new PrivateEngine('--userns-remap', 'default')
     try {
       await engine.start()

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestEndpoint } from './support/endpoint.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
 
-// What counts as an attempt of a job: the end of its own container, and nothing that a machine or an agent lost.
+// Attempts of a job: the end of its own container counts, the loss of a machine or an agent does not.
 
 const NAME = 'mortal'
 const GPUS = 'NVIDIA L4:4'
 const KILLS = 3
-/** Longer than all the kills take. */
+/** Longer than all the kills together take. */
 const LONG_JOB_MS = 45_000
 const START_MS = 60_000
 /** The first progress of each job. */
@@ -32,7 +32,9 @@ describe('attempts of a job', () => {
     agent = await startAgent({ plane, name: NAME, simulateGpus: GPUS, stateDir: agent.stateDir })
   }
 
-  /** Waits until a worker that is not among the previous ones has begun the job. A reply that is lost with the agent on its way is no attempt (LSE-1). */
+  /**
+   * Waits until a worker that is not among the previous ones has begun the job. A reply that is lost with the agent is no attempt (LSE-1).
+   */
   function runsOn(endpoint: TestEndpoint, job: string, past: readonly string[]): Promise<string> {
     return eventually('the job runs', START_MS, async () => {
       const { status, workerId, output } = await endpoint.status(job)
@@ -41,7 +43,7 @@ describe('attempts of a job', () => {
     })
   }
 
-  test('[LSE-20] an agent that is killed three times while a job runs costs it nothing', async () => {
+  test('[LSE-20] an agent that is killed three times while a job runs costs the job no attempt', async () => {
     const endpoint = await TestEndpoint.create(plane, 'agent-killed', {
       ...{ image: 'builtin/probe', workers: { max: 1, idleTimeout: 60 } },
     })
@@ -57,7 +59,7 @@ describe('attempts of a job', () => {
     await endpoint.remove()
   })
 
-  test('[LSE-20, LSE-21] so does a machine that goes three times with agent and worker', async () => {
+  test('[LSE-20, LSE-21] a machine that fails three times with agent and worker costs the job no attempt either', async () => {
     const endpoint = await TestEndpoint.create(plane, 'machine-gone', { image: 'builtin/probe', workers: { max: 1, idleTimeout: 60 } })
     const job = await endpoint.run({ progress: BEGUN, sleepMs: 15_000 })
     const past: string[] = []
@@ -97,7 +99,7 @@ describe('attempts of a job', () => {
   })
 })
 
-/** The process of a built-in worker, as its agent wrote it down. */
+/** The process id of a built-in worker, as its agent recorded it. */
 function pidOf(stateDir: string, worker: string): number {
   const path = readdirSync(stateDir, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith(join(worker, 'process.json')))
   if (path === undefined) throw new Error(`no process of ${worker} below ${stateDir}`)

@@ -4,7 +4,7 @@ import { JOB_DEFAULTS } from '../../src/contract/defaults.ts'
 import { callPlane, startPlane, type TestPlane } from './support/plane.ts'
 import { FRAMINGS, sendRaw, statusesOf } from './support/raw-http.ts'
 
-// What a client may get wrong, over real HTTP: always JSON with the right status, never a 500.
+// Invalid input from clients over real HTTP: the answer is always JSON with the right status, never a 500.
 
 const MIB = 2 ** 20
 const RUN_LIMIT = 10 * MIB
@@ -80,7 +80,7 @@ describe('submitting', () => {
   })
 })
 
-describe('lines and framing that are no HTTP', () => {
+describe('lines and framing that are not HTTP', () => {
   const line = (target: string, framing = 'content-length: 12') => `POST ${target} HTTP/1.1\r\nhost: x\r\n${framing}\r\n`
 
   test.each([
@@ -89,7 +89,7 @@ describe('lines and framing that are no HTTP', () => {
     ['a negative length', (path: string) => line(path, 'content-length: -12')],
     ['two lengths', (path: string) => line(path, 'content-length: 12\r\ncontent-length: 13')],
     ['a chunk without a size', (path: string) => line(path, 'transfer-encoding: chunked')],
-  ])('[L3] [PP-216] %s: an error, nothing is done, and the next connection is served', async (_what, head) => {
+  ])('[L3] [PP-216] %s: an error, no action, and the next connection is served', async (_what, head) => {
     const before = (await call('GET', 'health')).body.jobs
     const path = `/v2/${plane.endpointId}/run`
     const answer = await sendRaw(plane.port, `${head(path)}authorization: Bearer ${plane.apiKey}\r\n\r\n{"input":{}}`)
@@ -108,15 +108,15 @@ describe('lines and framing that are no HTTP', () => {
   })
 })
 
-describe('a request that hides another', () => {
+describe('a request that hides another one', () => {
   const asOperator = () => `authorization: Bearer ${plane.operatorKey}\r\n`
   const users = (lines = '') => `GET /admin/v1/users HTTP/1.1\r\nhost: x\r\n${lines}\r\n`
   const run = (lines: string, body: string, authorization = `authorization: Bearer ${plane.apiKey}\r\n`) =>
     `POST /v2/${plane.endpointId}/run HTTP/1.1\r\nhost: x\r\n${authorization}${lines}\r\n\r\n${body}`
   const USERS = '"users":['
 
-  // All at once: each waits until nothing more comes.
-  test('[PP-216] is refused or answered as one, however it is framed', async () => {
+  // All at once: each waits until no more data arrives.
+  test('[PP-216] is refused or answered as one request, however it is framed', async () => {
     const answers = await Promise.all(
       FRAMINGS.map(async ([what, frame]) => {
         const { lines, body } = frame(users(asOperator()))
@@ -125,7 +125,7 @@ describe('a request that hides another', () => {
     )
     for (const [what, answer] of answers) {
       expect(statusesOf(answer).length, what).toBeLessThanOrEqual(1)
-      // Of a chunk that is none, the runtime tells the plane the same as of a connection that was lost.
+      // For an invalid chunk, the runtime reports the same to the plane as for a lost connection.
       expect(answer, what).toMatch(what.startsWith('a chunk ') ? /^(HTTP\/1\.1 [45]|$)/ : /^(HTTP\/1\.1 (200|4\d\d) |$)/)
       expect(answer, what).not.toContain(USERS)
     }
@@ -133,7 +133,7 @@ describe('a request that hides another', () => {
     expect(alone, 'the hidden one is a good request').toContain(USERS)
   })
 
-  test('[API-4] [PP-216] no line that is odd shows what a key is needed for', async () => {
+  test('[API-4] [PP-216] no malformed request line shows data that needs a key', async () => {
     const lines: Record<string, string> = {
       'no host': 'GET /admin/v1/users HTTP/1.1\r\n\r\n',
       'no host, with a key': `GET /admin/v1/users HTTP/1.1\r\n${asOperator()}\r\n`,
@@ -160,17 +160,17 @@ describe('a request that hides another', () => {
     }
   })
 
-  test('[API-4] has no share in its key, where both are honest', async () => {
+  test('[API-4] the key of the first of two valid requests does not apply to the second', async () => {
     const answer = await sendRaw(plane.port, run('content-length: 12', '{"input":{}}') + users('connection: close\r\n'), 20_000)
     expect([statusesOf(answer), answer.includes(USERS)]).toEqual([[200, 401], false])
   })
 })
 
-describe('a host or a header that says something else than the request line', () => {
+describe('a host or a header that contradicts the request line', () => {
   const ELSEWHERE = 'evil.example'
   const PUBLIC = ['/', '/console', '/console/pods', '/console/session', '/healthz', '/docs']
 
-  test('[API-4] a name that leads here shows pages, and nothing that a key is needed for', async () => {
+  test('[API-4] a host name that points here shows pages, and nothing that needs a key', async () => {
     const ask = async (path: string) => {
       const { status, headers } = await askWith('GET', path, { host: ELSEWHERE, origin: `http://${ELSEWHERE}` })
       return [path, status, /set-cookie|access-control|location/i.test(headers)]
@@ -297,7 +297,7 @@ function expectProblem(answer: Answer, status: number): void {
   expect(answer.body).toMatchObject({ status, title: expect.stringMatching(/./), detail: expect.stringMatching(/./) })
 }
 
-/** A submit of exactly that many bytes. */
+/** A submit body of exactly this many bytes. */
 function bodyOf(bytes: number): string {
   const frame = '{"input":{"data":""}}'
   return `${frame.slice(0, -3)}${'x'.repeat(bytes - frame.length)}${frame.slice(-3)}`

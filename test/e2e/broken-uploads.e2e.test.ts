@@ -5,9 +5,9 @@ import { waitUntil } from '../support/time.ts'
 import { callPlane, eventually, startPlane, type TestPlane } from './support/plane.ts'
 import { ServingHost } from './support/serving-host.ts'
 
-// What a workload hears of uploads that do not come to their end; a real plane, and a host's own link and tunnel.
+// The view of a workload on interrupted uploads: a real plane, and a host's own link and tunnel.
 
-/** What the workload has read of each upload, and how they ended, by their paths. */
+/** The data that the workload has read of each upload, and how each ended, by path. */
 const read = new Map<string, string>()
 const heard = new Map<string, string>()
 
@@ -55,7 +55,7 @@ const ENDS = {
   finishes: (socket: ReturnType<typeof connect>) => socket.write('0\r\n\r\n'),
 }
 
-/** Sends the beginning of an upload, and ends it once the workload has read that. */
+/** Sends the beginning of an upload, and ends it once the workload has read the beginning. */
 async function upload(place: string, path: string, frame: string, text: string, end: (socket: ReturnType<typeof connect>) => unknown) {
   const socket = connect({ port: plane.port, host: '127.0.0.1', allowHalfOpen: true })
   let answer = ''
@@ -80,7 +80,7 @@ describe.each(['endpoint', 'pod'] as const)('an upload to a workload of one %s',
     ['resets', 'in chunks', CHUNKED, '5\r\nhello\r\n', 'broken hello'],
     ['closes', 'of a length', 'content-length: 200000', 'hello', 'broken hello'],
     ['finishes', 'in chunks', CHUNKED, '5\r\nhello\r\n', 'whole hello'],
-  ] as const)('[LB-1] whose client %s, %s, reaches it so', async (how, what, frame, text, expected) => {
+  ] as const)('[LB-1] whose client %s, %s: the workload sees the same end', async (how, what, frame, text, expected) => {
     const path = `/${kind}/${how}/${what}`.replaceAll(' ', '-')
     const seen = await upload(places[kind], path, frame, text, ENDS[how])
     expect(seen.heard).toBe(expected)

@@ -9,7 +9,7 @@ import { startFlakyProxy } from './support/flaky-proxy.ts'
 import { callPlane, eventually, hostIsOnline, startPlane, type TestPlane } from './support/plane.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
-// The command line as people have it: the built program, against a plane with an agent and real containers.
+// The command line as users have it: the built program, against a plane with an agent and real containers.
 
 const PROGRAM = join(PROJECT_ROOT, 'dist/podplane.mjs')
 const directory = mkdtempSync(join(tmpdir(), 'podplane-e2e-cli-'))
@@ -24,7 +24,7 @@ let plane: TestPlane
 let image = ''
 beforeAll(async () => {
   image = await pythonWorkerImage(join(import.meta.dirname, 'support/doors'))
-  // Capacity that no machine of a test has to have.
+  // Simulated capacity, because the machine of a test may have no GPU.
   plane = await startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:2'] })
   await hostIsOnline(plane)
 }, BUILD_TIMEOUT_MS)
@@ -84,7 +84,7 @@ describe('podplane', () => {
     ])
     expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('is usable after') })
     const id = made.stdout.trim()
-    // Usable means that its port answers, with no further wait.
+    // A usable pod answers at its port, with no further wait.
     expect((await fetch(`${plane.url}/proxy/${id}/8888/`)).status).toBe(200)
 
     const ran = await podplane(['exec', id, '--', 'sh', '-c', 'echo out; echo err >&2; exit 7'])
@@ -149,7 +149,7 @@ describe('podplane', () => {
     await said('endpoints', 'scale', endpoint, '--max', '3')
   })
 
-  test('[S1] [CAP-10] a podplane.toml names no secret anew with a key that may not read it, and goes on with what was granted', async () => {
+  test('[S1] [CAP-10] a podplane.toml grants no new secret with a key that may not read it, and keeps the existing grants', async () => {
     const file = join(directory, 'secrets.toml')
     const write = (name: string, more = '') =>
       writeFileSync(file, `[templates.${name}]\nimage = "builtin/echo"\nenv = { TOKEN = "{{ RUNPOD_SECRET_TOPA }}" }\n${more}`)
@@ -188,7 +188,7 @@ describe('podplane', () => {
     })
   })
 
-  test('[CL-20, CL-21, CL-22, CL-4] a podplane.toml: planned, deployed until it works, changed, left alone', async () => {
+  test('[CL-20, CL-21, CL-22, CL-4] a podplane.toml is planned, deployed until it works, changed, and left alone when unchanged', async () => {
     const toml = (max: number) => `[templates.base]
 image = "builtin/echo"
 serverless = true
@@ -222,7 +222,7 @@ timeout = "60s"
     expect(endpoints.filter(({ name }) => name === 'hello')).toMatchObject([{ workers: { max: 4 } }])
   })
 
-  test('[CL-5, CL-47, CL-48] behind a slow proxy that loses the first answer to everything and breaks streams, each verb is done once and says so', async () => {
+  test('[CL-5, CL-47, CL-48] behind a slow proxy that loses the first answer to everything and breaks streams, each verb acts once and reports it', async () => {
     const proxy = await startFlakyProxy(plane.url, 30)
     const env = { PODPLANE_URL: proxy.url, PODPLANE_API_KEY: plane.apiKey }
     const behind = (...argv: string[]) => podplane(argv, { env })
@@ -237,12 +237,12 @@ timeout = "60s"
     const { pods } = await callPlane<{ pods: { id: string; name: string }[] }>(plane, plane.apiKey, 'GET', '/v2/pods')
     expect(pods.filter(({ name }) => name === 'once').map((pod) => pod.id)).toEqual([id])
 
-    // Reads and waits are asked again.
+    // Reads and waits are retried.
     expect(await behind('pods', 'list', '-q')).toMatchObject({ code: 0, stdout: expect.stringContaining(id) })
     expect(await behind('pods', 'wait', id)).toMatchObject({ code: 0 })
     expect(await behind('pods', 'get', id, '--json', 'name')).toMatchObject({ code: 0, stdout: expect.stringContaining('once') })
 
-    // A log that is followed goes on behind the break: no line twice, none missing.
+    // A followed log continues after the break: no line twice, none missing.
     const following = spawn(process.execPath, [PROGRAM, 'logs', id, '-f', '--source', 'container'], {
       cwd: directory,
       env: environment(env),
@@ -258,7 +258,7 @@ timeout = "60s"
     expect(await new Promise((resolve) => following.once('exit', resolve))).toBe(130)
     expect(heard.match(/running until SIGTERM/g)).toHaveLength(1)
 
-    // What must not be sent twice is not: the program says that it does not know, and a look tells.
+    // A request that is not safe to retry is not retried: the program reports an unknown outcome, and a read shows it.
     expect(await behind('pods', 'update', id, '--body', '{"name":"renamed"}')).toMatchObject(unsure(`PATCH /v2/pods/${id}`))
     expect(await behind('pods', 'get', id, '--json', 'name')).toMatchObject({ code: 0, stdout: expect.stringContaining('renamed') })
     // A pod of a built-in image takes no commands.
@@ -266,11 +266,11 @@ timeout = "60s"
     expect(await behind('pods', 'stop', id)).toMatchObject(unsure(`POST /v2/pods/${id}/action`))
     expect(await behind('pods', 'stop', id)).toMatchObject({ code: 5, stderr: expect.stringContaining('EXITED') })
 
-    // A job is accepted once, whatever of it was lost.
+    // A job is accepted once, whichever part of the exchange was lost.
     const job = await behind('run', plane.endpointId, '{"n":3}', '--wait', '--json', 'status')
     expect(job).toMatchObject({ code: 0, stdout: expect.stringContaining('COMPLETED') })
 
-    // What is gone behind a lost answer was deleted by this very command.
+    // 404 after a lost answer: this very command deleted the pod.
     expect(await behind('pods', 'delete', id, '--yes')).toMatchObject({ code: 0 })
     expect(proxy.lost).toEqual(expect.arrayContaining(['POST /v2/pods', 'GET /v2/pods', `GET /v2/pods/${id}`, `DELETE /v2/pods/${id}`]))
     await proxy.close()

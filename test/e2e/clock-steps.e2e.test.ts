@@ -5,13 +5,13 @@ import { GPU_ARGS, TestEndpoint } from './support/endpoint.ts'
 import { eventually, startPlane, type TestPlane } from './support/plane.ts'
 import { WallClock } from './support/wall-clock.ts'
 
-// The wall clock of a running plane is set, forward and back, while clients write and jobs run.
+// The wall clock of a running plane is set forward and back while clients write and jobs run.
 
 const CLIENTS = 4
 const RUNNING = 3
-/** So many writes of each client before a step and behind it. */
+/** Number of writes of each client before a step and after it. */
 const WRITES = 15
-/** The longest pause of a write beyond what the same writes took before: the machine may be busy, and the shortest step back takes 2 s. */
+/** The longest pause of a write beyond the pause before the step: the machine may be busy, and the shortest step back takes 2 s. */
 const PAUSE_MS = 500
 const HOUR_S = 3_600
 
@@ -40,7 +40,7 @@ describe('the wall clock is set', () => {
     ['90 s back', -90],
     ['an hour back', -HOUR_S],
     ['an hour forward', HOUR_S],
-  ])('[CLK-1, CLK-3, CLK-4] %s: writes go on at once, and what runs runs on', async (_, seconds) => {
+  ])('[CLK-1, CLK-3, CLK-4] %s: writes continue at once, and running jobs continue', async (_, seconds) => {
     const before = await longestWrite()
     offset += seconds
     clock.set(offset)

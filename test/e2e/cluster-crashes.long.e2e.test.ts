@@ -6,14 +6,14 @@ import { MachineRow, type RowMachine } from './support/machine-row.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
 import { busyboxImage } from './support/worker-image.ts'
 
-// What becomes of a cluster when the plane or a host is killed with SIGKILL while it is provisioned. Three machines, and a real plane.
+// The outcome for a cluster when the plane or a host is killed with SIGKILL while it is provisioned. Three machines, and a real plane.
 
 const GPU = 'NVIDIA L4'
 const GPUS_EACH = 6
 const MEMBERS = 3
-/** Of a loaded machine. */
+/** Timeout for a loaded machine. */
 const LONG_MS = 120_000
-/** Enough for a create to be under way, and less than it takes. */
+/** Long enough for a create to be under way, and shorter than a create takes. */
 const EARLY_MS = 25
 const ENV = { PLACEMENT: 'spread', HOST_LOST_AFTER_MS: '30000' }
 const IDLE = JSON.stringify({ entrypoint: ['/bin/busybox', 'sh', '-c'], cmd: ['trap "exit 0" TERM; while :; do busybox sleep 0.1; done'] })
@@ -58,7 +58,7 @@ async function killAndRestartPlane(): Promise<void> {
   connect(await plane.restart())
 }
 
-/** A name of its own finds a cluster whose create was never answered. */
+/** A name of its own identifies a cluster whose create was never answered. */
 function create(): { name: string; answer: Promise<string | null> } {
   count += 1
   const name = `crash-${count}`
@@ -75,7 +75,7 @@ async function statuses(id: string): Promise<string[]> {
 const containers = async () =>
   (await Promise.all(row.machines.map(({ engine }) => engine.docker('ps', '--all', '--format', '{{.Names}}')))).join('\n')
 
-/** Every pair of machines, or none, lets tunnels through. */
+/** Every pair of machines, or none, lets tunnels pass. */
 async function wall(action: 'build' | 'remove'): Promise<void> {
   const [first] = row.machines as [RowMachine]
   if (action === 'remove') return void (await row.run(first, 'nft', 'delete table inet wall'))
@@ -83,7 +83,7 @@ async function wall(action: 'build' | 'remove'): Promise<void> {
   await row.run(first, 'nft', `table inet wall { chain in { ${rule}\n }\n }`)
 }
 
-/** The cluster runs with all its members, or it is not there; `settled` says which. */
+/** Waits for the outcome of a create: all members run, or the cluster does not exist. */
 async function settle(name: string): Promise<'runs' | 'gone'> {
   const [found] = (await api.listClusters({})).clusters.filter((one) => one.name === name)
   if (found === undefined) return 'gone'
@@ -99,7 +99,7 @@ async function settle(name: string): Promise<'runs' | 'gone'> {
   return 'runs'
 }
 
-/** Nothing of any cluster is left, neither on a machine nor in what is reserved. */
+/** No cluster leaves anything behind, neither on a machine nor in the reservations. */
 async function expectNothingLeft(): Promise<void> {
   for (const { id } of (await api.listClusters({})).clusters) await api.deleteCluster({ path: { id } }).catch(ifGone)
   const free = async () => (await operator.listHosts({})).hosts.flatMap(({ gpus }) => gpus.map((gpu) => gpu.free))
@@ -115,7 +115,7 @@ function ifGone(error: unknown): void {
   if (!(error instanceof ApiError && error.status === 404)) throw error
 }
 
-test('[CLU-13] [CLU-22] the plane is killed while a create is under way: the cluster runs, or was never there', {
+test('[CLU-13] [CLU-22] the plane is killed while a create is under way: the cluster runs, or never existed', {
   timeout: 4 * LONG_MS,
 }, async () => {
   const { name, answer } = create()
@@ -127,7 +127,7 @@ test('[CLU-13] [CLU-22] the plane is killed while a create is under way: the clu
   await expectNothingLeft()
 })
 
-test('[CLU-22] the plane is killed right behind its answer: all members run', { timeout: 4 * LONG_MS }, async () => {
+test('[CLU-22] the plane is killed right after its answer: all members run', { timeout: 4 * LONG_MS }, async () => {
   const { name, answer } = create()
   expect(await answer).not.toBeNull()
   await killAndRestartPlane()
@@ -161,7 +161,7 @@ test('[CLU-22] the plane is killed when the first member runs: the others follow
   await expectNothingLeft()
 })
 
-test('[CLU-19] [CLU-22] the plane is killed behind a delete in the middle of provisioning: nothing is left', {
+test('[CLU-19] [CLU-22] the plane is killed after a delete in the middle of provisioning: nothing is left', {
   timeout: 4 * LONG_MS,
 }, async () => {
   const { name, answer } = create()
@@ -194,7 +194,7 @@ test('[CLU-18] a host is killed while members wait for one another: its member s
   const ranks = (pods: typeof after) => pods.map((pod) => `${pod.id} ${pod.cluster?.rank} ${pod.cluster?.ip}`)
   expect(ranks(after)).toEqual(ranks(before))
 
-  // What it held is gone once it is there again.
+  // The containers of that host are gone once it is back.
   await row.run(row.machines[2] as RowMachine, 'ip', 'link', 'set', 'net0', 'up')
   agents.push(await join(row.machines[2] as RowMachine, 2, lost.stateDir))
   await expectNothingLeft()

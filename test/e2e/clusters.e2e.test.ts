@@ -4,14 +4,14 @@ import { MachineRow, type RowMachine } from './support/machine-row.ts'
 import { callPlane, eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
 import { busyboxImage } from './support/worker-image.ts'
 
-// Clusters and global networking by the public API alone: a real plane, and three machines with an engine and an agent each.
+// Clusters and global networking through the public API alone: a real plane, and three machines with an engine and an agent each.
 
 const GPU = 'NVIDIA L4'
 const PORT = 7_000
 const READY_MS = 60_000
-/** Says its own name to whoever asks. */
+/** Answers every connection with its own host name. */
 const SERVE = `while :; do busybox nc -l -p ${PORT} -e /bin/busybox hostname; done`
-/** The sum over the ranks, made by rank 0 and known to all of them, with what members are told and nothing else. */
+/** The sum over the ranks, computed by rank 0 and sent to all, with only the environment that members receive. */
 const SUM = `
 exchange() { busybox nc -w 5 "$MASTER_ADDR" "$1"; }
 if [ "$NODE_RANK" = 0 ]; then
@@ -78,7 +78,7 @@ async function runningMembers(id: string): Promise<Pod[]> {
   })
 }
 
-/** Runs a command in the container of a pod, wherever that is. */
+/** Runs a command in the container of a pod, on whichever machine it is. */
 async function inside({ id }: Pick<Pod, 'id'>, script: string): Promise<string> {
   for (const { engine } of row.machines) {
     const [name] = (await engine.docker('ps', '--filter', `name=^podplane-${id}-\\d+$`, '--format', '{{.Names}}')).split('\n')
@@ -89,7 +89,7 @@ async function inside({ id }: Pick<Pod, 'id'>, script: string): Promise<string> 
 
 const ask = (pod: Pick<Pod, 'id'>, name: string) => inside(pod, `busybox nc -w 3 ${name} ${PORT} </dev/null 2>/dev/null || echo nobody`)
 
-test('[CLU-14] [NET-44] [NET-46] members of an APPLICATION cluster on three machines reach one another by name; another cluster is apart', async () => {
+test('[CLU-14] [NET-44] [NET-46] members of an APPLICATION cluster on three machines reach one another by name; another cluster is separate', async () => {
   const [red, blue] = await Promise.all([createCluster('red', 'APPLICATION', SERVE), createCluster('blue', 'APPLICATION', SERVE)])
   const [reds, blues] = await Promise.all([runningMembers(red.id), runningMembers(blue.id)])
   for (const members of [reds, blues]) {
@@ -108,7 +108,7 @@ test('[CLU-14] [NET-44] [NET-46] members of an APPLICATION cluster on three mach
   }
 })
 
-test('[ENV-3] [NET-46] members of a TRAINING cluster add up their ranks with what they are told, and all know the sum', async () => {
+test('[ENV-3] [NET-46] members of a TRAINING cluster sum their ranks with their environment alone, and all get the sum', async () => {
   const { id } = await createCluster('train', 'TRAINING', SUM)
   const members = await runningMembers(id)
   for (const member of members) {

@@ -11,7 +11,7 @@ import { BUILD_TIMEOUT_MS } from './support/worker-image.ts'
 // The examples of clusters on three machines, each with an engine and an agent of its own, through a real plane.
 
 const START_MS = 90_000
-/** One member a machine. */
+/** Room for one member on each machine. */
 const GPUS = 'NVIDIA L4:1'
 const NODES = [0, 1, 2]
 
@@ -74,7 +74,7 @@ function noRoom(error: unknown): false {
 async function runExample(name: string, cmd?: string[]): Promise<Member[]> {
   const example = readFileSync(join(PROJECT_ROOT, 'examples', name, 'cluster.json'), 'utf8')
   const body = { ...(JSON.parse(example) as ApiBody<'createCluster'>), image, ...(cmd && { cmd }) }
-  // Hosts give places back a moment after the last container of the former cluster has gone.
+  // Hosts release capacity a moment after the last container of the previous cluster has ended.
   const { id } = await eventually('there is room', START_MS, () => api.createCluster({ body }).catch(noRoom))
   clusterId = id
   const list = () => api.listClusterPods({ path: { id } })
@@ -117,7 +117,7 @@ async function inside({ machine, container }: Member, ...command: string[]): Pro
   })
 }
 
-/** A line of a member's log that says this. */
+/** Waits for a line with this text in a member's log. */
 async function says({ id }: Member, text: string): Promise<void> {
   const heard: string[] = []
   const patience = AbortSignal.timeout(START_MS)
@@ -134,7 +134,7 @@ async function says({ id }: Member, text: string): Promise<void> {
   throw new Error(`pod ${id} did not say '${text}', but\n${heard.slice(-20).join('\n')}`)
 }
 
-test('[CLU-10] APPLICATION: members are on three machines, and find each other by name', async () => {
+test('[CLU-10] APPLICATION: members are on three machines, and resolve each other by name', async () => {
   const members = await runExample('cluster-application', ['busybox', 'sh', '-c', 'busybox --install -s; exec sh /serve.sh'])
   expect(new Set(members.map(({ machine }) => machine.address)).size).toBe(3)
   const [first] = members as [Member, ...Member[]]

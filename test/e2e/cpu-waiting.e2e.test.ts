@@ -7,7 +7,7 @@ import { realTime } from '../support/time.ts'
 import { docker } from './support/docker.ts'
 import { busyboxImage } from './support/worker-image.ts'
 
-// Containers on one CPU: one that takes nearly all of it, one that would work and gets next to nothing, and one that does nothing.
+// Containers on one CPU: one that takes nearly all of it, one that is ready to run and gets next to nothing, and one that sleeps.
 
 const CPU = String(availableParallelism() - 1)
 const WORK = 'while :; do :; done'
@@ -27,14 +27,14 @@ let idle: number
 beforeAll(async () => {
   starved = await run('64', WORK)
   idle = await run('64', 'busybox sleep 1000')
-  // The last: beside it no other could be started.
+  // Started last: beside it no other container could start.
   await run('2048', WORK)
 })
 afterAll(async () => {
   for (const id of containers.toReversed()) await docker('rm', '--force', id)
 })
 
-test('[HIS-11] a program that a busy machine does not let run is not idle; one that sleeps is', async () => {
+test('[HIS-11] a program that waits for CPU on a busy machine is not idle; one that sleeps is', async () => {
   const read = (pid: number) => ({
     usage: { cpuNanos: 0, cpuWaitNanos: readCpuWaitNanos(pid), memoryBytes: 0, memoryLimitBytes: 0, gpuIds: [] },
     atMs: performance.now(),
@@ -42,7 +42,7 @@ test('[HIS-11] a program that a busy machine does not let run is not idle; one t
   const before = [starved, idle].map(read)
   await realTime(SPAN_MS, 'what is measured is a share of it')
   const [waits, sleeps] = [starved, idle].map(read).map((reading, index) => statsOf('p', 1, before[index], reading, new Map()))
-  // As if neither had got any CPU at all.
+  // The waiting time as if neither had got any CPU at all.
   expect(waits?.cpuWaiting).toBeGreaterThan(50)
   expect(sleeps?.cpuWaiting).toBeLessThan(10)
   expect([waits, sleeps].map((stats) => stats && judgeIdle(stats))).toEqual([false, true])

@@ -7,7 +7,7 @@ import { killPlane } from './support/kill-plane.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
-// What happens to jobs when the plane or an agent is killed with SIGKILL.
+// The outcome for jobs when the plane or an agent is killed with SIGKILL.
 
 const SUBMITS = 300
 const KILL_AFTER = 120
@@ -15,7 +15,7 @@ const CONCURRENT_SUBMITS = 16
 const SUBMIT_PAUSE_MS = 50
 const NAME = 'survivor'
 const GPUS = 'NVIDIA L4:4'
-/** Longer than a busy machine takes to start an agent: what a worker posts while there is none is dropped, as stock SDKs do. */
+/** Longer than a busy machine takes to start an agent: posts of a worker are dropped while there is none, as stock SDKs do. */
 const JOB_MS = 16_000
 
 describe('the plane is killed under load', () => {
@@ -39,7 +39,7 @@ describe('the plane is killed under load', () => {
         try {
           acknowledged.push(await endpoint.run({ n: left, sleepMs: 5 }))
         } catch {
-          // The plane was gone: this submit may or may not have been taken. A client would try again.
+          // The plane was down: this submit may or may not have been accepted. A client would retry it.
           unclear += 1
           left += 1
           await realTime(SUBMIT_PAUSE_MS, 'a client that was not answered tries again after a while')
@@ -63,7 +63,7 @@ describe('the plane is killed under load', () => {
     })
     const views = await Promise.all(acknowledged.map((job) => endpoint.status(job)))
     expect(views.filter(({ status }) => status !== 'COMPLETED')).toEqual([])
-    // Every job that was taken is counted as completed once: those we know, the first one, and at most the unclear ones.
+    // Every accepted job is counted as completed once: the known ones, the first one, and at most the unclear ones.
     const { jobs } = await endpoint.health()
     expect(jobs.failed).toBe(0)
     expect(jobs.completed).toBeGreaterThanOrEqual(SUBMITS + 1)
@@ -87,7 +87,7 @@ describe('an agent is killed', () => {
 
   test('both runtimes: its next process adopts the running workers, which complete their jobs without a retry', async () => {
     agent = await startAgent({ plane, name: NAME, simulateGpus: GPUS })
-    // Both are there before the first begins its job, so that none is over before the agent is killed.
+    // Both workers are online before the first begins its job, so that neither job ends before the agent is killed.
     const [container, process] = await Promise.all([
       warm({ image, cmd: ['python3', '-u', '/handlers/plain.py'] }),
       warm({ image: 'builtin/probe' }),
@@ -122,7 +122,7 @@ describe('an agent is killed', () => {
     expect(view).not.toHaveProperty('retries')
     expect(view.executionTime).toBeGreaterThanOrEqual(JOB_MS)
     if (container !== undefined) expect(await docker('inspect', '--format', '{{.State.Running}}', container)).toBe('true')
-    // The adopted worker takes the next job too, and ends when it is told to.
+    // The adopted worker takes the next job too, and ends when it is stopped.
     expect(await endpoint.runToEnd({})).toMatchObject({ status: 'COMPLETED', workerId: worker })
     await endpoint.remove()
     if (container !== undefined) {

@@ -6,14 +6,14 @@ import { DocumentShell } from './support/document-shell.ts'
 import { startPlane, type TestPlane } from './support/plane.ts'
 import { BUILD_TIMEOUT_MS, pythonClient } from './support/worker-image.ts'
 
-// Every command of the documents, as it is printed there, against one plane. The examples have a test of their own.
+// Every command of the documents, as printed there, against one plane. The examples have a test of their own.
 
-/** It is made of what the commands say of themselves; test/local/cli holds it. */
+/** Generated from the help texts of the commands; test/local/cli verifies it. */
 const GENERATED = 'docs/cli.md'
 const DOCUMENTS = globSync(['*.md', 'docs/*.md'], { cwd: PROJECT_ROOT })
   .filter((name) => name !== GENERATED)
   .toSorted()
-/** As README.md starts it for its pod. */
+/** The arguments with which README.md starts the plane for its pod. */
 const START_ARGS = ['--simulate-gpus', 'NVIDIA L4:2']
 
 let plane: TestPlane
@@ -41,10 +41,10 @@ describe.each(documents.filter(({ blocks }) => blocks.some(isRun)))('$name', ({ 
   )
 })
 
-test('what is not run here says why', ({ expect }) => {
+test('each block that is not run here states the reason', ({ expect }) => {
   const left = documents.flatMap(({ blocks }) => blocks.filter((block) => !isRun(block)))
   for (const { place, notRun } of left) process.stdout.write(`not run: ${place}: ${notRun}\n`)
-  // Most of a page that goes through a deployment needs an account of the reader's own.
+  // Most of a page about a deployment needs an account of the reader's own.
   expect(left.length).toBeLessThan(documents.flatMap(({ blocks }) => blocks).length / 2)
 })
 

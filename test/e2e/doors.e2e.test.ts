@@ -13,7 +13,7 @@ import { GPU_TYPE, type PodView, TestPod } from './support/pods.ts'
 import { SshClient } from './support/ssh.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
-// The ways into a pod whose host has no public address, with the clients that people have.
+// Ingress of a pod whose host has no public address, through common clients.
 
 const SESSIONS = 50
 const directory = mkdtempSync(join(tmpdir(), 'podplane-e2e-doors-'))
@@ -41,14 +41,14 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** Processes of the pod whose command line has this in it. */
+/** Processes of the pod whose command line contains this text. */
 const processes = async (text: string) =>
   (await pod.shellOf(`for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline 2>/dev/null; echo; done`))
     .split('\n')
     .filter((line) => line.includes(text))
 
 describe('the OpenSSH client through the proxy', () => {
-  test('[NET-2, NET-25, PP-282] runs a command: outputs apart, its exit code, and what is said to it', async () => {
+  test('[NET-2, NET-25, PP-282] runs a command: separate outputs, its exit code, and its input', async () => {
     expect(proxy.command).toBe(`ssh ${pod.id}-${proxy.username.split('-')[1]}@127.0.0.1 -p ${proxy.port}`)
     expect(await client.run(proxy.command, 'echo "$RUNPOD_POD_ID"')).toBe(pod.id)
     await expect(client.run(proxy.command, 'echo said >&2; exit 7')).rejects.toMatchObject({
@@ -59,9 +59,9 @@ describe('the OpenSSH client through the proxy', () => {
     expect((await client.pipe(proxy.command, 'cat', bytes)).equals(bytes)).toBe(true)
   })
 
-  test('[NET-25, HOST-133] gets a shell with a terminal of its size, and nothing is left of it', async () => {
+  test('[NET-25, HOST-133] gets a shell with a terminal of its size, and leaves no process behind', async () => {
     const shell = client.shell(proxy.command)
-    // Said again: the size of the client's own terminal may come after the first line.
+    // Sent again: the size of the client's own terminal may arrive after the first line.
     const answered = () => /31 101[\s\S]*-42/.test(shell.text())
     await eventually(
       'an answer',
@@ -91,7 +91,7 @@ describe('the OpenSSH client through the proxy', () => {
     expect(statSync(up).size).toBe(5_242_880)
   })
 
-  test('[NET-27, HOST-136] forwards ports of the pod, also those that it opens to itself alone, and of nothing else', async () => {
+  test('[NET-27, HOST-136] forwards ports of the pod, also those that it binds to loopback alone, and no others', async () => {
     const [own, loopback, foreign] = [await claimPort(0), await claimPort(0), await claimPort(0)]
     const forward = client.forward(proxy.command, [`${own}:localhost:8888`, `${loopback}:localhost:9999`, `${foreign}:192.0.2.1:80`])
     const get = async (port: number) => await (await fetch(`http://127.0.0.1:${port}/page`)).text()
@@ -140,7 +140,7 @@ describe('a terminal over a WebSocket', () => {
       if (message !== null) heard.push(message)
     })
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
-    // A shell that begins before its terminal has a size is told of it a moment later, as any program in it.
+    // A shell that begins before its terminal has a size gets it a moment later, as any program in it.
     const shows = (size: string) =>
       eventually(
         `its size ${size}`,
@@ -161,7 +161,7 @@ describe('a terminal over a WebSocket', () => {
 })
 
 describe("a notebook's server through the HTTP proxy", () => {
-  /** As a browser asks, which takes such a name for this machine. */
+  /** A request with the host name that a browser resolves to this machine. */
   const byName = (path: string, headers: Record<string, string> = {}) =>
     new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
       const host = `${pod.id}-8888.localhost:${plane.port}`
@@ -176,7 +176,7 @@ describe("a notebook's server through the HTTP proxy", () => {
         .end()
     })
 
-  test('[NET-1, NET-13] has a name of its own with its cookies, and below the plane neither', async () => {
+  test('[NET-1, NET-13] has a name of its own with its cookies, and neither below the plane', async () => {
     const own = await byName('/lab?x=1', { cookie: 'c=1', authorization: 'token t' })
     expect([own.status, own.body, own.headers['set-cookie']]).toEqual([
       200,
@@ -206,7 +206,7 @@ describe("a notebook's server through the HTTP proxy", () => {
 })
 
 describe('a pod that stops', () => {
-  test('[NET-9, NET-14] ends what is open into it, and says how it is', async () => {
+  test('[NET-9, NET-14] ends its open connections, and reports its state', async () => {
     const shell = client.shell(proxy.command)
     shell.type('echo in-$((40+2))\n')
     await waitUntil('a shell', () => shell.text().includes('in-42'))

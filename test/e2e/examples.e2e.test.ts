@@ -10,8 +10,8 @@ import { declaredBy, exampleImage } from './support/example-image.ts'
 import { eventually, startPlane, type TestPlane } from './support/plane.ts'
 import { BUILD_TIMEOUT_MS, openaiClient } from './support/worker-image.ts'
 
-// Each example as it stands: its handler, its packages by their hashes, and what its podplane.toml declares, on the platform as a user has it.
-// Models answer in words, which a test looks for; all of them are part of the image.
+// Each example unchanged: its handler, its packages by their hashes, and the declarations of its podplane.toml, on the platform as a user
+// has it. Models answer in text, which a test searches; all of them are part of the image.
 
 const COLD_MS = 180_000
 const runFile = promisify(execFile)
@@ -25,7 +25,7 @@ async function deploy(example: string): Promise<string> {
   return (await api.createEndpoint({ body: members as ApiBody<'createEndpoint'> })).id
 }
 
-/** The job that the example's podplane.toml sends to see whether it works. */
+/** The job that the example's podplane.toml sends as its smoke test. */
 function smokeOf(example: string): Record<string, unknown> {
   const { smoke } = declaredBy(example, 'endpoints', example, 'unused') as { smoke: { input: Record<string, unknown> } }
   return smoke.input
@@ -42,7 +42,7 @@ async function runJob(endpointId: string, input: Record<string, unknown>): Promi
   return job.output
 }
 
-/** What a cell says, in a kernel of its own. */
+/** The output of a cell, in a kernel of its own. */
 async function runCell(door: string, token: string, code: string): Promise<string> {
   const made = await fetch(`${door}/api/kernels?${token}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })
   const { id } = (await made.json()) as { id: string }
@@ -61,7 +61,7 @@ async function runCell(door: string, token: string, code: string): Promise<strin
   }
 }
 
-/** As the protocol of Jupyter has it. */
+/** An execute request of the Jupyter protocol. */
 function executeRequest(code: string): Record<string, unknown> {
   const header = { msg_id: 'cell-1', username: 'test', session: 'test', msg_type: 'execute_request', version: '5.3' }
   return { header, parent_header: {}, metadata: {}, channel: 'shell', buffers: [], content: { code, silent: false, store_history: true } }
@@ -80,7 +80,7 @@ describe('examples/chat', () => {
   }, BUILD_TIMEOUT_MS)
   afterAll(() => api.deleteEndpoint({ path: { id } }))
 
-  test('answers the job that shows that it works', { timeout: COLD_MS }, async () => {
+  test('answers its smoke test job', { timeout: COLD_MS }, async () => {
     expect(JSON.stringify(await runJob(id, smokeOf('chat')))).toContain('Paris')
   })
 
@@ -150,7 +150,7 @@ describe('examples/speech', () => {
     await api.deleteEndpoint({ path: { id } })
   })
 
-  test('writes down what a robot says', { timeout: COLD_MS }, async () => {
+  test('transcribes synthetic speech', { timeout: COLD_MS }, async () => {
     await runJob(id, smokeOf('speech'))
     const file = join(directory, 'speech.wav')
     await runFile('espeak-ng', ['-w', file, 'Please send the report to the office on Monday morning.'])
@@ -164,7 +164,7 @@ describe('examples/speech', () => {
 })
 
 describe('examples/notebook-pod', () => {
-  test('opens through the plane with the password that the platform made, and runs a cell', { timeout: BUILD_TIMEOUT_MS }, async () => {
+  test('opens through the plane with the generated password, and runs a cell', { timeout: BUILD_TIMEOUT_MS }, async () => {
     const image = await exampleImage('notebook-pod', 'start.sh')
     const operator = createApiClient(plane.url, plane.operatorKey)
     await eventually('the workers of the other examples have left', COLD_MS, async () => {

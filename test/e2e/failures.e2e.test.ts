@@ -10,14 +10,14 @@ import { eventually, startPlane, type TestPlane } from './support/plane.ts'
 import { quickPings } from './support/quick-pings.ts'
 import { BUILD_TIMEOUT_MS, busyboxImage, pythonWorkerImage } from './support/worker-image.ts'
 
-// What happens to jobs when their workers fail. A ping every second makes a lease four seconds long (LSE-4).
+// The outcome for jobs when their workers fail. A ping every second makes a lease four seconds long (LSE-4).
 
 const PLAIN = ['python3', '-u', '/handlers/plain.py']
-/** No registry that anybody has allowed. */
+/** A registry that is not allowed. */
 const MISSING_IMAGE = 'localhost:1/podplane-e2e/missing:1'
 const WATCH_MS = 20_000
 const REMOVED_MS = 40_000
-/** Starts at 0, 1, 3, 7 and 15 s, when each failure doubles the pause from one second on. */
+/** Starts at 0, 1, 3, 7 and 15 s, when each failure doubles the backoff from one second on. */
 const MOST_STARTS = 6
 
 /** Time to find the container of a job's worker and to stop it in the middle of the job. */
@@ -91,7 +91,7 @@ describe.concurrent('a worker that cannot start', () => {
   })
 })
 
-/** Submits a job that no worker can run, and returns what it says after a while. */
+/** Submits a job that no worker can run, and returns its view after a while. */
 async function watchFailing(endpoint: TestEndpoint): Promise<JobView> {
   const watch = realTime(WATCH_MS, 'starts are counted over a while: each failure doubles the pause before the next')
   const job = await endpoint.run({})
@@ -104,7 +104,7 @@ async function watchFailing(endpoint: TestEndpoint): Promise<JobView> {
   return view
 }
 
-/** More than one, so that the platform did try again; few, so that it does not spin. */
+/** More than one, so the platform did retry; few, so it does not loop. */
 function expectFewStarts(count: number): void {
   expect(count).toBeGreaterThan(1)
   expect(count).toBeLessThanOrEqual(MOST_STARTS)

@@ -7,12 +7,12 @@ import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } fr
 import { quickPings } from './support/quick-pings.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
-// A whole machine that stops for a while and then goes on, with a worker in the middle of a job: nobody was there to end that worker.
+// A whole machine is frozen and thawed, with a worker in the middle of a job: no agent could end that worker.
 
 const GPUS = 'NVIDIA L4:2'
-/** Less than the freeze, and long enough for the second worker to be still at it when the first has posted. */
+/** Shorter than the freeze, and long enough for the second worker to be still running when the first has posted. */
 const JOB_SECONDS = 20
-/** The host lease of 30 s has to end before its workers are placed elsewhere. */
+/** The host lease of 30 s must end before its workers are placed elsewhere. */
 const TAKE_OVER_MS = 90_000
 
 let plane: TestPlane
@@ -28,7 +28,7 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-test('LSE-7, LSE-10, INV-26: what a worker posts after its machine was frozen changes nothing', async () => {
+test('LSE-7, LSE-10, INV-26: posts of a worker whose machine was frozen change nothing', async () => {
   const frozen = await join('frozen')
   const cmd = ['python3', '-u', '/handlers/plain.py']
   const endpoint = await TestEndpoint.create(plane, 'frozen', { image, cmd, workers: { max: 2, idleTimeout: 60 } })
@@ -43,7 +43,7 @@ test('LSE-7, LSE-10, INV-26: what a worker posts after its machine was frozen ch
   try {
     await docker('pause', container)
     const second = await workerOf(endpoint, job, first)
-    // The time of its sleep is long over: it posts as soon as it can, through its own agent.
+    // Its sleep has ended long ago: it posts as soon as it can, through its own agent.
     await docker('unpause', container)
     await realTime(1_000, 'its post waits at the frozen agent, which nobody can be asked about')
     process.kill(frozen.pid, 'SIGCONT')

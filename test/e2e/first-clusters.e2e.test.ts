@@ -9,7 +9,7 @@ import { MachineRow } from './support/machine-row.ts'
 import { callPlane, eventually, startAgent, startPlane } from './support/plane.ts'
 import { busyboxImage } from './support/worker-image.ts'
 
-// The members of the first cluster on a host come at one time, when the engine has nothing of the agent's yet.
+// The members of the first cluster on a host start at the same time, when the engine has no images of the agent yet.
 
 const GPU = 'NVIDIA L4'
 const MEMBERS = 4
@@ -18,7 +18,7 @@ const FIRST_CLUSTERS = Number(process.env.FIRST_CLUSTERS ?? 2)
 const CLUSTER_MS = 60_000
 const NOTHING = JSON.stringify({ entrypoint: ['/bin/busybox', 'sh', '-c'], cmd: ['while :; do busybox sleep 1; done'] })
 
-test('[HOST-171] fifty times from zero: four at a time have the image that holds their networks, by one load', async () => {
+test('[HOST-171] fifty times from zero: four concurrent starts get the image that holds their networks, by one load', async () => {
   const real = await connectDocker()
   for (let round = 0; round < FIRST_IMAGES; round += 1) {
     const stateDir = mkdtempSync(join(tmpdir(), 'podplane-first-'))
@@ -35,7 +35,7 @@ test('[HOST-171] fifty times from zero: four at a time have the image that holds
     try {
       expect(await Promise.all(Array.from({ length: MEMBERS }, () => image.provide()))).toEqual(Array(MEMBERS).fill(tag))
       expect([loads, (await real.imageFacts(tag))?.layers.length]).toEqual([1, 1])
-      // One that somebody removed is loaded anew.
+      // An image removed by hand is loaded again.
       await real.removeImage(tag)
       expect(await image.provide()).toBe(tag)
     } finally {

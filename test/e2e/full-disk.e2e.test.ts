@@ -10,7 +10,7 @@ const SEEN_WITHIN_MS = 20_000
 const READS = ['/v2/pods', '/v2/serverless', '/v2/account/limits', '/v2/billing/pods', '/v2/templates']
 const FULL = { title: 'Storage Full', status: 503, code: 'STORAGE_FULL' }
 
-/** Fills a file system to its last block. Returns what empties it again. */
+/** Fills a file system to its last block. Returns a function that empties it again. */
 function fill(directory: string): () => void {
   const path = join(directory, 'fill')
   const fd = openSync(path, 'w')
@@ -49,11 +49,11 @@ describe('a plane whose disk is full', () => {
     await removeMounted(disk)
   })
 
-  test('[PLC-3] refuses what is new by name, goes on to answer reads, and recovers by itself', async ({ expect }) => {
+  test('[PLC-3] refuses new data with a named error, continues to answer reads, and recovers by itself', async ({ expect }) => {
     const accepted = (await (await submit(plane)).json()) as { id: string }
     expect(await failed(plane)).toEqual([])
     const empty = fill(disk)
-    // The first of them may meet the full disk itself; it has the same answer.
+    // The first submit may meet the full disk itself; it has the same answer.
     const refused = await eventually('a submit is refused', SEEN_WITHIN_MS, async () => {
       const reply = await submit(plane)
       return reply.status === 200 ? undefined : reply
@@ -72,7 +72,7 @@ describe('a plane whose disk is full', () => {
     await plane.kill('SIGKILL')
     const empty = fill(disk)
     const launched = launch({ dataDir: plane.dataDir, port: plane.port, args: ['--no-agent'] })
-    // The runtime of the plane that was killed may answer for a moment yet.
+    // The runtime of the killed plane may still answer for a moment.
     await eventually('it has started', 60_000, async () => /podplane is ready|is full/.test(launched.output()))
     await eventually('it answers reads', SEEN_WITHIN_MS, async () => (await call(plane, 'GET', '/v2/pods')).status === 200)
     empty()
@@ -94,7 +94,7 @@ describe('a plane whose files are damaged', () => {
       .filter((name) => name.endsWith('.sqlite') && !name.endsWith('metadata.sqlite'))
       .map((name) => join(plane.dataDir, 'plane', folder, name))
 
-  test('[PLC-5] says which, and serves what is whole', async ({ expect }) => {
+  test('[PLC-5] names them, and serves the intact ones', async ({ expect }) => {
     await plane.kill('SIGINT')
     const [victim = ''] = databases('do/podplane-EndpointObject')
     const whole = readFileSync(victim)
@@ -115,7 +115,7 @@ describe('a plane whose files are damaged', () => {
     expect(await failed(plane)).toEqual([])
   })
 
-  test('[PLC-5] a database without its tables is not taken for a new one', async ({ expect }) => {
+  test('[PLC-5] a database without its tables is not treated as a new one', async ({ expect }) => {
     await plane.kill('SIGINT')
     for (const path of databases('d1')) {
       expect(statSync(path).size).toBeGreaterThan(0)

@@ -7,9 +7,10 @@ import { waitUntil } from '../support/time.ts'
 import { callPlane, eventually, startPlane, type TestPlane } from './support/plane.ts'
 import { ServingHost } from './support/serving-host.ts'
 
-// What clients leave behind in a machine when they close their connections, seen by its workloads; a real plane, and a host's own link and tunnel.
+// State that clients leave behind on a machine when they close their connections, observed by its workloads; a real plane, and a host's own
+// link and tunnel.
 
-/** Within so many milliseconds a stream of a client that has gone is over. */
+/** Milliseconds within which the stream of a disconnected client ends. */
 const GONE_WITHIN_MS = 10_000
 const ALONE = 672
 
@@ -67,7 +68,7 @@ async function runPod(key: string): Promise<string> {
   return id
 }
 
-/** A client that asks once, and what it has heard. */
+/** A client that sends one request, and the text that it received. */
 function visit(pod: string, path: string): { socket: Socket; text(): string } {
   const socket = connect(plane.port, '127.0.0.1')
   sockets.push(socket)
@@ -84,7 +85,7 @@ const visitAll = (path: string, each: number) => attacker.pods.flatMap((pod) => 
 const openAt = (path: string) => host.open.get(path) ?? 0
 const allGone = (path: string) => waitUntil(`nothing is open at ${path}`, () => openAt(path) === 0, GONE_WITHIN_MS)
 
-/** What the other account of the machine gets. */
+/** The answers to the other account on the machine. */
 async function served(): Promise<unknown[]> {
   const headers = { authorization: `Bearer ${victim.key}` }
   const page = await fetch(`${plane.url}/proxy/${victim.pod}/80/`)
@@ -117,7 +118,7 @@ describe('clients that have closed their connections', () => {
     expect(await served()).toEqual(SERVED)
   })
 
-  test('[S16] [SHR-32] events that say nothing more end with their clients, however these close', async () => {
+  test('[S16] [SHR-32] silent event streams end with their clients, however these close', async () => {
     const visits = visitAll('/events', 20)
     await waitUntil('all have heard', () => visits.every(({ text }) => text().includes('data: first')), 60_000)
     expect(openAt('/events')).toBe(visits.length)
@@ -137,7 +138,7 @@ describe('clients that have closed their connections', () => {
     },
   )
 
-  test('[SHR-32] silent answers of clients that are there go on: events with comments between them, others as they are', async () => {
+  test('[SHR-32] silent answers of connected clients continue: events with comments between them, others unchanged', async () => {
     const [events, other] = [visit(victim.pod, '/events?later'), visit(victim.pod, '/silent?later')]
     await waitUntil('both have ended', () => [events, other].every(({ text }) => text().includes('last')), 30_000)
     const chunks = (text: string) =>

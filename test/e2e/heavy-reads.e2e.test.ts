@@ -10,11 +10,11 @@ import { runtimesOf } from './support/kill-plane.ts'
 import { openLocalDatabase } from './support/local-database.ts'
 import { callPlane, eventually, hostIsOnline, startPlane, type TestPlane } from './support/plane.ts'
 
-/** Processor time of the runtime that a short call of another account may wait for, whatever an account reads. */
+/** Processor time of the runtime that a short call of another account may wait for, during any read. */
 const TURN_MS = 50
 const LEAST_READS = 2
 const MOST_READS = 6
-/** Of GraphQL, whose lists have no pages: collecting the garbage of ten thousand pods takes that long. */
+/** Bound for GraphQL, whose lists have no pages: garbage collection of ten thousand pods takes that long. */
 const WHOLE_LIST_TURN_MS = 120
 const RECORDS = 49_000
 const DAYS = 7
@@ -41,7 +41,7 @@ describe('an account with as much as its lists may show', () => {
   })
   afterAll(() => plane?.stop())
 
-  // One read after the other, without waiting until what was read before counts no more.
+  // Raises the budget so that reads need not wait until earlier reads count no more.
   async function raiseBudget(): Promise<void> {
     const { users } = await callPlane<{ users: { id: string }[] }>(plane, plane.operatorKey, 'GET', '/admin/v1/users')
     await callPlane(plane, plane.operatorKey, 'PUT', `/admin/v1/users/${users[0]?.id}/budgets`, { readRows: 10 ** 8 })
@@ -71,7 +71,7 @@ describe('an account with as much as its lists may show', () => {
     database.close()
   }
 
-  /** The one pod many times over, each sealed for its own id. */
+  /** Copies the one pod many times, each sealed for its own id. */
   function copyPod(database: DatabaseSync, vault: Vault): void {
     const pod = database.prepare('SELECT * FROM pods').get() as Record<string, string>
     const { id: first = '', team_id: teamId = '', spec = '' } = pod
@@ -92,14 +92,14 @@ describe('an account with as much as its lists may show', () => {
     database.exec('COMMIT')
   }
 
-  /** Milliseconds of the runtime's processor until another account's call is answered. */
+  /** Processor milliseconds of the runtime until another account's call is answered. */
   async function shortCall(): Promise<number> {
     const before = processorMs()
     await (await fetch(`${plane.url}/healthz`)).arrayBuffer()
     return processorMs() - before
   }
 
-  // Of its first thread, which runs all requests; the others of the runtime only prepare and clean up.
+  // Processor time of the first thread, which runs all requests; other threads only prepare and clean up.
   function processorMs(): number {
     return Number(readFileSync(`/proc/${runtime}/task/${runtime}/schedstat`, 'utf8').split(' ')[0]) / 1e6
   }
@@ -135,7 +135,8 @@ describe('an account with as much as its lists may show', () => {
   ] as const)('[BIL-41] [RATE-22] %s as %s is read in turns', async ([path, accept]) => {
     const limitMs = path === '/graphql' ? WHOLE_LIST_TURN_MS : TURN_MS
     const turns: number[] = []
-    // The first read of each kind runs code that is new. A busy machine lets the other call wait for longer than one turn, so the least counts.
+    // The first read of each kind runs cold code. On a busy machine the other call may wait for longer than one turn, so the minimum
+    // counts.
     while (turns.length < LEAST_READS || (Math.min(...turns) >= limitMs && turns.length < MOST_READS)) {
       const before = slowness()
       const { status, bytes, turnMs } = await beside(path, accept)

@@ -8,7 +8,7 @@ freshPodAgents((fresh) => {
   agent = fresh
 })
 
-test('[HOST-66] [C2] names of images that are none leave the agent as it is, on a real engine', async () => {
+test('[HOST-66] [C2] invalid image names leave the agent unharmed, on a real engine', async () => {
   await agent.start()
   await waitUntil('the link', () => agent.plane.messages.length > 0, 60_000)
   const { pid } = agent

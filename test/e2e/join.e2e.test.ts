@@ -10,7 +10,7 @@ import { PROJECT_ROOT } from '../../src/local/paths.ts'
 import { openBrowser, Visitor } from './console/support/browser.ts'
 import { startPlane, type TestPlane } from './support/plane.ts'
 
-// The command that starts a new machine's agent, by a shell, exactly as the command line and the console print it.
+// The command that starts a new machine's agent, run by a shell exactly as the command line and the console print it.
 
 const ONLINE_MS = 60_000
 const directory = mkdtempSync(join(tmpdir(), 'podplane-e2e-join-'))
@@ -19,7 +19,7 @@ const programs = join(directory, 'bin')
 let plane: TestPlane
 beforeAll(async () => {
   mkdirSync(programs)
-  // As docs/deploy.md installs it.
+  // Installed as in docs/deploy.md.
   symlinkSync(join(PROJECT_ROOT, 'dist/podplane-agent.mjs'), join(programs, 'podplane-agent'))
   plane = await startPlane()
 })
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** Runs the command until its machine `name` is online; all that the test adds is where state is kept. */
+/** Runs the command until its host `name` is online; the test adds only the state directory. */
 async function joins(name: string, command: string): Promise<void> {
   const startedAtMs = Date.now()
   const env = {

@@ -46,11 +46,11 @@ describe('CLI-4: the JavaScript SDK', () => {
     expect(result).toMatchObject({ status: 'FAILED', completed: true, succeeded: false, error: 'no such model' })
   })
 
-  test('RUN-4: statusSync and runSync ask again when a job outlives their hold', async () => {
+  test('RUN-4: statusSync and runSync poll again when a job outlives their hold', async () => {
     const accepted = await sdk.run({ input: { sleepMs: 2_000 } })
     expect(await sdk.statusSync(accepted.id, 1_000)).toMatchObject({ status: 'IN_PROGRESS', completed: false })
     expect(await sdk.statusSync(accepted.id)).toMatchObject({ status: 'COMPLETED' })
-    // The first answer comes after a second and a half, unfinished; the client goes on with status-sync.
+    // The first answer arrives after a second and a half, unfinished; the client continues with status-sync.
     expect(await sdk.runSync({ input: { sleepMs: 2_000 } }, 1_500)).toMatchObject({ status: 'COMPLETED', succeeded: true })
   })
 
@@ -75,11 +75,11 @@ describe('CLI-4: the JavaScript SDK', () => {
     expect(await sdk.cancel(running.id)).toMatchObject({ id: running.id, status: 'CANCELLED' })
     expect(await sdk.cancel(running.id)).toMatchObject({ status: 'CANCELLED' })
     expect(await sdk.status(queued.id)).toMatchObject({ status: 'CANCELLED', completed: true, succeeded: false })
-    // The only worker let go of the minute-long sleep.
+    // The only worker was freed from the minute-long sleep.
     expect(await sdk.runSync({ input: { after: 'cancel' } }, 15_000)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  test('CTL-3, INV-13: purgeQueue removes what waits and leaves what runs; health counts both', async () => {
+  test('CTL-3, INV-13: purgeQueue removes waiting jobs and leaves running ones; health counts both', async () => {
     const running = await sdk.run({ input: { sleepMs: 4_000 } })
     await eventually('the job runs', 20_000, async () => (await sdk.status(running.id)).status === 'IN_PROGRESS')
     const waiting = await Promise.all(Array.from({ length: 5 }, () => sdk.run({ input: {} })))

@@ -42,7 +42,7 @@ const ask = (path: string, init: RequestInit = {}) =>
 const workers = () =>
   callPlane<{ workers: { id: string }[] }>(plane, plane.apiKey, 'GET', `/v2/serverless/${endpoint.id}/workers`).then((view) => view.workers)
 const health = () => callPlane<{ requests: { inFlight: number } }>(plane, plane.apiKey, 'GET', `/v2/${endpoint.id}/health`)
-/** Far below the minute after which a place that no request holds is free anyway (LB-16). */
+/** Far shorter than the minute after which a slot without a request is released anyway (LB-16). */
 const PLACES_MS = 20_000
 
 describe('a load-balancing endpoint with real containers', () => {
@@ -52,7 +52,7 @@ describe('a load-balancing endpoint with real containers', () => {
     expect([answer.status, await answer.text()]).toEqual([200, `${worker?.id} None`])
   }, 60_000)
 
-  test('[LB-1] [LB-16] [PP-216] a request that hides another is one to the container too, or none, and holds no place afterwards', async () => {
+  test('[LB-1] [LB-16] [PP-216] a request that hides another is at most one request to the container, and holds no slot afterwards', async () => {
     const { pathname } = new URL(endpoint.requestUrls.base)
     const hidden = 'GET /hidden HTTP/1.1\r\nhost: x\r\n\r\n'
     const answers = await Promise.all(
@@ -63,7 +63,7 @@ describe('a load-balancing endpoint with real containers', () => {
       }),
     )
     for (const [what, statuses] of answers) expect(statuses.length, what).toBeLessThanOrEqual(1)
-    // LB-16: also of a body that breaks off before there is a place.
+    // LB-16: also after a body that breaks off before there is a slot.
     await waitUntil('none of them holds a place', async () => (await health()).requests.inFlight === 0, PLACES_MS)
     const seen = (await (await ask('/seen')).text()).split('\n').filter((line) => !/^GET \/(healthy|who|seen) /.test(line))
     expect(seen).toContain('POST /framing-0 HTTP/1.1')
@@ -84,7 +84,7 @@ describe('a load-balancing endpoint with real containers', () => {
     expect(pieces).toEqual(['data: 0\n\n', 'data: 1\n\n', 'data: 2\n\n'])
   })
 
-  test('[LB-1, HOST-124] a WebSocket speaks to the container', async () => {
+  test('[LB-1, HOST-124] a WebSocket connects to the container', async () => {
     const socket = new WebSocket(`${endpoint.requestUrls.base.replace('http', 'ws')}/socket`, {
       headers: { authorization: `Bearer ${plane.apiKey}` },
     })
@@ -99,7 +99,7 @@ describe('a load-balancing endpoint with real containers', () => {
     expect([said, code]).toEqual([['false hello', `true ${'x'.repeat(1_000)}`], 4002])
   })
 
-  test('[LB-4, LB-5] 50 at a time bring a second worker, and both have their share', async () => {
+  test('[LB-4, LB-5] 50 concurrent requests start a second worker, and both get their share', async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => ask('/hold?6').then(async (answer) => [answer.status, await answer.text()])),
     )
@@ -113,7 +113,7 @@ describe('a load-balancing endpoint with real containers', () => {
     expect((await ask('/who', { headers: { authorization: `Bearer ${key}` } })).status).toBe(404)
   })
 
-  test('[LB-9, HOST-126] a container that dies in its answer breaks that off; the next request works', async () => {
+  test('[LB-9, HOST-126] a container that dies during its answer aborts the answer; the next request works', async () => {
     const broken = await ask('/die')
       .then(
         (answer) => answer.text(),
@@ -124,7 +124,7 @@ describe('a load-balancing endpoint with real containers', () => {
     expect((await ask('/who')).status).toBe(200)
     const next = (await (await ask('/who')).text()).split(' ')[0]
     const container = await findContainer(next ?? '')
-    // Of idle workers the same one is asked again.
+    // Among idle workers the same one is chosen again.
     const held = ask('/hold?20').then((answer) => answer.status)
     await waitUntil('a request', async () => (await health()).requests.inFlight === 1)
     await docker('kill', container ?? '')
@@ -132,7 +132,7 @@ describe('a load-balancing endpoint with real containers', () => {
     expect((await ask('/who')).status).toBe(200)
   }, 60_000)
 
-  test('[HOST-120] an agent that starts again reaches the containers that ran on', async () => {
+  test('[HOST-120] an agent that restarts reaches the containers that continued to run', async () => {
     const before = (await (await ask('/who')).text()).split(' ')[0]
     await agent.kill('SIGKILL')
     agent = await startAgent({ plane, name: 'serving', simulateGpus: 'NVIDIA L4:4', stateDir: agent.stateDir, onExit: 'stop' })

@@ -8,14 +8,14 @@ import { LogFollower } from './support/log-follower.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
 import { busyboxImage } from './support/worker-image.ts'
 
-// What a worker prints, read over the API while its agent is killed and started again.
+// The output of a worker, read over the API while its agent is killed and restarted.
 
 const NAME = 'logger'
-/** TMO-5, and a little more. */
+/** TMO-5, and a margin. */
 const TAKE_HOLD_MS = 26_000
 const GPUS = 'NVIDIA L4:4'
 
-/** Ids of everything that an agent has ever started; a file that is being written has another name until it is whole. */
+/** Ids of all workloads that an agent has ever started; a partly written file has another name until it is complete. */
 const workloadsOf = (agent: TestAgent) =>
   readdirSync(join(agent.stateDir, 'workloads')).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? [])
 
@@ -50,7 +50,7 @@ describe("a worker's log", () => {
         await restartAgent()
         await realTime(TAKE_HOLD_MS, 'a take over the killed agent may still be open, and a job given to it would come back after 3 P')
       }
-      // A reader that comes back goes on where it was.
+      // A reader that reconnects continues where it was.
       if (round === 1) await log.reconnect()
     }
     await log.waitFor((lines) => lines.includes(`job ${jobs.at(-1)}: done`))

@@ -4,11 +4,11 @@ import { type JobView, TestEndpoint } from './support/endpoint.ts'
 import { startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
 import { quickPings } from './support/quick-pings.ts'
 
-// Between a plane and its agent lies a network that loses three answers in ten to workers that ask for jobs.
+// The network between a plane and its agent loses three of ten answers to workers that take jobs.
 
 const JOBS = 200
 const AT_ONCE = 20
-/** Three of ten: the same loss in each run. */
+/** Three of ten: the same losses in each run. */
 const LOST = [true, false, false, true, false, false, true, false, false, false]
 
 let plane: TestPlane
@@ -32,7 +32,7 @@ describe('PP-175: an answer that is lost between plane and worker', () => {
     { kind: 'single jobs', concurrency: '1' },
     { kind: 'several jobs at a time', concurrency: '5' },
   ])(
-    'costs no job anything: 200 of 200 complete, each once, for a worker that takes $kind',
+    'costs no job an attempt: 200 of 200 complete, each once, for a worker that takes $kind',
     async ({ concurrency }) => {
       const before = proxy.counts.dropped
       const env = { PROBE_CONCURRENCY: concurrency }

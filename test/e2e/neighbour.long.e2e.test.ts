@@ -6,7 +6,7 @@ import { callPlane, eventually, startAgent, startPlane, type TestAgent, type Tes
 import { quickPings } from './support/quick-pings.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
-// Two accounts on one machine. A container of one takes what it can; the other's jobs go on.
+// Two accounts on one machine. A container of one uses as much as it can; the other's jobs continue.
 
 const JOB_SECONDS = 0.3
 const JOBS = 12
@@ -56,14 +56,14 @@ test('[H1] [M2] [HOST-76] while a container floods relay, inotify, pids, disk, m
   const got = await counts(container)
   await flood.remove()
 
-  // It has tried everything, and the victim's jobs were there all the time.
+  // The flood has tried everything, and the victim's jobs ran all the time.
   expect(Object.keys(got ?? {})).toEqual(expect.arrayContaining(['relay', 'inotify', 'processes', 'disk', 'memory', 'log', 'dns']))
   expect(floodedMs / quietMs).toBeLessThan(2)
   expect(filesMost - filesBefore).toBeLessThan(500)
   expect((await victim.health()).jobs).toMatchObject({ completed: 2 * JOBS + 1, failed: 0, retried: 0 })
 }, 180_000)
 
-/** How long the middle one of some jobs takes for its caller, from the submit to the answer. */
+/** The median time of some jobs for their caller, from the submit to the answer. */
 async function medianMs(endpoint: TestEndpoint): Promise<number> {
   const times: number[] = []
   for (let n = 0; n < JOBS; n += 1) {
@@ -74,14 +74,14 @@ async function medianMs(endpoint: TestEndpoint): Promise<number> {
   return times.toSorted((a, b) => a - b)[JOBS / 2] ?? 0
 }
 
-/** Descriptors of the agent. */
+/** Open file descriptors of the agent. */
 function openFiles(): number {
   return readdirSync(`/proc/${agent.pid}/fd`).length
 }
 
-/** What the flood says that it has got; undefined before it has got anything. */
+/** The resources that the flood reports to have obtained; undefined before it has obtained any. */
 async function counts(container: string): Promise<Record<string, number> | undefined> {
-  // Copied, because a container that has all its processes runs no further one. It comes as a tar archive.
+  // Copied, because a container at its process limit starts no further process. The copy is a tar archive.
   const archive = await docker('cp', `${container}:/tmp/flood`, '-').catch(() => '')
   const [text] = /\{.*\}/.exec(archive) ?? []
   return text === undefined ? undefined : (JSON.parse(text) as Record<string, number>)

@@ -43,7 +43,7 @@ function rcloneAt(path: string): number[] {
   })
 }
 
-/** As systemd hands credentials over: a directory of files that the service alone reads. */
+/** Credentials as systemd passes them: a directory of files that the service alone reads. */
 function handOver(own: PodAgent): Record<string, string> {
   const lines = Object.entries(LOGIN).map(([name, value]) => `${name}=${value}\n`)
   writeFileSync(join(own.stateDir, 'global-volumes'), lines.join(''), { mode: 0o400 })
@@ -57,7 +57,7 @@ async function startPod(own: PodAgent, volume: string, login: Record<string, str
   await own.reaches(1, 'running')
 }
 
-test('[HOST-115][GLV-6][GLV-9] two hosts see one global volume, nobody another one, and a deleted one goes from the bucket', async () => {
+test('[HOST-115][GLV-6][GLV-9] two hosts share one global volume, other accounts see none of it, and a deleted one is removed from the bucket', async () => {
   const other = new PodAgent(agent.image)
   const before = mountsBelow()
   try {
@@ -73,7 +73,7 @@ test('[HOST-115][GLV-6][GLV-9] two hosts see one global volume, nobody another o
     const hello = agent.plane.messages.find((message) => message.type === 'hello')
     expect(hello?.inventory.sharedVolumes).toEqual(['global'])
 
-    // It is gone where nobody has it open any more.
+    // The volume is unmounted on hosts where no container uses it.
     other.plane.want()
     agent.plane.want({ ...agent.workload(1, IDLE, globalMount('shared')), desired: 'stopped' })
     await agent.reaches(1, 'gone')
@@ -89,13 +89,13 @@ test('[HOST-115][GLV-6][GLV-9] two hosts see one global volume, nobody another o
   }
 }, 150_000)
 
-test('[HOST-115][GLV-8] an rclone that dies is started anew: the next container has the volume, with all that was written', async () => {
+test('[HOST-115][GLV-8] an rclone that dies is restarted: the next container has the volume, with all written data', async () => {
   await startPod(agent, 'survives')
   await agent.shell(1, 'echo hello >/data/file')
   await waitUntil('the file in the bucket', async () => (await store.keys(BUCKET)).includes('volumes/survives/file'), WAIT_MS)
   const [path = ''] = /(?<="path":")\/run\/podplane\/bucket-\w+/.exec(agent.log) ?? []
   const [first = 0] = rcloneAt(path)
-  // Stopped, so that there is time to look between its death and the next one: nothing can be written to the place itself.
+  // Paused, so that there is time to check between its death and the next one: the mount point itself cannot be written.
   store.pause()
   process.kill(first, 'SIGKILL')
   agent.plane.want(agent.workload(1, IDLE, globalMount('survives')), agent.workload(2, IDLE, globalMount('survives')))
@@ -106,13 +106,13 @@ test('[HOST-115][GLV-8] an rclone that dies is started anew: the next container 
   agent.plane.want(agent.workload(1, IDLE, globalMount('survives')), agent.workload(3, IDLE, globalMount('survives')))
   await agent.reaches(3, 'running')
   expect(await agent.shell(3, 'cat /data/file')).toBe('hello')
-  // The one that had it open has the dead one until it is started again.
+  // The container that used it has the dead mount until it restarts.
   expect(await agent.shell(1, 'cat /data/file 2>/dev/null || echo none')).toBe('none')
   await agent.end('SIGTERM')
   expect(mountsBelow()).not.toContain(path)
 }, 120_000)
 
-test('[HOST-115] a store that refuses the credentials is the reason of the pod, in our words, and holds up nothing', async () => {
+test('[HOST-115] a store that refuses the credentials is the reason of the pod, in our own text, and blocks nothing', async () => {
   const closed = await startClosedStore()
   try {
     await agent.start(flags(closed.endpoint), LOGIN)

@@ -57,7 +57,7 @@ describe('the OpenAI client', () => {
     await eventually('the job is over', 10_000, async () => (await newest()).status === 'COMPLETED')
   })
 
-  test('OAI-3: many calls at once share one worker', async () => {
+  test('OAI-3: many concurrent calls share one worker', async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, n) => client.chat.completions.create({ model: MODEL, messages: say(`call ${n}`) })),
     )
@@ -83,7 +83,7 @@ describe('the OpenAI client', () => {
     expect(error).toMatchObject({ status: 401, type: 'authentication_error', message: expect.stringContaining('invalid bearer token') })
   })
 
-  test('OAI-8: a client that goes in the middle of a stream cancels the job, and its handler stops', async () => {
+  test('OAI-8: a client that disconnects in the middle of a stream cancels the job, and its handler stops', async () => {
     const stream = await client.chat.completions.create({ model: MODEL, messages: say(COUNTING), stream: true })
     let words = 0
     for await (const _chunk of stream) if (++words === 3) break
@@ -92,7 +92,7 @@ describe('the OpenAI client', () => {
       return found.status === 'CANCELLED' && found
     })
     const container = (await findContainer(job.workerId ?? '')) ?? ''
-    // The SDK's own words, once it has stopped the handler of that job and of no other.
+    // The SDK's own text, once it has stopped the handler of that job and of no other.
     const stopped = new RegExp(`${job.id}.*Job stopped|Job stopped.*${job.id}`)
     await eventually('the handler stops', 20_000, async () => stopped.test(await docker('logs', container)))
     const after = await client.chat.completions.create({ model: MODEL, messages: say('still there') })
@@ -101,14 +101,14 @@ describe('the OpenAI client', () => {
 
   const THINKING = { model: MODEL, messages: say('a b'), seconds_per_word: 600 }
 
-  test('OAI-6, OAI-8: so does one that closes its stream while the worker thinks, at the next keepalive', async () => {
+  test('OAI-6, OAI-8: a client that closes its stream while the worker computes cancels the job at the next keepalive', async () => {
     const stream = await client.chat.completions.create({ ...THINKING, stream: true })
     const job = await runningJob()
     stream.controller.abort()
     await eventually('the job is cancelled', 30_000, async () => (await endpoint.status(job.id)).status === 'CANCELLED')
   })
 
-  test('OAI-8: so does one that resets the connection of a call that is not streamed', async () => {
+  test('OAI-8: a client that resets the connection of a call without a stream cancels the job', async () => {
     const headers = { Authorization: `Bearer ${plane.apiKey}`, 'Content-Type': 'application/json' }
     const call = request(`${client.baseURL}/chat/completions`, { method: 'POST', headers, agent: false })
     const closed = new Promise((resolve) => call.once('error', resolve))

@@ -7,7 +7,7 @@ import { eventually, startPlane, type TestPlane } from './support/plane.ts'
 import { quickPings } from './support/quick-pings.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
-// What ends a running job from outside, and what starts it again: the published worker SDK in real containers.
+// External ends of a running job, and its retry: the published worker SDK in real containers.
 
 const PLAIN = ['python3', '-u', '/handlers/plain.py']
 /** TMO-7, and time for the agent to act on it. */
@@ -28,7 +28,7 @@ function serve(name: string, max = 1): Promise<TestEndpoint> {
 }
 
 describe.concurrent('a running job that is stopped', () => {
-  test('CTL-1, WRK-26: cancel interrupts the handler, and the same worker goes on', async () => {
+  test('CTL-1, WRK-26: cancel interrupts the handler, and the same worker continues', async () => {
     const endpoint = await serve('cancelled')
     const job = await endpoint.run({ do: 'sleep', seconds: 600 })
     const worker = await handlerBegun(endpoint, job)
@@ -39,7 +39,7 @@ describe.concurrent('a running job that is stopped', () => {
     await endpoint.remove()
   })
 
-  test('TMO-2, INV-29: a job that runs longer than its execution timeout fails, and the same worker goes on', async () => {
+  test('TMO-2, INV-29: a job that runs longer than its execution timeout fails, and the same worker continues', async () => {
     const endpoint = await serve('too-long')
     const job = await endpoint.run({ do: 'sleep', seconds: 600 }, { policy: { executionTimeout: 5_000 } })
     const worker = await handlerBegun(endpoint, job)
@@ -50,7 +50,7 @@ describe.concurrent('a running job that is stopped', () => {
     await endpoint.remove()
   })
 
-  test('TMO-1, JOB-9: a job whose ttl passes while it runs is gone, and its worker free', async () => {
+  test('TMO-1, JOB-9: a job whose ttl passes while it runs is deleted, and its worker free', async () => {
     const endpoint = await serve('expired')
     // The cold start must not use up the time to live.
     await endpoint.runToEnd({})
@@ -99,7 +99,7 @@ test.concurrent('CTL-2, LSE-9: a failed job is retried under its id, with its in
   await endpoint.remove()
 })
 
-test.concurrent('RUN-1: the handler reads its s3Config, which no client ever sees again', async () => {
+test.concurrent('RUN-1: the handler reads its s3Config, which no answer to a client contains', async () => {
   const endpoint = await serve('bucket')
   const s3Config = { accessId: 'id', accessSecret: 'a-very-secret-value', bucketName: 'results', endpointUrl: 'https://s3.example.com' }
   const view = await endpoint.finished(await endpoint.run({ do: 'bucket' }, { s3Config }))

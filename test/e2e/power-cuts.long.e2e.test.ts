@@ -13,7 +13,7 @@ import { killPlane } from './support/kill-plane.ts'
 import { callPlane, startAgent, startPlane, type TestPlane } from './support/plane.ts'
 import { PowerDisk } from './support/power.ts'
 
-/** Cuts behind which a plane is started; what lies on the disk is looked at behind every one. */
+/** Cuts after which a plane is started; the data on the disk is checked after every cut. */
 const STARTS = 30
 const AT_A_TIME = 3
 const JOIN_WITHIN_MS = 60_000
@@ -27,7 +27,7 @@ afterEach(() => disk.remove())
 const contentOf = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : null)
 const filesIn = (dir: string) => (existsSync(dir) ? readdirSync(dir, { recursive: true }).map(String) : [])
 
-/** So many of a list, evenly spread, the first and the last among them. */
+/** This many elements of a list, evenly spread, including the first and the last. */
 function spread<T>(all: readonly T[], count: number): T[] {
   const wanted = Math.min(count, all.length)
   return Array.from({ length: wanted }, (_, index) => all[Math.round((index * (all.length - 1)) / (wanted - 1))] as T)
@@ -42,7 +42,7 @@ async function atATime<T>(all: readonly T[], work: (one: T) => Promise<void>): P
   )
 }
 
-test('[DUR-3] whenever the power goes at a first start, the next start has a plane, and every key that was told opens it', async () => {
+test('[DUR-3] after a power cut at any moment of a first start, the next start has a plane, and every key that was printed opens it', async () => {
   const stop = disk.cutAtEachWrite()
   const plane = await startPlane({ dataDir: join(disk.path, 'new/data'), args: ['--no-agent'] })
   const told = { readyAtMs: Date.now(), jobAtMs: Number.POSITIVE_INFINITY, endpointId: '', jobId: '' }
@@ -79,7 +79,7 @@ test('[DUR-3] whenever the power goes at a first start, the next start has a pla
   )
 }, 600_000)
 
-test('[DUR-4] whenever the power goes at a join, it is the same host: by its token until it has linked, without one from then on', async () => {
+test('[DUR-4] after a power cut at any moment of a join, it is the same host: by its token until it has linked, without one from then on', async () => {
   const plane = await startPlane({ args: ['--no-agent'] })
   const operator = createApiClient(plane.url, plane.operatorKey)
   try {
@@ -89,7 +89,7 @@ test('[DUR-4] whenever the power goes at a join, it is the same host: by its tok
     await plane.stop()
   }
 
-  /** How many cuts of a join and of a first link there were, each of which was the host that it had to be. */
+  /** The numbers of cuts during a join and during a first link; after each of them the host was the expected one. */
   async function cutsOfJoin(name: string): Promise<number> {
     const front = await startLinklessFront(plane)
     const token = await createJoinToken(operator, name)
@@ -99,7 +99,7 @@ test('[DUR-4] whenever the power goes at a join, it is the same host: by its tok
     const joining = stop()
     await atATime(joining, (cut) =>
       disk.behind(cut, async (path) => {
-        // Without a key it has not asked yet, so its token would be good; here it is not, because the first one went on.
+        // Without a key it has not enrolled yet, so its token would be valid; here it is not, because the first agent went on to enrol.
         const hasKey = contentOf(join(stateOf(path), 'host-key.json')) !== null
         expect(hasKey || cut.atMs <= front.askedAtMs()).toBe(true)
         const id = await joinAndDie(front.url, stateOf(path), hasKey ? token : await createJoinToken(operator, name))
@@ -126,7 +126,7 @@ test('[DUR-4] whenever the power goes at a join, it is the same host: by its tok
   }
 }, 600_000)
 
-/** Runs an agent until it knows which host it is, and kills it. Throws what it says when it gives up. */
+/** Runs an agent until it has a host id, and kills it. Throws with its output when it gives up. */
 async function joinAndDie(url: string, stateDir: string, token: string | undefined): Promise<string> {
   const args = ['src/host-agent/main.ts', '--url', url, '--name', 'cut', '--state-dir', stateDir, '--runtime', 'process']
   const env = { ...process.env, ...(token !== undefined && { PODPLANE_JOIN_TOKEN: token }) }
@@ -149,7 +149,7 @@ function fail(output: string): never {
   throw new Error(`the agent gave up:\n${output}`)
 }
 
-/** A proxy before a plane that passes everything but links, so that no host comes online. */
+/** A proxy before a plane that passes everything but links, so that no host is ever online. */
 async function startLinklessFront(plane: TestPlane): Promise<{ url: string; askedAtMs(): number; close(): Promise<void> }> {
   let askedAtMs = Number.POSITIVE_INFINITY
   const server = createServer(async (incoming, outgoing) => {

@@ -71,7 +71,7 @@ describe('CLI-1: the Python client with a plain handler', () => {
     await expect(client.call('nosuchendpoint', { call: 'health' })).rejects.toThrow(/^HTTPError: 404/)
   })
 
-  test('GQL-8: the end of a pod that is not there raises instead of doing nothing', async () => {
+  test('GQL-8: terminating an unknown pod raises an error', async () => {
     await expect(client.call(plain.id, { call: 'terminate_pod', pod: 'p1' })).rejects.toThrow('pod not found')
   })
 })
@@ -106,7 +106,7 @@ describe('CLI-3: the Python worker in a container', () => {
     expect(/^x+$/.test(data)).toBe(true)
   })
 
-  test('WRK-19, LSE-3, INV-22: a result that JSON cannot hold ends FAILED with the cause, never a hang', async () => {
+  test('WRK-19, LSE-3, INV-22: a result that JSON cannot represent ends FAILED with the cause and does not hang', async () => {
     const view = await plain.runToEnd({ do: 'unserialisable' }, 60_000)
     expect(view).toMatchObject({ status: 'FAILED', retries: 1, error: 'job timed out after 1 retries' })
     expect(view.errorDetail).toMatch(/result/)
@@ -139,7 +139,7 @@ describe('CLI-3: the Python worker in a container', () => {
     await endpoint.remove()
   })
 
-  test('CLI-12, WRK-16, INV-30: a worker with refresh_worker is replaced after its job, and no job is lost by it', async () => {
+  test('CLI-12, WRK-16, INV-30: a worker with refresh_worker is replaced after its job, and loses no job', async () => {
     const endpoint = await serve('refresh', { workers: { max: 1, idleTimeout: 300 } })
     const jobs = [await endpoint.run({}), await endpoint.run({})]
     const views = await Promise.all(jobs.map((job) => endpoint.finished(job)))

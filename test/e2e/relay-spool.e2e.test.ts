@@ -8,17 +8,18 @@ import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } fr
 import { quickPingMs } from './support/quick-pings.ts'
 import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
 
-// The plane is killed while a worker streams. The worker goes on: its agent keeps what it posts, and the plane gets all of it once it is back.
+// The plane is killed while a worker streams. The worker continues: its agent stores the posts, and the plane gets all of them once it is
+// back.
 
 /** Longer than a stock worker tries (three times, a few seconds apart), shorter than the host's lease. */
 const AWAY_MS = 15_000
-/** They last 15 s: a slow machine takes some of them until the plane is killed. */
+/** The chunks last 15 s: a slow machine sends some of them before the plane is killed. */
 const CHUNKS = 60
 const PAUSE_MS = 250
 const HOLD_MS = 10_000
-/** A worker has four of them to be heard once its host is back, also on a busy machine. */
+/** A worker has four intervals to ping once its host is back, also on a busy machine. */
 const PING_INTERVAL_MS = quickPingMs()
-/** Longer than the lease of a worker that pings, which is what a busy machine takes to start an agent (PP-13). */
+/** Longer than the lease of a pinging worker: a busy machine takes this long to start an agent (PP-13). */
 const LATE_AGENT_MS = 6 * PING_INTERVAL_MS
 
 interface Stream {
@@ -59,7 +60,7 @@ const stockSdk = (): Stream => ({
 test('[HOST-20, HOST-21] the plane is killed: every chunk and the result arrive once, of a built-in worker and of a stock SDK', () =>
   expectNothingLost([builtin(), stockSdk()]))
 
-test('[HOST-20, HOST-22, PP-13] both programs are killed: the next agent delivers what the former one kept', () =>
+test('[HOST-20, HOST-22, PP-13] both programs are killed: the next agent delivers the posts that the previous one stored', () =>
   expectNothingLost([builtin()], async () => {
     await eventually('the worker has ended its job', 30_000, async () => keptPosts('process', '/job-done/').length > 0)
     await agent.kill('SIGKILL')
@@ -69,7 +70,10 @@ test('[HOST-20, HOST-22, PP-13] both programs are killed: the next agent deliver
     }
   }))
 
-/** Kills the plane in the middle of the streams; `meanwhile` happens without it, and what it returns once it is back. */
+/**
+ * Kills the plane in the middle of the streams; `meanwhile` runs during the outage, and the function that it returns runs once the plane
+ * is back.
+ */
 async function expectNothingLost(
   streams: readonly Stream[],
   meanwhile: () => Promise<(() => Promise<void>) | undefined> = async () => undefined,
@@ -85,7 +89,7 @@ async function expectNothingLost(
   await afterwards?.()
   const views = await Promise.all(running.map(expectWhole))
   await eventually('nothing is kept any more', 10_000, async () => kept().length === 0)
-  // The workers go on as if nothing had been.
+  // The workers continue undisturbed.
   await Promise.all(
     running.map(async ({ endpoint, input }, index) => {
       const { status, workerId } = await endpoint.runToEnd({ ...input, chunks: 1 })
@@ -95,20 +99,20 @@ async function expectNothingLost(
   )
 }
 
-/** An endpoint whose worker is there: no stream is over before another begins. */
+/** An endpoint whose worker is online, so that no stream ends before another begins. */
 async function warm({ program, input }: Stream): Promise<Pick<Running, 'endpoint' | 'input'>> {
   const endpoint = await TestEndpoint.create(plane, 'streams', { ...program, workers: { max: 1, idleTimeout: 60 } })
   await endpoint.runToEnd({ ...input, chunks: 1 })
   return { endpoint, input }
 }
 
-/** Starts a job that streams, and reads what it says first. */
+/** Starts a streaming job, and reads its first chunks. */
 async function begin({ endpoint, input }: Pick<Running, 'endpoint' | 'input'>): Promise<Running> {
   const job = await endpoint.run(input)
   return { endpoint, job, input, before: await readUntil(endpoint, job, 3) }
 }
 
-/** The job is completed at its first try, and a client of its stream has read each chunk once. */
+/** Expects the job to be completed at its first attempt, and each chunk to be read once. */
 async function expectWhole({ endpoint, job, before }: Running): Promise<JobView> {
   const view = await endpoint.finished(job)
   expect(view).toMatchObject({ status: 'COMPLETED' })
@@ -131,7 +135,7 @@ async function killPlane(): Promise<void> {
   await ended
 }
 
-/** Numbers of the chunks that a client of the stream reads, until it has this many or the job is over. */
+/** Numbers of the chunks that a client of the stream reads, until it has this many or the job has ended. */
 async function readUntil({ id }: TestEndpoint, job: string, count: number): Promise<number[]> {
   const numbers: number[] = []
   while (numbers.length < count) {
@@ -149,7 +153,7 @@ function kept(): string[] {
   return [...keptPosts('process'), ...keptPosts('docker')]
 }
 
-/** Files in which an agent's relay keeps posts to such a route. */
+/** Files in which an agent's relay stores posts to a route. */
 function keptPosts(runtime: string, route = ''): string[] {
   const dir = join(agent.stateDir, `results-${runtime}`)
   const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith('.post')) : []

@@ -10,8 +10,8 @@ const READY_LIMIT_MS = 10_000
 /** A pipe of the runtime's output held about 280 lines; each of these calls logs one. */
 const CALLS_WHILE_STOPPED = 3_000
 
-/** What a plane under load does while it starts, and while the process that started it does not run. */
-describe('a plane that clients do not stop asking', () => {
+/** A plane under load during its own start, and while the process that started it is stopped. */
+describe('a plane under continuous load from clients', () => {
   let plane: TestPlane
   let load: Load
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('a plane that clients do not stop asking', () => {
     expect(Math.max(...ready), ready.join(', ')).toBeLessThan(READY_LIMIT_MS)
   })
 
-  test('[PLC-2] goes on while its launcher is stopped, and logs what happened meanwhile afterwards', async ({ expect }) => {
+  test('[PLC-2] continues while its launcher is stopped, and logs the calls of that time afterwards', async ({ expect }) => {
     process.kill(plane.pid, 'SIGSTOP')
     try {
       await load.answers(CALLS_WHILE_STOPPED)

@@ -7,7 +7,7 @@ const workers = { min: 0, max: 1, idleTimeout: IDLE_TIMEOUT_S }
 
 let plane: TestPlane
 beforeAll(async () => {
-  // Room for one worker.
+  // Capacity for one worker.
   plane = await startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:1'] })
 })
 afterAll(() => plane?.stop())

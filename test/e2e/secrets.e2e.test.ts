@@ -8,7 +8,7 @@ import { eventually } from './support/plane.ts'
 import { podBody, TestPod } from './support/pods.ts'
 import { BUILD_TIMEOUT_MS, busyboxImage } from './support/worker-image.ts'
 
-// Secrets as a container sees them, over the public API alone; and where nobody may see them.
+// Secrets as a container sees them, over the public API alone; and the places where they must not appear.
 
 const UNTIL_TOLD = "trap 'exit 0' TERM; while :; do busybox sleep 1 & wait $!; done"
 const PRINT_AND_STAY = `echo "db=$DB none=<$NONE>"; ${UNTIL_TOLD}`
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const answers: { path: string; text: string }[] = []
 
-/** A call whose answer is kept for the sweep. */
+/** A call whose answer is recorded for the sweep. */
 // biome-ignore lint/suspicious/noExplicitAny: bodies are used member by member; typing each would say everything twice
 async function call(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<any> {
   const key = path.startsWith('/admin/') ? fleet.plane.operatorKey : fleet.plane.apiKey
@@ -41,7 +41,7 @@ async function call(method: string, path: string, body?: object, headers: Record
   return text === '' ? null : JSON.parse(text)
 }
 
-/** Starts a worker of a fresh endpoint and says which it is. */
+/** Starts a worker of a fresh endpoint and returns its id. */
 async function startWorker(endpointId: string, body: object): Promise<string> {
   await call('POST', `/v2/${endpointId}/run`, body)
   return await eventually('the worker', WAIT_MS, async () => (await call('GET', `/v2/serverless/${endpointId}/workers`)).workers[0]?.id)
@@ -53,7 +53,7 @@ async function envOfContainer(workloadId: string): Promise<Record<string, string
   return Object.fromEntries(list.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
 }
 
-test('[ACC-6] a pod and a worker see the value of their boot; a rotation reaches the next one alone', async () => {
+test('[ACC-6] a pod and a worker see the value of their start; a rotation reaches only the next one', async () => {
   const { id } = await call('POST', '/v2/account/secrets', { name: 'DB', value: 'first value: "ü"' })
   const env = { DB: '{{ RUNPOD_SECRET_DB }}', NONE: '{{RUNPOD_SECRET_NONE}}' }
   const pod = await TestPod.run(fleet.plane, podBody(image, PRINT_AND_STAY, { env }))
@@ -73,14 +73,14 @@ test('[ACC-6] a pod and a worker see the value of their boot; a rotation reaches
   await log.waitFor((lines) => lines.includes('db=second none=<>'))
   expect((await pod.container()).Id).not.toBe(first.Id)
   expect(log.lines().filter((line) => line.startsWith('env names secrets'))).toHaveLength(2)
-  // What the worker printed is all that it ever printed: it was not started anew.
+  // The log contains everything that the worker ever printed: it was not restarted.
   expect(workerLog.lines().filter((line) => line.startsWith('db='))).toEqual(['db=first value: "ü" none=<>'])
   log.close()
   workerLog.close()
   await Promise.all([pod.terminate(), endpoint.remove()])
 })
 
-/** Plants a canary wherever somebody may leave a secret or is given one, with a pod and a worker that have them. */
+/** Plants a canary in every place where a user stores or receives a secret, with a pod and a worker that have them. */
 async function plant(): Promise<Canaries> {
   const own = (kind: string) => `canary-${kind}-${crypto.randomUUID()}`
   const [secret, former, podEnv, endpointEnv, templateEnv] = [
@@ -126,7 +126,7 @@ async function plant(): Promise<Canaries> {
   return new Map(Object.entries({ ...ofTenant, ...given, ...around }))
 }
 
-/** What an account, its members and its devices are given beside workloads, each with the answer that is kept for a repeat. */
+/** Secrets that an account, its members and its devices receive beside workloads, each with the answer that is stored for a repeat. */
 async function plantAround(alert: string, userId: string): Promise<Record<string, string>> {
   const once = () => ({ 'Idempotency-Key': crypto.randomUUID() })
   await call('PATCH', '/v2/billing/limits', { webhook: `https://hooks.example.com/x?key=${alert}` })
@@ -140,7 +140,7 @@ async function plantAround(alert: string, userId: string): Promise<Record<string
   return { alert, ownKey, rotated, invitation, link, device }
 }
 
-/** Where the contract shows one: env to whoever may read it, what is shown once, the signing secret. */
+/** Places where the contract shows a secret: env to permitted readers, values shown once, the signing secret. */
 const SHOWN: Record<string, RegExp> = {
   podEnv: / \/v2\/pods/,
   onceEnv: / \/v2\/pods/,
@@ -178,14 +178,14 @@ const READS = [
   '/admin/v1/join-tokens',
 ]
 
-test('[SEC-8] of all kinds of secrets none stands in an answer that does not owe it, in a log, or open in a file of the plane or the host', async () => {
+test('[SEC-8] no kind of secret appears in an answer without need, in a log, or unencrypted in a file of the plane or the host', async () => {
   const canaries = await plant()
   expect([...canaries.values()].filter((canary) => canary.length < 8)).toEqual([])
   for (const path of READS) await call('GET', path)
   const { endpoints } = await call('GET', '/v2/serverless')
   const id = endpoints.find(({ name }: { name: string }) => name === 'canaries').id
   for (const part of ['releases', 'workers', 'scaling']) await call('GET', `/v2/serverless/${id}/${part}`)
-  // Refusals repeat nothing of what they refuse.
+  // Refusals repeat nothing of the refused value.
   await call('POST', '/v2/account/secrets', { name: 'QUIET', value: canaries.get('secret') })
   await call('POST', '/v2/account/secrets', { name: 'RUNPOD', value: canaries.get('secret'), x: canaries.get('secret') })
   await call('POST', '/v2/registries', { name: 'r', username: `${canaries.get('userName')}\u0000`, password: canaries.get('password') })
@@ -197,11 +197,11 @@ test('[SEC-8] of all kinds of secrets none stands in an answer that does not owe
   const places = { answers: answers.length, files: kept.map(({ files }) => files), logs: logs.length }
   console.info(JSON.stringify({ canaries: { kinds: canaries.size, ...places, shown: shown.length } }))
   expect(shown.filter(({ kind, place }) => !SHOWN[kind]?.test(place))).toEqual([])
-  // The sweep sees what is there: each that is shown was found where it is.
+  // Proof that the sweep works: each shown secret was found in its place.
   expect([...new Set(shown.map(({ kind }) => kind))].toSorted()).toEqual(Object.keys(SHOWN).toSorted())
   expect([...kept.flatMap(({ hits }) => hits), ...logs.flat()]).toEqual([])
   expect(Math.min(...places.files)).toBeGreaterThan(2)
-  // What is no secret lies open in files of both.
+  // A value that is no secret is unencrypted in files of both.
   const open = new Map([['image', image]])
   expect([plane.dataDir, agent.stateDir].map((directory) => sweepFiles(open, directory).hits.length > 0)).toEqual([true, true])
 })

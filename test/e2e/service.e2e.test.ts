@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
 
-/** Runs the command of the unit, with the installation where this project is. */
+/** Runs the command of the unit, with this project as the installation. */
 function startService() {
   const [program = '', ...args] = (/^ExecStart=(.+)$/m.exec(UNIT)?.[1] ?? '').replaceAll('/opt/podplane', PROJECT_ROOT).split(' ')
   const service = spawn(program, args, {
@@ -36,7 +36,7 @@ function startService() {
   return { service, ended, output: () => output }
 }
 
-test('[PLC-6] the command of the unit runs a plane, which a SIGTERM stops in order', async () => {
+test('[PLC-6] the command of the unit runs a plane, which a SIGTERM shuts down cleanly', async () => {
   const { service, ended } = startService()
   const demo = await eventually('the plane is ready', READY_WITHIN_MS, async () => readDemoFile(dataDir))
   expect((await fetch(`${demo.url}/readyz`)).status).toBe(200)
@@ -49,7 +49,7 @@ test('[PLC-6] the command of the unit runs a plane, which a SIGTERM stops in ord
   expect(left).not.toContain(dataDir)
 })
 
-test('[PLC-6] the unit starts it again however it ended, and kills what is left of it', () => {
+test('[PLC-6] the unit restarts it after any end, and kills its remaining processes', () => {
   expect(UNIT).toMatch(/^Restart=always$/m)
   expect(UNIT).toMatch(/^KillMode=mixed$/m)
 })

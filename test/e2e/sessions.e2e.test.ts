@@ -13,7 +13,7 @@ import { startPlane, type TestPlane } from './support/plane.ts'
 /** Far more redirects than a sign-in has. */
 const MAX_STEPS = 20
 
-/** A browser, as far as a sign-in needs one: it keeps cookies and follows redirects, until one leads to the client. */
+/** A browser, as far as a sign-in needs one: it stores cookies and follows redirects, until one targets the client. */
 class Browser {
   readonly cookies = new Map<string, string>()
 
@@ -64,7 +64,7 @@ async function signIn(issuer: string, email: string): Promise<{ access_token: st
   return (await reply.json()) as { access_token: string; id_token: string }
 }
 
-describe('[SES-14] somebody who signs in at a real provider', () => {
+describe('[SES-14] a user who signs in at a real provider', () => {
   let provider: IdentityProvider
   let plane: TestPlane
   beforeAll(async () => {
@@ -84,14 +84,14 @@ describe('[SES-14] somebody who signs in at a real provider', () => {
     return { status: response.status, account: response.headers.get('x-account-id'), body }
   }
 
-  /** Through the pages of the provider, as the console leads there. */
+  /** Signs in through the pages of the provider, as the console redirects there. */
   async function signInAtConsole(browser: Browser, email: string, returnTo: string): Promise<URL> {
     const login = await browser.follow(`${plane.url}/console/sign-in/start?return=${encodeURIComponent(returnTo)}`)
     const consent = await browser.follow(login.href, { prompt: 'login', login: email, password: 'any' })
     return browser.follow(consent.href, { prompt: 'consent' })
   }
 
-  test('[CS-22] [CS-23] [CS-13] signs in at the console, as an operator who is listed', async ({ expect }) => {
+  test('[CS-22] [CS-23] [CS-13] signs in at the console, as a listed operator', async ({ expect }) => {
     const [eve, mallory] = [new Browser(), new Browser()]
     expect((await signInAtConsole(eve, 'eve@example.com', '/console/pods?status=RUNNING')).href).toBe(
       `${plane.url}/console/pods?status=RUNNING`,
@@ -129,7 +129,7 @@ describe('[SES-14] somebody who signs in at a real provider', () => {
     const [same, foreign] = [await call(again.access_token, '/v2/serverless'), await call(other.access_token, '/v2/serverless')]
     expect([same.account, same.status, foreign.status]).toEqual([made.account, 200, 200])
     expect(foreign.account).not.toBe(made.account)
-    // It is for the client, not for the plane.
+    // The ID token is for the client, not for the plane.
     expect(await call(idToken, '/v2/serverless')).toMatchObject({
       status: 401,
       body: { errors: ['the token is for another audience (aud) than OIDC_AUDIENCE of this plane'] },

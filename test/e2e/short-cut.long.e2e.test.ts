@@ -3,9 +3,9 @@ import { realTime } from '../support/time.ts'
 import { TestEndpoint } from './support/endpoint.ts'
 import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from './support/plane.ts'
 
-// A host is cut off for longer than its lease while a job runs there that has run for longer than that.
+// A host is cut off for longer than its lease while a job runs there that has already run for longer than that.
 
-/** Together more than the plane waits for a job that has just begun, and less than for this one. */
+/** Together longer than the plane waits for a job that has just begun, and shorter than for this one. */
 const RAN_MS = 80_000
 const CUT_MS = 40_000
 const JOB_MS = 140_000
@@ -24,7 +24,7 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-test('[HOST-36, LSE-7] a long job outlives a cut of 40 s; one that has just begun does not', async () => {
+test('[HOST-36, LSE-7] a long job survives a cut of 40 s; one that has just begun does not', async () => {
   const endpoint = await TestEndpoint.create(plane, 'cut', { image: 'builtin/probe', workers: { max: 2, idleTimeout: 60 } })
   const long = await endpoint.run({ sleepMs: JOB_MS })
   const worker = await runsOn(endpoint, long)

@@ -41,7 +41,7 @@ describe('npm start', () => {
   test('is ready in less than 15 s', async ({ expect }) => {
     const limitMs = READY_LIMIT_MS * busyness()
     const readyMs = [plane.readyMs]
-    // Other files run beside this one, which only adds to the time of a start.
+    // Other test files run beside this one, which only adds to the time of a start.
     while (Math.min(...readyMs) >= limitMs && readyMs.length < MOST_STARTS) {
       const other = await startPlane()
       readyMs.push(other.readyMs)
@@ -60,7 +60,9 @@ describe('npm start', () => {
     for (const value of [plane.url, plane.apiKey, plane.endpointId]) expect(plane.output()).toContain(value)
   })
 
-  test('[CS-16] prints a link that signs the demo user in at the console once, as an operator, and that no log has', async ({ expect }) => {
+  test('[CS-16] prints a link that signs the demo user in at the console once, as an operator, and that no log contains', async ({
+    expect,
+  }) => {
     const [, base, link = ''] = /^ {2}Console +(\S+)\/console\/sign-in#link=(\S+)$/m.exec(plane.output()) ?? []
     expect(base).toBe(plane.url)
     const headers = { 'content-type': 'application/json', 'x-requested-with': 'podplane' }
@@ -97,7 +99,7 @@ describe('npm start', () => {
     expect(open.map((entry) => entry.name)).toEqual([])
   })
 
-  test('[PP-153] the demo account reads its quotas, which one machine cannot exhaust', async ({ expect }) => {
+  test('[PP-153] the demo account has quotas that one machine cannot exhaust', async ({ expect }) => {
     const reply = await fetch(`${plane.url}/v2/serverless`, { headers: { authorization: `Bearer ${plane.apiKey}` } })
     expect(reply.headers.get('ratelimit-policy')).toBe('"minute";q=1000000;w=60, "hour";q=10000000;w=3600, "day";q=100000000;w=86400')
     expect(reply.headers.get('ratelimit')).toMatch(/^"minute";r=9999\d\d;t=\d+, "hour";r=99999\d\d;t=\d+, "day";r=999999\d\d;t=\d+$/)
@@ -114,14 +116,14 @@ describe('npm start', () => {
     expect(hosts.flatMap(({ gpus }) => gpus)).toMatchObject([{ driverVersion: '580.95.05', cudaVersion: '13.0', simulated: true }])
   })
 
-  test('[PP-151] pods share network and global volumes, which lie below the data directory', async ({ expect }) => {
+  test('[PP-151] pods share network and global volumes, which are below the data directory', async ({ expect }) => {
     const create = (path: string, body: object) => callPlane<{ id: string }>(plane, plane.apiKey, 'POST', path, body)
     const network = await create('/v2/network-volumes', { name: 'datasets', size: 10, dataCenter: 'LOCAL-1' })
     const global = await create('/v2/global-volumes', { name: 'models' })
     const mounts = { network: [{ volumeId: network.id, path: '/near' }], global: [{ volumeId: global.id, path: '/far' }] }
     const script = `echo near >/near/file; echo far >/far/file; ${STAY_SCRIPT}`
     const body = podBody(await busyboxImage(), script, { mounts })
-    // The machine has one GPU, and the program of the test before may still be ending.
+    // The machine has one GPU, and the program of the previous test may still be ending.
     const pod = await eventually('the machine is free', JOB_TIMEOUT_MS, () => TestPod.create(plane, body).catch(() => undefined))
     await pod.reaches('RUNNING')
     const fileOf = (kind: string, id: string) => readFileSync(join(plane.dataDir, kind, id, 'file'), 'utf8')
@@ -130,7 +132,7 @@ describe('npm start', () => {
     await pod.terminate()
   })
 
-  test('refuses a second start on the same data directory, and the first goes on', async ({ expect }) => {
+  test('refuses a second start on the same data directory, and the first continues', async ({ expect }) => {
     const second = launch({ dataDir: plane.dataDir, port: await claimPort(0) })
     expect(await second.ended).toBe(1)
     expect(second.output()).toContain(`is in use by another podplane (process ${plane.pid})`)
@@ -138,7 +140,7 @@ describe('npm start', () => {
   })
 })
 
-describe('a port that is taken', () => {
+describe('a port in use', () => {
   let server: Server
   let dataDir: string
   afterEach(() => {
@@ -200,7 +202,7 @@ describe('a stop and a second start', () => {
       cwd: PROJECT_ROOT,
       env: { ...process.env, PODPLANE_DATA: dataDir, PORT: String(await claimPort(0)) },
       stdio: 'ignore',
-      // Its own process group, so that what a failing test leaves of it can be ended.
+      // Its own process group, so that its processes can be ended after a failed test.
       detached: true,
     })
     onTestFinished(async () => {
@@ -211,7 +213,7 @@ describe('a stop and a second start', () => {
     await eventually('it is ready', JOB_TIMEOUT_MS, async () => existsSync(join(dataDir, 'demo.json')))
     expect(processesNaming(dataDir).length).toBeGreaterThan(0)
     npm.kill('SIGKILL')
-    // Its last step gives the directory free.
+    // Its last step releases the directory.
     await eventually('it has ended', JOB_TIMEOUT_MS, async () => !existsSync(join(dataDir, 'lock.json')))
     expect(processesNaming(dataDir)).toEqual([])
   })
@@ -235,7 +237,7 @@ describe('a stop and a second start', () => {
     expect(done.id).toBe(accepted.id)
   })
 
-  test('SIGKILL of workerd alone: it is started again and keeps what it had accepted', async ({ expect }) => {
+  test('SIGKILL of workerd alone: it is restarted and retains the accepted jobs', async ({ expect }) => {
     plane = await startPlane()
     const waiting = await createIdleEndpoint(plane)
     const queued = await submit(plane, waiting, { wait: true })
@@ -248,7 +250,7 @@ describe('a stop and a second start', () => {
   })
 })
 
-/** What `read` gives, undefined while a file is missing or empty. */
+/** The result of `read`, or undefined while a file is missing or empty. */
 function attempt(read: () => string[]): string[] | undefined {
   try {
     const texts = read()
@@ -270,13 +272,13 @@ async function createIdleEndpoint(plane: TestPlane): Promise<string> {
   return id
 }
 
-/** The runtime and the agent, as the launcher wrote them down. */
+/** The runtime and the agent, as the launcher recorded them. */
 function processesOf(plane: TestPlane): { pid: number; startTime: string }[] {
   const lock = JSON.parse(readFileSync(join(plane.dataDir, 'lock.json'), 'utf8')) as { children: { pid: number; startTime: string }[] }
   return lock.children.filter((child) => readStartTime(child.pid) === child.startTime)
 }
 
-/** Command lines that name a path, such as those of agents and workers; Linux only, and none elsewhere. */
+/** Command lines that contain a path, such as those of agents and workers; Linux only, elsewhere none. */
 function processesNaming(path: string): string[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc')

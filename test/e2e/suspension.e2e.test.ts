@@ -18,7 +18,7 @@ const GPUS = 4
 const HOST = 'host'
 /** PP-214. */
 const ENDS_WITHIN_MS = 60_000
-/** Longer than the test: the job is over only when somebody says so. */
+/** Longer than the test: only the suspension ends the job. */
 const JOB_SECONDS = 600
 
 let fleet: Fleet
@@ -32,7 +32,7 @@ afterAll(async () => {
   await fleet?.stop()
 })
 
-test("[M10][PP-214] a suspended account's containers end within a minute; resumed, its pod runs and its job goes on", async () => {
+test("[M10][PP-214] a suspended account's containers end within a minute; resumed, its pod runs and its job continues", async () => {
   const { plane } = fleet
   const pod = await TestPod.run(plane, podBody(images.pod, STAY_SCRIPT))
   const cmd = ['python3', '-u', '/handlers/plain.py']
@@ -64,7 +64,7 @@ test("[M10][PP-214] a suspended account's containers end within a minute; resume
   await fleet.hasFreeGpus(HOST, GPU_TYPE, GPUS)
 }, 180_000)
 
-/** What the operator types. */
+/** Runs the command of an operator. */
 async function operate(verb: 'suspend' | 'resume'): Promise<void> {
   const { url, operatorKey } = fleet.plane
   const args = ['src/cli/admin.ts', '--url', url, 'users', verb, USER]

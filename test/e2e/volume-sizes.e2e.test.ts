@@ -5,14 +5,14 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { tempDir } from '../host-agent/support/temp-dir.ts'
 
-// Project quotas need a kernel that has them, which the one of this machine may not: a Linux of its own (user-mode-linux) has both file systems.
+// Project quotas need kernel support, which this machine may lack: a Linux of its own (user-mode-linux) has both file systems.
 
 const run = promisify(execFile)
 const INSIDE = join(import.meta.dirname, 'support/quotas-inside.ts')
 const MODULES = '/usr/lib/uml/modules'
 const BOOT_WITHIN_MS = 50_000
 
-test('[HOST-112] volumes on real ext4 and XFS take what their size allows and no more, neighbours do not notice, and growing helps', async () => {
+test('[HOST-112] volumes on real ext4 and XFS hold as much as their size allows, neighbours are not affected, and growing helps', async () => {
   const dir = tempDir('quotas')
   const [ext4, xfs, result, init] = ['ext4.img', 'xfs.img', 'result.json', 'init.sh'].map((name) => join(dir, name)) as [
     string,
@@ -53,7 +53,7 @@ sleep 60
   const said = read(result)
   expect(said, read(join(dir, 'said'))).toMatch(/^\[/)
   const kept = {
-    // What was there before there was a quota is not counted, and its size stays a reservation.
+    // Data older than the quota is not counted, and its size stays a reservation.
     ...{ limited: [true, true, false], old: null },
     ...{ within: 'written', neighbour: 'written', grown: true, afterwards: 'written', mb: 1100, enforced: true },
   }

@@ -54,7 +54,7 @@ beforeEach(() => {
 })
 
 describe('a job that names a webhook', () => {
-  test('HOOK-1, HOOK-2, HOOK-8: its end is told once, signed', async () => {
+  test('HOOK-1, HOOK-2, HOOK-8: its end is sent once, signed', async () => {
     const job = await submit(`${base}/hook?token=1`, { text: 'grüße 🌍' })
     const view = await endpoint.finished(job)
     const [first] = await eventually('the webhook arrives', 20_000, async () => received.length > 0 && received)
@@ -66,7 +66,7 @@ describe('a job that names a webhook', () => {
     expect(received).toHaveLength(1)
   })
 
-  test('HOOK-4, HOOK-6: a receiver that fails at first gets the same again, 10 s apart', async () => {
+  test('HOOK-4, HOOK-6: a receiver that fails the first time gets the same request again, 10 s apart', async () => {
     failuresLeft = 2
     const job = await submit(`${base}/failing`, {})
     await endpoint.finished(job)
@@ -78,7 +78,7 @@ describe('a job that names a webhook', () => {
     for (const gapMs of gapsMs) expect(gapMs).toBeGreaterThanOrEqual(9_900)
   })
 
-  test('HOOK-5: nobody listens there: the job stays as it is, and the log says why', async () => {
+  test('HOOK-5: without a listening receiver the job stays unchanged, and the log shows the reason', async () => {
     const job = await submit('http://localhost:1/nobody', {})
     expect((await endpoint.finished(job)).status).toBe('COMPLETED')
     const tried = await eventually('an attempt is in the log', 20_000, async () => {
@@ -88,7 +88,7 @@ describe('a job that names a webhook', () => {
     expect(tried.attempts[0]).toMatchObject({ error: 'the connection was refused' })
   })
 
-  test('HOOK-3: a plane that is killed after the job tells of it after its restart', async () => {
+  test('HOOK-3: a plane that is killed after the job sends the webhook after its restart', async () => {
     failuresLeft = 1
     const job = await submit(`${base}/failing`, {})
     await endpoint.finished(job)

@@ -11,9 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => plane?.stop())
 
-test('[WHY-3] [WHY-11] out of capacity: the explanation names a call, the call is sent as it stands, and the job runs', async ({
-  expect,
-}) => {
+test('[WHY-3] [WHY-11] out of capacity: the explanation names a call, the call is sent unchanged, and the job runs', async ({ expect }) => {
   const call = <T>(method: string, path: string, body?: unknown) => callPlane<T>(plane, plane.apiKey, method, path, body)
   const body = { name: 'why', image: 'builtin/echo', disk: 1, gpu: { pools: ['HOPPER_141'] }, workers: { min: 0, max: 1 } }
   const { id } = await call<{ id: string }>('POST', '/v2/serverless', body)
@@ -39,7 +37,7 @@ test('[WHY-14] a pod that holds the only GPU: the explanation offers to stop it,
 }) => {
   const call = <T>(method: string, path: string, body?: unknown) => callPlane<T>(plane, plane.apiKey, method, path, body)
   const pod = { name: 'box', image: 'builtin/idle', disk: 1, gpu: { id: 'NVIDIA L4' } }
-  // The worker of the test before leaves first.
+  // The worker of the previous test ends first.
   const { id: podId } = await eventually('a pod on the only GPU', 20_000, () =>
     call<{ id: string }>('POST', '/v2/pods', pod).catch(() => undefined),
   )

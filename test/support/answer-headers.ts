@@ -1,4 +1,4 @@
-/** Of the headers that are registered for HTTP and in use by browsers, all that speak for an origin, an account or a reverse proxy. */
+/** The headers registered for HTTP and used by browsers that act for an origin, an account or a reverse proxy. */
 export const SPOKEN_FOR_OTHERS: readonly string[] = [
   ...['NEL', 'Report-To', 'Reporting-Endpoints', 'Set-Cookie', 'Clear-Site-Data', 'Service-Worker-Allowed', 'Strict-Transport-Security'],
   ...['Alt-Svc', 'Accept-CH', 'Critical-CH', 'Origin-Trial', 'Origin-Agent-Cluster', 'Sec-Session-Registration', 'Refresh'],
@@ -10,7 +10,7 @@ export const SPOKEN_FOR_OTHERS: readonly string[] = [
   ...['X-Accel-Redirect', 'X-Accel-Buffering', 'X-Sendfile', 'X-Account-Id', 'X-Podplane-Failure', 'A-Header-Of-Next-Year'],
 ]
 
-/** What is about one answer, and what an application says of its own. */
+/** Headers about one answer, and headers of an application itself. */
 export const OF_ONE_ANSWER: readonly string[] = [
   ...['Content-Type', 'ETag', 'Access-Control-Allow-Origin', 'Location', 'X-Request-Cost', 'Sec-WebSocket-Protocol', 'Retry-After'],
 ]

@@ -2,7 +2,7 @@ import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 
-// One runtime serves many test files, so each begins with clock, modules, objects and tables as a plane has them that begins.
+// One runtime serves many test files, so each file begins with the clock, modules, objects and tables of a new plane.
 const { DB, TEST_MIGRATIONS } = env as unknown as { DB: D1Database; TEST_MIGRATIONS: D1Migration[] }
 vi.restoreAllMocks()
 vi.unstubAllGlobals()

@@ -18,11 +18,11 @@ import {
 import { DOCUMENTED, documentedIn, type Operation } from './operations.ts'
 import { VICTIMS, type Victim } from './victims.ts'
 
-// What is needed to call each operation that changes something, with success and as somebody who may not.
+// Calls for each operation that changes something: with success, and by a caller who is not permitted.
 
-/** What an operation is called with. */
+/** The arguments of an operation's call. */
 export interface Call {
-  /** Whose key opens it. */
+  /** The key that permits the call. */
   key: string
   params: Readonly<Record<string, string>>
   body?: object
@@ -43,7 +43,7 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   'post /v2/{endpointId}/stream/{jobId}': 'reads',
 }
 
-/** Operations that change more than one resource, and so leave a row for each. */
+/** Operations that change more than one resource, and so write a row for each. */
 export const ROWS: Readonly<Record<string, number>> = {
   'post /v2/organizations/{id}/hand-over': 2,
 }
@@ -55,7 +55,7 @@ export const AUDITED: readonly Operation[] = [...DOCUMENTED, ...documentedIn(adm
   (operation) => operation.method !== 'get' && !(nameOf(operation) in EXEMPT),
 )
 
-/** What an operation is called with to succeed. One that takes an id gets a resource of its own; the body is the document's example. */
+/** The call with which an operation succeeds. An operation with an id gets a resource of its own; the body is the document's example. */
 export function callOf(operation: Operation): Promise<Call> {
   const special = SPECIAL[nameOf(operation)]
   if (special) return special()
@@ -66,7 +66,7 @@ export function callOf(operation: Operation): Promise<Call> {
   return make().then(ofVictim)
 }
 
-/** Where the example of the document is not enough. */
+/** Operations for which the example of the document is not enough. */
 const SPECIAL: Readonly<Record<string, () => Promise<Call>>> = {
   'post /v2/organizations/invitations/accept': invited,
   'post /v2/organizations/invitations/decline': invited,
@@ -80,7 +80,7 @@ const SPECIAL: Readonly<Record<string, () => Promise<Call>>> = {
     const scene = await ClusterScene.open(3)
     return { key: scene.account.key, params: {}, body: scene.body() }
   },
-  // Who has never signed in has nothing to forget.
+  // A user who has never signed in has no identities to delete.
   'delete /admin/v1/users/{id}/identities': async () => {
     const { userId } = await createAccount()
     await env.DB.prepare("INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ('https://id.example.com', ?, ?, 0)")
@@ -88,7 +88,7 @@ const SPECIAL: Readonly<Record<string, () => Promise<Call>>> = {
       .run()
     return { key: env.OPERATOR_KEY, params: { id: userId } }
   },
-  // Somebody who is signed in can be signed out.
+  // A signed-in user can be signed out.
   'delete /admin/v1/users/{id}/sessions': async () => {
     const { userId, key } = await createAccount()
     await Browser.signedIn(key)
@@ -103,7 +103,7 @@ const SPECIAL: Readonly<Record<string, () => Promise<Call>>> = {
   'delete /admin/v1/plans/{name}': async () => ({ key: env.OPERATOR_KEY, params: { name: await createPlan() } }),
   'put /admin/v1/users/{id}/plan': async () => planned((await createAccount()).userId),
   'put /admin/v1/organizations/{id}/plan': async () => planned(await createOrganization((await createAccount()).key)),
-  // What was never set cannot be forgotten.
+  // A quota that was never set cannot be deleted.
   'delete /admin/v1/users/{id}/quotas': async () => {
     const { userId } = await createAccount({ exempt: true })
     return { key: env.OPERATOR_KEY, params: { id: userId } }
@@ -141,7 +141,7 @@ const ADMIN_IDS: Readonly<Record<string, () => Promise<string>>> = {
   '/admin/v1/deleted-volumes/': async () => {
     const { key } = await createAccount()
     const { id } = (await api(key).post('/v2/global-volumes', { name: 'gone' })).body
-    // One that no host ever had is wiped as soon as it is deleted (EDG-3).
+    // A volume that no host ever had is wiped as soon as it is deleted (EDG-3).
     await env.DB.prepare('INSERT INTO volume_hosts VALUES (?, ?, 1, NULL)')
       .bind(id, (await FakeHost.enrol()).id)
       .run()
@@ -160,7 +160,7 @@ const ADMIN_IDS: Readonly<Record<string, () => Promise<string>>> = {
   '/admin/v1/join-tokens/': async () => (await admin().post('/admin/v1/join-tokens', { name: 'spare' })).body.id,
 }
 
-/** An entry that says nothing, so that there is one to change and to take back. */
+/** An empty entry, which an operation can change and revert. */
 async function catalogId(part: string, id: string): Promise<string> {
   await admin().put(`/admin/v1/catalog/${part}/${encodeURIComponent(id)}`, {})
   return id
@@ -188,7 +188,7 @@ export interface StoredAudit {
   after: Record<string, unknown> | null
 }
 
-/** The rows of the audit log that a condition of SQL finds, oldest first. */
+/** The rows of the audit log that match an SQL condition, oldest first. */
 export async function auditRows(where: string, ...values: unknown[]): Promise<StoredAudit[]> {
   const { results } = await env.DB.prepare(
     `SELECT id, at, team_id AS teamId, actor_kind AS actorKind, user_id AS userId, credential_id AS credentialId, action,

@@ -28,7 +28,7 @@ export async function setUp(change: Record<string, unknown> = {}, serve: Serve =
   return { account, endpointId, host, tunnel, ask }
 }
 
-/** The next worker of the endpoint starts and is healthy. */
+/** Starts the next worker of the endpoint and makes it healthy. */
 export async function startWorker({ host, endpointId }: Scene, known: readonly string[] = []): Promise<string> {
   const { id } = await host.startWorker(endpointId, known)
   await host.report(id, { state: 'running', health: 'healthy' })

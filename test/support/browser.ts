@@ -1,9 +1,9 @@
 import { expect, ORIGIN, type Reply, send } from './harness.ts'
 
-/** How a page of the plane itself says that it is one. */
+/** The headers that identify a page of the plane itself. */
 export const PAGE = { 'X-Requested-With': 'podplane', 'Sec-Fetch-Site': 'same-origin' }
 
-/** A browser at a plane, as far as cookies go: it keeps those that it is given, and says where its pages are from. */
+/** A browser at a plane, as far as cookies are concerned: it stores received cookies, and sends the origin of its pages. */
 export class Browser {
   readonly cookies = new Map<string, string>()
   readonly origin: string
@@ -12,7 +12,7 @@ export class Browser {
     this.origin = origin
   }
 
-  /** One that has signed in with a key. */
+  /** A browser that has signed in with a key. */
   static async signedIn(key: string, origin = ORIGIN): Promise<Browser> {
     const browser = new Browser(origin)
     const reply = await browser.page('POST', '/console/session', { key })
@@ -25,7 +25,7 @@ export class Browser {
     return this.cookies.get(this.origin.startsWith('https:') ? '__Host-podplane-session' : 'podplane-session')
   }
 
-  /** What a page of the console does. */
+  /** A request as a page of the console sends it. */
   page(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
     const origin = method === 'GET' ? {} : { Origin: this.origin }
     return this.ask(method, path, body, { ...PAGE, ...origin, ...headers })

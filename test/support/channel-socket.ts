@@ -51,7 +51,7 @@ export class ChannelSocket {
 /** The agent's end of a command that a test plays. */
 export class PlayedCommand {
   readonly heard: ChannelMessage[] = []
-  /** Nobody is at the other end any more. */
+  /** Whether the other end has closed. */
   isOver = false
   private readonly stream: TunnelStream
 
@@ -91,7 +91,7 @@ export class PlayedCommand {
         }
       }
     } catch {
-      // Broken off.
+      // The connection was broken.
     }
   }
 }

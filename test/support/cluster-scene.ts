@@ -6,7 +6,7 @@ import { clusterStub } from './stubs.ts'
 
 export const CLUSTERS = '/v2/clusters'
 
-/** A create body that is accepted when there is room for three members. */
+/** A create body that is accepted when there is capacity for three members. */
 export function clusterBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return { name: 'c', type: 'TRAINING', image: 'acme/train:1', compute: { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 3 }, ...changes }
 }
@@ -16,7 +16,7 @@ export function networked(address: string, count = 1, typeId = GPU): Partial<Inv
   return { ...gpus(count, typeId), overlay: { address, reason: null, encryption: 'none' } }
 }
 
-/** A member as its REST view says it, and the host that was told of it. */
+/** A member as its REST view shows it, and the host that received it. */
 export interface SeenMember {
   id: string
   rank: number
@@ -52,7 +52,7 @@ export class ClusterScene {
     return api(this.account.key)
   }
 
-  /** A host more in the same data center. */
+  /** Adds a host in the same data center. */
   async addHost(inventory: Partial<Inventory>): Promise<FakeHost> {
     const host = await FakeHost.join(inventory, { dataCenterId: this.dataCenterId })
     this.hosts.push(host)
@@ -82,7 +82,7 @@ export class ClusterScene {
     return reply.body.pods
   }
 
-  /** The members by rank, each with the newest workload that a host was told of it. */
+  /** The members by rank, each with its newest workload in the desired state of a host. */
   async members(id: string): Promise<SeenMember[]> {
     return (await this.pods(id)).map((pod) => {
       const seen = this.hosts.flatMap((host) =>
@@ -97,7 +97,7 @@ export class ClusterScene {
     })
   }
 
-  /** Plays an answer of every host that its members reach all the others, except where `gaps` says. */
+  /** Plays the report of every host that its members reach all the others, except for `gaps`. */
   async reach(id: string, { gaps = [] }: { gaps?: { from: string; to: string; reason: string }[] } = {}): Promise<void> {
     const check = await this.checkNumber(id)
     const members = await this.members(id)
@@ -110,7 +110,7 @@ export class ClusterScene {
     await this.look(id)
   }
 
-  /** Plays the start of every member that may start. */
+  /** Plays the start of every member that is allowed to start. */
   async run(id: string): Promise<void> {
     for (const { host, workload } of await this.members(id)) {
       if (!workload.prepare) await host.report(workload.id, { state: 'running' })
@@ -125,12 +125,12 @@ export class ClusterScene {
     return this.get(id)
   }
 
-  /** What the object's timer would do now. */
+  /** Runs the reconciliation of the object's timer. */
   async look(id: string): Promise<void> {
     await clusterStub(env, id).look(id)
   }
 
-  /** Lets time pass for the object of a cluster. */
+  /** Advances the clock of a cluster's object. */
   async pass(id: string, ms: number): Promise<void> {
     await runInDurableObject(clusterStub(env, id), (object) => {
       const before = object.now
@@ -145,7 +145,7 @@ export class ClusterScene {
     return row.number
   }
 
-  /** Says that every container which was to stop is gone, and looks. */
+  /** Reports that every stopping container is gone, and reconciles. */
   async clear(id: string): Promise<void> {
     for (const host of this.hosts) {
       for (const { id: workloadId, desired } of host.desired()) {
@@ -160,7 +160,7 @@ export class ClusterScene {
   }
 }
 
-/** What is left of a cluster: its rows, its network, its live members and what they hold. */
+/** The remains of a cluster: its rows, its network, its live members and their reservations. */
 export async function remainsOf(id: string): Promise<Record<string, number>> {
   const counts = await env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM clusters WHERE id = ?1) AS clusters, (SELECT COUNT(*) FROM overlays WHERE owner_id = ?1) AS overlays,
@@ -172,7 +172,7 @@ export async function remainsOf(id: string): Promise<Record<string, number>> {
   return counts ?? {}
 }
 
-/** Rings the alarm of a cluster's object, whatever it is set to. */
+/** Runs the alarm of a cluster's object, whatever its time. */
 export async function ringCluster(id: string): Promise<void> {
   await runDurableObjectAlarm(clusterStub(env, id))
 }

@@ -12,14 +12,14 @@ import { type Account, admin, api, createAccount, createKeyIn, createOrganizatio
 import { LogReader } from './log-reader.ts'
 import { PODS, podBody } from './pod-scene.ts'
 
-/** A machine that takes what is derived in a cell: all of a GPU type. */
+/** A machine for the derived workloads of a cell: all GPUs of a type. */
 export interface Machine {
   host: FakeHost
   gpu: string
   pool: string
 }
 
-/** Lets a machine with many GPUs of a type join. */
+/** Joins a machine with many GPUs of a type. */
 export async function machineOf(gpu: string, pool: string): Promise<Machine> {
   return { host: await FakeHost.join(gpus(1_000, gpu)), gpu, pool }
 }
@@ -27,7 +27,7 @@ export async function machineOf(gpu: string, pool: string): Promise<Machine> {
 const ECR = '123456789012.dkr.ecr.us-east-1.amazonaws.com/team/models:v1'
 const ARN = 'arn:aws:ecr:us-east-1:123456789012:repository/team/models'
 
-/** An account with its only owner and an administrator; `maker` is the one of the two from whom something is derived. */
+/** An account with its only owner and an administrator; `maker` is the one of the two from whom a credential is derived. */
 export interface Standing {
   teamId: string
   boss: Account
@@ -45,10 +45,10 @@ export async function standing(machine: Machine, maker: 'boss' | 'member' | 'bos
   return { teamId, boss, member, maker: maker === 'boss' ? boss : member, machine }
 }
 
-/** Something derived: whether it is good now, and what an end may act on. */
+/** A derived credential: whether it is valid, and the ids on which an end may act. */
 export interface Derived {
   isGood(): Promise<boolean>
-  /** Of what stays open: whether it has been closed. */
+  /** For an open connection: whether it has been closed. */
   isClosed?(): boolean
   podId?: string
   endpointId?: string
@@ -82,7 +82,7 @@ async function isKeyGood(key: string): Promise<boolean> {
   return (await api(key).get('/v2/registries')).status === 200
 }
 
-/** Whether a stream that was opened with a key would go on: by a look of now, as another isolate has it. */
+/** Whether a stream opened with a key would continue, by a fresh check as in another isolate. */
 async function watch(key: string): Promise<() => Promise<boolean>> {
   const header = `Bearer ${key}`
   const caller = await authenticate(env, header, Date.now())
@@ -90,7 +90,7 @@ async function watch(key: string): Promise<() => Promise<boolean>> {
   return () => isStillGood(env, header, caller.principal, Date.now(), 0)
 }
 
-/** Every kind that the matrix of derived credentials knows, each made as a member or a machine makes it. */
+/** Every kind in the matrix of derived credentials, each created as a member or a machine creates it. */
 export const DERIVED_KINDS = {
   apiKey: async (scene: Standing): Promise<Derived> => {
     const key = await keyOf(scene, scene.maker)
@@ -172,7 +172,7 @@ export const DERIVED_KINDS = {
     const over = () => {
       isOpen = false
     }
-    // One that stays open is cut off with the objects of its file.
+    // A stream that stays open is cut with the objects of its file.
     void reader.ended().then(over, over)
     const goesOn = await watch(key)
     return { podId, isGood: async () => (await goesOn()) && isOpen, isClosed: () => !isOpen }
@@ -202,7 +202,7 @@ export const DERIVED_KINDS = {
 
 export type DerivedKind = keyof typeof DERIVED_KINDS
 
-/** Every way in which a parent can end; each returns the statuses that it was answered with. */
+/** Every way in which a parent can end; each returns the statuses of its answers. */
 export const PARENT_ENDS = {
   userSuspended: (_made: Derived, { maker }: Standing) => admin().post(`/admin/v1/users/${maker.userId}/suspend`),
   accountSuspended: (_made: Derived, { teamId }: Standing) => admin().post(`/admin/v1/organizations/${teamId}/suspend`),
@@ -224,7 +224,7 @@ export const PARENT_ENDS = {
     return { status: 200 }
   },
   hostRemoved: async (_made: Derived, { machine: { host } }: Standing) => {
-    // Its workloads have to be gone before a machine may go.
+    // A machine can be removed only once its workloads are gone.
     await env.DB.prepare('DELETE FROM allocations WHERE host_id = ?').bind(host.id).run()
     const reply = await admin().delete(`/admin/v1/hosts/${host.id}`)
     host.leave()

@@ -4,15 +4,15 @@ import { PROJECT_ROOT } from '../../src/local/paths.ts'
 
 /** A fenced block of a document that a reader may run. */
 export interface CommandBlock {
-  /** As a reader finds it: `docs/guide.md:12`. */
+  /** The place as a reader finds it: `docs/guide.md:12`. */
   place: string
   language: 'sh' | 'js' | 'python'
   text: string
-  /** It goes on by itself, such as an agent; what it prints is waited for, and it stays until the document is over. */
+  /** A program that continues to run, such as an agent; its output is waited for, and it stays until the document ends. */
   background: boolean
-  /** Why it cannot be run here; undefined: it is run. */
+  /** The reason why it cannot be run here; undefined: it is run. */
   notRun: string | undefined
-  /** What the block directly behind it says that it prints. */
+  /** The expected output, from the block directly after it. */
   printed: string | undefined
 }
 
@@ -21,7 +21,7 @@ interface Fence {
   language: string
   info: string
   text: string
-  /** Nothing but empty lines stand between it and the fence before. */
+  /** Whether only empty lines are between it and the fence before. */
   follows: boolean
 }
 
@@ -31,7 +31,7 @@ const FENCE = /^```([^`\s]*) ?([^`]*)$/
 const NOT_RUN = /^not run: (.+)$/
 const BACKGROUND = 'background'
 
-/** The commands of a document. Throws where a block says something that is not understood, or names no language. */
+/** The commands of a document. Throws where a block has an unknown annotation or names no language. */
 export function readCommandBlocks(document: string): CommandBlock[] {
   const fences = readFences(readFileSync(join(PROJECT_ROOT, document), 'utf8'))
   return fences.flatMap((fence, index) => {
@@ -69,8 +69,8 @@ function readFences(markdown: string): Fence[] {
 }
 
 /**
- * The pattern of what a document says a command prints: `…` stands for anything, `<name>` for one value, which `valuesOf` finds, and any
- * white space for any, so that a long answer may be broken into lines.
+ * The pattern of a documented output: `…` matches anything, `<name>` one value, which `valuesOf` finds, and any white space matches any,
+ * so that a long answer may be broken into lines.
  */
 export function printedPattern(printed: string): RegExp {
   const named = new Set<string>()
@@ -85,7 +85,7 @@ export function printedPattern(printed: string): RegExp {
   return new RegExp(`^\\s*${pattern}\\s*$`)
 }
 
-/** The values that stand for the placeholders, by placeholder. */
+/** The values of the placeholders, by placeholder. */
 export function valuesOf(printed: string, output: string): Map<string, string> {
   const groups = printedPattern(printed).exec(output)?.groups ?? {}
   return new Map(Object.entries(groups).map(([group, value]) => [group.replaceAll('_', ' '), value]))

@@ -33,7 +33,7 @@ export class EventReader {
     }
   }
 
-  /** Goes away without reading on. */
+  /** Cancels the stream without further reads. */
   leave(): Promise<void> {
     return this.reader.cancel()
   }

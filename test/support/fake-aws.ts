@@ -4,29 +4,29 @@ import { vi } from './harness.ts'
 const OPERATOR = { id: 'AKIDEXAMPLE', secret: 'operator-secret-canary-5b1c' }
 const SESSION = { id: 'ASIASESSION', secret: 'session-secret-canary-8d2e', token: 'session-token-canary-4f7a' }
 
-/** Variables of a plane whose operator has set up the exchange. */
+/** Variables of a plane whose operator has configured the exchange. */
 export const AWS_VARS = {
   AWS_ACCESS_KEY_ID: OPERATOR.id,
   AWS_SECRET_ACCESS_KEY: OPERATOR.secret,
   ECR_ROLE_ARN: 'arn:aws:iam::999999999999:role/podplane-pulls',
 }
 
-/** One call as AWS has understood it. */
+/** One call as AWS parsed it. */
 interface AwsCall {
   host: string
   signedBy: string
   body: Record<string, string>
 }
 
-/** Security Token Service and ECR, which take what is signed right and nothing else. */
+/** Security Token Service and ECR, which accept only correctly signed requests. */
 export class FakeAws {
   readonly calls: AwsCall[] = []
-  /** What is answered instead. */
+  /** An answer that replaces the regular one. */
   refusal: { host: RegExp; status: number; body: string } | null = null
   isDown = false
   expiresAtMs = Date.now() + 12 * 3_600_000
 
-  /** The plane's `fetch` leads here until the mocks of the test are restored. */
+  /** The plane's `fetch` is redirected here until the mocks of the test are restored. */
   static start(): FakeAws {
     const aws = new FakeAws()
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => aws.answer(new Request(input, init)))
@@ -62,7 +62,7 @@ function session(): Response {
   )
 }
 
-/** What is wrong with a request by AWS Signature Version 4, computed here step by step; null when it is signed right. */
+/** The fault of a request by AWS Signature Version 4, computed here step by step; null when its signature is right. */
 function signatureFault(request: Request, body: string): string | null {
   const url = new URL(request.url)
   const authorization = request.headers.get('authorization') ?? ''

@@ -29,12 +29,12 @@ export class FakeHost {
   private socket: WebSocket | undefined
   accessToken: string
   private readonly sequences = new Map<string, number>()
-  /** Whether its agent takes what it is to run in parts; to be set before a link. */
+  /** Whether its agent accepts its desired state in parts; to be set before a link. */
   takesParts = true
-  /** Characters of the largest message that it was sent. */
+  /** Characters of the largest message that it received. */
   largestMessage = 0
   private workloads: Workload[] = []
-  /** The private networks that it was told of last. */
+  /** The private networks in its last desired state. */
   overlays: Overlay[] = []
   private waiting: (() => void)[] = []
   private beats: ReturnType<typeof setInterval> | undefined
@@ -48,7 +48,7 @@ export class FakeHost {
     this.inventory = inventory
   }
 
-  /** Enrols through the public path, waits until the plane has taken the host in, and beats. */
+  /** Enrols through the public path, waits until the plane has accepted the host, and sends heartbeats. */
   static async join(change: Partial<Inventory> = {}, token: Record<string, unknown> = {}): Promise<FakeHost> {
     const host = await FakeHost.enrol(change, token)
     await host.link()
@@ -57,7 +57,7 @@ export class FakeHost {
     return host
   }
 
-  /** Plays the start of a workload's container on the host that got it, where several have room for it. */
+  /** Plays the start of a workload's container on the host where it was placed, if several have capacity for it. */
   static async startAnywhere(workloadId: string): Promise<void> {
     const taken = [...FakeHost.linked].map(async (host) => {
       await host.waitFor(({ id }) => id === workloadId)
@@ -66,7 +66,7 @@ export class FakeHost {
     await (await Promise.race(taken)).report(workloadId, { state: 'running', ports: [] })
   }
 
-  /** Enrols, and leaves it to the test to link and to beat. */
+  /** Enrols, and leaves linking and heartbeats to the test. */
   static async enrol(change: Partial<Inventory> = {}, tokenBody: Record<string, unknown> = {}): Promise<FakeHost> {
     const inventory = { ...INVENTORY, ...change }
     const token = (await admin().post('/admin/v1/join-tokens', { name: 'test-host', ...tokenBody })).body.token
@@ -79,7 +79,7 @@ export class FakeHost {
     return host
   }
 
-  /** Sends its enrolment once more, as an agent does that knows nothing of the answer. */
+  /** Sends its enrolment once more, as an agent does that did not receive the answer. */
   enrolAgain: () => Promise<Response> = () => Promise.reject(new Error('it has not enrolled'))
 
   /** The answer to an enrolment. */
@@ -87,7 +87,7 @@ export class FakeHost {
     return postJson('/host/v1/enrol', await FakeHost.enrolment(...what))
   }
 
-  /** What a machine says to enrol; `publicJwk` changes the key that is claimed, not the one that signs. */
+  /** The enrolment request of a machine; `publicJwk` changes the key that is claimed, not the one that signs. */
   static async enrolment(
     token: string,
     publicJwk: { x?: string } = {},
@@ -109,7 +109,7 @@ export class FakeHost {
     return { joinToken: token, name: 'x', publicKey: { kty: 'OKP', crv: 'Ed25519', x: jwk.x ?? '', ...publicJwk }, proof, inventory }
   }
 
-  /** Opens a link and waits until the plane has taken the host in. */
+  /** Opens a link and waits until the plane has accepted the host. */
   async link(): Promise<void> {
     const link = await this.openLink()
     expect(link.status).toBe(101)
@@ -143,17 +143,17 @@ export class FakeHost {
     })
   }
 
-  /** Calls back with the code with which the plane closes the link. */
+  /** Calls `call` with the code with which the plane closes the link. */
   onClose(call: (code: number) => void): void {
     this.socket?.addEventListener('close', (event) => call(event.code))
   }
 
-  /** From now on it beats only when a test wants it to. */
+  /** Stops automatic heartbeats; from then on the test sends them. */
   stopBeating(): void {
     clearInterval(this.beats)
   }
 
-  /** One beat; resolves once the plane has acknowledged it. */
+  /** Sends one heartbeat; resolves once the plane has acknowledged it. */
   async beat(change: Record<string, unknown> = {}): Promise<void> {
     const number = this.sendBeat(change)
     await new Promise<void>((resolve) => {
@@ -166,19 +166,19 @@ export class FakeHost {
   private sendBeat(change: Record<string, unknown> = {}): number {
     const beat = this.beatNumber++
     const message = { type: 'beat', beat, appliedRevision: Number.MAX_SAFE_INTEGER, sentAt: Date.now(), workloads: [], ...change }
-    // The plane may have closed the link: then a beat is lost, as on the wire.
+    // The plane may have closed the link: then a heartbeat is lost, as on the wire.
     if (this.socket?.readyState === WebSocket.READY_STATE_OPEN) this.socket.send(JSON.stringify(message))
     return beat
   }
 
-  /** An assertion of this host, as `HostKey` signs it; `skewMs` is how wrong its clock is. A claim that is undefined is left out. */
+  /** An assertion of this host, as `HostKey` signs it; `skewMs` is the error of its clock. A claim that is undefined is left out. */
   async assertion({ skewMs = 0, ...claims }: { skewMs?: number; [claim: string]: unknown } = {}): Promise<string> {
     const now = Math.floor((Date.now() + skewMs) / 1000)
     const own = { iss: this.id, sub: this.id, aud: 'podplane-host', epoch: 1, iat: now, exp: now + 60, jti: crypto.randomUUID() }
     return new SignJWT({ ...own, ...claims } as JWTPayload).setProtectedHeader({ alg: 'EdDSA' }).sign(this.key)
   }
 
-  /** Asks for an access token; a good one is used from now on. */
+  /** Requests an access token; a valid one is used from then on. */
   async renew(assertion: string): Promise<number> {
     const reply = await postJson('/host/v1/token', { assertion })
     const body = (await reply.json()) as { accessToken?: string }
@@ -186,14 +186,14 @@ export class FakeHost {
     return reply.status
   }
 
-  /** The answer to anything that is posted with the present access token. */
+  /** The answer to any post with the current access token. */
   post(path: 'events' | 'logs' | 'volumes' | 'overlays', body: unknown): Promise<Response> {
     return postJson(`/host/v1/${path}`, body, this.accessToken)
   }
 
   /**
-   * Says anything over a link of its own, behind a hello. Resolves with the type of what the plane answers, or with the code with which it closes
-   * the link.
+   * Sends any message over a link of its own, after a hello. Resolves with the type of the plane's answer, or with the code with which it
+   * closes the link.
    */
   async say(message: Record<string, unknown>): Promise<string | number> {
     const { webSocket } = await this.openLink()
@@ -218,7 +218,7 @@ export class FakeHost {
     return last
   }
 
-  /** The status of a callback with the present access token. */
+  /** The status of a callback with the current access token. */
   async callStatus(path: 'events' | 'logs' | 'volumes'): Promise<number> {
     const report = { workloadId: 'nothing', state: 'running', exitCode: null, reason: null, at: 0, sequence: 1 }
     const access = { kind: 'worker', ownerId: 'nobody', grant: 'none' }
@@ -227,7 +227,7 @@ export class FakeHost {
     return statusOf(await postJson(`/host/v1/${path}`, body, this.accessToken))
   }
 
-  /** What an agent asks and says of volumes. */
+  /** Exchanges an agent's volume requests and reports. */
   async exchangeVolumes(request: Partial<VolumesRequest> = {}): Promise<VolumesResponse> {
     const body = { kinds: ['network', 'global'], since: null, wiped: [], used: [], held: [], ...request }
     const reply = await postJson('/host/v1/volumes', body, this.accessToken)
@@ -262,7 +262,7 @@ export class FakeHost {
     expect(reply.status).toBe(200)
   }
 
-  /** Says which members of private networks reach one another, as an agent does. */
+  /** Reports which members of private networks reach one another, as an agent does. */
   async reportReach(...reports: OverlayReport[]): Promise<void> {
     const reply = await postJson('/host/v1/overlays', { reports }, this.accessToken)
     expect(reply.status).toBe(200)
@@ -284,7 +284,7 @@ export class FakeHost {
     return results
   }
 
-  /** The same, or null of a machine that the plane no longer knows. */
+  /** Ships batches; null for a machine that the plane does not know. */
   async tryShip(batches: unknown): Promise<LogsResponse['results'] | null> {
     const reply = await postJson('/host/v1/logs', { batches }, this.accessToken)
     expect([200, 401]).toContain(reply.status)
@@ -318,7 +318,7 @@ export class FakeHost {
   }
 }
 
-/** A worker played by hand: the calls that a worker SDK makes, with the key and the templates that the plane injected. */
+/** A worker played by hand: the calls of a worker SDK, with the key and the templates that the plane injected. */
 export class FakeWorker {
   readonly id: string
   readonly workload: Workload
@@ -331,7 +331,7 @@ export class FakeWorker {
     this.token = workload.platformEnv.RUNPOD_AI_API_KEY ?? ''
   }
 
-  /** One take. Null: nothing (204). */
+  /** One take; null for an answer without a job (204). */
   async take(options: { jobInProgress?: '0' | '1'; signal?: AbortSignal } = {}): Promise<{ id: string; input: unknown } | null> {
     const reply = await this.call(
       'RUNPOD_WEBHOOK_GET_JOB',
@@ -349,7 +349,7 @@ export class FakeWorker {
     return this.call('RUNPOD_WEBHOOK_GET_JOB', '', extra)
   }
 
-  /** A take as the relay sends it again: the connection broke before an answer came (PP-175). */
+  /** A take as the relay repeats it: the connection broke before an answer arrived (PP-175). */
   async takeAgain(): Promise<{ id: string } | null> {
     const url = `${this.url('RUNPOD_WEBHOOK_GET_JOB', '')}&job_in_progress=0`
     const reply = await send(url, { headers: { Authorization: this.token, [TAKE_AGAIN_HEADER]: '1' } })
@@ -386,14 +386,14 @@ export class FakeWorker {
     return reply.status === 200 ? ((await reply.json()) as { jobsToStop: string[] }).jobsToStop : []
   }
 
-  /** The same worker behind an agent's relay that numbers its posts, all of them with this one. */
+  /** The same worker behind an agent's relay that numbers its posts, all of them with this number. */
   withDelivery(delivery: string): FakeWorker {
     const worker = new FakeWorker(this.workload)
     worker.delivery = delivery
     return worker
   }
 
-  /** The same worker under another boot nonce: what a paused predecessor would send. */
+  /** The same worker under another boot nonce, as a paused predecessor would send. */
   withBoot(boot: string): FakeWorker {
     const platformEnv = Object.fromEntries(
       Object.entries(this.workload.platformEnv).map(([name, value]) => [name, value.replace(/boot=[^&]+/, `boot=${boot}`)]),
@@ -421,7 +421,7 @@ export class FakeWorker {
   }
 }
 
-// A body that nobody reads keeps its request open, and an object with open requests cannot be restarted.
+// An unread body keeps its request open, and an object with open requests cannot be restarted.
 async function statusOf(response: Response): Promise<number> {
   await response.arrayBuffer()
   return response.status

@@ -6,9 +6,9 @@ import { expect, send } from './harness.ts'
 
 export interface Served {
   stream: TunnelStream
-  /** Of a request. */
+  /** The target of a request. */
   target: RequestTarget
-  /** Of whatever it is. */
+  /** The target of any stream. */
   opened: OpenTarget
 }
 export type Serve = (served: Served) => void | Promise<void>
@@ -16,7 +16,7 @@ export type Serve = (served: Served) => void | Promise<void>
 /** The agent's end of a tunnel, with workers that a test plays: `serve` answers every request. */
 export class FakeTunnel {
   readonly socket: WebSocket
-  /** In the order in which they came. */
+  /** Served streams in the order of their arrival. */
   readonly served: Served[] = []
   serve: Serve
   private readonly end: TunnelEnd
@@ -35,12 +35,12 @@ export class FakeTunnel {
     socket.addEventListener('message', ({ data }) => {
       if (data instanceof ArrayBuffer) this.end.receive(new Uint8Array(data))
     })
-    // With a recent compatibility date it would be a Blob, which is read later than what comes behind it.
+    // With a recent compatibility date the data would be a Blob, which is read later than the messages after it.
     socket.binaryType = 'arraybuffer'
     socket.accept()
   }
 
-  /** Streams that are not over. */
+  /** Number of streams that have not ended. */
   get openStreams(): number {
     return this.end.size
   }
@@ -55,7 +55,7 @@ export class FakeTunnel {
   }
 }
 
-/** Answers with what it was asked. */
+/** Answers with the request that it received. */
 export async function echo({ stream, target }: Served): Promise<void> {
   stream.accept()
   const body = await readBytes(stream)

@@ -1,8 +1,8 @@
 import { expect } from './harness.ts'
 
 /**
- * What a field of a Go struct takes of JSON: `encoding/json` refuses a whole answer for one value of another kind. Null is taken by every
- * kind and sets nothing; members without a field are skipped.
+ * The values that a field of a Go struct accepts from JSON: `encoding/json` refuses a whole answer for one value of another kind. Every
+ * kind accepts null, which sets nothing; members without a field are skipped.
  */
 type GoType = 'string' | 'int' | 'float64' | 'bool' | 'any' | '[]string' | '[]any' | 'map[string]string' | 'map[string]any'
 export type GoStruct = Readonly<Record<string, GoType>>

@@ -1,7 +1,7 @@
 import type { Inventory } from '../../src/host-protocol/messages.ts'
 import { env } from './harness.ts'
 
-/** Sold in both clouds: 0.44 and 0.28 USD. */
+/** A type offered in both clouds: 0.44 and 0.28 USD. */
 export const GPU = 'NVIDIA L4'
 
 /** GPUs of one type for a host's inventory. */
@@ -9,7 +9,7 @@ export function gpus(count = 1, typeId = GPU, cudaVersion: string | null = '12.8
   return { gpus: [{ typeId, count, memoryMb: 24_576, driverVersion: null, cudaVersion, simulated: true }] }
 }
 
-/** GPUs that a machine has free, of all types together. */
+/** Free GPUs of a machine, of all types together. */
 export async function freeGpus(hostId: string): Promise<number> {
   const row = await env.DB.prepare('SELECT SUM(free) AS free FROM host_gpus WHERE host_id = ?').bind(hostId).first<{ free: number }>()
   return row?.free ?? -1

@@ -1,18 +1,18 @@
 import { graphql } from './graphql.ts'
 import { afterAll, expect, type Reply } from './harness.ts'
 
-/** What published clients send, by client and name, each as it goes over the wire. */
+/** The documents that published clients send, by client and name, each as it is on the wire. */
 const DOCUMENTS = import.meta.glob<string>('../worker/graphql/documents/*/*.graphql', { query: '?raw', import: 'default', eager: true })
 
-/** What is sent with a document. */
+/** The variables and texts sent with a document. */
 export interface Sent {
   variables?: Record<string, unknown> | null
-  /** Inline texts of the document, each with what stands there now: the ids of a recorded call are not those of a test. */
+  /** Inline texts of the document, each with its replacement: the ids of a recorded call differ from those of a test. */
   inline?: Readonly<Record<string, string>>
   headers?: Record<string, string>
 }
 
-/** Sends the documents of one client. When its file ends, every document of the client has been sent. */
+/** Sends the documents of one client. At the end of its file, every document of the client must have been sent. */
 export function replayOf(client: string) {
   const texts = new Map(
     Object.entries(DOCUMENTS).flatMap(([path, text]) => {
@@ -32,7 +32,7 @@ export function replayOf(client: string) {
     }, text)
     return graphql(key)(document, variables, headers)
   }
-  /** Sends one that has to succeed, and returns its data. */
+  /** Sends a document that must succeed, and returns its data. */
   const play = async (key: string | null, name: string, sent?: Sent): Promise<Reply['body']> => {
     const { status, body } = await send(key, name, sent)
     expect({ name, status, errors: body.errors }).toEqual({ name, status: 200, errors: undefined })

@@ -46,7 +46,7 @@ export {
   vi,
 }
 
-/** The class behind a stub: tests look inside, which the interfaces that the rest of the plane knows do not allow. */
+/** The class behind a stub: tests access members that are not in the interfaces of the plane. */
 type ClassOf<Rpc> = Rpc extends EndpointRpc
   ? EndpointObject
   : Rpc extends HostRpc
@@ -90,7 +90,7 @@ export interface Reply {
   body: any
 }
 
-/** Sends a request through the whole Worker. An answer that its document does not describe fails the test (PP-262). */
+/** Sends a request through the whole Worker. An answer that does not match its document fails the test (PP-262). */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const worker = (exports as unknown as { default: Fetcher }).default
   const url = new URL(path.startsWith('http') ? path : ORIGIN + path)
@@ -102,7 +102,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   return response
 }
 
-/** Calls the API with a key (null: without one). Bodies go out as JSON and come back parsed. */
+/** Calls the API with a key (null: without one). Bodies are sent as JSON and returned parsed. */
 export function api(key: string | null) {
   const headers: Record<string, string> = key === null ? {} : { Authorization: `Bearer ${key}` }
   const call =
@@ -117,12 +117,12 @@ export function api(key: string | null) {
   return { get: call('GET'), post: call('POST'), patch: call('PATCH'), put: call('PUT'), delete: call('DELETE') }
 }
 
-/** The operator's view. */
+/** Calls the operator API. */
 export function admin() {
   return api(env.OPERATOR_KEY)
 }
 
-/** A fresh user with one key, through the operator API; exempt from REST limits unless told otherwise. */
+/** A fresh user with one key, through the operator API; by default exempt from REST limits. */
 export async function createAccount(options: { exempt?: boolean; key?: Record<string, unknown> } = {}): Promise<Account> {
   const email = `${crypto.randomUUID()}@example.com`
   const user = await admin().post('/admin/v1/users', { email })
@@ -134,7 +134,7 @@ export async function createAccount(options: { exempt?: boolean; key?: Record<st
   return { userId: user.body.id, email, keyId: key.id, key: key.key }
 }
 
-/** Another key of a user. */
+/** Creates another key of a user. */
 export async function createKey(userId: string, body: Record<string, unknown> = {}): Promise<{ id: string; key: string }> {
   const reply = await admin().post(`/admin/v1/users/${userId}/keys`, { name: 'test', ...body })
   expect(reply.status).toBe(201)
@@ -148,20 +148,20 @@ export async function teamOf(account: Account): Promise<string> {
   return row.id
 }
 
-/** Makes the user of an account a member of a team, or one of another role. */
+/** Makes the user of an account a member of a team with this role. */
 export async function joinTeam(teamId: string, { userId }: Pick<Account, 'userId'>, role: Role): Promise<void> {
   const sql = `INSERT INTO memberships (team_id, user_id, role, created_at) VALUES (?, ?, ?, 0) ON CONFLICT DO UPDATE SET role = excluded.role`
   await env.DB.prepare(sql).bind(teamId, userId, role).run()
 }
 
-/** Makes an organization with a key and returns its id. */
+/** Creates an organization with a key and returns its id. */
 export async function createOrganization(key: string): Promise<string> {
   const reply = await api(key).post('/v2/organizations', { name: 'Acme' })
   expect(reply.status).toBe(201)
   return reply.body.id
 }
 
-/** A key that a member has made in a team. */
+/** A key that a member has created in a team. */
 export async function createKeyIn(teamId: string, { userId }: Pick<Account, 'userId'>, body: Record<string, unknown> = {}) {
   const key = await createKey(userId, body)
   await env.DB.prepare('UPDATE api_keys SET team_id = ? WHERE id = ?').bind(teamId, key.id).run()
@@ -170,7 +170,7 @@ export async function createKeyIn(teamId: string, { userId }: Pick<Account, 'use
 
 export const newPlanName = (): string => `plan-${crypto.randomUUID()}`
 
-/** Makes a plan and returns its name (PLN-3). */
+/** Creates a plan and returns its name (PLN-3). */
 export async function createPlan(limits: object = {}): Promise<string> {
   const name = newPlanName()
   const reply = await admin().put(`/admin/v1/plans/${name}`, limits)
@@ -183,7 +183,7 @@ export function endpointBody(changes: Record<string, unknown> = {}): Record<stri
   return { name: 'echo', image: 'builtin/echo', gpu: { pools: ['ADA_24'] }, ...changes }
 }
 
-/** What is told of an image that is no reference. */
+/** The error for an invalid image reference. */
 export const IMAGE_REFUSAL = '$.image: want an image reference such as docker.io/library/nginx:1.27, without https://'
 
 /** Creates an endpoint and returns its id. */

@@ -12,7 +12,7 @@ export async function freezeHostClock(hostId: string): Promise<number> {
   })
 }
 
-/** Moves the clock of a host's object without letting it look. */
+/** Moves the clock of a host's object without a reconciliation. */
 export async function moveHostClock(hostId: string, ms: number): Promise<void> {
   await runInDurableObject(hostStub(env, hostId), (object) => {
     const before = object.now
@@ -20,7 +20,7 @@ export async function moveHostClock(hostId: string, ms: number): Promise<void> {
   })
 }
 
-/** Moves the clock of a host's object and lets its alarm look. */
+/** Moves the clock of a host's object and runs its alarm. */
 export async function advanceHost(hostId: string, ms: number): Promise<void> {
   await moveHostClock(hostId, ms)
   await runDurableObjectAlarm(hostStub(env, hostId))

@@ -1,6 +1,6 @@
 import { type Job, submitJob } from '../../src/domain/job/job.ts'
 
-/** A job as it is right after its submission, with whatever a test wants to be different. */
+/** A job directly after its submission, with the changes of a test. */
 export function queuedJob(change: Partial<Job> = {}): Job {
   const submitted = submitJob({
     seq: 1,

@@ -7,7 +7,7 @@ export interface LogEvent {
   line: string
 }
 
-/** A client of a log stream: reads frame by frame and leaves when told to. */
+/** A client of a log stream: reads frame by frame and disconnects on request. */
 export class LogReader {
   private readonly reader: ReadableStreamDefaultReader<Uint8Array>
   private readonly decoder = new TextDecoder()
@@ -27,7 +27,7 @@ export class LogReader {
     return new LogReader(response)
   }
 
-  /** The next frame as it came, without its blank line; null when the stream is over. */
+  /** The next frame unchanged, without its blank line; null when the stream has ended. */
   async frame(): Promise<string | null> {
     for (;;) {
       const end = this.text.indexOf('\n\n')

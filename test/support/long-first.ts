@@ -1,16 +1,16 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * Short to read, long to run: by their size, which the runner goes by, they would be the last, and the other workers would wait for them.
- * A name that no file has any more does no harm.
+ * Small files that run long: by size, which the runner sorts by, they would be the last, and the other workers would wait for them. A name
+ * without a file does no harm.
  */
 const LONG =
   /\.long\.|e2e\/(documents|restarts|agent-engine|first-clusters|load-balancer|console\/(faces|logs))\.|conformance\/(timeouts|records|worker-protocol|webhooks)|generated-requests|graphql\/fuzz|relay-spool|object-store|console\/pods|agent-pods|agent-overlay|python-sdk|crashes|e2e\/(start|examples|attempts)\./
 
-/** Builds what others need, beside tests that mostly wait: behind them everything would wait for it. */
+/** Builds artifacts for other files, whose tests mostly wait; if it ran after them, all would wait for it. */
 const FIRST = 'images'
 
-/** Begins with the files that take longest, so that a run does not end in waiting for one of them. */
+/** Starts with the files that take longest, so that a run does not end by waiting for one of them. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)

@@ -1,4 +1,4 @@
-/** What other systems take for one another: what a reader sees, tables of upper and lower case, normal forms, and what is not seen at all. */
+/** Characters that other systems confuse: similar glyphs, tables of upper and lower case, normal forms, and invisible characters. */
 const ALIKE: readonly [what: string, of: string | RegExp, is: string][] = [
   ['a Cyrillic a', 'a', '\u0430'],
   ['a Cyrillic o', 'o', '\u043e'],
@@ -32,6 +32,6 @@ const ALIKE: readonly [what: string, of: string | RegExp, is: string][] = [
   ['quotes', /^[^@]+/, '"$&"'],
 ]
 
-/** Addresses that are not this one and may be taken for it, as far as it has letters that can be. */
+/** Addresses that differ from this one and may be confused with it, for those of its letters that have look-alikes. */
 export const lookAlikesOf = (address: string): [what: string, address: string][] =>
   ALIKE.map(([what, of, is]): [string, string] => [what, address.replace(of, is)]).filter(([, other]) => other !== address)

@@ -1,8 +1,8 @@
 const DAY_MS = 86_400_000
 
 /**
- * Statements that give a team intervals of a second at 3.6 USD an hour, spread over a week and so many pods; their sums as the migration makes
- * them, which is faster than one by one.
+ * Statements that give a team intervals of a second at 3.6 USD an hour, spread over a week and this many pods; their sums are built as in
+ * the migration, which is faster than one by one.
  */
 export function manyIntervals(
   trigger: string,

@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const MEMORY_DISK = '/dev/shm'
-/** A run of every Worker test leaves some 30 MB there at a time; where containers are given 64 MB, theirs stays on the disk. */
+/** A run of all Worker tests stores about 30 MB at a time; in containers with 64 MB of memory disk, the storage stays on the disk. */
 const NEEDED_BYTES = 1024 ** 3
 
 /**
- * Puts the storage of the Worker tests' runtimes where a commit waits for no disk: what they store is thrown away anyway, and each of
- * thousands of commits would wait milliseconds. It is named by TMPDIR, which the runtimes read.
- *
- * @returns the directory for temporary files as it was, for tests of programs that real disks serve
+ * Puts the storage of the Worker tests' runtimes in memory, where a commit waits for no disk: the data is discarded anyway, and each of
+ * thousands of commits would wait milliseconds. The runtimes read its location from TMPDIR. @returns the previous directory for temporary
+ * files, for tests of programs on real disks
  */
 export function keepStorageInMemory(): string {
   const before = tmpdir()

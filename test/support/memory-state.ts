@@ -24,10 +24,10 @@ import {
   type WorkerRows,
 } from '../../src/queue/state.ts'
 
-/** All that a queue keeps, as plain data: what survives a restart. */
+/** All data that a queue stores, as plain data: it survives a restart. */
 interface Kept {
   jobs: Map<number, Job>
-  /** As their rows have them, where memory knows better (LSE-24). */
+  /** Jobs as their rows store them, where memory is more recent (LSE-24). */
   renewed: Map<number, Job>
   seen: Map<string, Worker>
   lastSequence: number
@@ -100,7 +100,7 @@ export class MemoryState implements QueueState {
     this.kept.random += 1
     const bytes = new Uint8Array(count)
     new DataView(bytes.buffer).setUint32(0, this.kept.random)
-    // Worker ids keep five bits of a byte.
+    // Worker ids use five bits of a byte.
     for (let i = 4; i < Math.min(count, 10); i++) bytes[i] = Math.floor(this.kept.random / 32 ** (i - 4)) % 32
     return bytes
   }

@@ -8,13 +8,13 @@ import { type QueueSetup, setUpQueue } from './queue.ts'
 import { endpointStub } from './stubs.ts'
 import { until } from './time.ts'
 
-/** So far ahead of the real clock that no alarm fires by itself. */
+/** Far enough ahead of the real clock that no alarm fires by itself. */
 const AHEAD_MS = 400 * 24 * 3600 * 1000
 const SILENCE_MAX_MS = 600_000
-/** How often it is asked whether everything has settled; many histories wait for it. */
+/** Interval of the check whether everything has settled; many histories wait for it. */
 const SETTLED_LOOK_MS = 1
 
-/** What is looked at after every operation, read at one instant. */
+/** The state that is checked after every operation, read at one instant. */
 interface Snapshot {
   idle: boolean
   workers: Worker[]
@@ -35,7 +35,7 @@ export class ObjectQueue implements QueueUnderTest {
   private readonly workers = new Map<Boot, FakeWorker>()
   private readonly ended = new Set<string>()
   private readonly takes = new Map<Boot, Take>()
-  /** Callers of /runsync, who wait. */
+  /** Waiting callers of /runsync. */
   private clients = new AbortController()
 
   readonly scales: boolean
@@ -45,7 +45,7 @@ export class ObjectQueue implements QueueUnderTest {
     this.scales = scales
   }
 
-  /** A fresh endpoint. Unless it scales it always runs three workers, so that its history does not depend on scaling. */
+  /** A fresh endpoint. Without scaling it always runs three workers, so that its history does not depend on scaling. */
   static async create({ scales }: { scales: boolean }): Promise<ObjectQueue> {
     const workers = scales ? { min: 0, max: 3, idleTimeout: 20 } : { min: 3, max: 3, idleTimeout: 3_600 }
     const queue = new ObjectQueue(await setUpQueue({ workers }), scales)
@@ -85,7 +85,7 @@ export class ObjectQueue implements QueueUnderTest {
   async submit({ low, sync, ttlMs, executionMs }: SubmitOptions): Promise<string> {
     const body = { input: {}, policy: { lowPriority: low, ttl: ttlMs, executionTimeout: executionMs } }
     if (!sync) return (await this.settledAfter(this.setup.post('/run', body))).body.id
-    // Its reply waits for the end of the job; the job is what has been added when the call has arrived.
+    // Its reply waits for the end of the job; the new job is the one that was added when the call arrived.
     const before = await this.ids()
     const init = { method: 'POST', headers: { Authorization: `Bearer ${this.setup.account.key}` }, body: JSON.stringify(body) }
     void send(`/v2/${this.setup.endpointId}/runsync`, { ...init, signal: this.clients.signal }).catch(() => undefined)
@@ -160,8 +160,8 @@ export class ObjectQueue implements QueueUnderTest {
     await earlier?.answer
     do await this.settled()
     while (!over && !this.seen.openBoots.includes(boot))
-    // A worker that gets nothing more is sent away; this take never was an open one. One that was accepted and answered before anybody
-    // could see it open is told with the deliveries.
+    // A worker whose take ended without a job is sent away; this take was never open. A take that was accepted and answered before it could
+    // be seen open is reported with the deliveries.
     if (over && !isAccepting && (await answer).length === 0) this.takes.delete(boot)
   }
 
@@ -204,11 +204,11 @@ export class ObjectQueue implements QueueUnderTest {
     await this.settledAfter(this.stub().hostChanged([this.worker(boot).id], { kind: 'heard' }))
   }
 
-  /** Everything that was asked for has been committed, and every call to other objects has come back. */
+  /** Waits until all requests are committed and all calls to other objects have returned. */
   private async settled(): Promise<void> {
     await until(async () => {
       this.seen = await this.inside(async ({ core }) => {
-        // Commits are in order, so this one comes after all that was asked for before.
+        // Commits are in order, so this one follows all earlier requests.
         await core.transact(() => undefined)
         const openBoots = core.parking.openTakes().map((take) => `${take.workerId}/${take.boot}`)
         return {
@@ -228,7 +228,7 @@ export class ObjectQueue implements QueueUnderTest {
     return reply
   }
 
-  /** The host ends the containers that it has been told to stop. */
+  /** Ends the containers that the host was ordered to stop. */
   private async obeyStops(): Promise<void> {
     const stopped = this.setup.host.desired().filter((workload) => workload.desired === 'stopped' && this.isMine(workload.id))
     for (const { id } of stopped) await this.end(id, 0)

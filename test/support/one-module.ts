@@ -4,19 +4,18 @@ import { build } from 'esbuild'
 import type { Plugin } from 'vite'
 import { watched } from './plans/sites.ts'
 
-// Each test file begins with modules of its own, which its runtime asks for one by one. They are about a thousand, so most files would
-// load longer than they test. Here they travel as one module. `SOURCES=1` loads them one by one: lines in traces are those of the sources.
+// Each test file loads modules of its own, which its runtime requests one by one. There are about a thousand, so most files would load
+// longer than they test. Here they are served as one module. `SOURCES=1` loads them one by one, so that lines in traces are those of the
+// sources.
 
 const WHOLE = 'virtual:the-whole-worker'
-/** Of the runtime, or too entangled with Node to be put into a bundle. */
+/** Modules of the runtime, or modules too entangled with Node to be bundled. */
 const OF_THE_RUNTIME = ['cloudflare:*']
 
 /**
- * A plugin that serves every source module which `entry` reaches out of one bundle. Tests and the Worker still share one instance of each:
- * what such a module exports is read from the bundle's.
- *
- * @param root the directory of the project, absolute
- * @param entry the Worker's main module, relative to `root`
+ * A plugin that serves every source module reachable from `entry` out of one bundle. Tests and the Worker still share one instance of
+ * each: the exports of such a module are read from the bundle's. @param root the directory of the project, absolute @param entry the
+ * Worker's main module, relative to `root`
  */
 export async function inOneModule(root: string, entry: string): Promise<Plugin> {
   const files = await filesBehind(root, entry)
@@ -28,16 +27,16 @@ export async function inOneModule(root: string, entry: string): Promise<Plugin> 
     enforce: 'pre',
     resolveId: (id) => (id === WHOLE ? `\0${WHOLE}` : undefined),
     load(id) {
-      // Nothing that a map would explain is left of it; without one it is a third of the size.
+      // The bundle has no lines that a source map would explain; without one it is a third of the size.
       if (id === `\0${WHOLE}`) return { code, map: { mappings: '' } }
-      // A test that reads a source's text means the file.
+      // A test that reads a source's text needs the file.
       const index = id.endsWith('?raw') ? undefined : indexes.get(id.replace(/\?.*$/, ''))
       return index === undefined ? undefined : { code: reexport(`m${index}`, exported[index] ?? []), map: { mappings: '' } }
     },
   }
 }
 
-/** The project's own modules that the Worker consists of, relative to the root. */
+/** The project's own modules in the Worker, relative to the root. */
 async function filesBehind(root: string, entry: string): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: root,

@@ -2,19 +2,19 @@ import { JOB_ROUTES, type JobRoute } from '../../src/contract/jobs/job-routes.ts
 import { restDocument } from '../../src/http/rest-api.ts'
 import { send } from './harness.ts'
 
-/** A call that the plane answers, by its method and its path with parameters in braces. */
+/** An operation of the plane, by its method and its path with parameters in braces. */
 export interface Operation {
   method: string
   path: string
-  /** What a key needs for it (AUT-3), as the document says it. */
+  /** The scope that a key needs (AUT-3), from the document. */
   scope: string
-  /** The example of the document: accepted as it stands, so that only the id or the caller can be what is refused. */
+  /** The example of the document: it is valid, so that only the id or the caller can cause a refusal. */
   body: object | undefined
-  /** It can be asked what it would do (DRY-5). */
+  /** Whether it supports a dry run (DRY-5). */
   isPlannable?: boolean
   /** Its name in the document. */
   id?: string
-  /** It can be bound to a state of what it changes (RST-21). */
+  /** Whether it supports a precondition on the state that it changes (RST-21). */
   isConditional?: boolean
 }
 
@@ -58,7 +58,7 @@ export function documentedIn(generated: object): Operation[] {
 /** Every documented operation of REST and of the job API. */
 export const DOCUMENTED: readonly Operation[] = documentedIn(restDocument())
 
-/** What workers call, which no document shows. */
+/** Operations of workers, which no document describes. */
 export const OF_WORKERS: readonly Operation[] = Object.entries<JobRoute>(JOB_ROUTES)
   .filter(([, { caller }]) => caller === 'worker')
   .flatMap(([operation, { methods, params }]) => {
@@ -73,22 +73,22 @@ export const OF_WORKERS: readonly Operation[] = Object.entries<JobRoute>(JOB_ROU
 
 const kindOf = (path: string) => path.slice(0, path.indexOf('{'))
 
-/** The scope of what every key may read, because it is nobody's (AUT-4). */
+/** The scope of data that belongs to no account, so that every key may read it (AUT-4). */
 export const UNSCOPED = 'none'
 
-/** What resources of accounts are called: their paths before the first parameter. */
+/** The kinds of accounts' resources: their paths before the first parameter. */
 export const KINDS = [
   ...new Set(DOCUMENTED.filter(({ path, scope }) => path.includes('{') && scope !== UNSCOPED).map(({ path }) => kindOf(path))),
 ]
 
-/** The documented operations on a kind. What ends what it is called for comes last. */
+/** The documented operations on a kind. Those that end their target are last. */
 export function operationsOf(kind: string): Operation[] {
   return DOCUMENTED.filter(({ path }) => path.includes('{') && kindOf(path) === kind).sort(
     (one, other) => Number(one.method === 'delete') - Number(other.method === 'delete'),
   )
 }
 
-/** An id of the same form that nothing has. */
+/** An unknown id of the same form. */
 export const unknownOf = (id: string) => id.slice(0, -1) + (id.endsWith('a') ? 'b' : 'a')
 
 /** A path with its parameters filled in. */
@@ -100,14 +100,14 @@ export function fill(path: string, params: Readonly<Record<string, string>>): st
   })
 }
 
-/** What was answered, without the id that was asked for and what is a request's own. */
+/** An answer without the requested id and the values unique to a request. */
 export interface Answer {
   status: number
   headers: string[]
   body: string
 }
 
-/** Calls with an `Authorization` header, or with none. The body of a success is not read: a stream that was opened would never end. */
+/** Calls with an `Authorization` header, or with none. The body of a success is not read: an open stream would never end. */
 export async function ask(
   authorization: string | null,
   { method, body }: Operation,

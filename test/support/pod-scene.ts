@@ -5,7 +5,7 @@ import { type Account, api, createAccount, env, expect, teamOf } from './harness
 
 export const PODS = '/v2/pods'
 
-/** A create body that is accepted when there is a host with room. */
+/** A create body that is accepted when there is a host with capacity. */
 export function podBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return { name: 'p', image: 'acme/idle:1', gpu: { id: GPU }, ...changes }
 }
@@ -18,14 +18,14 @@ export function cpuPodBody(changes: Record<string, unknown> = {}): Record<string
 // biome-ignore lint/suspicious/noExplicitAny: bodies of replies are asserted whole; typing each would say everything twice
 export type PodBody = any
 
-/** An account with a machine of its own kind in the plane; `leave` takes the machine away again. */
+/** An account with a machine of its own GPU type in the plane; `leave` removes the machine. */
 export async function podScene(inventory: Partial<Inventory> = gpus(4)) {
   const host = await FakeHost.join(inventory)
   const account = await createAccount()
   return new PodScene(host, account)
 }
 
-/** Calls of one account and the one machine that takes its pods. */
+/** Calls of one account, and the one machine on which its pods are placed. */
 export class PodScene {
   readonly host: FakeHost
   readonly account: Account
@@ -66,7 +66,7 @@ export class PodScene {
     await this.host.report(`${id}-${generation}`, { state: 'running', ports })
   }
 
-  /** Ends a pod and its container, so that its place is free again. */
+  /** Ends a pod and its container, so that its capacity is free again. */
   async end(id: string, generation = 1): Promise<void> {
     await this.act(id, 'terminate')
     await this.host.waitFor((workload) => workload.id === `${id}-${generation}` && workload.desired === 'stopped')
@@ -82,7 +82,7 @@ export class PodScene {
   }
 }
 
-/** Puts a pod into a state that tests do not get it into by playing a host. */
+/** Puts a pod into a state that no played host produces. */
 export async function setPod(id: string, columns: Record<string, string | number | null>): Promise<void> {
   const names = Object.keys(columns)
   await env.DB.prepare(`UPDATE pods SET ${names.map((name) => `${name} = ?`).join()} WHERE id = ?`)

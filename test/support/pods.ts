@@ -65,7 +65,7 @@ export function draftPod(teamId: string, id: string, change: Partial<PodSpec> = 
 }
 
 let next = 0
-/** A pod that placement put on this host: the only one with a free GPU of the type. Of an account of its own unless told. */
+/** A pod placed on this host, the only one with a free GPU of the type. By default in an account of its own. */
 export async function placed(host: FakeHost, change: Partial<PodSpec> = {}, account?: Account): Promise<string> {
   const team = await teamOf(account ?? (await createAccount()))
   const result = await placePod(env, draftPod(team, `pod${Date.now()}${next++}`, change), () => [])
@@ -80,7 +80,7 @@ export async function readPod(id: string): Promise<PodRow> {
   return pod
 }
 
-/** For what a test does past the API. */
+/** The audit cause of changes that a test makes outside the API. */
 export const BY_TEST: PodAudit = { cause: BY_PLATFORM, action: 'pods.test' }
 
 export async function act(id: string, action: PodAction): Promise<Transition> {
@@ -90,7 +90,10 @@ export async function act(id: string, action: PodAction): Promise<Transition> {
   return transitPod(env, pod, outcome.change, BY_TEST)
 }
 
-/** A pod of an account of its own that has a host for itself; `first` is its first container, given to the host and not started. */
+/**
+ * A pod of an account of its own that has a host for itself; `first` is its first container, in the desired state of the host and not
+ * started.
+ */
 export interface HostedPod {
   account: Account
   host: FakeHost
@@ -109,14 +112,14 @@ function gpuOf({ compute: wanted }: Partial<PodSpec>): string {
   return wanted?.kind === 'gpu' ? wanted.typeId : GPU
 }
 
-/** Lets the time pass for which a mark of a pod may be left, and the alarm of the host's object ring. */
+/** Advances the clock beyond the age of a leftover intent record of a pod, and runs the alarm of the host's object. */
 export async function ringForMarks(hostId: string): Promise<void> {
   const stub = hostStub(env, hostId)
   await runInDurableObject(stub, (_, state) => void state.storage.sql.exec("UPDATE timers SET due_at = 1 WHERE name = 'pods'"))
   await runDurableObjectAlarm(stub)
 }
 
-/** The object that keeps the log of a pod. */
+/** The object that stores the log of a pod. */
 export function logOf(podId: string) {
   return podLogStub(env, 'pod', podId)
 }

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose'
 import { type Reply, send, vi } from './harness.ts'
 
-/** As the tests' plane is set up (vitest.config.ts). */
+/** The issuer in the settings of the tests' plane (vitest.config.ts). */
 export const ISSUER = 'https://id.example.com'
 export const AUDIENCE = 'podplane-console'
 const JWKS_URL = `${ISSUER}/keys`
@@ -14,24 +14,24 @@ interface Key {
   privateKey: PrivateKey
 }
 
-/** An identity provider that the plane under test can reach, until it is told that it is down. */
+/** An identity provider that the plane under test can reach, until it is set to be down. */
 export class FakeProvider {
-  /** What it publishes. */
+  /** The published keys. */
   jwks: { keys: object[] } = { keys: [] }
   isDown = false
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: string[] = []
   private current!: Key
-  /** What its token endpoint answers to a code, once; a code that it does not know is 400. */
+  /** The answers of its token endpoint by code, each once; an unknown code is 400. */
   readonly codes = new Map<string, object>()
-  /** What the token endpoint was sent. */
+  /** The requests to the token endpoint. */
   readonly exchanges: { form: URLSearchParams; authorization: string | null }[] = []
-  /** What it tells of somebody beside the ID token; null: nothing. */
+  /** The user info beside the ID token; null: none. */
   userInfo: object | null = null
-  /** How clients say their secret. */
+  /** The methods by which clients send their secret. */
   methods: string[] | undefined
 
-  /** Starts with one key; the plane's `fetch` leads here until the mocks of the test are restored. */
+  /** Starts with one key; the plane's `fetch` is redirected here until the mocks of the test are restored. */
   static async start(): Promise<FakeProvider> {
     const provider = new FakeProvider()
     await provider.rotate()
@@ -43,7 +43,7 @@ export class FakeProvider {
     return this.current
   }
 
-  /** Signs with another key from now on, and publishes it alone. */
+  /** Signs with another key from then on, and publishes it alone. */
   async rotate(alg = 'ES256'): Promise<Key> {
     const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
     const kid = crypto.randomUUID()
@@ -52,7 +52,7 @@ export class FakeProvider {
     return this.current
   }
 
-  /** A token of a new subject with a verified address, unless claims say otherwise; a claim that is undefined is left out. */
+  /** A token of a new subject with a verified address, unless claims override it; a claim that is undefined is left out. */
   async token(claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}, key: Key = this.current): Promise<string> {
     const now = Math.floor(Date.now() / 1000)
     const sub = crypto.randomUUID()

@@ -3,7 +3,7 @@ import { finishJob, type Job, leaseJob, retryJob, submitJob } from '../../src/do
 import { INPUT, OUTPUT, type PayloadKind, type QueueState, S3_CONFIG } from '../../src/queue/state.ts'
 import { workerIn } from './workers.ts'
 
-/** What every state of a queue has to do, whatever keeps it. Each case starts with an empty one. */
+/** Requirements for every state of a queue, whatever stores it. Each case starts with an empty state. */
 export interface StateCase {
   title: string
   check: (state: QueueState) => void
@@ -144,7 +144,7 @@ export const STATE_CASES: readonly StateCase[] = [
     title: '[CTL-2, LSE-12, JOB-23] keeps texts as they came, long and short, and of a job that ended only what is still needed',
     check: (state) => {
       const { payloads } = state
-      // At the limit of what stands in the row of the job, and one above; pieces in one row, and in several.
+      // At the limit of the text stored in the job's row, and one above; pieces in one row, and in several.
       const texts = ['1', `"${'x'.repeat(2_046)}"`, `"${'x'.repeat(2_047)}"`, `"${'é\u{1f600}'.repeat(200_000)}"`]
       for (const [index, input] of texts.entries())
         for (const [other, output] of texts.entries()) {

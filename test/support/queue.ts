@@ -28,7 +28,7 @@ export interface QueueSetup {
 // One host serves a whole test file: placement would spread the workers of a test over the hosts of earlier ones.
 let shared: Promise<FakeHost> | null = null
 
-/** Makes a fresh account and endpoint, on a host that has room for every test of a file. */
+/** Creates a fresh account and endpoint, on a host with capacity for every test of a file. */
 export async function setUpQueue(changes: Record<string, unknown> = {}): Promise<QueueSetup> {
   shared ??= FakeHost.join()
   const host = await shared
@@ -47,7 +47,7 @@ export async function run(queue: QueueSetup, input: unknown = {}, policy?: Recor
   return reply.body.id
 }
 
-/** Submits one job and plays the worker that the platform starts for it, up to holding the job. */
+/** Submits one job and plays the worker that the platform starts for it, until it holds the job. */
 export async function runAndTake(
   queue: QueueSetup,
   input: unknown = {},
@@ -60,7 +60,7 @@ export async function runAndTake(
   return { jobId, worker }
 }
 
-/** Moves the endpoint's clock and lets its alarm look. */
+/** Moves the endpoint's clock and runs its alarm. */
 export async function advance(endpointId: string, ms: number): Promise<void> {
   const stub = endpointStub(env, endpointId)
   await runInDurableObject(stub, (object) => {
@@ -89,19 +89,19 @@ export async function parkStopPoll(queue: QueueSetup, worker: FakeWorker): Promi
   return [poll]
 }
 
-/** Waits until the host knows all that the object has decided so far: what it is not told then, it is not told. */
+/** Waits until the host has all decisions of the object so far: a message that has not arrived by then was not sent. */
 export async function settled(queue: QueueSetup): Promise<void> {
   await until(() => inside(queue, ({ core }) => core.inFlight.size === 0))
-  // Messages of a link are in order, so the answer to a beat comes behind them.
+  // Messages of a link are in order, so the answer to a heartbeat is after them.
   await queue.host.beat()
 }
 
-/** Looks into the endpoint's object. */
+/** Runs a function inside the endpoint's object. */
 export function inside<T>(queue: Pick<QueueSetup, 'endpointId'>, look: (object: EndpointObject) => T | Promise<T>): Promise<T> {
   return runInDurableObject(endpointStub(env, queue.endpointId), look)
 }
 
-/** Runs something on an endpoint's tables and takes it back, so that the object itself sees nothing of it. */
+/** Runs something on an endpoint's tables and rolls it back, so that the object itself sees nothing of it. */
 export function undone(core: EndpointCore, run: () => void): void {
   const undo = new Error('undo')
   try {
@@ -119,7 +119,7 @@ export function undone(core: EndpointCore, run: () => void): void {
   }
 }
 
-/** Open for as long as the file's tests run. */
+/** Responses that stay open for as long as the file's tests run. */
 const held: Response[] = []
 
 /** Stops the endpoint's clock, so that only `advance` moves it: for tests of exact moments. */
@@ -129,6 +129,6 @@ export async function freezeClock(endpointId: string): Promise<void> {
     object.core.now = () => nowMs
     return new Response(new TransformStream().readable)
   })
-  // An object that nobody uses for ten seconds, which pass soon on a busy machine, is put away and comes back with the machine's clock.
+  // An object without a request for ten seconds, which is a short time on a busy machine, is evicted and returns with the machine's clock.
   held.push(answer)
 }

@@ -5,7 +5,7 @@ interface ReadStatement {
   rows: number
 }
 
-/** Every statement from now on with the rows that D1 reads for it. Ends with `vi.restoreAllMocks()`. */
+/** Every statement from the call on with the rows that D1 reads for it. Ends with `vi.restoreAllMocks()`. */
 export function countReads(): ReadStatement[] {
   const reads: ReadStatement[] = []
   const database = Object.getPrototypeOf(env.DB) as D1Database
@@ -26,7 +26,7 @@ export function countReads(): ReadStatement[] {
     return result
   } as typeof all)
   vi.spyOn(statement, 'raw').mockImplementation(async function (this: D1PreparedStatement, ...options: Parameters<typeof raw>) {
-    // Rows as arrays come without figures, so what only reads is run once more for them.
+    // Rows as arrays have no row counts, so a pure read is run once more for them.
     if (/^select/i.test((this as unknown as { statement: string }).statement)) note(this, await all.call(this))
     return await raw.apply(this, options)
   } as typeof raw)

@@ -1,6 +1,6 @@
 import { type Account, api, createKey, env, teamOf } from './harness.ts'
 
-/** Puts a pod into the table as its create would, so that what it names is in use. */
+/** Inserts a pod as its create would, so that the resources that it names are in use. */
 export async function insertPod(
   teamId: string,
   columns: Partial<Record<PodReference, string>> & { status?: string } = {},
@@ -37,7 +37,7 @@ export async function insertPod(
 }
 type PodReference = 'template_id' | 'network_volume_id' | 'global_volume_id' | 'registry_id'
 
-/** As many more pods like one of `insertPod`. */
+/** Inserts `count` more pods like one of `insertPod`. */
 export async function copyPod(id: string, count: number): Promise<void> {
   const { results } = await env.DB.prepare("SELECT name FROM pragma_table_info('pods') WHERE name <> 'id'").all<{ name: string }>()
   const columns = results.map(({ name }) => name).join()
@@ -54,7 +54,7 @@ export async function terminatePod(id: string): Promise<void> {
   await env.DB.prepare("UPDATE pods SET status = 'TERMINATED' WHERE id = ?").bind(id).run()
 }
 
-/** Stores a machine as its enrolment would, in a data center of that id. */
+/** Inserts a machine as its enrolment would, in a data center of that id. */
 export async function insertHostIn(dataCenterId: string, status = 'OFFLINE'): Promise<void> {
   await env.DB.prepare(
     `INSERT INTO hosts (id, name, data_center_id, status, public_key_x, epoch, inventory, vcpu_total, vcpu_free, memory_mb_total,
@@ -64,7 +64,7 @@ export async function insertHostIn(dataCenterId: string, status = 'OFFLINE'): Pr
     .run()
 }
 
-/** What each method answers to a key of the account that has one scope alone. */
+/** The answer of each method to a key of the account with one scope alone. */
 export async function statusesWith(account: Account, scope: string, calls: readonly [string, string, unknown?][]): Promise<number[]> {
   const { key } = await createKey(account.userId, { permission: 'RESTRICTED', scopes: [scope] })
   const caller = api(key)

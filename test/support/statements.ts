@@ -5,7 +5,7 @@ export interface RanStatement {
   cursor: { rowsRead: number; rowsWritten: number }
 }
 
-/** Notes every statement of an object's database until `stop`, which gives them in their order. */
+/** Records every statement of an object's database until `stop`, which returns them in their order. */
 export function recordStatements(sql: SqlStorage): { stop: () => RanStatement[] } {
   const real = sql.exec.bind(sql)
   const ran: RanStatement[] = []

@@ -3,7 +3,7 @@ import type { LogKind } from '../../src/host-protocol/logs.ts'
 import { Owned } from '../../src/objects/owned.ts'
 import * as stubs from '../../src/objects/stubs.ts'
 
-// Tests look into objects of all owners, so here a bare id is enough.
+// Tests access objects of all owners, so here a bare id is enough.
 
 export const endpointStub = (env: Env, id: string) => stubs.endpointStub(env, Owned.prove('endpoint', id, null))
 export const hostStub = (env: Env, id: string) => stubs.hostStub(env, Owned.prove('host', id, null))

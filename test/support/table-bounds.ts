@@ -1,18 +1,18 @@
 import type { BudgetName } from '../../src/contract/accounts/budgets.ts'
 
-/** What bounds the rows of a table. */
+/** The bound of a table's rows. */
 export type Bound =
-  /** Never more rows than so many in one database or object. */
+  /** At most this many rows in one database or object. */
   | { rows: number }
-  /** Removed by this code: a file, and what stands in it. */
+  /** Removed by this code: a file, and a text in it. */
   | { removed: string; by: string; rule?: string }
   /** A budget of the account. */
   | { budget: BudgetName }
-  /** A row, or a few, for each of something that is bounded by itself. */
+  /** One row, or a few, for each of something that is bounded itself. */
   | { each: string }
   /** Only its operator adds rows, one by one. */
   | { operator: string }
-  /** It has no end, and this is why. */
+  /** Unbounded, with the reason. */
   | { grows: string }
 
 const LIST = 'an account has at most 1,000 (src/db/bounds.ts, PAG-5)'
@@ -70,7 +70,7 @@ export const D1: Record<string, Bound> = {
 
 const OUTBOX: Bound = { removed: 'durable-objects/audit-outbox.ts', by: 'DELETE FROM audit_outbox' }
 const JOB = 'job; jobs end by ttl and retention, and hold `queuedBytes`'
-/** By where the table is made: the tables of an object stand in its own folder or file. */
+/** Grouped by the place of the table's creation: the tables of an object are in its own folder or file. */
 export const OBJECTS: Record<string, Record<string, Bound>> = {
   'alarms.ts': { timers: { each: 'name of a timer, which the code has' } },
   'audit-outbox.ts': { audit_outbox: OUTBOX },

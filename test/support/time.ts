@@ -1,17 +1,17 @@
-// The only place where tests wait for time. Whoever waits for something asks for it again and again; the test's own limit bounds it.
+// The only place where tests wait for time. Waits are polls; the test's own limit bounds them.
 
-/** How often something is asked for again. */
+/** Poll interval. */
 const ASK_AGAIN_MS = 5
 
-/** For the runner's own ways of asking again, which give up after one second: on a busy machine that is over before anything has begun. */
+/** For the runner's own polls, whose default timeout is one second: on a busy machine that is over before anything has begun. */
 export const SOON = { timeout: 20_000 } as const
 
-/** Waits until something that nobody is told of has happened. */
+/** Waits by polling for a condition that sends no notification. */
 export async function until(happened: () => boolean | Promise<boolean>, askAgainMs = ASK_AGAIN_MS): Promise<void> {
   while (!(await happened())) await pass(askAgainMs)
 }
 
-/** Waits until `probe` gives something, and returns it. */
+/** Waits until `probe` returns something, and returns it. */
 export async function eventually<T>(probe: () => T | null | Promise<T | null>): Promise<T> {
   for (;;) {
     const found = await probe()
@@ -22,7 +22,7 @@ export async function eventually<T>(probe: () => T | null | Promise<T | null>): 
 
 type Maybe<T> = T | undefined | false | null
 
-/** Waits until `probe` gives something truthy; the error names what was waited for. */
+/** Waits until `probe` returns something truthy; the error names what was waited for. */
 export async function waitUntil<T>(
   what: string,
   probe: () => Maybe<T> | Promise<Maybe<T>>,
@@ -38,15 +38,15 @@ export async function waitUntil<T>(
   }
 }
 
-/** Lets real time pass. For tests whose claim is about that very time, and no clock can be set: `why` says what it is. */
+/** Lets real time pass. For tests about that very time, where no clock can be set: `why` states the reason. */
 export function realTime(ms: number, why: string): Promise<void> {
   if (why === '') throw new Error('say why real time has to pass')
   return pass(ms)
 }
 
 /**
- * How long this thread computes for something, milliseconds. For work that must not grow out of hand: a busy machine makes it last longer by
- * the wall, and costs it no more of the processor.
+ * Processor time of this thread for a computation, milliseconds. For work that must not grow without bound: on a busy machine it takes
+ * longer by wall clock, but no more processor time.
  */
 export function computesForMs(run: () => unknown): number {
   const before = process.threadCpuUsage()

@@ -1,2 +1,2 @@
-// The same for tests that need no platform.
+// The same as harness.ts for tests that need no platform.
 export { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

@@ -4,7 +4,7 @@ import { env } from './harness.ts'
 
 export const HOUR_MS = 3_600_000
 
-/** A closed interval of a pod that was charged nothing, until told otherwise. */
+/** A closed interval of a pod, by default without a charge. */
 export function closed(change: Partial<ChargedInterval> & { startedAtMs: number; endedAtMs: number }): ChargedInterval {
   return {
     kind: 'POD',
@@ -23,7 +23,7 @@ export function closed(change: Partial<ChargedInterval> & { startedAtMs: number;
 }
 
 let sequence = 0
-/** Writes closed intervals of a team as whatever ends them does. */
+/** Writes closed intervals of a team as the code that ends them does. */
 export async function writeUsage(teamId: string, intervals: readonly ChargedInterval[]): Promise<void> {
   const places = Array(19).fill('?').join(', ')
   const insert = env.DB.prepare(`INSERT INTO usage VALUES (${places})`)

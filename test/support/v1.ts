@@ -21,7 +21,7 @@ export const V1_BODIES: Readonly<Record<string, object>> = {
   '/networkvolumes': { name: 'v', size: 10, dataCenterId: 'EU-RO-1' },
   '/containerregistryauth': { name: 'r', username: 'u', password: 'p' },
 }
-/** What a route takes; undefined: no body. */
+/** The body of a route's call; undefined: none. */
 export const v1BodyOf = (method: string, path: string): object | undefined =>
   path.endsWith('/update') || method === 'PATCH' ? { name: 'n2' } : method === 'POST' ? V1_BODIES[path] : undefined
 
@@ -30,7 +30,7 @@ export function v1(key: string | null) {
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> => {
     const request = new Request(`${ORIGIN}/v1${path}`, {
       method,
-      // A content type comes along always, as Go clients of v1 send it.
+      // A content type is always sent, as Go clients of v1 do.
       headers: { ...(key !== null && { Authorization: `Bearer ${key}` }), 'Content-Type': 'application/json', ...headers },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })

@@ -9,22 +9,22 @@ import { freezeClock, type QueueSetup, run, runAndTake, setUpQueue } from './que
 import { endpointStub } from './stubs.ts'
 import { finishJob, setUpWebhooks, waitForDelivery } from './webhooks.ts'
 
-/** A resource with an owner: what strangers must neither see nor change. */
+/** A resource with an owner, which other accounts must neither see nor change. */
 export interface Victim {
   owner: Account
-  /** What stands in the paths of its routes: its id first, then those of its parts. */
+  /** The parameters in the paths of its routes: its id first, then those of its parts. */
   params: Readonly<Record<string, string>>
-  /** Paths of GETs that show its owner all there is to see, beside what D1 holds. */
+  /** Paths of GETs that show its owner all of it, beside the rows in D1. */
   reads: readonly string[]
-  /** The object that holds what D1 does not, if it has one. */
+  /** The object with its data outside D1, if it has one. */
   objectId?: string
 }
 
 const CLUSTER_GPU = 'NVIDIA RTX A5000'
 
 /**
- * One of each kind of resource, by the part of its paths before the first parameter. A documented route with a parameter whose kind
- * has no row here fails the test of foreign ids: a new kind needs one line that makes one.
+ * One of each kind of resource, by the part of its paths before the first parameter. A documented route with a parameter whose kind has no
+ * row here fails the test of foreign ids: a new kind needs one line that makes one.
  */
 export const VICTIMS: Readonly<Record<string, () => Promise<Victim>>> = {
   '/v2/serverless/': createEndpointVictim,
@@ -43,7 +43,7 @@ export const VICTIMS: Readonly<Record<string, () => Promise<Victim>>> = {
   '/v2/registries/': () => createOf('/v2/registries', { name: 'ghcr', username: 'ada', password: 'secret' }),
 }
 
-/** Everything of a victim that lasts, as its owner reads it and as D1 and its object hold it, without what only counts the time. */
+/** All durable state of a victim, as its owner reads it and as D1 and its object hold it, without values that only count time. */
 export async function snapshot({ owner, reads, objectId }: Victim): Promise<unknown> {
   const replies: unknown[] = []
   for (const path of reads) {
@@ -87,7 +87,7 @@ async function createKeyVictim(): Promise<Victim> {
   return { owner, params: { id: owner.keyId }, reads: ['/v2/account/keys'] }
 }
 
-/** A queue for which no time passes: what changes in it, somebody has done. */
+/** A queue with a stopped clock: every change in it was made by a call. */
 async function setUpStillQueue(): Promise<QueueSetup> {
   const queue = await setUpQueue()
   await freezeClock(queue.endpointId)
@@ -127,13 +127,13 @@ async function createDeliveryVictim(): Promise<Victim> {
 async function createPodVictim(): Promise<Victim> {
   const scene = await podScene(gpus(64))
   const { id } = await scene.create()
-  // Not always the machine of this scene: those of other victims have such GPUs too.
+  // The machine may be another scene's: those of other victims have such GPUs too.
   await FakeHost.startAnywhere(`${id}-1`)
   return { owner: scene.account, params: { id }, reads: [PODS, `${PODS}/${id}`] }
 }
 
 async function createClusterVictim(): Promise<Victim> {
-  // Of a kind of its own, which no other victim takes.
+  // A GPU type of its own, which no other victim uses.
   const scene = await ClusterScene.open(2, (index) => networked(`192.0.2.${index + 1}`, 2, CLUSTER_GPU))
   const { id } = await scene.running({ compute: { gpuTypeId: CLUSTER_GPU, gpuCountPerPod: 1, podCount: 3 } })
   return { owner: scene.account, params: { id }, reads: [CLUSTERS, `${CLUSTERS}/${id}`, `${CLUSTERS}/${id}/pods`] }

@@ -1,6 +1,8 @@
 import { env, vi } from './harness.ts'
 
-/** Texts of the statements of every call to D1 from now on; of a batch, those of all its statements. Ends with `vi.restoreAllMocks()`. */
+/**
+ * Texts of the statements of every call to D1 from the call on; of a batch, those of all its statements. Ends with `vi.restoreAllMocks()`.
+ */
 export function watchDatabase(): string[][] {
   const calls: string[][] = []
   const database = Object.getPrototypeOf(env.DB) as D1Database

@@ -1,8 +1,8 @@
-// Runs in Node, beside the runtime: everything that the plane under test sends out arrives here, whatever its host.
+// Runs in Node, beside the runtime: all outgoing requests of the plane under test arrive here, whatever their host.
 import { createHash } from 'node:crypto'
 import { type Request, Response } from 'miniflare'
 
-/** What a receiver got. `body` is left out of large requests. */
+/** A request as a receiver got it. `body` is left out of large requests. */
 export interface Received {
   path: string
   headers: Record<string, string>
@@ -11,7 +11,7 @@ export interface Received {
   sha256: string
 }
 
-/** Host of the tests' own questions to this file. */
+/** Host of the tests' own requests to this file. */
 const CONTROL_HOST = 'control.example.com'
 const MAX_KEPT_BODY_BYTES = 100_000
 
@@ -19,9 +19,9 @@ const received = new Map<string, Received[]>()
 const held = new Map<string, (() => void)[]>()
 
 /**
- * Answers a webhook by its path: `/ok`, `/status/<code>`, `/fail/<n>` (the first n requests of a host), `/redirect`,
- * `/hold` (no answer until released, as with the query `hold` on any path).
- * `GET https://control.example.com/received/<host>` tells what came, `/release/<host>` ends what is held.
+ * Answers a webhook by its path: `/ok`, `/status/<code>`, `/fail/<n>` (the first n requests of a host), `/redirect`, `/hold` (no answer
+ * until released, as with the query `hold` on any path). `GET https://control.example.com/received/<host>` returns the received requests,
+ * `/release/<host>` ends the held ones.
  */
 export async function answerOutside(request: Request): Promise<Response> {
   const url = new URL(request.url)

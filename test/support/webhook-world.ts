@@ -1,7 +1,7 @@
 import { ATTEMPT_TIMEOUT_MS, type DeliveryState, endAttempt, newDelivery, startAttempt } from '../../src/domain/webhook/delivery.ts'
 import { LANES, type Lane, openings, type UnderWay } from '../../src/domain/webhook/places.ts'
 
-/** A path of a receiver: how long it takes to answer, or that it hangs until the time-out. */
+/** A path of a receiver: the time until its answer, or that it hangs until the timeout. */
 export interface Receiver {
   receiver: string
   path: string
@@ -17,7 +17,7 @@ interface Delivery extends Receiver {
 /** A sender on a clock that jumps from event to event: the pure rules with a list instead of tables. */
 export class WebhookWorld {
   readonly deliveries: Delivery[] = []
-  /** The most attempts that were under way to one receiver at a time. */
+  /** The largest number of concurrent attempts to one receiver. */
   mostAtOnce = 0
   private nowMs = 0
   private readonly perReceiver: number
@@ -46,7 +46,7 @@ export class WebhookWorld {
     }
   }
 
-  /** How long each delivery of a path waited for its first attempt, milliseconds. */
+  /** The time that each delivery of a path waited for its first attempt, milliseconds. */
   firstWaitsMs(path: string): number[] {
     return this.of(path).map(({ cameAtMs, state }) => (state.attempts[0]?.atMs ?? Number.NaN) - cameAtMs)
   }

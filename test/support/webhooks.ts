@@ -10,7 +10,7 @@ import type { Received } from './webhook-receivers.ts'
 export interface WebhookSetup {
   queue: QueueSetup
   sender: DurableObjectStub<WebhookSenderRpc>
-  /** A host of this test alone. */
+  /** A host name of this test alone. */
   host: string
 }
 
@@ -41,12 +41,12 @@ export async function cancelled(queue: QueueSetup, webhook: string): Promise<str
   return jobId
 }
 
-/** What a receiver has got so far. */
+/** The requests that a receiver has got so far. */
 export async function receivedBy(host: string): Promise<Received[]> {
   return (await fetch(`https://control.example.com/received/${host}`)).json()
 }
 
-/** Lets every held request of a receiver go. */
+/** Releases every held request of a receiver. */
 export async function release(host: string): Promise<void> {
   await fetch(`https://control.example.com/release/${host}`)
 }
@@ -56,7 +56,7 @@ export async function waitForReceived(host: string, count: number): Promise<Rece
   return eventually(() => receivedBy(host).then((list) => (list.length >= count ? list : null)))
 }
 
-/** Waits until the sender's log says so. */
+/** Waits until the sender's log contains this entry. */
 export async function waitForDelivery(setup: Pick<WebhookSetup, 'sender'>, jobId: string, status: string, attempts: number) {
   return eventually(() =>
     runInDurableObject(setup.sender, (object) => {
@@ -66,7 +66,7 @@ export async function waitForDelivery(setup: Pick<WebhookSetup, 'sender'>, jobId
   )
 }
 
-/** Moves the sender's clock and lets its alarm look. */
+/** Moves the sender's clock and runs its alarm. */
 export async function advanceSender(sender: WebhookSetup['sender'], ms: number): Promise<void> {
   await runInDurableObject(sender, (object) => {
     const before = object.now

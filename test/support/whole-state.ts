@@ -2,7 +2,7 @@ import { env } from './harness.ts'
 import { until } from './time.ts'
 import { rowsInside } from './victims.ts'
 
-/** All that D1 holds, and what the object of an endpoint holds; without what only counts the time. */
+/** All data of D1 and of the object of an endpoint, without values that only count time. */
 export async function wholeState(endpointId: string | undefined): Promise<string> {
   const { results } = await env.DB.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '[_s]*'").all<{
     name: string
@@ -13,7 +13,7 @@ export async function wholeState(endpointId: string | undefined): Promise<string
   return JSON.stringify([rows, inside], (name, value) => (/^(last_used_at|last_seen_at|lastSeenAtMs)$/.test(name) ? undefined : value))
 }
 
-/** The same, once nothing of what was made for the test is under way any more. */
+/** The whole state, once no setup for the test is under way. */
 export async function settledState(endpointId: string | undefined): Promise<string> {
   let seen = ''
   await until(async () => {

@@ -9,7 +9,7 @@ const OF_PHASE: { [P in WorkerPhase]: Partial<WorkerIn<P>> } = {
   FAILED: { ...RETRIED, forgetAtMs: 0, released: false },
 }
 
-/** A worker in a phase, with whatever a test wants to be different. */
+/** A worker in a phase, with the changes of a test. */
 export function workerIn<P extends WorkerPhase>(phase: P, id: string, change: Partial<WorkerIn<P>> = {}): WorkerIn<P> {
   return {
     id,

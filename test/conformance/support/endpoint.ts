@@ -1,7 +1,7 @@
 import { type CallOptions, call, eventually, type Reply, within } from './http.ts'
 import type { PlayedWorker } from './worker.ts'
 
-/** What a client reads of a job; members appear only when set. */
+/** A job as a client reads it; members appear only when set. */
 export interface JobView {
   id: string
   status: string
@@ -32,7 +32,7 @@ export interface ErrorView {
   detail: string
 }
 
-/** Workers of an endpoint that the platform has started and no test has asked for yet. */
+/** Workers of an endpoint that the platform has started and no test has taken yet. */
 export class WorkerQueue {
   private readonly ready: PlayedWorker[] = []
   private readonly waiting: ((worker: PlayedWorker) => void)[] = []
@@ -58,7 +58,7 @@ export class PlayedEndpoint {
   readonly id: string
   readonly planeUrl: string
   readonly apiKey: string
-  /** Workers that were started and not asked for. */
+  /** Workers that were started and not taken by a test. */
   readonly workers: WorkerQueue
 
   constructor(id: string, planeUrl: string, apiKey: string, workers: WorkerQueue) {
@@ -111,7 +111,7 @@ export class PlayedEndpoint {
     )
   }
 
-  /** Waits until a job is no longer found. */
+  /** Waits until a job is not found any more. */
   async isForgotten(job: string, timeoutMs?: number): Promise<void> {
     await eventually(`job ${job} is deleted`, async () => (await this.call('GET', `status/${job}`)).status === 404, timeoutMs)
   }

@@ -2,13 +2,13 @@ import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
 import { request as requestTls } from 'node:https'
 import { waitUntil } from '../../support/time.ts'
 
-/** An answer, read to its end. `body` is the parsed JSON, undefined when there is none. */
+/** An answer, read to its end. `body` is the parsed JSON, or undefined without a body. */
 export interface Reply<T> {
   status: number
   headers: Headers
   text: string
   body: T
-  /** From the call until its answer was read, milliseconds. */
+  /** Time from the call until its answer was read, milliseconds. */
   elapsedMs: number
 }
 
@@ -21,10 +21,10 @@ export interface CallOptions {
 }
 
 const POLL_MS = 100
-/** Far more than anything but a deadline of the contract takes, on a machine that does other things too. */
+/** Much longer than anything but a deadline of the contract takes, even on a busy machine. */
 export const PATIENCE_MS = 60_000
 
-/** Sends one request. The caller states the shape of the answer, which is what its test is about. */
+/** Sends one request. The caller states the shape of the answer, which its test verifies. */
 export async function call<T>(url: string, options: CallOptions = {}): Promise<Reply<T>> {
   const startedAt = performance.now()
   const { method = 'GET', headers = {}, body, signal } = options
@@ -40,13 +40,13 @@ export async function call<T>(url: string, options: CallOptions = {}): Promise<R
   return { status: response.status, headers: response.headers, text, body: parse(text) as T, elapsedMs }
 }
 
-/** A call that a test looks into while it is under way. */
+/** A call that a test observes while it is under way. */
 export interface OpenCall {
-  /** Status and headers; rejects when none come. */
+  /** Status and headers; rejects when none arrive. */
   started: Promise<{ status: number; headers: IncomingHttpHeaders }>
-  /** What has arrived so far. */
+  /** The text received so far. */
   text(): string
-  /** Everything, once the answer is complete. */
+  /** The whole text, once the answer is complete. */
   ended: Promise<string>
   /** Breaks the connection, as a process that dies does. */
   reset(): void
@@ -78,12 +78,12 @@ export function openCall(url: string, options: Omit<CallOptions, 'signal'> = {})
   return { started, text: () => text, ended, reset: () => request.socket?.resetAndDestroy() }
 }
 
-/** Asks again until `probe` gives something; what is waited for is in the error. */
+/** Polls until `probe` returns something; an error names what was waited for. */
 export function eventually<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = PATIENCE_MS): Promise<T> {
   return waitUntil(what, probe, timeoutMs, POLL_MS)
 }
 
-/** `promise`, or an error once the time is over. */
+/** `promise`, or an error after the timeout. */
 export async function within<T>(what: string, promise: Promise<T>, timeoutMs = PATIENCE_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {

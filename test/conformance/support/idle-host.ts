@@ -20,11 +20,11 @@ export interface IdleHostOptions {
   /** Directory for the key of the host. */
   stateDir: string
   name: string
-  /** Most containers of the smallest size at a time. */
+  /** Maximum number of containers of the smallest size at a time. */
   capacity: number
-  /** A container that the plane wants here has been reported as running. */
+  /** Called when a container that the plane wants here was reported as running. */
   onStart(workload: Workload): void
-  /** The plane wants it to end; it is reported as gone once this has resolved. */
+  /** Called when the plane orders the container to stop; it is reported as gone once this has resolved. */
   onStop?(workload: Workload): Promise<void>
 }
 
@@ -39,8 +39,8 @@ const DISK_GB_EACH = 10
 const REPORT_RETRY_MS = 250
 
 /**
- * A machine that joins as a real one does and reports every container as running, but runs nothing: whoever starts it plays the workers.
- * Its containers would be processes of the agent, so their images have to be `builtin/…` ones.
+ * A machine that joins as a real one does and reports every container as running, but runs nothing: its test plays the workers. Its
+ * containers would be processes of the agent, so their images must be `builtin/…` ones.
  */
 export async function startIdleHost(options: IdleHostOptions): Promise<IdleHost> {
   const { planeUrl } = options
@@ -73,7 +73,7 @@ export async function startIdleHost(options: IdleHostOptions): Promise<IdleHost>
   }
 }
 
-/** Address of the worker protocol that a workload's variable names, with the id of the worker filled in as its SDK does on start. */
+/** Address of the worker protocol in a variable of the workload, with the id of the worker filled in as its SDK does on start. */
 export function workerUrl(workload: Workload, planeUrl: string, variable: string): string {
   const template = workload.platformEnv[variable] ?? ''
   return template.replace(RELAY_URL_PLACEHOLDER, planeUrl).replaceAll('$RUNPOD_POD_ID', workload.id)
@@ -93,7 +93,10 @@ function inventoryOf(capacity: number): Inventory {
   }
 }
 
-/** What the plane was told about each container. Its reports go out one after the other, each repeated until it was taken. */
+/**
+ * The state that was reported to the plane about each container. Reports go out one after the other, each repeated until the plane accepts
+ * it.
+ */
 class Containers {
   private readonly options: IdleHostOptions
   private readonly send: ReturnType<typeof createReportSender>

@@ -3,12 +3,12 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 import { eventually } from './http.ts'
 
-/** One attempt as it arrived. */
+/** One attempt as it was received. */
 export interface Delivery {
   method: string
   headers: IncomingHttpHeaders
   text: string
-  /** On the monotonic clock, milliseconds. */
+  /** Time on the monotonic clock, milliseconds. */
   atMs: number
 }
 
@@ -19,7 +19,7 @@ export type Answer = number | 'reset'
 export interface Hook {
   url: string
   deliveries: Delivery[]
-  /** Waits until so many have arrived. */
+  /** Waits until this many attempts have arrived. */
   received(count: number): Promise<Delivery[]>
 }
 
@@ -46,7 +46,7 @@ export class WebhookReceiver {
     return new WebhookReceiver(server, origin.replace(/\/+$/, ''))
   }
 
-  /** A fresh address; `answer` says how its first, second, … attempt is answered. */
+  /** A fresh address; `answer` returns the answer to its first, second, … attempt. */
   hook(answer: (attempt: number) => Answer = () => 200): Hook {
     const path = `/hooks/${randomUUID()}?for=conformance`
     const deliveries: Delivery[] = []

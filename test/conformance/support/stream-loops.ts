@@ -1,7 +1,10 @@
 import { realTime } from '../../support/time.ts'
 import type { PlayedEndpoint, StreamView } from './endpoint.ts'
 
-/** How each of the known clients reads the stream of a job. They differ in what ends them, and each must neither hang nor miss a chunk. */
+/**
+ * The way in which each of the known clients reads the stream of a job. They differ in the condition that ends them; each must end and
+ * must not miss a chunk.
+ */
 export type StreamLoop = (endpoint: PlayedEndpoint, job: string) => AsyncGenerator<unknown>
 
 const FINAL = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
@@ -11,7 +14,7 @@ const PYTHON_PAUSE_MS = 1_000
 const GO_WAIT_MS = 90_000
 const GO_SLACK_MS = 2_000
 
-/** The JavaScript client: polls without a pause, and ends with the first terminal status, after using that reply. */
+/** The JavaScript client: polls without a pause, and ends with the first terminal status, after reading that reply. */
 async function* javascript(endpoint: PlayedEndpoint, job: string): AsyncGenerator<unknown> {
   for (let completed = false; !completed; ) {
     const reply = await poll(endpoint, 'GET', job)
@@ -31,8 +34,8 @@ async function* python(endpoint: PlayedEndpoint, job: string): AsyncGenerator<un
 }
 
 /**
- * The official Go client: POST with a wait of 90 s, given up two seconds after it. Successive replies are decoded into one structure, so a
- * key that is left out keeps its old value. Ends with the first terminal status or the first `error`, after using that reply.
+ * The official Go client: POST with a wait of 90 s, aborted two seconds after it. Successive replies are decoded into one structure, so an
+ * omitted key keeps its old value. Ends with the first terminal status or the first `error`, after reading that reply.
  */
 async function* go(endpoint: PlayedEndpoint, job: string): AsyncGenerator<unknown> {
   let state: Partial<StreamView> = {}

@@ -7,11 +7,11 @@ import { startPlane } from '../../../src/local/plane/plane.ts'
 import { claimPort } from '../../../src/local/port.ts'
 import { busyness } from '../../support/machine.ts'
 
-/** The deployment that is checked. */
+/** The deployment under test. */
 export interface Target {
   url: string
   operatorKey: string
-  /** It ends with the suite, so nothing on it has to be cleaned up. */
+  /** The deployment ends with the suite, so nothing on it has to be cleaned up. */
   temporary: boolean
 }
 
@@ -21,7 +21,7 @@ declare module 'vitest' {
   }
 }
 
-/** The smallest ping interval there is, for a machine at half its speed or more: all deadlines of workers are multiples of it. */
+/** The smallest ping interval that a machine at half its speed or more can keep: all deadlines of workers are multiples of it. */
 const PING_INTERVAL_MS = 1_000
 const HALF_SPEED = 2
 /** Where the suite's own webhook receiver listens. */

@@ -10,9 +10,9 @@ import type { Target } from './target.ts'
 import { PlayedWorker } from './worker.ts'
 
 export interface EndpointOptions {
-  /** Workers that the platform keeps running: it starts them at once. */
+  /** Number of workers that the platform keeps running: it starts them at once. */
   workers?: number
-  /** Most workers; as many as are kept running otherwise. */
+  /** Maximum number of workers; by default as many as are kept running. */
   maxWorkers?: number
   scaling?: Record<string, unknown>
 }
@@ -25,12 +25,12 @@ interface CreatedKey extends Created {
   key: string
 }
 
-/** More than the tests of one file want at a time. */
+/** More than the tests of one file need at a time. */
 const CAPACITY = 128
-/** REST must never slow the suite down; an exempt account would not meet the limits of the job API either. */
+/** REST limits must never slow the suite down; but an exempt account would not meet the limits of the job API either. */
 const QUOTA = { minute: 1_000_000, hour: 10_000_000, day: 100_000_000, exempt: false }
 
-/** A fresh account with a machine of its own: no other tenant's work comes there, and its work comes nowhere else. */
+/** A fresh account with a machine of its own: no other tenant's workloads are placed there, and its own are placed nowhere else. */
 export class Tenant {
   readonly url: string
   readonly apiKey: string
@@ -81,7 +81,7 @@ export class Tenant {
 
   async openEndpoint(options: EndpointOptions): Promise<PlayedEndpoint> {
     const { workers: min = 0, maxWorkers: max = min, scaling } = options
-    // REQUEST_COUNT scaling knows no idle timeout.
+    // REQUEST_COUNT scaling has no idle timeout.
     const idleTimeout = scaling === undefined ? { idleTimeout: 3600 } : {}
     const created = await this.rest.request('POST', '/v2/serverless', {
       name: 'conformance',
@@ -107,7 +107,7 @@ export class Tenant {
     for (const worker of this.played.values()) if (worker.workload.platformEnv.RUNPOD_ENDPOINT_ID === id) worker.mute()
   }
 
-  /** Leaves nothing on a deployment that stays but a user without a key. */
+  /** Removes everything but a user without a key from a deployment that is not temporary. */
   async close(): Promise<void> {
     const { host, target } = this
     if (!target.temporary) for (const id of [...this.endpoints]) await this.removeEndpoint(id)
@@ -119,14 +119,14 @@ export class Tenant {
     rmSync(this.stateDir, { recursive: true, force: true })
   }
 
-  /** Runs something with the key of another tenant. */
+  /** Runs `use` with the key of another tenant. */
   async withForeignKey(use: (apiKey: string) => Promise<void>): Promise<void> {
     const { id, key } = await createKey(this.operator)
     await use(key)
     await this.operator.request('DELETE', `/admin/v1/keys/${id}`)
   }
 
-  // Refused for as long as the machine holds anything and is not yet known to be offline.
+  // Refused for as long as the machine holds anything and is not yet OFFLINE for the plane.
   private async removeHost(id: string): Promise<boolean> {
     try {
       await this.operator.request('DELETE', `/admin/v1/hosts/${id}`)

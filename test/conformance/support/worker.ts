@@ -3,7 +3,7 @@ import { realTime } from '../../support/time.ts'
 import { call, type OpenCall, openCall, PATIENCE_MS, type Reply } from './http.ts'
 import { workerUrl } from './idle-host.ts'
 
-/** A job as a take hands it out. */
+/** A job as a take returns it. */
 export interface TakenJob {
   id: string
   input: Record<string, unknown>
@@ -11,23 +11,23 @@ export interface TakenJob {
 
 const SDK_VERSION = '1.12.0'
 const USER_AGENT = `RunPod-Python-SDK/${SDK_VERSION} (Linux 6.8) Language/Python 3.12.3`
-/** Of a worker that was told 429. */
+/** Backoff of a worker that received 429. */
 const BACK_OFF_MS = 5_000
 
 /**
  * One worker, played by hand: every request as the stock worker SDK sends it, with the addresses and the key that the platform injected.
- * Like the SDK it pings by itself, once an interval, with the jobs that it holds; everything else happens when a test says so.
+ * Like the SDK it pings by itself, once an interval, with the jobs that it holds; everything else happens on the call of a test.
  */
 export class PlayedWorker {
   readonly id: string
   readonly workload: Workload
-  /** `P`, milliseconds. */
+  /** Ping interval `P`, milliseconds. */
   readonly pingIntervalMs: number
-  /** What pings list. */
+  /** Jobs that pings list. */
   readonly holding = new Set<string>()
-  /** Set by a test whose worker goes on although its container is to end. */
+  /** Set by a test whose worker continues although its container was ordered to stop. */
   outlivesStop = false
-  /** Resolves when the platform has the container stopped. */
+  /** Resolves when the platform orders the container to stop. */
   readonly stopOrdered: Promise<Workload>
   private readonly planeUrl: string
   private timer: NodeJS.Timeout | undefined
@@ -48,7 +48,7 @@ export class PlayedWorker {
     return this.workload.platformEnv.RUNPOD_AI_API_KEY ?? ''
   }
 
-  /** No more pings: the whole worker is silent from here on, unless a test speaks for it. */
+  /** Stops the pings: the whole worker is silent from here on, unless a test calls for it. */
   mute(): void {
     clearInterval(this.timer)
   }
@@ -58,7 +58,7 @@ export class PlayedWorker {
     this.orderStop(workload)
   }
 
-  /** One poll for one job. Null: nothing (204). */
+  /** One poll for one job; null for an answer without a job (204). */
   async take(): Promise<TakenJob | null> {
     const reply = await this.takeReply<TakenJob>()
     if (reply.status === 204) return null
@@ -67,7 +67,7 @@ export class PlayedWorker {
     return reply.body
   }
 
-  /** Polls as the SDK's loop does until a job comes. */
+  /** Polls as the SDK's loop does until a job arrives. */
   async takeJob(timeoutMs = PATIENCE_MS): Promise<TakenJob> {
     const deadline = performance.now() + timeoutMs
     while (performance.now() < deadline) {
@@ -101,7 +101,7 @@ export class PlayedWorker {
     return this.get(this.takeUrl('job-stop'))
   }
 
-  /** Polls as the SDK's loop does until there is something to stop. */
+  /** Polls as the SDK's loop does until there is a job to stop. */
   async nextStop(timeoutMs = PATIENCE_MS): Promise<string[]> {
     const deadline = performance.now() + timeoutMs
     while (performance.now() < deadline) {
@@ -112,7 +112,7 @@ export class PlayedWorker {
     throw new Error(`worker ${this.id} was told to stop nothing in ${timeoutMs} ms`)
   }
 
-  /** `job-done` with a final result; the job is not listed in pings any more. */
+  /** `job-done` with a final result; pings do not list the job from then on. */
   done(jobId: string, body: unknown, isStream = false): Promise<Reply<unknown>> {
     this.holding.delete(jobId)
     return this.post('RUNPOD_WEBHOOK_POST_OUTPUT', jobId, body, isStream)
@@ -127,7 +127,7 @@ export class PlayedWorker {
     return this.post('RUNPOD_WEBHOOK_POST_STREAM', jobId, body)
   }
 
-  /** A ping now, with what the worker holds or with a list of the test's own. */
+  /** Sends a ping with the jobs that the worker holds or with a list of the test's own. */
   ping(jobIds: readonly string[] = [...this.holding]): Promise<Reply<unknown>> {
     const list = jobIds.length > 0 ? `&job_id=${jobIds.join(',')}` : ''
     const url = `${this.url('RUNPOD_WEBHOOK_PING')}${list}&runpod_version=${SDK_VERSION}`

@@ -8,12 +8,12 @@ import { PROJECT_ROOT } from '../../../src/local/paths.ts'
 import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
 import { BUILD_TIMEOUT_MS, goToolchain, openApiGenerator } from '../support/worker-image.ts'
 
-// Clients in Go and Java: generated and compiled by pinned tools, and used. Those in Python and TypeScript take the longer tours.
+// Clients in Go and Java: generated and compiled by pinned tools, and used. Clients in Python and TypeScript take the longer tours.
 
 const DOCUMENT = join(PROJECT_ROOT, 'docs/openapi-v2.json')
 const OAPI_CODEGEN = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2'
 const OAPI_RUNTIME = 'github.com/oapi-codegen/runtime@v1.8.0'
-/** Everything that is still needed to run a generator, from empty caches. */
+/** Time for all downloads of a generator, from empty caches. */
 const TEST_TIMEOUT_MS = BUILD_TIMEOUT_MS
 
 const directory = mkdtempSync(join(tmpdir(), 'podplane-e2e-generators-'))
@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** Runs a program, which may print much; it fails with all that it says. */
+/** Runs a program, which may print much; an error contains its whole output. */
 async function run(program: string, args: readonly string[], cwd = directory): Promise<string> {
   const env = { ...process.env, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local', GOWORK: 'off' }
   return (await runFile(program, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 })).stdout

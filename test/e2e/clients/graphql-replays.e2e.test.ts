@@ -6,9 +6,9 @@ import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } fr
 import { STAY_SCRIPT } from '../support/pod-scripts.ts'
 import { BUILD_TIMEOUT_MS, busyboxImage, pythonWorkerImage } from '../support/worker-image.ts'
 
-// What published clients send over GraphQL, in the order of their commands, against a plane with an agent and real containers. The answers
-// of each are asserted in full by test/worker/graphql/clients; here they have the shape that is selected, and pods run. Packages that can be
-// had run as they are in graphql.e2e.test.ts; of SkyPilot's, which takes half a gigabyte to import, the documents alone are here.
+// The requests that published clients send over GraphQL, in the order of their commands, against a plane with an agent and real containers.
+// test/worker/graphql/clients asserts the answers in full; here their shape must match the selection, and pods run. Available packages run
+// unmodified in graphql.e2e.test.ts; of SkyPilot's, which takes half a gigabyte to import, only the documents are here.
 
 const GPU = 'NVIDIA L4'
 const HERE = 'LOCAL-1'
@@ -46,7 +46,7 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-/** The pod runs, as this document of its client shows it. */
+/** Waits until the pod runs, as this document of its client shows it. */
 async function runs(document: string, id: string): Promise<GraphqlPod> {
   return await eventually(`${document} shows pod ${id} run`, WAIT_MS, async () => {
     const { myself } = await replay.play<Pods>(document)
@@ -82,7 +82,7 @@ describe('[GQL-61] replayed against real containers', () => {
     })
     const podId = made.id
     expect(await runs('runpodctl-1/my-pods', podId)).toMatchObject({ name: 'b', runtime: { ports: [{ privatePort: 22 }] } })
-    // No machine of the community is there, and none in that data center.
+    // No community machine exists, and none in that data center.
     const elsewhere = {
       dataCenterId: 'US-KS-2',
       networkVolumeId: (await volume('US-KS-2')).id,
@@ -225,7 +225,7 @@ describe('[GQL-61] replayed against real containers', () => {
 
   test('SkyPilot: launch a spot pod, list it, and take everything down', async () => {
     for (const name of ['gpu-type', 'cpu-flavor', 'cpu-flavor-specifics']) await replay.play(`skypilot/${name}`)
-    // Without the credentials of its registry: the image is of this machine.
+    // Without the credentials of its registry: the image is on this machine.
     const { id } = await api.createTemplate({ body: { name: 'sky-docker-login-template', image } })
     await replay.play('skypilot/template-registries')
     const { podRentInterruptable: made } = await replay.play<{ podRentInterruptable: GraphqlPod }>('skypilot/create-spot-pod', {
@@ -383,20 +383,20 @@ describe('[GQL-61] replayed against real containers', () => {
     await replay.play('terraform/delete-cluster', { variables: { input: { id: made.id } } })
   })
 
-  test('those that read alone: MCP, rp and the Java client', async () => {
+  test('read-only clients: MCP, rp and the Java client', async () => {
     for (const name of ['hub-repos', 'hub-repos-with-config', 'public-endpoints']) await replay.play(`mcp/${name}`)
     for (const name of ['mcp/key-check', 'rp/key-check']) expect(await replay.play(name)).toEqual({ myself: { id: expect.any(String) } })
     await replay.play('rp/data-centers')
     expect(await replay.play('rp/listing-from-repo', { variables: { repoOwner: 'a', repoName: 'b' } })).toEqual({ listingFromRepo: null })
     for (const name of ['cpu-types', 'cpu-flavors']) await replay.play(`java/${name}`, { isAnonymous: true })
-    // Until the pods of before have given their places back.
+    // Waits until the previous pods have released their capacity.
     await eventually('the capacity of this machine is told', WAIT_MS, async () => {
       const { gpuTypes } = await replay.play<{ gpuTypes: { id: string; lowestPrice: { stockStatus: string } }[] }>('mcp/capacity')
       return /^(Low|Medium|High)$/.test(gpuTypes.find(({ id }) => id === GPU)?.lowestPrice.stockStatus ?? '')
     })
   })
 
-  test('[GQL-43] a start script runs in a pod of its template, with the words of the command', async () => {
+  test('[GQL-43] a start script runs in a pod of its template, with the arguments of the command', async () => {
     const { id } = await api.createTemplate({ body: { name: 'scripted', image } })
     const startScript = `for word in "$@"; do echo "given $word"; done; ${STAY_SCRIPT}`
     const input = { id, dockerArgs: "one 'two three'", startScript }
@@ -411,7 +411,7 @@ describe('[GQL-61] replayed against real containers', () => {
     await endPod(pod.id)
   })
 
-  test('no document is left out', () => {
+  test('every document is sent', () => {
     console.info(`documents of published clients: ${replay.count} in all, ${replay.count - replay.unsent.size} sent`)
     expect([...replay.unsent]).toEqual([])
   })

@@ -78,12 +78,12 @@ describe('[GQL-67] the Python SDK', () => {
     await expect(sdk.call('stop_pod', [id])).rejects.toThrow('QueryError: pod not found')
   })
 
-  test('creates a pod on CPUs, and tells why one cannot have a network volume', async () => {
+  test('creates a pod on CPUs, and shows why one cannot have a network volume', async () => {
     const { id: cpu } = await sdk.call<Named>('create_pod', ['cpu', 'builtin/idle'], { instance_id: 'cpu3c-2-4' })
     expect(await runs(cpu)).toMatchObject({ gpuCount: 0, vcpuCount: 2, memoryInGb: 4 })
     const body = { name: 'data', size: 10, dataCenter: DATA_CENTER }
     const volume = await callPlane<Named>(plane, plane.apiKey, 'POST', '/v2/network-volumes', body)
-    // The SDK looks up where the volume is and asks for a pod there; that image cannot have it.
+    // The SDK reads the location of the volume and requests a pod there; that image cannot have it.
     const named = { gpu_type_id: GPU, network_volume_id: volume.id }
     await expect(sdk.call('create_pod', ['data', 'builtin/idle'], named)).rejects.toThrow('builtin/idle takes no mounts')
     await sdk.call('terminate_pod', [cpu])
@@ -118,7 +118,7 @@ describe('[GQL-67] the Python SDK', () => {
     expect(await get('/v2/registries')).toEqual({ registries: [] })
   })
 
-  test('of an earlier generation, whose key goes into the address, does all of it, too', async () => {
+  test('of an earlier generation, whose key is in the address, does the same', async () => {
     expect(await earlier.call('version.get_version')).toBe('1.7.7')
     expect(await earlier.call('get_gpus')).toContainEqual({ id: GPU, displayName: 'L4', memoryInGb: 24 })
     const { id } = await earlier.call<Named>('create_pod', ['earlier', 'builtin/idle', GPU], { container_disk_in_gb: 5 })

@@ -2,20 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { McpServer } from '../support/mcp-server.ts'
 import { eventually, hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
 
-// The published MCP server, unmodified, with every one of its tools against a running plane.
+// The published MCP server, unmodified: every one of its tools against a running plane.
 
-/** Of the agent that starts with the plane. */
+/** Data center of the agent that starts with the plane. */
 const DATA_CENTER = 'LOCAL-1'
 const GPU = 'NVIDIA L4'
 const REPOSITORY = 'arn:aws:ecr:us-east-1:123456789012:repository/team/models'
 const POOLS = ['AMPERE_24']
 const TOOLS = 68
-/** Milliseconds in which a job of these tests is over. */
+/** Milliseconds in which a job of these tests ends. */
 const WAIT = 60_000
-/** Milliseconds for which a log is read; what stands in it comes at once. */
+/** Milliseconds for which a log is read; existing lines arrive at once. */
 const LOG_WAIT = 500
 
-/** Tools that have nothing to do here: with what they are called, the status that they get, and why. */
+/** Tools without a function here: their arguments, the status of their refusal, and the reason. */
 const REFUSED: Readonly<Record<string, { args?: Record<string, unknown>; status: number | undefined; why: string }>> = {
   'deploy-hub-repo': { args: { repo: 'owner/name' }, status: undefined, why: 'no hub is here, so no repository has a listing' },
   'get-endpoint-build': { args: { id: 'none', buildId: 'none' }, status: 404, why: 'the plane builds no images, so no build has an id' },
@@ -52,13 +52,13 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-/** A tool that was asked for something that is gone. */
+/** Whether a tool answers 404 for an id. */
 async function isGone(tool: string, id: string): Promise<boolean> {
   const answer = await mcp.try(tool, { id })
   return !answer.ok && answer.status === 404
 }
 
-/** The first line of what the platform says in a log, once there is one. */
+/** The first line from the platform in a log, once there is one. */
 async function firstLine(tool: string, whose: Record<string, unknown>): Promise<unknown> {
   return await eventually(`${tool} gives a line`, WAIT, async () => {
     const { items } = await mcp.call<{ items: unknown[] }>(tool, { ...whose, source: 'system', maxWaitMs: LOG_WAIT })
@@ -109,7 +109,7 @@ describe.concurrent('[PP-272] the tools of the MCP server', () => {
 
   test('make, read, list, change and delete a cluster, and list its members', async () => {
     const compute = { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 2 }
-    // Its members are containers; these have nothing to run.
+    // Its members are containers; these have no program to run.
     const body = { name: 'one', type: 'TRAINING', image: 'registry.invalid/none:1', compute }
     const { id } = await mcp.call<Named>('create-cluster', { body })
     expect(await mcp.call('get-cluster', { id })).toMatchObject({ id, name: 'one', type: 'TRAINING', pods: { total: 2 } })
@@ -193,7 +193,7 @@ test('[PP-273] run jobs and follow them to their ends', async () => {
   await mcp.call('delete-endpoint', { id: endpointId })
 })
 
-test('[PP-272] list and read what the plane offers, and how much of it there is', async () => {
+test('[PP-272] list and read what the plane offers, and the available capacity', async () => {
   const asked = { include: ['AVAILABILITY'], product: ['POD', 'SERVERLESS'] }
   const { gpus } = await mcp.call<{ gpus: Named[] }>('list-gpu-types', asked)
   const gpu = gpus.find(({ id }) => id === GPU)
@@ -213,7 +213,7 @@ test('[PP-272] ask GraphQL for capacity, the hub and public endpoints', async ()
   expect(JSON.stringify(await mcp.call('list-public-endpoints'))).toContain('[]')
 })
 
-test('[PP-272] list what was charged', async () => {
+test('[PP-272] list charges', async () => {
   const asked = { bucketSize: 'hour', lastN: 1 }
   for (const tool of BILLS) {
     const { records, metadata } = await mcp.call<Bill>(tool, asked)
@@ -221,18 +221,18 @@ test('[PP-272] list what was charged', async () => {
   }
 })
 
-describe('[PP-274] what the MCP server cannot do here', () => {
+describe('[PP-274] tools of the MCP server without a function here', () => {
   test.for(Object.entries(REFUSED))('%s', async ([tool, { args, status }]) => {
     expect(await mcp.try(tool, args)).toMatchObject({ ok: false, status })
   })
 
-  test('stands in the table above: every other tool was driven', async () => {
+  test('all tools outside the table above were called', async () => {
     const tools = await mcp.tools()
     expect(tools).toHaveLength(TOOLS)
     expect(tools.filter((tool) => !mcp.called.has(tool))).toEqual([])
   })
 
-  test('[PP-275] speaks to nobody but its plane', () => {
+  test('[PP-275] connects to its plane alone', () => {
     expect(mcp.connections()).toEqual([`127.0.0.1:${plane.port}`])
   })
 })

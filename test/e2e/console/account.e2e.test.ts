@@ -6,7 +6,7 @@ import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.t
 import { startPlane, type TestPlane } from '../support/plane.ts'
 import { openBrowser, printedLink, Visitor } from './support/browser.ts'
 
-// Pages of an account and of the operator, by the link that npm start prints, on the real plane.
+// Pages of an account and of the operator, opened by the link that npm start prints, on the real plane.
 
 describe('pages of accounts and operators', () => {
   let provider: IdentityProvider
@@ -27,7 +27,7 @@ describe('pages of accounts and operators', () => {
     await provider?.stop()
   })
 
-  test('[UI-60] the printed link signs in as an operator, leaves nothing of itself in the address, and is spent', async () => {
+  test('[UI-60] the printed link signs in as an operator, leaves nothing of itself in the address, and works once', async () => {
     expect(visitor.page.url()).not.toContain('link=')
     await visitor.page.getByRole('link', { name: 'Hosts', exact: true }).waitFor()
     const other = await Visitor.open(browser, plane)
@@ -37,7 +37,7 @@ describe('pages of accounts and operators', () => {
     await other.close()
   })
 
-  test('[UI-62] a key is made, shown once, works, and is revoked', async () => {
+  test('[UI-62] a key is created, shown once, works, and is revoked', async () => {
     await visitor.go('/console/keys')
     await visitor.page.getByRole('button', { name: 'New key' }).click()
     await visitor.page.getByLabel('Name').fill('from the console')
@@ -49,7 +49,7 @@ describe('pages of accounts and operators', () => {
     await dialog.getByRole('button', { name: 'I have stored it' }).click()
     expect(await visitor.page.content()).not.toContain(key)
     await visitor.page.getByRole('button', { name: 'Revoke from the console' }).click()
-    // What asks before it does something shows the same call for other tools, too.
+    // A dialog that confirms an action offers the same call for other tools, too.
     await visitor.page.getByRole('dialog').getByRole('button', { name: 'Copy as…' }).click()
     await visitor.page.getByRole('region', { name: 'curl' }).getByText('-X DELETE').waitFor()
     await visitor.page.getByRole('button', { name: 'Close' }).click()
@@ -58,7 +58,7 @@ describe('pages of accounts and operators', () => {
     await expect(api.listPods()).rejects.toMatchObject({ status: 401 })
   })
 
-  test('[UI-63] a machine is cordoned and takes work again', async () => {
+  test('[UI-63] a machine is cordoned and uncordoned', async () => {
     await visitor.go('/console/operator/hosts')
     await visitor.page.getByRole('link', { name: 'local' }).click()
     await visitor.page.getByRole('button', { name: 'Cordon', exact: true }).click()
@@ -68,7 +68,7 @@ describe('pages of accounts and operators', () => {
     expect(hosts[0]?.cordon).toBeNull()
   })
 
-  test('[UI-69, UI-68] the operator sets limits of an account in fields, beside what it holds, after the plan of that very call', async () => {
+  test('[UI-69, UI-68] the operator sets limits of an account in fields, beside its usage, after the preview of that very call', async () => {
     const api = createApiClient(plane.url, plane.operatorKey)
     const id = (await api.listUsers()).users[0]?.id ?? ''
     const { page } = visitor
@@ -111,7 +111,7 @@ describe('pages of accounts and operators', () => {
     await api.setSpendCeilings({ path: { id }, body: {} })
   })
 
-  test('[UI-74] the operator changes a price in fields, after the plan of that very call', async () => {
+  test('[UI-74] the operator changes a price in fields, after the preview of that very call', async () => {
     const api = createApiClient(plane.url, plane.operatorKey)
     const { page } = visitor
     const dialog = page.getByRole('dialog').last()
@@ -137,7 +137,7 @@ describe('pages of accounts and operators', () => {
     await api.deleteCatalogGpu({ path: { id: 'NVIDIA L4' } })
   })
 
-  test('[UI-64] a device that shows a code is let in, with a key of the account', async () => {
+  test('[UI-64] a device that shows a code is approved, with a key of the account', async () => {
     const login = await startDeviceLogin(plane.url, 'laptop of the test')
     await visitor.page.goto(login.verification_uri_complete)
     await visitor.heading('Approve a device')
@@ -149,7 +149,7 @@ describe('pages of accounts and operators', () => {
     expect((await createApiClient(plane.url, key).getUser()).email).toBe('demo@podplane.local')
   })
 
-  test('[UI-65, UI-73] a pod that costs is stopped by the plan that was shown, and started again', async () => {
+  test('[UI-65, UI-73] a pod that is charged is stopped by the plan that was shown, and started again', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const pod = await api.createPod({ body: { name: 'forgotten', image: 'builtin/idle', gpu: { id: 'NVIDIA L4', count: 1 } } })
     const status = async () => (await api.getPod({ path: { id: pod.id } })).status
@@ -172,7 +172,7 @@ describe('pages of accounts and operators', () => {
     await api.deletePod({ path: { id: pod.id } })
   })
 
-  test('[UI-8] who is invited may what the role allows, and more as soon as the role is raised', async () => {
+  test('[UI-8] an invited member may do what the role allows, and more as soon as the role is raised', async () => {
     const { page: owner } = visitor
     await visitor.go('/console/team')
     const making = owner.getByRole('heading', { name: 'New organization' }).locator('xpath=ancestor::section')
@@ -187,7 +187,7 @@ describe('pages of accounts and operators', () => {
 
     const grace = await Visitor.open(browser, plane)
     const { page } = grace
-    // Before the page is there: a timer that it has set already would go by the real clock.
+    // Installed before the page loads: a timer that it had already set would follow the real clock.
     await page.clock.install()
     await grace.go('/console/team')
     await page.getByRole('link', { name: 'Continue with your organisation' }).click()
@@ -225,14 +225,14 @@ describe('pages of accounts and operators', () => {
     }).then(({ status }) => status)`)
     expect(await byHand()).toBe(403)
 
-    // Their page would look again by itself, some time later.
+    // The page would refresh by itself later.
     await visitor.go('/console/team')
     await owner.getByLabel('Role of grace@example.com').selectOption('DEV')
     const change = owner.getByRole('dialog', { name: 'Make grace@example.com DEV?' })
     await change.getByRole('list', { name: 'What would happen' }).waitFor()
     await change.getByRole('button', { name: 'Change the role' }).click()
     await owner.getByText('grace@example.com is DEV now').waitFor()
-    // Another isolate than the one that changed it learns of it within a minute (SES-12).
+    // An isolate other than the one that changed the role sees it within a minute (SES-12).
     await expect.poll(() => byHand('?dryRun=true'), { timeout: 70_000 }).toBe(200)
     await page.clock.fastForward(30_000)
     await button.and(page.locator(':not([aria-disabled])')).waitFor()

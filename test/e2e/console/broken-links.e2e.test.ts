@@ -16,11 +16,11 @@ const STAY = 'trap "exit 0" TERM; while :; do busybox sleep 1 & wait $!; done'
 const COUNT = 'trap "exit 0" TERM; n=0; while :; do n=$((n+1)); echo "number $n"; busybox usleep 100000; done'
 const PROBE = { name: 'probe', image: 'builtin/probe', cpu: [{ id: 'cpu3c', vcpuCount: 2 }], disk: 1, workers: { min: 0, max: 1 } }
 const PATIENCE_MS = 60_000
-/** A stream lives for a few lines, and is opened again half a second later. */
+/** A stream stays open for a few lines, and is reopened half a second later. */
 const CUT_EVERY_MS = 1_500
 const CUTS = 40
 
-describe('the console behind what breaks off', () => {
+describe('the console behind connections that break', () => {
   let plane: TestPlane
   let browser: Browser
   let agent: TestAgent
@@ -28,7 +28,7 @@ describe('the console behind what breaks off', () => {
   let other: TestPod
   beforeAll(async () => {
     ;[plane, browser] = await Promise.all([startPlane({ args: ['--no-agent'] }), openBrowser()])
-    // On its own: it stays when the plane is started again.
+    // An agent apart from the plane: it stays when the plane restarts.
     agent = await startAgent({ plane, name: 'apart', simulateGpus: 'NVIDIA L4:4' })
     const image = await busyboxImage()
     ;[pod, other] = await Promise.all([
@@ -43,7 +43,7 @@ describe('the console behind what breaks off', () => {
     await plane?.stop()
   })
 
-  test('[UI-57, UI-56] a terminal and a log over a restart of the plane say what is, and nothing typed meanwhile goes anywhere', async () => {
+  test('[UI-57, UI-56] a terminal and a log show their state over a restart of the plane, and text typed meanwhile is sent nowhere', async () => {
     const [visitor, reader] = [await Visitor.open(browser, plane), await Visitor.open(browser, plane)]
     const { page } = visitor
     await reader.signIn(plane.apiKey, `${paths.logs()}?of=pod%2F${other.id}`)
@@ -64,7 +64,7 @@ describe('the console behind what breaks off', () => {
     plane = await plane.restart()
     await reader.page.getByText('Following', { exact: true }).waitFor({ timeout: PATIENCE_MS })
     await waitUntil('the terminal is open again', () => connectsAgain(page), PATIENCE_MS, 500)
-    // What the shell before wrote is still there.
+    // The text that the previous shell wrote is still there.
     await says(page, '42-before')
     await page.keyboard.type('echo $((7*7))-after > after; busybox cat after\n')
     await says(page, '49-after')
@@ -76,7 +76,7 @@ describe('the console behind what breaks off', () => {
     }
   })
 
-  test('[UI-67] who opens the console while its plane is gone reads that, and the page that was asked for opens once it answers', async () => {
+  test('[UI-67] a user who opens the console while its plane is down reads that, and the requested page opens once the plane answers', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey)
@@ -92,7 +92,7 @@ describe('the console behind what breaks off', () => {
     await visitor.heading('Pods')
     await page.getByRole('link', { name: 'counting' }).waitFor()
     expect(new URL(page.url()).search).toContain('RUNNING')
-    // It keeps nothing, and has a say in nothing else of this origin.
+    // The service worker stores nothing, and controls nothing else of this origin.
     expect(await page.evaluate('caches.keys()')).toEqual([])
     const scopes = 'navigator.serviceWorker.getRegistrations().then((all) => all.map(({ scope }) => new URL(scope).pathname))'
     expect(await page.evaluate(scopes)).toEqual(['/console'])
@@ -100,7 +100,7 @@ describe('the console behind what breaks off', () => {
     await visitor.close()
   })
 
-  test('[UI-9] a log and chunks of a job, whose connections are cut every moment, lose and double nothing', async () => {
+  test('[UI-9] a log and chunks of a job, whose connections are cut all the time, lose and duplicate nothing', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const path = { endpointId: (await api.createEndpoint({ body: PROBE })).id }
     const job = await api.runJob({ path, body: { input: { chunks: 900, chunkMs: 100 } } })
@@ -145,7 +145,7 @@ describe('the console behind what breaks off', () => {
   })
 })
 
-/** The browser itself notes what gets no answer, and a shell that a plane refuses whose machine is not back yet. */
+/** The browser logs requests without an answer, and a shell that the plane refuses while its host is offline. */
 const isOwnFault = (text: string) => !text.includes('net::') && !text.startsWith('WebSocket connection to ')
 
 const says = (page: Page, text: string) =>
@@ -155,7 +155,7 @@ const says = (page: Page, text: string) =>
     PATIENCE_MS,
   )
 
-/** Presses the button when it can be pressed; whether a shell is there. */
+/** Presses the button once it is enabled; returns whether a shell opened. */
 async function connectsAgain(page: Page): Promise<boolean> {
   if (await page.getByText('Connected').isVisible()) return true
   const button = page.getByRole('button', { name: 'Connect again' })
@@ -163,7 +163,7 @@ async function connectsAgain(page: Page): Promise<boolean> {
   return false
 }
 
-/** What the shells of the test have written in a pod. */
+/** The files that the shells of the test have written in a pod. */
 async function filesOf(one: TestPod): Promise<string[]> {
   const [container] = await one.containers()
   const listed = await docker('exec', container?.Id ?? '', '/bin/busybox', 'ls', '/')

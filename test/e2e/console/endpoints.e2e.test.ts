@@ -25,7 +25,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await plane?.stop()
   })
 
-  test('a newcomer signs in, tries the endpoint, reads the log line and opens the job', async () => {
+  test('a new user signs in, tries the endpoint, reads the log line and opens the job', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, paths.endpoints())
@@ -56,7 +56,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await visitor.expectAccessible('job')
     await visitor.picture('job')
     await page.getByRole('tab', { name: 'Logs' }).click()
-    // Of the attempt's own time alone, so it has an end.
+    // The log of one attempt covers a closed time range, so it has an end.
     await page.getByText('The complete log is shown').waitFor()
     await visitor.expectAccessible('log of a job')
     await visitor.picture('job-logs')
@@ -67,7 +67,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await visitor.close()
   })
 
-  test('[UI-6, WHY-12] one that has no room says so before it is made; its way out is pressed, it is made and its worker runs', async () => {
+  test('[UI-6, WHY-12] an endpoint without capacity shows that before it is created; the offered option is pressed, it is created and its worker runs', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, paths.newEndpoint())
@@ -96,7 +96,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await visitor.close()
   })
 
-  test('a job that fails is retried, one that waits says why and is cancelled', async () => {
+  test('a failed job is retried, and a waiting job shows the reason and is cancelled', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const path = { endpointId: probeId }
     const failed = await api.runJobSync({ path, body: { input: { fail: 'no disk left' } } })
@@ -130,7 +130,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     expect((await api.getJobStatus({ path: { ...path, jobId: waiting.id } })).status).toBe('CANCELLED')
     await visitor.go(`${paths.job(probeId, running.id)}?tab=chunks`)
     await page.getByText('{"chunk":2}').waitFor()
-    // What the page has read is there for others too.
+    // The output that the page has read is still there for other readers.
     const { stream } = await api.streamJob({ path: { ...path, jobId: running.id } })
     expect(stream[0]).toEqual({ output: { chunk: 0 } })
     await api.cancelJob({ path: { ...path, jobId: running.id } })
@@ -142,7 +142,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
   test('[UI-51, UI-53] jobs of a filter are cancelled together, and the endpoint has one log of all its workers', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const path = { endpointId: probeId }
-    // What was retried before may still wait; the plan would name it too.
+    // A job retried earlier may still wait; the plan would list it too.
     await expect
       .poll(async () => (await api.getQueueHealth({ path })).jobs, { timeout: 60_000 })
       .toMatchObject({ inQueue: 0, inProgress: 0 })
@@ -179,7 +179,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await visitor.close()
   })
 
-  test('[DRY-17] settings send what differs, a release is gone back to, and the endpoint is deleted by its name', async () => {
+  test('[DRY-17] settings send only differences, a release is rolled back, and the endpoint is deleted by its name', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
@@ -235,7 +235,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await visitor.heading('Endpoints')
     const { endpoints } = await api.listEndpoints()
     expect(endpoints.map(({ name }) => name).sort()).toEqual(['echo', 'made-here'])
-    // The browser notes a refusal that was asked for.
+    // The browser logs the refusal that this test provokes.
     expect(visitor.complaints.filter((text) => !text.includes('422'))).toEqual([])
     await visitor.close()
   })

@@ -6,23 +6,23 @@ import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
 import { addressesOf, isRead, lead, PATIENCE_MS, ROUTES } from './support/walk.ts'
 
-// Every page of the router in its four faces, in one tab each, by the navigation of the console itself.
+// Every page of the router in its four states (loading, empty, error, stale), in one tab each, by the navigation of the console itself.
 
-/** Longer than all tries of one request together. */
+/** Longer than all attempts of one request together. */
 const ALL_TRIES_MS = 5_000
 const IDLE_MS = 30_000
-/** No look is repeated sooner. */
+/** No refresh is repeated sooner. */
 const STEP_MS = 5_000
 const MOST_ASKED = 20
 const CALLS = /\/(v2|admin\/v1)\//
-/** Whose address names nothing that must be there. */
+/** Pages whose address contains no id. */
 const NAMELESS = ROUTES.filter((path) => !path.includes('$'))
 const NAMING = ROUTES.filter((path) => path.includes('$'))
-/** Pages that read nothing before somebody does something. */
+/** Pages that read nothing before a user acts. */
 const READ_NOTHING = ['/console/device', '/console/operator/add-machine', '/console/templates/new']
 /** The job API answers without the id of its request (API-12). */
 const OF_JOBS = ['/console/endpoints/$id/jobs/$jobId']
-/** What a fresh account reads where nothing is yet. A list that is missing here is found by its empty table. */
+/** The text of each page for a fresh account without any data. A list that is missing here is found by its empty table. */
 const EMPTY: Readonly<Record<string, string>> = {
   '/console': 'Run a job',
   '/console/pods': 'No pods yet',
@@ -41,10 +41,10 @@ const EMPTY: Readonly<Record<string, string>> = {
   '/console/operator/waiting': 'No endpoint waits for capacity',
 }
 
-/** Loading, errors and what is old are drawn by one part for all pages; a few tell whether everybody can use them. */
+/** One component draws loading, errors and stale data for all pages; a few pages show whether it is accessible. */
 const isSample = (path: string) => ['/console', '/console/pods/new', '/console/operator/plane'].includes(path)
 
-/** Looks at every page, also when one is wrong, so that one run tells of all. */
+/** Visits every page, also after a failure, so that one run reports all failures. */
 async function each(paths: readonly string[], look: (path: string) => Promise<void>): Promise<void> {
   const wrong: string[] = []
   for (const path of paths)
@@ -59,11 +59,11 @@ async function heading(page: Page): Promise<string> {
 describe('[UI-7, UI-70] every page', () => {
   let plane: TestPlane
   let browser: Browser
-  /** Has seen every page. */
+  /** A visitor who has loaded every page. */
   let reader: Visitor
-  /** Is kept waiting, and then has no plane. */
+  /** A visitor whose requests are delayed, and who then has no plane. */
   let waiter: Visitor
-  /** Every page with something to show. */
+  /** The address of every page that has data. */
   let addresses: string[] = []
   const headings = new Map<string, string>()
 
@@ -78,7 +78,7 @@ describe('[UI-7, UI-70] every page', () => {
     await plane?.stop()
   })
 
-  /** Somebody who is signed in as well, and has seen nothing yet. */
+  /** Another signed-in visitor, who has loaded no page yet. */
   const another = async () => {
     const visitor = await Visitor.open(browser, plane)
     visitor.page.setDefaultTimeout(PATIENCE_MS)
@@ -86,7 +86,7 @@ describe('[UI-7, UI-70] every page', () => {
     return visitor
   }
 
-  test('[UI-61] of a fresh account says what is not there yet, and how to make the first', async () => {
+  test('[UI-61] of a fresh account says what does not exist yet, and how to create the first', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     await api.deleteEndpoint({ path: { id: plane.endpointId } })
     const { page } = reader
@@ -102,7 +102,7 @@ describe('[UI-7, UI-70] every page', () => {
     expect(reader.complaints).toEqual([])
   })
 
-  test('[UI-61, UI-26] shows what there is on a phone and in the dark', async () => {
+  test('[UI-61, UI-26] shows its data on a phone and in the dark', async () => {
     if (addresses.length === 0) addresses = await fill(plane)
     const { page } = reader
     await page.setViewportSize({ width: 390, height: 844 })
@@ -118,7 +118,7 @@ describe('[UI-7, UI-70] every page', () => {
     expect(reader.complaints).toEqual([])
   })
 
-  test('whose address names nothing says so in the words of the plane, and names the request', async () => {
+  test('of an unknown address shows the error of the plane and the id of the request', async () => {
     const { page } = reader
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.emulateMedia({ colorScheme: 'light' })
@@ -132,10 +132,10 @@ describe('[UI-7, UI-70] every page', () => {
     expect(reader.complaints).toEqual([])
   })
 
-  test('says that it loads while its plane takes its time', async () => {
+  test('shows that it loads while its plane is slow', async () => {
     waiter = await another()
     const { page } = waiter
-    // Nobody answers them.
+    // These requests get no answer.
     await page.route(CALLS, () => undefined)
     await waiter.go('/console/device')
     await waiter.heading('Approve a device')
@@ -150,8 +150,8 @@ describe('[UI-7, UI-70] every page', () => {
     expect(waiter.complaints).toEqual([])
   })
 
-  test('[UI-10] asks at most 20 times in 30 s, and nothing while nobody sees it', async () => {
-    // Minutes pass in its tab, so it is one of its own.
+  test('[UI-10] sends at most 20 requests in 30 s, and none while its tab is hidden', async () => {
+    // Minutes pass in its tab, so it has a tab of its own.
     const idle = await another()
     const { page } = idle
     await idle.go('/console/device')
@@ -159,16 +159,16 @@ describe('[UI-7, UI-70] every page', () => {
     const waiting = new Set<Request>()
     page.on('request', (request) => waiting.add(request))
     page.on('requestfailed', (request) => waiting.delete(request))
-    // What a stream goes on with is no further request.
+    // Further events of an open stream are no further request.
     page.on('response', (response) => waiting.delete(response.request()))
     await page.clock.install()
-    /** Requests of half a minute, one line each, which passes in steps that no interval is shorter than. */
+    /** Requests of half a minute, one line each. Time passes in steps shorter than any interval. */
     const step = async () => {
       await page.clock.runFor(STEP_MS)
       await waitUntil('all is answered', async () => waiting.size === 0, PATIENCE_MS)
     }
     const asked = async () => {
-      // What a page asks first, and what that leads to, is no part of its idle half minute.
+      // The first requests of a page, and those that follow from them, are no part of its idle half minute.
       await step()
       const before = idle.requests.length
       for (let steps = 0; steps < IDLE_MS / STEP_MS; steps += 1) await step()
@@ -185,7 +185,7 @@ describe('[UI-7, UI-70] every page', () => {
     await idle.close()
   })
 
-  test('says so when its plane is gone: what was read stays and is called old, what was not is an error with a way to try again', async () => {
+  test('says so when its plane is down: data already read stays and is marked stale, missing data is an error with a retry button', async () => {
     await Promise.all([reader, waiter].map(({ page }) => page.clock.install()))
     await plane.kill('SIGINT')
     const reading = addresses.filter((path) => !READ_NOTHING.includes(path))
@@ -203,13 +203,13 @@ describe('[UI-7, UI-70] every page', () => {
   })
 })
 
-/** Another tab is shown in its place. */
+/** Hides a page, as another tab in front of it does. */
 async function hide(page: Page): Promise<void> {
   await page.evaluate("Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' })")
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
 }
 
-/** Lets the tries of a page pass quickly until something is there. */
+/** Advances the clock of a page through its retries until an element is there. */
 async function passed(page: Page, what: string, found: () => ReturnType<Page['locator']>): Promise<void> {
   await waitUntil(
     what,
@@ -221,7 +221,7 @@ async function passed(page: Page, what: string, found: () => ReturnType<Page['lo
   )
 }
 
-/** Makes one of everything that has a page of its own; answers the address of every page. */
+/** Creates one of every resource that has a page of its own; returns the address of every page. */
 async function fill(plane: TestPlane): Promise<string[]> {
   const api = createApiClient(plane.url, plane.apiKey)
   const operator = createApiClient(plane.url, plane.operatorKey)

@@ -11,7 +11,9 @@ import { busyboxImage } from '../support/worker-image.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
 
 const LINES = 100_000
-/** Printed when the view has the piece before: an agent that is told 100,000 lines at once drops some, and says so (HOST-13). */
+/**
+ * A piece is printed once the view has the piece before: an agent that gets 100,000 lines at once drops some, and reports that (HOST-13).
+ */
 const PIECES = 4
 const PIECE = LINES / PIECES
 const WAIT = 'while [ ! -e /go$k ]; do busybox usleep 50000; done'
@@ -36,7 +38,7 @@ describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, JL-13] the log of a pod in 
   let pod: TestPod
   beforeAll(async () => {
     ;[plane, browser] = await Promise.all([startPlane({ args: ['--no-agent'] }), openBrowser()])
-    // On its own: it stays when the plane is started again.
+    // An agent apart from the plane: it stays when the plane restarts.
     agent = await startAgent({ plane, name: 'apart', simulateGpus: 'NVIDIA L4:3' })
     pod = await TestPod.run(plane, podBody(await busyboxImage(), SCRIPT))
   })
@@ -47,7 +49,7 @@ describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, JL-13] the log of a pod in 
     await plane?.stop()
   })
 
-  test('100,000 lines come, scroll, and are searched; a link to one opens it', async () => {
+  test('100,000 lines arrive, scroll, and are searched; a link to one opens it', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, `${paths.logs()}?of=pod%2F${pod.id}`)
@@ -58,9 +60,9 @@ describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, JL-13] the log of a pod in 
       await docker('exec', container?.Id ?? '', '/bin/busybox', 'touch', `/go${piece}`)
       await lines.getByText(`line ${(piece + 1) * PIECE} of many`).waitFor({ timeout: ALL_LINES_MS })
     }
-    // It stays at the end, and markup of a line is text.
+    // The view stays at the end, and markup in a line is text.
     await lines.getByText('<b>markup</b>').waitFor({ timeout: ALL_LINES_MS })
-    // What came too quickly has been read again: every line is in the view, in its place.
+    // Lines that arrived too quickly have been read again: every line is in the view, in its place.
     await expect.poll(() => page.getByText('arrived too quickly').count(), { timeout: ALL_LINES_MS }).toBe(0)
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save as file' }).click()])
     const saved = readFileSync(await download.path(), 'utf8')
@@ -95,7 +97,7 @@ describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, JL-13] the log of a pod in 
     await visitor.close()
   })
 
-  test('a line from long ago is found on the plane, shown among its neighbours, and paged from there', async () => {
+  test('an old line is found on the plane, shown among its neighbours, and paged from there', async () => {
     const visitor = await Visitor.open(browser, plane, PHONE)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, `${paths.logs()}?of=pod%2F${pod.id}`)
@@ -120,7 +122,7 @@ describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, JL-13] the log of a pod in 
     await visitor.close()
   })
 
-  test('[UI-9] open pages outlast a restart of their plane: the log loses and doubles no line, the job goes on', async () => {
+  test('[UI-9] open pages survive a restart of their plane: the log loses and duplicates no line, the job continues', async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const counting = await TestPod.run(plane, podBody(await busyboxImage(), COUNT, { name: 'counting' }))
     const probe = { name: 'probe', image: 'builtin/probe', cpu: [{ id: 'cpu3c', vcpuCount: 2 }], disk: 1, workers: { min: 0, max: 1 } }
@@ -156,7 +158,7 @@ describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, JL-13] the log of a pod in 
   })
 })
 
-/** Waits until that number was printed; every number up to the last one that is shown is there once. */
+/** Waits until that number was printed; every number up to the last one shown appears once. */
 async function lastOf({ page }: Visitor, podId: string, atLeast: number): Promise<number> {
   const lines = page.getByRole('grid', { name: `Lines of pod ${podId}` })
   return await waitUntil(
@@ -166,7 +168,7 @@ async function lastOf({ page }: Visitor, podId: string, atLeast: number): Promis
       const numbers = [...shown.matchAll(/number (\d+)$/gm)].map(([, number]) => Number(number))
       const last = Math.max(0, ...numbers)
       if (last < atLeast) return false
-      // Both are of one moment only when nothing came in between.
+      // The two values belong to the same moment only when nothing arrived in between.
       return Number(kept.replace(/\D/g, '')) === last && last
     },
     RESTART_MS,

@@ -8,14 +8,14 @@ import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/worker-image.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
 import { addressesOf, isRead, lead, PATIENCE_MS } from './support/walk.ts'
 
-// What tenants write is text to every page that shows it, the operator's too.
+// Text from tenants is plain text on every page that shows it, the operator's too.
 
 const MARKUP = '\'"><svg/onload=window.__xss=1><img src=x onerror=window.__xss=1>'
 const BUTTONS = /^(Delete|Terminate|Rename|Edit)\b/
 const EVERYTHING = `[document.body.textContent, ...Array.from(document.querySelectorAll('input, textarea'), ({ value }) => value)].join('\\n')`
 const RUNS = `[window.__xss ?? null, document.querySelectorAll('[href^="javascript:" i], [src=x]').length]`
 
-/** Fields that have a form in which no markup is possible. */
+/** Fields with a format that excludes markup. */
 const REFUSED: Readonly<Record<string, readonly [path: string, body: (text: string) => Record<string, unknown>]>> = {
   'name of a secret': ['/v2/account/secrets', (name) => ({ name, value: 'x' })],
   'name of a variable': ['/v2/templates', (name) => ({ name: 'x', image: 'builtin/idle', env: { [name]: 'x' } })],
@@ -28,7 +28,7 @@ const REFUSED: Readonly<Record<string, readonly [path: string, body: (text: stri
   'data center of a volume': ['/v2/network-volumes', (dataCenter) => ({ name: 'x', size: 10, dataCenter })],
 }
 
-/** Writes markup wherever a tenant may; `written` is what each field ends with. */
+/** Writes markup into every field that a tenant may write; `written` is the end of each field's text. */
 async function write(plane: TestPlane) {
   const api = createApiClient(plane.url, plane.apiKey)
   const operator = createApiClient(plane.url, plane.operatorKey)
@@ -89,7 +89,7 @@ describe('markup that tenants write', () => {
     await plane?.stop()
   })
 
-  test(`[EDG-12] is refused by ${Object.keys(REFUSED).length} fields that have a form`, async () => {
+  test(`[EDG-12] is refused by ${Object.keys(REFUSED).length} fields with a format`, async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     for (const [path, body] of Object.values(REFUSED)) {
       const answer = api.request('POST', path.replace('{endpoint}', plane.endpointId), body(MARKUP))
@@ -97,7 +97,7 @@ describe('markup that tenants write', () => {
     }
   })
 
-  test('[EDG-12] [UI-40] is text on every page, in every tab and in what asks before it does something', async () => {
+  test('[EDG-12] [UI-40] is plain text on every page, in every tab and in confirmation dialogs', async () => {
     const { pod, written, addresses } = await write(plane)
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
@@ -107,7 +107,7 @@ describe('markup that tenants write', () => {
     const look = async (what: string) => {
       await isRead(page, what)
       expect(await page.evaluate(RUNS), what).toEqual([null, 0])
-      // The audit log has every field; each is to be seen where it belongs.
+      // The audit log contains every field; each field must also appear on its own page.
       if (what !== '/console/audit') shown += await page.evaluate(EVERYTHING)
     }
     for (const path of addresses) {
@@ -129,7 +129,7 @@ describe('markup that tenants write', () => {
   })
 })
 
-/** Has a page ask before it does something, and says no. */
+/** Opens the confirmation dialogs of a page, and cancels them. */
 async function asks(page: Page, look: () => Promise<void>): Promise<void> {
   const button = page.locator('main').getByRole('button', { name: BUTTONS, disabled: false }).first()
   if ((await button.count()) === 0) return

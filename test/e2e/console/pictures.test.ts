@@ -10,10 +10,10 @@ import { openBrowser, Visitor } from './support/browser.ts'
 import { pictureOf } from './support/pictures.ts'
 import { makeScene, SCENE_GPUS, type Scene } from './support/scene.ts'
 
-// `npm run pictures`: every page of the console as docs/console.md shows it. Nothing of it is part of a test run.
+// `npm run pictures`: every page of the console as docs/console.md shows it. It is not part of a test run.
 
 const INTO = join(PROJECT_ROOT, process.env.CONSOLE_PICTURES ?? 'docs/images/console')
-/** Text stays sharp in the first; a page that is full of it takes one of the next. */
+/** Text stays sharp in the first format; a page with much text uses one of the next. */
 const LOOKS = [
   { quality: 62, scale: 1 },
   { quality: 40, scale: 1 },
@@ -21,7 +21,7 @@ const LOOKS = [
   { quality: 40, scale: 0.6 },
 ]
 const MOST_BYTES = 40_000
-/** Where pictures without loss go, for who looks at them closely. */
+/** Folder for lossless pictures, for close inspection. */
 const PNG = process.env.CONSOLE_PNG
 const WIDE = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
@@ -58,7 +58,7 @@ test('every page, wide and on a phone, in light and in dark', async () => {
   for (const [index, [name, path]] of Object.entries(pagesOf(scene)).entries()) {
     for (const shape of ['wide', 'phone'] as const) {
       await page.setViewportSize(shape === 'wide' ? WIDE : PHONE)
-      // Every page in one of the two on each of the screens, so that all have been seen in both.
+      // Each page in light on one screen and in dark on the other, so that all are covered in both.
       await page.emulateMedia({ colorScheme: (index % 2 === 0) === (shape === 'wide') ? 'light' : 'dark', reducedMotion: 'reduce' })
       await visitor.go(path)
       await page.locator('h1').waitFor()
@@ -73,7 +73,7 @@ test('every page, wide and on a phone, in light and in dark', async () => {
   expect(visitor.complaints).toEqual([])
 }, 600_000)
 
-/** As small as pictures of text are: a tenth of what the browser would keep without loss. */
+/** Compresses the picture as far as pictures of text allow: a tenth of the size of the browser's lossless one. */
 async function keep(page: Page, name: string, isShown = true): Promise<number> {
   const session = await page.context().newCDPSession(page)
   let bytes = Buffer.alloc(MOST_BYTES + 1)

@@ -6,17 +6,17 @@ import { podBody, TestPod } from '../support/pods.ts'
 import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/worker-image.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
 
-// Pages of a pod on the plane's own origin, in the browser of who is signed in there. The plane has no domain for pods.
+// Pages of a pod on the plane's own origin, in the browser of a user who is signed in there. The plane has no domain for pods.
 
-/** Answers with what its address says, byte for byte. */
+/** Answers with the text in its address, byte for byte. */
 const ANSWER = 'read -r m p r; while read -r l && [ ${#l} -gt 1 ]; do :; done; echo "${p##*/}" | busybox tr _- /+ | busybox base64 -d'
 const SERVE = 'trap "exit 0" TERM; busybox nc -ll -p 8888 -e /bin/busybox sh -c "$ANSWER" & wait $!'
-/** What has not come by then does not come. */
+/** A result that is missing after this time never arrives. */
 const GIVEN_UP_MS = 3_000
-/** What succeeds ends by itself, on a busy machine too. */
+/** A successful read ends by itself, on a busy machine too. */
 const SLOWEST_MS = 60_000
 
-/** Bodies of functions that a page runs: each gives what it has read or got hold of, as it does on a page of the plane itself. */
+/** Bodies of functions that a page runs: each returns what it has read or obtained, as it does on a page of the plane itself. */
 const READS: Readonly<Record<string, string>> = {
   'a cookie': "document.cookie = 'a=b'; return document.cookie",
   'local storage': 'return localStorage.length + 1',
@@ -36,7 +36,10 @@ const READS: Readonly<Record<string, string>> = {
   'a tab with the console': `const tab = open('/console'); await new Promise((end) => after(1000, end))
     try { return tab.document.documentElement.outerHTML } finally { tab.close() }`,
 }
-/** The same by way of other windows. A page of the plane itself gets nothing so: the console's policy lets it neither frame nor write scripts. */
+/**
+ * Reads by way of other windows. A page of the plane itself obtains nothing this way: the console's policy lets it neither frame pages nor
+ * inject scripts.
+ */
 const REACHES: Readonly<Record<string, string>> = {
   'a frame with the console': "return (await frame({ src: '/console' })).contentDocument?.documentElement.outerHTML",
   'who opened it': "opener.location = '/console/keys'; return opener.document.documentElement.outerHTML",
@@ -44,7 +47,7 @@ const REACHES: Readonly<Record<string, string>> = {
   'storage, from a document made by it':
     "return await told({ src: URL.createObjectURL(new Blob(['<script>' + TELL + '</' + 'script>'], { type: 'text/html' })) })",
 }
-/** These want something to change, and hear nothing of it. */
+/** Writes that change something and receive no answer. */
 const CHANGES: Readonly<Record<string, string>> = {
   'plants a session': "document.cookie = 'podplane-session=planted; path=/'",
   'signs in as another, by a form': "await post('/console/session', { key })",
@@ -85,7 +88,7 @@ const TOOLS = `
     await answer
   }`
 
-/** Runs them all beside one another; `got` names those that have got something. */
+/** Runs all of them concurrently; `got` names those that have obtained something. */
 const scriptOf = (tries: Readonly<Record<string, string>>, { pod, key }: { pod: string; key: string }, givenUpMs = GIVEN_UP_MS) => `
   const [pod, key] = ${JSON.stringify([pod, key])}
   ${TOOLS}
@@ -111,7 +114,7 @@ interface Shown {
   status?: string
   headers: readonly string[]
   body: (script: string) => string
-  /** Whether a browser takes it for something with scripts. */
+  /** Whether a browser treats the answer as a document with scripts. */
   runs: boolean
 }
 const PAGES: Readonly<Record<string, Shown>> = {
@@ -124,7 +127,7 @@ const PAGES: Readonly<Record<string, Shown>> = {
   'HTML without a type': { headers: [], body: html, runs: false },
   'HTML as text': { headers: ['Content-Type: text/plain'], body: html, runs: false },
 }
-/** Where a page sends its whole tab, and what that does. */
+/** Navigations of the whole tab, with the result of each. */
 const LEAVES: Readonly<Record<string, string>> = {
   'to the session': "location.href = '/console/session'",
   'to the sign-in, with a key': "form('/console/session', { key }).submit()",
@@ -158,7 +161,7 @@ describe('a page of a pod below /proxy/', () => {
     await plane?.stop()
   })
 
-  /** What the victim has, and all that was done in their name. */
+  /** The state of the victim, and all actions in their name. */
   const victim = async () => {
     const api = createApiClient(plane.url, plane.apiKey)
     const session = await visitor.context.request.get(`${plane.url}/console/session`)

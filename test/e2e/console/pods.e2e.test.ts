@@ -8,7 +8,7 @@ import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/worker-image.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
 import { tabTo, typeInto } from './support/keyboard.ts'
 
-/** Ends when it is told to: a first process that does not listen is killed ten seconds later. */
+/** Ends on SIGTERM: a first process that ignores it is killed ten seconds later. */
 const STAY = 'trap "exit 0" TERM; while :; do busybox sleep 1 & wait $!; done'
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const }
 const PATIENCE_MS = 30_000
@@ -26,13 +26,13 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-/** A page is as wide as what it is shown on. */
+/** A page is as wide as its screen. */
 async function expectNoOverflow({ page }: Visitor): Promise<void> {
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
 }
 
 describe('pods', () => {
-  test('[UI-20, UI-21, UI-72] are made and stopped, and their logs read and searched, by keyboard alone', async () => {
+  test('[UI-20, UI-21, UI-72] are created and stopped, and their logs read and searched, by keyboard alone', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console/pods')
@@ -83,7 +83,7 @@ describe('pods', () => {
     await visitor.close()
   })
 
-  test('[UI-20, UI-25, UI-33, UI-58] many are stopped at once, and terminating one asks first', async () => {
+  test('[UI-20, UI-25, UI-33, UI-58] many are stopped at once, and terminating one needs a confirmation', async () => {
     const made = await Promise.all(['one', 'two'].map((name) => TestPod.run(plane, podBody(image, STAY, { name }))))
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
@@ -107,7 +107,7 @@ describe('pods', () => {
     await visitor.close()
   })
 
-  test('[UI-31] one that is stopped says why, and what would start it is pressed', async () => {
+  test('[UI-31] a stopped pod shows the reason, and the offered action starts it', async () => {
     const stopped = await TestPod.run(plane, podBody(image, STAY, { name: 'three' }))
     await stopped.act('stop')
     await stopped.reaches('EXITED')
@@ -126,7 +126,7 @@ describe('pods', () => {
     await visitor.close()
   })
 
-  test('[UI-6, UI-21] what has no room says so before it is pressed, and its nearest miss is pressed and runs', async () => {
+  test('[UI-6, UI-21] a pod without capacity shows that before it is created, and the nearest option is pressed and runs', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console/pods/new')
@@ -157,7 +157,7 @@ describe('pods', () => {
     const made = (await api.listPods()).pods.find(({ name }) => name === 'nearest')
     expect(made?.gpu).toMatchObject({ id: 'NVIDIA L4', count: 6 })
     await api.deletePod({ path: { id: made?.id ?? '' } })
-    // Its room is free once its machine says that it has ended; the next pod wants some of it.
+    // Its capacity is free once its host has reported the end; the next pod needs some of it.
     const isFree = async () =>
       (await createApiClient(plane.url, plane.operatorKey).listHosts()).hosts.every(({ gpus }) =>
         gpus.every(({ free, total }) => free === total),
@@ -173,7 +173,7 @@ describe('a pod', () => {
     pod = await TestPod.run(plane, podBody(image, STAY, { name: 'lab', ports: ['8888/http', '22/tcp'], startSsh: true }))
   })
 
-  test('[UI-24] has a terminal that types and reads, knows its size, and lets the keyboard go', async () => {
+  test('[UI-24] has a terminal that types and reads, knows its size, and releases the keyboard', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, `/console/pods/${pod.id}?tab=terminal`)
@@ -208,7 +208,7 @@ describe('a pod', () => {
     await visitor.close()
   })
 
-  test('[UI-23, PP-250] is changed by its settings and given a time to stop at', async () => {
+  test('[UI-23, PP-250] is changed by its settings and given a stop time', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, `/console/pods/${pod.id}`)
@@ -229,7 +229,7 @@ describe('a pod', () => {
     await visitor.close()
   })
 
-  test('[UI-12, UI-26, UI-32] its pages fit a phone, in the dark, and everybody can use them', async () => {
+  test('[UI-12, UI-26, UI-32] its pages fit a phone, work in the dark, and are accessible', async () => {
     const visitor = await Visitor.open(browser, plane, PHONE)
     await visitor.signIn(plane.apiKey, '/console/pods')
     await visitor.page.getByLabel('Select by-keyboard').waitFor()
@@ -254,7 +254,7 @@ describe('a pod', () => {
     await visitor.close()
   })
 
-  test('[UI-26] one that is not there is an error in words; an open page tells when its plane is gone', async () => {
+  test('[UI-26] an unknown pod is an error message; an open page shows when its plane is down', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console/pods/nothere1234567')

@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 
 describe('Home', () => {
-  test('[UI-27, UI-6] shows a newcomer the first steps, and what runs once something does', async () => {
+  test('[UI-27, UI-6] shows a new user the first steps, and running resources once there are some', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console')
@@ -70,8 +70,8 @@ describe('Home', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('[UI-28, UI-30, DRY-17] a secret goes in and never comes out; who deletes it reads what uses it', async () => {
+describe('stored resources', () => {
+  test('[UI-28, UI-30, DRY-17] a secret is stored and never shown; its deletion lists its uses', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console/secrets')
@@ -109,7 +109,7 @@ describe('what is kept', () => {
     await visitor.close()
   })
 
-  test('[UI-28] volumes and credentials are made, changed and deleted', async () => {
+  test('[UI-28] volumes and credentials are created, changed and deleted', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console/volumes')

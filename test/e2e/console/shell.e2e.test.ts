@@ -7,11 +7,11 @@ import { waitUntil } from '../../support/time.ts'
 import { startPlane, type TestPlane } from '../support/plane.ts'
 import { openBrowser, printedLink, Visitor } from './support/browser.ts'
 
-/** What a page may take until it shows what it is about, and how many tries it has: others work on this machine meanwhile. */
+/** Time until a page shows its main content, and the number of attempts: the machine is busy with other tests meanwhile. */
 const USEFUL_MS = 1_500
 const LOADS = 8
 const PATIENCE_MS = 20_000
-/** In a page: when it shows that there is no pod yet, in ms since it was asked for. */
+/** Evaluated in a page: the time at which it shows that there is no pod yet, in ms since its navigation. */
 const USEFUL_AT = `new Promise((resolve) => {
   const look = () => (document.body?.innerText.includes('No pods yet') ? resolve(performance.now()) : requestAnimationFrame(look))
   look()
@@ -44,7 +44,7 @@ describe('[UI-4, UI-5] the console', () => {
     await visitor.close()
   })
 
-  test('[S13] [DER-16] asks before a link signs somebody in, and shows whom', async () => {
+  test('[S13] [DER-16] asks before a link signs a user in, and shows the account', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page, context } = visitor
     const ask = async () => {
@@ -58,7 +58,7 @@ describe('[UI-4, UI-5] the console', () => {
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByLabel('API key').waitFor()
     expect(await context.cookies()).toEqual([])
-    // The link is as it was.
+    // The link is unchanged.
     await ask()
     await page.getByRole('button', { name: 'Sign in as demo@podplane.local' }).click()
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
@@ -66,7 +66,7 @@ describe('[UI-4, UI-5] the console', () => {
     await visitor.close()
   })
 
-  test('[S9] [DER-11] lets a device in whose code somebody types, without a name for it', async () => {
+  test('[S9] [DER-11] approves a device by its typed code, without a name for it', async () => {
     const visitor = await Visitor.open(browser, plane)
     const login = await startDeviceLogin(plane.url, 'laptop of the test')
     await visitor.signIn(plane.apiKey, '/console/device')
@@ -81,7 +81,7 @@ describe('[UI-4, UI-5] the console', () => {
     await visitor.close()
   })
 
-  test('[UI-79] loads again when a part of it did not come, and says so when it never does', async () => {
+  test('[UI-79] loads again when a part of it did not load, and shows an error when it never does', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     let refused = 0
@@ -121,7 +121,7 @@ describe('[UI-4, UI-5] the console', () => {
     await visitor.close()
   })
 
-  test('[UI-78] reads 304 where nothing is new', async () => {
+  test('[UI-78] reads 304 where nothing has changed', async () => {
     const visitor = await Visitor.open(browser, plane)
     const network = await visitor.context.newCDPSession(visitor.page)
     await network.send('Network.enable')
@@ -135,11 +135,11 @@ describe('[UI-4, UI-5] the console', () => {
     await visitor.close()
   })
 
-  test('[UI-77] moves nothing for who wants no motion', async () => {
+  test('[UI-77] animates nothing for users who prefer reduced motion', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, '/console/templates/new')
-    // What waits for an answer pulses.
+    // A loading element pulses.
     await page.route(/\/v2\/pods/, () => undefined)
     await page.getByRole('link', { name: 'Pods', exact: true }).click()
     await page.locator('.animate-pulse').first().waitFor({ state: 'attached' })
@@ -151,7 +151,7 @@ describe('[UI-4, UI-5] the console', () => {
     await visitor.close()
   })
 
-  test('a wrong key is refused in words, and leaves no session', async () => {
+  test('a wrong key is refused with a message, and leaves no session', async () => {
     const visitor = await Visitor.open(browser, plane)
     await visitor.go('/console')
     await visitor.page.getByLabel('API key').fill(`${plane.apiKey.slice(0, -1)}${plane.apiKey.endsWith('x') ? 'y' : 'x'}`)

@@ -6,7 +6,7 @@ import { PrivateEngine } from '../support/private-engine.ts'
 import { readUsage } from '../support/usage.ts'
 import { busyboxImage } from '../support/worker-image.ts'
 
-// The container engine is killed and started again under running pods, with its own live-restore and without.
+// The container engine is killed and restarted under running pods, with its own live-restore and without.
 
 const SECOND_MS = 1_000
 const HOST = 'engine'
@@ -35,7 +35,7 @@ describe('the container engine is killed', () => {
     return { fleet, engine }
   }
 
-  test.concurrent('[HOST-62] with live-restore: the pod survives, no line is lost, and the charge goes on', async () => {
+  test.concurrent('[HOST-62] with live-restore: the pod survives, no line is lost, and charges continue', async () => {
     const { fleet, engine } = await start('--live-restore')
     const count = 150
     const pod = await TestPod.run(fleet.plane, podBody(image, countScript({ count, everyMs: 100 })), engine.clientArgs)
@@ -56,7 +56,7 @@ describe('the container engine is killed', () => {
     await fleet.hasFreeGpus(HOST, GPU_TYPE, 2)
   })
 
-  test.concurrent('[HOST-62][POD-23] without it: EXITED with the reason, and a start goes on with the disk', async () => {
+  test.concurrent('[HOST-62][POD-23] without live-restore: EXITED with the reason, and a start keeps the disk', async () => {
     const { fleet, engine } = await start()
     const pod = await TestPod.run(fleet.plane, podBody(image, STAY_SCRIPT), engine.clientArgs)
     await pod.shell('echo kept >/scratch')

@@ -5,7 +5,7 @@ import { STAY_SCRIPT } from '../support/pod-scripts.ts'
 import { podBody, TestPod } from '../support/pods.ts'
 import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/worker-image.ts'
 
-// What real containers use, measured by a real agent, and what is left of it when agent and plane begin anew.
+// Usage of real containers, measured by a real agent, and the part that survives a restart of agent and plane.
 
 const HOST = 'measured'
 const WAIT_MS = 60_000
@@ -36,7 +36,7 @@ describe('the history of pods', () => {
     return pod.runtime?.idleSince
   }
 
-  test('[HIS-4][HIS-8][HIS-3] a busy loop shows CPU, an idle container since when; both outlive agent and plane', async () => {
+  test('[HIS-4][HIS-8][HIS-3] a busy loop shows CPU, an idle container its idle time; both survive agent and plane', async () => {
     const [busy, idle] = await Promise.all([
       TestPod.run(fleet.plane, podBody(image, 'while :; do :; done')),
       TestPod.run(fleet.plane, podBody(image, STAY_SCRIPT)),
@@ -46,7 +46,7 @@ describe('the history of pods', () => {
     expect(Date.parse(since)).toBeGreaterThan(Date.now() - WAIT_MS)
     expect(await idleSince(busy.id)).toBeNull()
     expect(Math.max(...(await read(busy.id, 'memoryLimit')))).toBeGreaterThan(Math.max(...(await read(busy.id, 'memory'))))
-    // By then the beat that said so is stored (HIS-3), whatever the plane began with.
+    // By then the heartbeat with that sample is stored (HIS-3), wherever the plane's interval began.
     await eventually('a stored sample', WAIT_MS, async () => Date.now() - Date.parse(since) > 22_000)
     await fleet.agent(HOST).kill('SIGKILL')
     await fleet.plane.kill('SIGKILL')

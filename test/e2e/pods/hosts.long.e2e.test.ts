@@ -7,22 +7,22 @@ import { type ContainerFacts, podBody, TestPod } from '../support/pods.ts'
 import { readUsage, type UsageRow } from '../support/usage.ts'
 import { busyboxImage } from '../support/worker-image.ts'
 
-// Where pods go, and what becomes of them when a host is emptied, lost or cut off. Each test has two hosts of its own, which its GPU type
-// leads to.
+// Placement of pods, and their fate when a host is drained, lost or cut off. Each test has two hosts of its own, selected by their GPU
+// type.
 
 const GPUS_EACH = 2
 const PAIRS = { scheduled: 'NVIDIA L4', lost: 'NVIDIA A40', frozen: 'NVIDIA H100 PCIe' } as const
 /** The least that the plane accepts. */
 const LOST_AFTER_MS = 30_000
-/** At most 30 s of silence until a host is offline, then that, and a little more for a busy machine. */
+/** At most 30 s of silence until a host is offline, then the loss timeout, and a margin for a busy machine. */
 const LOSS_WAIT_MS = 120_000
 const SECOND_MS = 1_000
 const POLL_MS = 500
-/** Between two beats of a host, and a little more. */
+/** Time between two heartbeats of a host, and a margin. */
 const BEAT_MAX_MS = 8_000
-/** One on each host of the second pair, for a pod beside those that fill it. */
+/** One GPU on each host of the second pair, for a pod beside those that fill it. */
 const OTHER_GPU = 'NVIDIA L40S'
-// Clients put the reasons behind them, in place of the full stop.
+// Clients append the reasons in place of the full stop.
 const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again'
 const NO_GPU = 'There are not enough free GPUs on the host machine to start this pod'
 
@@ -62,9 +62,9 @@ describe('pods on two hosts', () => {
   const hasOneContainer = (pod: TestPod) =>
     eventually('its former container is gone', LOSS_WAIT_MS, async () => (await pod.containers()).length === 1, POLL_MS)
 
-  test.concurrent('[PP-80][POD-9][POD-17] pods are packed, a cordoned host is passed over, a drained one is emptied, and a full one says so', async () => {
+  test.concurrent('[PP-80][POD-9][POD-17] pods are packed, a cordoned host is skipped, a drained one is emptied, and a full one is reported', async () => {
     const { run, names, otherThan, freeOn, hasFree, allFree } = pairOf('scheduled')
-    // Packed: the second pod goes where the first is.
+    // Packed: the second pod is placed where the first is.
     const first = await run({ onHostLoss: 'REPLACE' })
     const second = await run()
     const packed = await hostOf(first)
@@ -72,7 +72,7 @@ describe('pods on two hosts', () => {
     expect(await hostOf(second)).toBe(packed)
     expect([await freeOn(packed), await freeOn(spare)]).toEqual([0, GPUS_EACH])
 
-    // Cordoned: there is room, and it is not used.
+    // Cordoned: there is capacity, and it is not used.
     await second.terminate()
     await hasFree(packed, 1)
     await fleet.order(packed, 'cordon', { reason: 'a new fan' })
@@ -81,7 +81,7 @@ describe('pods on two hosts', () => {
     expect(await hostOf(third)).toBe(spare)
     expect((await first.get()).status).toBe('RUNNING')
 
-    // Drained: the pod that may move does, with a new container and an empty disk.
+    // Drained: the movable pod moves, with a new container and an empty disk.
     const before = await first.container()
     await first.shell('echo gone >/scratch')
     await fleet.order(packed, 'drain')
@@ -94,14 +94,14 @@ describe('pods on two hosts', () => {
     await hasFree(packed, GPUS_EACH)
     expect(readUsage(fleet.plane, first.id)).toHaveLength(1)
 
-    // Full: the refusal that clients match, while one host is not to be used and the other has no room.
+    // Full: the refusal that clients match, while one host is drained and the other has no capacity.
     await expect(run()).rejects.toThrow(NO_CAPACITY)
     await fleet.order(packed, 'uncordon')
     const [fourth, fifth] = [await run(), await run()]
     expect([await hostOf(fourth), await hostOf(fifth)]).toEqual([packed, packed])
     await expect(run()).rejects.toThrow(NO_CAPACITY)
 
-    // Room appears with a stop; the stopped pod gets it back only when it is free again.
+    // A stop frees capacity; the stopped pod gets it back only when it is free again.
     await third.act('stop')
     await third.isDown()
     await hasFree(spare, 1)
@@ -114,7 +114,7 @@ describe('pods on two hosts', () => {
     await third.reaches('RUNNING')
     expect(await hostOf(third)).toBe(spare)
 
-    // Drained without room elsewhere: what may move waits for it where it is, and goes once it is there; the others stay.
+    // Drained without capacity elsewhere: movable pods wait where they are, and move once there is capacity; the others stay.
     await fleet.order(spare, 'drain')
     expect((await first.get()).status).toBe('RUNNING')
     expect(await hostOf(first)).toBe(spare)
@@ -131,9 +131,9 @@ describe('pods on two hosts', () => {
     }
   }, 240_000)
 
-  test.concurrent('[PP-78][POD-23] a lost host: pods wait for it or go on elsewhere, and what survived is adopted when it returns', async () => {
+  test.concurrent('[PP-78][POD-23] a lost host: pods wait for it or continue elsewhere, and survivors are adopted when it returns', async () => {
     const { run, otherThan, allFree } = pairOf('lost')
-    // Two wait on the host that is lost, of which one survives; one that may be replaced is on it too.
+    // Two pods wait on the lost host, of which one survives; one replaceable pod is on it too.
     const [waiting, killed] = [await run(), await run()]
     const lost = await hostOf(waiting)
     const spare = otherThan(lost)
@@ -158,10 +158,10 @@ describe('pods on two hosts', () => {
     expect(await fleet.host(lost)).toMatchObject({ status: 'OFFLINE', health: 'LOST' })
     await movesTo(replaced, spare)
     await replaced.reaches('RUNNING')
-    // Nobody pays for a host that cannot be heard: the interval ended when it was last heard of.
+    // A silent host is not charged: the interval ended at its last heartbeat.
     for (const pod of [waiting, killed, replaced]) expectChargedUntil(readUsage(fleet.plane, pod.id), lostAtMs)
 
-    // It returns: the survivor runs on, the other one is over, and what was replaced leaves nothing behind.
+    // The host returns: the survivor continues, the other pod has ended, and the replaced one leaves nothing behind.
     const returnedAtMs = Date.now()
     await fleet.startHost(lost)
     await waiting.reaches('RUNNING')
@@ -180,7 +180,7 @@ describe('pods on two hosts', () => {
     await allFree()
   }, 240_000)
 
-  test.concurrent('[PP-78][HOST-37] a host that is cut off while its pods run: the replaced one is stopped when it is heard again, the other one goes on', async () => {
+  test.concurrent('[PP-78][HOST-37] a host that is cut off while its pods run: the replaced pod is stopped when the host is back, the other one continues', async () => {
     const { run, otherThan, allFree } = pairOf('frozen')
     const [waiting, replaced] = [await run(), await run({ onHostLoss: 'REPLACE' })]
     const frozen = await hostOf(waiting)
@@ -188,7 +188,7 @@ describe('pods on two hosts', () => {
     expect(await hostOf(replaced)).toBe(frozen)
     const [survivor, former] = [await waiting.container(), await replaced.container()]
 
-    // The machine is well, but nobody hears of it: the link stays open, without a beat.
+    // The machine is healthy, but silent: the link stays open, without a heartbeat.
     const { pid } = fleet.agent(frozen)
     process.kill(pid, 'SIGSTOP')
     const cutOffAtMs = Date.now()
@@ -215,7 +215,7 @@ describe('pods on two hosts', () => {
   }, 240_000)
 })
 
-/** One interval, which ended when the host was last heard of: at its last beat before `silentFromMs`. */
+/** Expects one interval that ended at the host's last heartbeat before `silentFromMs`. */
 function expectChargedUntil(rows: readonly UsageRow[], silentFromMs: number): void {
   const [row, ...others] = rows
   expect(others).toEqual([])
@@ -223,7 +223,7 @@ function expectChargedUntil(rows: readonly UsageRow[], silentFromMs: number): vo
   expect(row?.endedAt).toBeGreaterThanOrEqual(Math.max(row?.startedAt ?? 0, silentFromMs - BEAT_MAX_MS))
 }
 
-/** Whether a container went on without having been stopped or started in between. */
+/** Whether a container continued without a stop or a start in between. */
 function sameRun(a: ContainerFacts, b: ContainerFacts): boolean {
   return a.Id === b.Id && a.State.StartedAt === b.State.StartedAt && a.State.Status === 'running'
 }

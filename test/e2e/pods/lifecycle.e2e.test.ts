@@ -13,7 +13,7 @@ import { BUILD_TIMEOUT_MS, busyboxImage, sshPodImage } from '../support/worker-i
 
 // Pods in real containers, from create to terminate, over the public API alone.
 
-/** The only one of its kind, so that the first host's free capacity is this one pod's business. */
+/** The only GPU of its kind, so that only this pod uses the first host's capacity. */
 const LONE_GPU = 'NVIDIA A40'
 const FAR_GPU = 'NVIDIA H200'
 const DATA_CENTER = 'LOCAL-1'
@@ -52,7 +52,7 @@ describe('pods in containers', () => {
     expect(pod.created).toMatchObject({ status: 'PROVISIONING', actions: ['stop', 'terminate'], startedAt: null, runtime: null })
     const log = pod.log()
 
-    // It runs, is shown as what the engine says, and holds its GPU.
+    // The pod runs, matches the engine's view, and holds its GPU.
     const running = await pod.reaches('RUNNING')
     const first = await pod.container()
     expect(running.actions).toEqual(['stop', 'restart', 'terminate'])
@@ -72,21 +72,21 @@ describe('pods in containers', () => {
     await log.waitFor((lines) => lines.includes('hello second'))
     expect(await filesOf(pod)).toEqual(['/data/file: kept', '/scratch: none'])
 
-    // A restart wipes the container disk too (contract), and keeps the volume.
+    // A restart wipes the container disk too (contract), and retains the volume.
     await pod.shell('echo gone >/scratch')
     const restartedAt = await between(() => pod.act('restart'))
     await pod.reaches('RUNNING')
     const third = await pod.container()
     expect(await filesOf(pod)).toEqual(['/data/file: kept', '/scratch: none'])
 
-    // Stopped: the GPU is free for others, everything that was written is kept.
+    // Stopped: the GPU is free for others, and all written data is retained.
     await pod.shell('echo stays >/scratch')
     const stoppedAt = await between(() => pod.act('stop'))
     expect(await pod.get()).toMatchObject({ status: 'EXITED', actions: ['start', 'terminate'], cost: 0, runtime: null, startedAt: null })
     expect((await pod.isDown()).State.ExitCode).toBe(0)
     await fleet.hasFreeGpus('near', LONE_GPU, 1)
 
-    // The host has given its place away: the documented refusal, until there is room again.
+    // The host's capacity is used by another pod: the documented refusal, until there is capacity again.
     const tenant = await TestPod.run(plane, podBody(image, STAY_SCRIPT, { gpu: { id: LONE_GPU, count: 1 } }))
     await expect(pod.act('start')).rejects.toThrow('There are not enough free GPUs on the host machine to start this pod.')
     expect(await pod.get()).toMatchObject({ status: 'EXITED' })
@@ -141,7 +141,7 @@ describe('pods in containers', () => {
       await client.copy(file, direct, '/root/copied.txt')
       expect(await client.run(direct.command, 'cat /root/copied.txt')).toBe('over scp')
 
-      // Somebody without the key stays outside.
+      // A client without the key is refused.
       const stranger = await SshClient.create()
       await expect(stranger.run(direct.command, 'true')).rejects.toThrow(/Permission denied/)
       stranger.remove()
@@ -174,7 +174,7 @@ describe('pods in containers', () => {
     expect(stopped).toMatchObject({ statusReason: `stopped by stopAfter ${stopAfter}`, cost: 0, runtime: null })
     const { State: state } = await pod.isDown()
     const lateMs = Date.parse(state.FinishedAt) - Date.parse(stopAfter)
-    // Not before, and as late as a busy machine takes to end a container.
+    // Not before, and at most as late as a busy machine takes to end a container.
     expect(lateMs).toBeGreaterThanOrEqual(0)
     expect(lateMs).toBeLessThan(10 * SECOND_MS)
     await eventually('it is terminated', 30_000, () => pod.isUnknown())
@@ -202,7 +202,7 @@ describe('pods in containers', () => {
     )
     expect(await near.shell('busybox cat /shared/a')).toBe('from near\nfrom far')
 
-    // In use: it is not taken away. Afterwards it is still there with all that was written.
+    // A volume in use is not deleted. Afterwards it still exists with all written data.
     await expect(callPlane(plane, plane.apiKey, 'DELETE', `/v2/network-volumes/${network.id}`)).rejects.toThrow(/^DELETE .*: 400 /)
     await Promise.all([near.terminate(), far.terminate()])
     expect(readFileSync(join(directories.network, network.id, 'a'), 'utf8')).toBe('from near\nfrom far\n')
@@ -211,7 +211,7 @@ describe('pods in containers', () => {
   })
 })
 
-/** When a call was sent and when it was answered. */
+/** The times at which a call was sent and answered. */
 async function between(call: () => Promise<unknown>): Promise<{ fromMs: number; toMs: number }> {
   const fromMs = Date.now()
   await call()
@@ -223,7 +223,7 @@ async function filesOf(pod: TestPod): Promise<string[]> {
   return (await pod.shell(['/data/file', '/scratch'].map(show).join('; '))).split('\n')
 }
 
-/** Each interval begins with the container's own start and ends when its end was asked for. */
+/** Expects each interval to begin with the container's own start and to end with the request of its end. */
 function expectIntervals(
   rows: readonly { startedAt: number; endedAt: number }[],
   containers: readonly ContainerFacts[],

@@ -6,7 +6,7 @@ import { liveRandomly, randomFrom } from '../support/random-life.ts'
 import { readUsage } from '../support/usage.ts'
 import { busyboxImage } from '../support/worker-image.ts'
 
-// What is charged, against what the container engine says.
+// Charges, compared with the container engine's view.
 
 const SECOND_MS = 1_000
 const METERED_PODS = 10
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => fleet?.stop())
 
-test('[POD-19] ten pods live through random actions for a minute: what is charged is what they ran', async () => {
+test('[POD-19] ten pods live through random actions for a minute: charges match their running time', async () => {
   const seed = Date.now()
   const untilMs = Date.now() + METERED_MS
   const lives = Array.from({ length: METERED_PODS }, async (_, index) => {

@@ -7,11 +7,11 @@ import { type ContainerFacts, GPU_TYPE, podBody, TestPod } from '../support/pods
 import { readUsage } from '../support/usage.ts'
 import { busyboxImage } from '../support/worker-image.ts'
 
-// Pods while their agent or their plane is away: nothing dies, no line and no second is lost.
+// Pods while their agent or their plane is down: nothing dies, no line and no second is lost.
 
 const HOST = 'steady'
 const OUTAGE_MS = 60_000
-/** First the plane hangs, then it is dead. */
+/** First the plane hangs, then it is down. */
 const HANGING_MS = 30_000
 const SECOND_MS = 1_000
 const EVERY_MS = 100
@@ -25,7 +25,7 @@ describe('pods without their agent or their plane', () => {
   })
   afterAll(() => fleet?.stop())
 
-  test('[HOST-61][SCALE-8] the agent is killed and started again: the container is adopted, no line is lost or doubled, the charge goes on', async () => {
+  test('[HOST-61][SCALE-8] the agent is killed and restarted: the container is adopted, no line is lost or duplicated, charges continue', async () => {
     const count = 100
     const pod = await TestPod.run(fleet.plane, podBody(image, countScript({ count, everyMs: EVERY_MS })))
     const before = await pod.container()
@@ -51,7 +51,7 @@ describe('pods without their agent or their plane', () => {
     await fleet.hasFreeGpus(HOST, GPU_TYPE, 8)
   })
 
-  test('[HOST-12][HOST-60][POD-19] the plane is away for a minute, hanging at first and then dead: nothing dies, every line is there once, every second is charged once', async () => {
+  test('[HOST-12][HOST-60][POD-19] the plane is down for a minute, hanging first: nothing dies, and every line and every second counts once', async () => {
     const count = 800
     const endsAt = 400
     const [first, second, ending] = await Promise.all([
@@ -78,7 +78,7 @@ describe('pods without their agent or their plane', () => {
     fleet.plane = await fleet.plane.restart()
     const backAtMs = Date.now()
 
-    // The one that ended by itself meanwhile: its own time counts, not when the plane heard of it.
+    // The pod that ended by itself meanwhile: its own end time counts, not the time of the report.
     const over = await ending.on(fleet.plane).reaches('EXITED')
     const { State } = await ending.container()
     expect(Date.parse(State.FinishedAt)).toBeGreaterThan(awaySinceMs)
@@ -89,7 +89,7 @@ describe('pods without their agent or their plane', () => {
     expect(Math.abs((row?.startedAt ?? 0) - Date.parse(State.StartedAt))).toBeLessThanOrEqual(SECOND_MS)
     expect(Math.abs((row?.endedAt ?? 0) - Date.parse(State.FinishedAt))).toBeLessThanOrEqual(SECOND_MS)
 
-    // The others never noticed.
+    // The other pods were not affected.
     const pods = [first, second].map((pod) => pod.on(fleet.plane))
     for (const [index, pod] of pods.entries()) {
       expect((await pod.get()).status).toBe('RUNNING')
@@ -145,7 +145,7 @@ function runtimesOf(launcher: number): number[] {
     .flatMap(([pid, name]) => (name === 'workerd' ? [Number(pid)] : []))
 }
 
-/** Whether a container went on without having been stopped or started in between. */
+/** Whether a container continued without a stop or a start in between. */
 function isSameRun(now: ContainerFacts, before: ContainerFacts | undefined): boolean {
   return now.Id === before?.Id && now.State.StartedAt === before.State.StartedAt && now.State.Status === 'running'
 }

@@ -4,13 +4,13 @@ import { STAY_SCRIPT } from '../support/pod-scripts.ts'
 import { podBody, TestPod } from '../support/pods.ts'
 import { busyboxImage } from '../support/worker-image.ts'
 
-// What a host is to run, told in several parts of about 512 KiB each.
+// The desired state of a host, sent in several parts of about 512 KiB each.
 
 /** With about the largest env that a pod may have, these are three parts. */
 const PODS = 11
 const FILLER = 'x'.repeat(100_000)
 
-describe('a host that is told much', () => {
+describe('a host with a large desired state', () => {
   let fleet: Fleet
   let image: string
 
@@ -20,7 +20,7 @@ describe('a host that is told much', () => {
   })
   afterAll(() => fleet?.stop())
 
-  /** The newest container of each pod, and which pod it takes itself for. */
+  /** The newest container of each pod, and the pod id in its environment. */
   const told = async (pods: readonly TestPod[]) => {
     const containers = await Promise.all(pods.map((pod) => pod.containers()))
     return containers.map((all) => all.map(({ Id, Config }) => ({ Id, which: Config.Env.find((line) => line.startsWith('WHICH=')) })))
@@ -31,7 +31,7 @@ describe('a host that is told much', () => {
     for (let index = 0; index < PODS; index += 1) {
       pods.push(await TestPod.create(fleet.plane, podBody(image, STAY_SCRIPT, { env: { FILLER, WHICH: String(index) } })))
     }
-    // Some have come to run, others are being started or are not yet heard of.
+    // Some pods run, others are starting or not yet reported.
     await pods[2]?.reaches('RUNNING')
     await fleet.agent('only').kill('SIGKILL')
     await fleet.startHost('only')

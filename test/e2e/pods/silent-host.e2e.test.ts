@@ -3,10 +3,10 @@ import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } fr
 import { GPU_TYPE, TestPod } from '../support/pods.ts'
 import { readUsage } from '../support/usage.ts'
 
-// The agent of a pod's host is killed: the pod says so soon, and when the agent is back it is as old as it was.
+// The agent of a pod's host is killed: the pod shows that soon, and when the agent is back its start time is unchanged.
 
 const SAID_WITHIN_MS = 15_000
-/** Between two beats of a host, and a little more. */
+/** Time between two heartbeats of a host, and a margin. */
 const BEAT_MAX_MS = 8_000
 const BACK_WITHIN_MS = 30_000
 const POLL_MS = 250
@@ -26,10 +26,10 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-test('[POD-23, PP-132, PP-133] a silent host is said within 15 s and not charged for; when it is back the pod started when its container did', async () => {
+test("[POD-23, PP-132, PP-133] a silent host is shown within 15 s and not charged; when it is back the pod's start is that of its container", async () => {
   const pod = await TestPod.run(plane, { name: 'quiet', image: 'builtin/idle', gpu: { id: GPU_TYPE, count: 1 } })
   const { startedAt } = await pod.get()
-  // So that a beat has come since it started.
+  // Ensures a heartbeat since the start of the pod.
   await eventually(
     'the pod has run for a while',
     BACK_WITHIN_MS,

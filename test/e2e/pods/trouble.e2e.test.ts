@@ -13,8 +13,8 @@ import { makeTmpfs, removeMounted } from '../support/tmpfs.ts'
 import { readUsage } from '../support/usage.ts'
 import { busyboxImage } from '../support/worker-image.ts'
 
-// What goes wrong around a container: its program, its image, a port, a disk. Each host has a GPU type of its own, so that a pod's GPU says
-// where it goes.
+// Faults around a container: its program, its image, a port, a disk. Each host has a GPU type of its own, so that a pod's GPU selects its
+// host.
 
 const PLAIN_GPU = 'NVIDIA L4'
 const PORT_GPU = 'NVIDIA B200'
@@ -60,7 +60,7 @@ describe('pods in trouble', () => {
     for (const path of [volumeDir, stateParent]) if (path !== undefined) await removeMounted(path)
   })
 
-  test.concurrent('[POD-23] a program that ends with 1: EXITED with its code and last words, charged for as long as it ran', async () => {
+  test.concurrent('[POD-23] a program that ends with 1: EXITED with its code and last lines, charged for its running time', async () => {
     const script = 'echo starting; busybox sleep 2; echo "no model found" >&2; exit 1'
     const pod = await TestPod.run(fleet.plane, podBody(image, script, gpu(PLAIN_GPU)))
     const view = await pod.reaches('EXITED')
@@ -79,7 +79,7 @@ describe('pods in trouble', () => {
     await pod.terminate()
   })
 
-  test.concurrent('[POD-23] an image that does not exist: ERROR that says so, nothing charged, its room given back', async () => {
+  test.concurrent('[POD-23] an image that does not exist: ERROR with the reason, nothing charged, its capacity released', async () => {
     const absent = `${registryHost}/absent:1`
     const pod = await TestPod.create(fleet.plane, podBody(absent, STAY_SCRIPT, gpu(PLAIN_GPU)))
     const view = await pod.reaches('ERROR')
@@ -87,7 +87,7 @@ describe('pods in trouble', () => {
     expect(view).toMatchObject({ actions: ['start', 'terminate'], cost: 0, runtime: null, startedAt: null })
     expect(await pod.containers()).toEqual([])
     expect(readUsage(fleet.plane, pod.id)).toEqual([])
-    // The host tries again when it is asked to, with the same outcome while nothing has changed, and with another once it has.
+    // The host retries on request, with the same outcome while nothing has changed, and with another once it has.
     await pod.act('start')
     await pod.reaches('ERROR')
     await pod.patch({ image })
@@ -96,7 +96,7 @@ describe('pods in trouble', () => {
     await pod.terminate()
   })
 
-  test.concurrent('[HOST-56][HOST-57] a host port that another program has taken is passed over; with none left the pod says so', async () => {
+  test.concurrent('[HOST-56][HOST-57] a host port in use by another program is skipped; with none left the pod shows the reason', async () => {
     const ports = { ports: ['8000/tcp'], ...gpu(PORT_GPU) }
     const pod = await TestPod.run(fleet.plane, podBody(image, STAY_SCRIPT, ports))
     expect((await pod.get()).runtime?.ports).toMatchObject([{ private: 8000, public: firstPort + 1, type: 'tcp' }])
@@ -113,7 +113,7 @@ describe('pods in trouble', () => {
     await second.terminate()
   })
 
-  test.concurrent('[HOST-55] a full volume disk: the program sees it, the pod goes on, and others on the host too', async () => {
+  test.concurrent('[HOST-55] a full volume disk: the program sees it, and the pod and others on the host continue', async () => {
     const withVolume = { ...gpu(SMALL_VOLUMES_GPU), mounts: { persistent: { size: 10, path: '/data' } } }
     const fill = `busybox dd if=/dev/zero of=/data/fill bs=1M count=${2 * VOLUME_MB}; echo "dd ended with $?"; ${STAY_SCRIPT}`
     const pod = await TestPod.run(fleet.plane, podBody(image, fill, withVolume))
@@ -125,7 +125,7 @@ describe('pods in trouble', () => {
     const neighbour = await TestPod.run(fleet.plane, podBody(image, STAY_SCRIPT, gpu(SMALL_VOLUMES_GPU)))
     await neighbour.shell('echo works >/scratch')
 
-    // What needs room there is told that there is none; once there is some again, it starts.
+    // A pod that needs space there fails with the reason; once there is space again, it starts.
     const third = await TestPod.create(fleet.plane, podBody(image, STAY_SCRIPT, withVolume))
     expect((await third.reaches('ERROR')).statusReason).toMatch(/no space is left on this host/)
     expect((await pod.get()).status).toBe('RUNNING')
@@ -136,7 +136,7 @@ describe('pods in trouble', () => {
     await Promise.all([third.terminate(), neighbour.terminate()])
   })
 
-  test.concurrent('[HOST-12][HOST-170][HOST-172] a full disk under the agent itself: its pods go on, and what they write is there when it has room again', async () => {
+  test.concurrent('[HOST-12][HOST-170][HOST-172] a full disk under the agent itself: its pods continue, and their output arrives when there is space again', async () => {
     const count = 100
     const pod = await TestPod.run(fleet.plane, podBody(image, countScript({ count, everyMs: 100 }), gpu(SMALL_STATE_GPU)))
     const { Id } = await pod.container()
@@ -145,7 +145,7 @@ describe('pods in trouble', () => {
     const filler = join(stateParent, 'filler')
     fillUp(filler)
     try {
-      // No single line: it is the last one for a tenth of a second, and the engine may take longer to say so.
+      // Not a comparison with a single line: it is the last one for a tenth of a second, and the engine may take longer to answer.
       const newest = async () => numbersIn([await docker('logs', '--tail', '1', Id)])[0] ?? 0
       await eventually('the program writes on', 30_000, async () => (await newest()) >= 70)
       expect(existsSync(`/proc/${fleet.agent('state').pid}`)).toBe(true)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Secrets by their kind, each a text that stands nowhere by chance. */
+/** Secrets by their kind, each a text that does not occur by chance. */
 export type Canaries = ReadonlyMap<string, string>
 
 export interface Hit {
@@ -9,17 +9,17 @@ export interface Hit {
   place: string
 }
 
-/** Which canaries stand in a text. */
+/** The canaries that occur in a text. */
 export function hitsIn(canaries: Canaries, place: string, text: string): Hit[] {
   return [...canaries].filter(([, canary]) => text.includes(canary)).map(([kind]) => ({ kind, place }))
 }
 
-/** Which canaries stand in the bytes of files below a directory, and in how many files was looked. */
+/** The canaries that occur in the bytes of files below a directory, and the number of files read. */
 export function sweepFiles(canaries: Canaries, directory: string): { hits: Hit[]; files: number } {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const hits = files.flatMap(({ parentPath, name }) => {
     const path = join(parentPath, name)
-    // One byte, one character: what is looked for is ASCII, and may stand anywhere in a database.
+    // One character for each byte: canaries are ASCII, and may occur anywhere in a database.
     return hitsIn(canaries, path, readFileSync(path, 'latin1'))
   })
   return { hits, files: files.length }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 
-/** A Python client in a process of its own, which is asked in lines of JSON and answers each with one; calls one after the other. */
+/** A Python client in a process of its own. It receives calls as lines of JSON, one after the other, and answers each with a line. */
 export class ClientProcess {
   private readonly child: ChildProcess
   private readonly lines: Interface
@@ -13,7 +13,7 @@ export class ClientProcess {
   private readonly home = mkdtempSync(join(tmpdir(), 'podplane-e2e-home-'))
   private readonly ended: Promise<never>
 
-  /** `args`: the program beside this file, and what it is given. */
+  /** `args`: the program beside this file, and its arguments. */
   constructor(python: string, [program, ...args]: readonly [string, ...string[]], env: Readonly<Record<string, string>>) {
     const child = spawn(python, ['-u', join(import.meta.dirname, program), ...args], {
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -22,11 +22,11 @@ export class ClientProcess {
     this.child = child
     this.lines = createInterface({ input: child.stdout })
     this.ended = new Promise((_, reject) => this.lines.once('close', () => reject(new Error(`the client ${program} ended`))))
-    // It ends between calls too.
+    // The process also ends between calls.
     this.ended.catch(() => {})
   }
 
-  /** Returns what the client's function returned; throws with the type and text of what it raised. The caller states the shape. */
+  /** Returns the result of the client's function; throws with the type and text of a raised exception. The caller states the shape. */
   async ask<T>(request: object): Promise<T> {
     const answered: Promise<unknown[]> = once(this.lines, 'line')
     this.child.stdin?.write(`${JSON.stringify(request)}\n`)

@@ -7,7 +7,7 @@ import { NOT_NEEDED, PYTHON_VERSION, SITE } from './worker-image.ts'
 
 const EXAMPLES = join(PROJECT_ROOT, 'examples')
 const PACKAGES = 'python3,ca-certificates,iproute2,busybox,wget,munge,slurmctld,slurmd,slurm-client'
-/** As the Dockerfiles of the examples have them. */
+/** The same versions as in the Dockerfiles of the examples. */
 const PYTHON_PACKAGES = ['jax==0.10.2', 'jaxlib==0.10.2', 'ray==2.60.0']
 const RECIPE = [SUITE, MIRROR, PACKAGES, ...PYTHON_PACKAGES, 'layout 3'].join('\n')
 const RAY = '#!/bin/sh\nexec python3 -m ray.scripts.scripts "$@"\n'
@@ -30,12 +30,12 @@ export async function clusterImage(): Promise<string> {
   return tag
 }
 
-/** The file tree without the examples, made once and kept. */
+/** The file tree without the examples, built once and cached. */
 async function clusterRoot(): Promise<string> {
   return await debianTree(`cluster-${hashOf(RECIPE)}`, PACKAGES, async (draft) => {
     const target = ['--target', join(draft, SITE), '--python-version', PYTHON_VERSION, '--only-binary=:all:', '--no-compile']
     await run('python3', '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...target, ...PYTHON_PACKAGES)
-    // What pip writes for a command would name this machine's interpreter.
+    // The script that pip writes for a command would name this machine's interpreter.
     writeFileSync(join(draft, 'usr/local/bin/ray'), RAY, { mode: 0o755 })
     for (const path of NOT_NEEDED) rmSync(join(draft, path), { recursive: true, force: true })
     // Every cluster has a key of its own.

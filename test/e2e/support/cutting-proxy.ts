@@ -2,14 +2,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface CuttingProxy {
   url: string
-  /** How many connections were cut. */
+  /** Number of connections that were cut. */
   cuts: number
-  /** From now on every connection is cut this often, wherever in a message it is; null: none is. */
+  /** From then on every connection is cut at this interval, anywhere in a message; null: none is cut. */
   cutEvery(ms: number | null): void
   close(): Promise<void>
 }
 
-/** A TCP proxy before a plane that cuts what goes through it: requests, answers, streams and terminals alike, in the middle of a line too. */
+/** A TCP proxy before a plane that cuts connections: requests, answers, streams and terminals alike, in the middle of a line too. */
 export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
   const sockets = new Set<Socket>()
   let timer: NodeJS.Timeout | undefined

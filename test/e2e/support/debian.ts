@@ -5,19 +5,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
 
-/** What the end-to-end tests build once and keep: file trees, virtual environments, models. */
+/** Folder of the artifacts that the end-to-end tests build once: file trees, virtual environments, models. */
 export const CACHE = join(PROJECT_ROOT, '.cache/e2e')
 export const SUITE = 'bookworm'
 export const MIRROR = 'http://deb.debian.org/debian'
 const OUTPUT_MAX_BYTES = 64 * 2 ** 20
-/** Of what a failed command printed: its reason is at the end. */
+/** Characters shown of a failed command's output: its reason is at the end. */
 const OUTPUT_SHOWN_CHARS = 4000
 
 const runFile = promisify(execFile)
 
 /**
- * The path of a Debian file tree with the comma-separated `packages`, made once and kept under `name`. `fill` adds to the draft;
- * a tree that could not be finished leaves nothing behind.
+ * The path of a Debian file tree with the comma-separated `packages`, built once and cached under `name`. `fill` adds to the draft; an
+ * unfinished tree leaves nothing behind.
  */
 export async function debianTree(name: string, packages: string, fill: (draft: string) => Promise<void>): Promise<string> {
   const root = join(CACHE, name)
@@ -26,7 +26,7 @@ export async function debianTree(name: string, packages: string, fill: (draft: s
   mkdirSync(CACHE, { recursive: true })
   const draft = mkdtempSync(join(CACHE, 'draft-'))
   try {
-    // It becomes `/` of users who are not root, and the scripts of some packages run as one.
+    // The tree becomes `/` of users who are not root, and the scripts of some packages run as such a user.
     await run('chmod', '755', draft)
     await run('debootstrap', '--variant=minbase', `--include=${packages}`, SUITE, draft, MIRROR)
     await fill(draft)
@@ -37,7 +37,7 @@ export async function debianTree(name: string, packages: string, fill: (draft: s
   return root
 }
 
-/** Runs a program to its end. Throws with the end of what it printed when it fails. */
+/** Runs a program to its end. Throws with the end of its output when it fails. */
 export async function run(program: string, ...args: string[]): Promise<void> {
   try {
     await runFile(program, args, { maxBuffer: OUTPUT_MAX_BYTES })

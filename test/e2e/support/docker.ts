@@ -9,7 +9,7 @@ const WORKLOAD_LABEL = 'podplane.workload'
 
 const runFile = promisify(execFile)
 
-/** Runs the docker client and returns what it printed. */
+/** Runs the docker client and returns its output. */
 export async function docker(...args: string[]): Promise<string> {
   const { stdout } = await runFile('docker', args, { maxBuffer: OUTPUT_MAX_BYTES })
   return stdout.trim()
@@ -39,7 +39,7 @@ export async function importDirectory(directory: string, tag: string, change: st
     throw new Error(`docker import of ${directory} failed: tar ended with ${codes[0]}, docker with ${codes[1]}`)
 }
 
-/** The same under an id of its own, for a test that counts containers of an image while others run theirs. */
+/** A copy of the image under an id of its own, for a test that counts containers of an image while others run theirs. */
 export async function imageOfItsOwn(image: string): Promise<string> {
   const tag = `podplane-e2e/own:${randomUUID()}`
   const container = await docker('create', image)
@@ -57,7 +57,7 @@ export async function findContainer(workerId: string): Promise<string | undefine
   return ids === '' ? undefined : ids.split('\n')[0]
 }
 
-/** Everything that a container prints from now on; `text()` grows, `ended` resolves when the container is over. */
+/** The output of a container from the call on; `text()` grows, `ended` resolves when the container has ended. */
 export function followLogs(container: string): { text(): string; ended: Promise<void> } {
   const child = spawn('docker', ['logs', '--follow', container], { stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
@@ -69,11 +69,11 @@ export function followLogs(container: string): { text(): string; ended: Promise<
   return { text: () => text, ended: new Promise((resolve) => child.once('close', () => resolve())) }
 }
 
-/** How many containers of an image were started since `since` (milliseconds), as the engine itself remembers it. */
+/** Number of containers of an image started since `since` (milliseconds), as the engine itself recorded it. */
 export async function countStarts(image: string, since: number): Promise<number> {
   const window = ['--since', String(since / 1000), '--until', String(Date.now() / 1000)]
   const events = await docker('events', ...window, '--filter', 'event=start', '--format', '{{.Actor.Attributes.image}}')
-  // An agent starts the image that it has judged, so by its id, whatever the name means by then.
+  // An agent starts the image that it has verified by its id, whatever the name refers to by then.
   const names = [image, await docker('image', 'inspect', '--format', '{{.Id}}', image)]
   return events.split('\n').filter((started) => names.includes(started)).length
 }

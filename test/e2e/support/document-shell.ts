@@ -33,11 +33,11 @@ export class DocumentShell {
     ])
     writeFileSync(this.state, '')
     mkdirSync(join(this.directory, 'bin'))
-    // Documents show how a call is made; that it is also a success is asked for here.
+    // Documents show how to make a call; this wrapper also requires its success.
     this.addProgram('curl', '#!/bin/sh\nPATH=${PATH#*:}\nexec curl --fail-with-body "$@"\n')
   }
 
-  /** Runs a block. What its document says it prints gives the placeholders that stand there first their values. */
+  /** Runs a block. The expected output in its document gives the placeholders that first occur there their values. */
   async run(block: CommandBlock): Promise<{ output: string; expected: string | undefined }> {
     const expected = block.printed === undefined ? undefined : this.fill(block.printed)
     const output = block.background ? await this.runInBackground(block, expected) : await this.runToItsEnd(block)
@@ -45,7 +45,7 @@ export class DocumentShell {
     return { output, expected }
   }
 
-  /** Ends what runs in the background. */
+  /** Ends the programs in the background. */
   async stop(): Promise<void> {
     for (const child of this.started) {
       if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) continue
@@ -88,7 +88,7 @@ export class DocumentShell {
     const filled = this.fill(text)
     if (language === 'js') return ['node', '--input-type=module', '--eval', filled]
     if (language === 'python') return [await pythonClient(), '-c', filled]
-    // Variables of one block are there in the next one.
+    // Variables of one block exist in the next one.
     const keep = background ? '' : `\nexport -p >'${this.state}'`
     return ['bash', '-c', `set -a -e -o pipefail; . '${this.state}'\n${filled}${keep}`]
   }
@@ -99,7 +99,7 @@ export class DocumentShell {
     return located.replace(/<([a-z ]+)>/g, (placeholder, name: string) => this.values.get(name) ?? placeholder)
   }
 
-  // A home of its own: agents and SDKs keep things there.
+  // A home directory of its own: agents and SDKs store files there.
   private environment(): NodeJS.ProcessEnv {
     const path = [join(this.directory, 'bin'), join(PROJECT_ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter)
     return { PATH: path, HOME: this.directory, PODPLANE_DATA: this.plane.dataDir, NO_COLOR: '1' }

@@ -9,7 +9,7 @@ export interface DroppingProxy {
   close(): Promise<void>
 }
 
-/** `drops` decides about each answer that carries jobs to a worker: every other request, links included, passes untouched. */
+/** `drops` decides about each answer that carries jobs to a worker; every other request, links included, passes untouched. */
 export async function startDroppingProxy(planeUrl: string, drops: () => boolean): Promise<DroppingProxy> {
   const plane = new URL(planeUrl)
   const counts = { passed: 0, dropped: 0 }
@@ -38,7 +38,7 @@ function forward(
     if (carriesJobs && drops()) {
       counts.dropped += 1
       reply.resume()
-      // The plane has given its answer whole; nobody behind this proxy sees any of it.
+      // The plane has sent its answer completely; no byte of it reaches the client of this proxy.
       reply.on('end', () => incoming.socket.destroy())
       return
     }

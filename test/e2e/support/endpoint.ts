@@ -26,12 +26,12 @@ export interface EndpointOptions {
   workers?: { min?: number; max?: number; idleTimeout?: number }
 }
 
-/** What every endpoint of the tests asks for: one simulated GPU, so that a small machine holds several workers. */
+/** The resources of every endpoint of the tests: one simulated GPU, so that a small machine holds several workers. */
 const COMPUTE = { gpu: { pools: ['AMPERE_24'], count: 1 } }
 /** Argument of `startPlane` that gives the agent room for those workers. */
 export const GPU_ARGS = ['--simulate-gpus', 'NVIDIA L4:16']
 const HOLD_MS = 20_000
-/** The answer comes at or before the end of the hold; a little more for a busy machine. */
+/** The answer arrives at or before the end of the hold; a margin for a busy machine. */
 const HOLD_MARGIN_MS = 15_000
 
 /** An endpoint of the demo account, driven over HTTP the way a client without an SDK would. */
@@ -76,7 +76,7 @@ export class TestEndpoint {
     return this.call('GET', 'health')
   }
 
-  /** Waits for the end of a job, whatever it is, and fails when it does not end in time. */
+  /** Waits for any end of a job, and fails when it does not end in time. */
   async finished(job: string, timeoutMs = 60_000): Promise<JobView> {
     const deadline = Date.now() + timeoutMs
     for (;;) {

@@ -7,14 +7,14 @@ import { docker, hasImage } from './docker.ts'
 import { debianImage, PYTHON_VERSION } from './worker-image.ts'
 
 const EXAMPLES = join(PROJECT_ROOT, 'examples')
-/** Beside what the base has: the example's versions are found first. */
+/** In front of the packages of the base, so that the example's versions are found first. */
 const PACKAGES = '/opt/example'
 /** The wheels of the examples are for this and any newer glibc. */
 const PLATFORMS = ['manylinux_2_28_x86_64', 'manylinux_2_27_x86_64', 'manylinux_2_17_x86_64', 'manylinux2014_x86_64']
 
 /**
- * The image that the Dockerfile of an example describes, without any registry: the tests' own Debian with the public worker SDK, the packages of
- * its `requirements.txt` held by their hashes, and its program.
+ * The image that the Dockerfile of an example describes, without any registry: the tests' own Debian with the public worker SDK, the
+ * packages of its `requirements.txt` pinned by their hashes, and its program.
  */
 export async function exampleImage(example: string, program: string): Promise<string> {
   const base = await debianImage()
@@ -35,7 +35,7 @@ export async function exampleImage(example: string, program: string): Promise<st
   return tag
 }
 
-/** What the example's `podplane.toml` declares of one thing, with an image instead of `${IMAGE}`. */
+/** The declaration of one resource in the example's `podplane.toml`, with an image instead of `${IMAGE}`. */
 export function declaredBy(example: string, kind: 'endpoints' | 'pods', name: string, image: string): Record<string, unknown> {
   const tables = parse(readFileSync(join(EXAMPLES, example, 'podplane.toml'), 'utf8').replaceAll('${IMAGE}', image))
   const members = (tables[kind] as Record<string, Record<string, unknown>>)[name]
@@ -43,7 +43,7 @@ export function declaredBy(example: string, kind: 'endpoints' | 'pods', name: st
   return { name, ...members }
 }
 
-/** Packages as files, made once and kept. */
+/** The packages as files, built once and cached. */
 async function installed(example: string, requirements: string): Promise<string> {
   const root = join(CACHE, `example-${example}-${hashOf(requirements)}`)
   if (existsSync(root)) return root

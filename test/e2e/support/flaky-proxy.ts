@@ -3,16 +3,16 @@ import type { AddressInfo } from 'node:net'
 
 export interface FlakyProxy {
   url: string
-  /** What was carried out and not answered, `METHOD path`. */
+  /** Requests that were carried out and not answered, `METHOD path`. */
   lost: string[]
-  /** Streams that broke off in their middle. */
+  /** Streams that broke in the middle. */
   broken: string[]
   close(): Promise<void>
 }
 
 /**
- * An HTTP proxy before a plane: each answer comes late, the first one to each request not at all, and each stream breaks off once. The plane has
- * carried out what is not answered.
+ * An HTTP proxy before a plane: each answer is late, the first one to each request is lost, and each stream breaks once. The plane has
+ * carried out the requests that are not answered.
  */
 export async function startFlakyProxy(planeUrl: string, delayMs: number): Promise<FlakyProxy> {
   const plane = new URL(planeUrl)
@@ -54,7 +54,7 @@ export async function startFlakyProxy(planeUrl: string, delayMs: number): Promis
 function breakBehindFirst(reply: IncomingMessage, note: () => void, incoming: IncomingMessage): void {
   reply.once('data', () => {
     note()
-    // What was passed on so far arrives; nothing behind it does.
+    // The bytes passed on so far arrive; nothing after them does.
     setImmediate(() => incoming.socket.destroySoon())
   })
 }

@@ -18,15 +18,15 @@ export interface HostView {
 }
 
 export interface HostOptions extends Omit<StartAgentOptions, 'plane' | 'name' | 'stateDir'> {
-  /** The persistent volumes of this host lie elsewhere than in its state directory. */
+  /** The persistent volumes of this host are in this directory instead of its state directory. */
   volumeDir?: string
 }
 
 export interface FleetOptions {
   hosts: Record<string, HostOptions>
-  /** Of the plane. */
+  /** Environment of the plane. */
   env?: Record<string, string>
-  /** Docker client arguments of the engine on which everything runs. */
+  /** Docker client arguments of the engine on which all containers run. */
   engine?: readonly string[]
 }
 
@@ -81,18 +81,18 @@ export class Fleet {
     return host
   }
 
-  /** What the operator can do to a host. */
+  /** Sends an operator's command to a host. */
   async order(name: string, verb: 'cordon' | 'uncordon' | 'drain', body: Record<string, unknown> = {}): Promise<void> {
     const { id } = await this.host(name)
     await callPlane(this.plane, this.plane.operatorKey, 'POST', `/admin/v1/hosts/${id}/${verb}`, verb === 'uncordon' ? undefined : body)
   }
 
-  /** GPUs of a type that a host has to give. */
+  /** Free GPUs of a type on a host. */
   async freeGpus(name: string, typeId: string): Promise<number> {
     return (await this.host(name)).gpus.find((gpu) => gpu.typeId === typeId)?.free ?? 0
   }
 
-  /** Waits until a host has this many GPUs to give: what is given back is told by the agent. */
+  /** Waits until a host has this many free GPUs: the agent reports released ones. */
   async hasFreeGpus(name: string, typeId: string, count: number): Promise<void> {
     const probe = async () => (await this.freeGpus(name, typeId)) === count
     await eventually(`${name} has ${count} free ${typeId}`, CAPACITY_WAIT_MS, probe, HOST_POLL_MS)
@@ -104,7 +104,7 @@ export class Fleet {
     return undefined
   }
 
-  /** Ends everything and removes what is left of it. */
+  /** Ends everything and removes its remains. */
   async stop(): Promise<void> {
     const ids = await Promise.all([...this.agents.keys()].map(async (name) => (await this.host(name)).id)).catch(() => [])
     await Promise.all([...this.agents.values()].map((agent) => agent.stop()))
@@ -117,7 +117,7 @@ export class Fleet {
   }
 }
 
-/** Containers and kept disks of a host, as a test that failed leaves them. */
+/** Removes containers and kept disks of a host, which a failed test leaves behind. */
 async function removeLeftovers(engine: readonly string[], hostId: string): Promise<void> {
   const filter = ['--filter', `label=${HOST_LABEL}=${hostId}`]
   const containers = await docker(...engine, 'ps', '--all', '--quiet', ...filter)

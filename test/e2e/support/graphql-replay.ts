@@ -5,13 +5,13 @@ import { shapeErrors } from '../../support/graphql-schema/shape.ts'
 import type { TestPlane } from './plane.ts'
 
 const FOLDER = join(import.meta.dirname, '../../worker/graphql/documents')
-/** The machines of a test are smaller than those that the documents were recorded for. */
+/** The machines of a test are smaller than those for which the documents were recorded. */
 const SIZES = /\b(minMemoryInGb|minVcpuCount): \d+/g
 
-/** What is sent with a recorded document. */
+/** The variables and texts sent with a recorded document. */
 export interface Sent {
   variables?: Record<string, unknown> | null
-  /** Inline texts of the document, each with what stands there now. */
+  /** Inline texts of the document, each with its replacement. */
   inline?: Readonly<Record<string, string>>
   /** Without a key. */
   isAnonymous?: boolean
@@ -23,9 +23,9 @@ interface Answer {
   errors?: { message: string }[]
 }
 
-/** Sends the recorded documents of published clients to a plane, and knows which of all of them it has not sent. */
+/** Sends the recorded documents of published clients to a plane, and records which of them it has not sent. */
 export class Replay {
-  /** `<client>/<name>` of those that were not sent. */
+  /** `<client>/<name>` of documents that were not sent. */
   readonly unsent = new Set(globSync('*/*.graphql', { cwd: FOLDER }).map((path) => `${dirname(path)}/${basename(path, '.graphql')}`))
   readonly count = this.unsent.size
   private readonly plane: Pick<TestPlane, 'url' | 'apiKey'>
@@ -34,7 +34,7 @@ export class Replay {
     this.plane = plane
   }
 
-  /** Sends one that has to succeed in the shape that it selects, and returns its data. The caller states what that is. */
+  /** Sends a document that must succeed in the shape of its selection, and returns its data. The caller states the type. */
   async play<T>(document: string, sent: Sent = {}): Promise<T> {
     const { query, answer } = await this.send(document, sent)
     expect({ document, ...answer }).toEqual({ document, status: 200, data: expect.anything() })
@@ -42,14 +42,14 @@ export class Replay {
     return answer.data as T
   }
 
-  /** Sends one that is refused, and returns why. */
+  /** Sends a document that is refused, and returns the reason. */
   async refused(document: string, sent: Sent = {}): Promise<string> {
     const { status, errors } = (await this.send(document, sent)).answer
     expect({ document, status, errors }).toEqual({ document, status: 200, errors: [expect.anything()] })
     return errors?.[0]?.message ?? ''
   }
 
-  /** Sends one as it is and returns whatever comes. */
+  /** Sends a document unchanged and returns any answer. */
   async send(document: string, { variables, inline = {}, isAnonymous }: Sent = {}): Promise<{ query: string; answer: Answer }> {
     const recorded = readFileSync(join(FOLDER, `${document}.graphql`), 'utf8').replaceAll(SIZES, '$1: 1')
     const query = Object.entries(inline).reduce((text, [from, to]) => {

@@ -5,7 +5,7 @@ import { eventually } from './plane.ts'
 const RUNS_WITHIN_MS = 60_000
 const BEGINS_WITHIN_MS = 20_000
 
-/** Waits until the handler `plain.py` works on a job, as it prints itself; returns the worker. */
+/** Waits until the handler `plain.py` prints that it works on a job; returns the worker. */
 export async function handlerBegun(endpoint: TestEndpoint, job: string): Promise<string> {
   const worker = await eventually('the job runs', RUNS_WITHIN_MS, async () => {
     const view = await endpoint.status(job)

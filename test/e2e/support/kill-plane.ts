@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import type { TestPlane } from './plane.ts'
 
-/** Kills the launcher and the runtimes below it, none of which gets to finish anything. Resolves when the launcher has ended. */
+/** Kills the launcher and its runtimes at once. Resolves when the launcher has ended. */
 export async function killPlane(plane: TestPlane): Promise<void> {
   const runtimes = runtimesOf(plane)
   const ended = plane.kill('SIGKILL')
@@ -9,7 +9,7 @@ export async function killPlane(plane: TestPlane): Promise<void> {
   await ended
 }
 
-/** Process ids of a plane's runtimes: one, and never none. */
+/** Process ids of a plane's runtimes; throws when there is none. */
 export function runtimesOf(plane: Pick<TestPlane, 'pid'>): number[] {
   const runtimes = childrenOf(plane.pid, 'workerd')
   if (runtimes.length === 0) throw new Error('the plane runs no workerd')

@@ -15,7 +15,7 @@ export class LogFollower {
   private readonly key: string
   private connection = new AbortController()
   private reading: Promise<void> = Promise.resolve()
-  /** Why it reads no more. */
+  /** The error that ended the reading. */
   private fault: unknown = null
 
   private constructor(url: string, key: string) {
@@ -37,7 +37,7 @@ export class LogFollower {
     return follower
   }
 
-  /** Drops the connection and opens another that goes on after the last event. */
+  /** Drops the connection and opens another that continues after the last event. */
   async reconnect(): Promise<void> {
     this.connection.abort()
     await this.reading
@@ -85,7 +85,7 @@ export class LogFollower {
         for (const frame of frames) this.take(frame)
       }
     } catch (error) {
-      // Told to whoever waits for lines.
+      // Reported to the callers that wait for lines.
       if (!signal.aborted) this.fault = error
     }
   }

@@ -12,19 +12,19 @@ import type { Cell } from './network-machine.ts'
 import { PrivateEngine } from './private-engine.ts'
 
 const run = promisify(execFile)
-/** A machine's interface on the network between them. */
+/** A machine's interface on the network between machines. */
 export const UPLINK = 'net0'
 const Sniffed = z.object({ ports: z.array(z.number()), seen: z.boolean() })
 const PROBE = join(import.meta.dirname, 'network-probe.py')
-/** Passes connections on to the file system's side, which all namespaces share. */
+/** Forwards connections to a socket in the file system, which all namespaces share. */
 const PASS_ON = `require('node:net').createServer((c) => { const s = require('node:net').connect(process.argv[1]); c.on('error', () => s.destroy()); s.on('error', () => c.destroy()); c.pipe(s); s.pipe(c) }).listen(Number(process.argv[2]), '127.0.0.1', () => console.log('passing'))`
 
-/** How, of whom, which name, and the number of its type. */
+/** Transport, server, name, and number of the record type. */
 export type NameQuestion = readonly ['udp' | 'tcp', string, string, number]
 
 /** One machine of a row, with an engine of its own. */
 export interface RowMachine {
-  /** On the network between the machines. */
+  /** Address on the network between the machines. */
   address: string
   engine: PrivateEngine
   /** Arguments that run a command on it. */
@@ -32,8 +32,8 @@ export interface RowMachine {
 }
 
 /**
- * Machines side by side on one network, each a network namespace with a container engine of its own. The network between them is a switch in a
- * namespace too: the real machine's packet filter has no part in it. Needs root.
+ * Machines side by side on one network, each a network namespace with a container engine of its own. The network between them is a switch
+ * in a namespace too, so the real machine's packet filter has no part in it. Needs root.
  */
 export class MachineRow {
   private readonly id = randomBytes(3).toString('hex')
@@ -70,7 +70,7 @@ export class MachineRow {
     return name
   }
 
-  /** A server of this process's own network at `url`, reached under the same address on a machine. */
+  /** Makes a server of this process's own network at `url` reachable under the same address on a machine. */
   async bring(url: string, { address, inside }: RowMachine): Promise<void> {
     const { hostname, port } = new URL(url)
     const path = join(this.dir, `${address}-${port}.sock`)
@@ -96,14 +96,14 @@ export class MachineRow {
     return (await run(program, [...before, ...command])).stdout
   }
 
-  /** Answers at a place, over TCP and UDP, behind a prefix that says where that is. */
+  /** Answers at an address, over TCP and UDP. `program` and `before` are the command prefix that selects the namespace. */
   async listen([program = '', ...before]: readonly string[], place: string): Promise<void> {
     const child = spawn(program, [...before, 'python3', PROBE, 'listen', place], { stdio: ['ignore', 'pipe', 'ignore'] })
     this.children.push(child)
     await once(child.stdout, 'data')
   }
 
-  /** Which of the cells answer, asked with the network of a process, or of the machine `at` where that is `self`. */
+  /** The cells that answer, probed with the network of a process, or of the machine `at` where `pid` is `self`. */
   async ask(pid: string, cells: Record<string, Cell>, at = 0): Promise<Record<string, boolean>> {
     const prefix = pid === 'self' ? (this.machines[at]?.inside ?? []) : ['nsenter', `--net=/proc/${pid}/ns/net`]
     const [program = '', ...before] = prefix
@@ -112,7 +112,7 @@ export class MachineRow {
     return JSON.parse((await asking).stdout) as Record<string, boolean>
   }
 
-  /** Asks for names with the network of a process; the answers as they came. */
+  /** Queries names with the network of a process; returns the raw answers. */
   async askNames(pid: string, questions: readonly NameQuestion[]): Promise<(Buffer | null)[]> {
     const asking = run('nsenter', [`--net=/proc/${pid}/ns/net`, 'python3', PROBE, 'names'])
     asking.child.stdin?.end(JSON.stringify(questions))
@@ -120,13 +120,13 @@ export class MachineRow {
     return answers.map((answer) => (answer === null ? null : Buffer.from(answer, 'hex')))
   }
 
-  /** Asks for a name so many times at once, with the network of a process. How many answers came. */
+  /** Queries a name `count` times at once, with the network of a process. Returns the number of answers. */
   async hurryNames(pid: string, server: string, name: string, count: number): Promise<number> {
     const asked = await run('nsenter', [`--net=/proc/${pid}/ns/net`, 'python3', PROBE, 'hurry', server, name, String(count)])
     return Number(asked.stdout)
   }
 
-  /** Reads what a machine's interface carries while `act` goes on: the ports of UDP, and whether a text was seen. */
+  /** Captures the traffic of a machine's interface during `act`: the ports of UDP, and whether a text was seen. */
   async sniff({ inside }: RowMachine, text: string, act: () => Promise<void>): Promise<{ ports: number[]; seen: boolean }> {
     const [program = '', ...before] = inside
     const child = spawn(program, [...before, 'python3', PROBE, 'sniff', UPLINK, text], { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -146,7 +146,7 @@ export class MachineRow {
     for (const server of this.servers) server.close()
     for (const { engine } of this.machines) await engine.close()
     for (const machine of this.machines) {
-      // A program holds it, and would outlive the namespace.
+      // A program holds the device, which would outlive the namespace.
       const left = /pw-\w+/.exec(await this.run(machine, 'ip', '-o', 'link', 'show'))
       if (left !== null) await this.run(machine, 'ip', 'link', 'delete', left[0])
     }
@@ -155,7 +155,7 @@ export class MachineRow {
   }
 }
 
-// The network alone: with `ip netns exec` the control groups would be out of sight, without which no container starts.
+// Enters the network namespace alone: `ip netns exec` would hide the control groups, without which no container starts.
 function enter(namespace: string): string[] {
   return ['nsenter', `--net=/run/netns/${namespace}`]
 }

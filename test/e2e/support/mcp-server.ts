@@ -13,7 +13,7 @@ const ENTRY = join(dirname(MANIFEST), 'dist/stdio.mjs')
 const { version: VERSION } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }
 const WATCH = join(import.meta.dirname, 'watch-connections.mjs')
 
-/** What a tool answered: JSON, and of a refusal its status where there is one. */
+/** The answer of a tool: JSON, or the status and text of a refusal. */
 export type ToolAnswer<T> = { ok: true; value: T } | { ok: false; status: number | undefined; text: string }
 
 /** The published MCP server as a child process, pointed at a plane, and a client that speaks to it over its standard streams. */
@@ -44,24 +44,24 @@ export class McpServer {
     return (await this.client.listTools()).tools.map(({ name }) => name)
   }
 
-  /** Calls a tool that has to succeed. The caller states the shape. */
+  /** Calls a tool that must succeed. The caller states the shape. */
   async call<T>(tool: string, args: Record<string, unknown> = {}): Promise<T> {
     const answer = await this.try<T>(tool, args)
     if (!answer.ok) throw new Error(`${tool} ${JSON.stringify(args)}: ${answer.text}`)
     return answer.value
   }
 
-  /** Calls a tool, whatever becomes of it. */
+  /** Calls a tool and returns success or refusal. */
   async try<T>(tool: string, args: Record<string, unknown> = {}): Promise<ToolAnswer<T>> {
     this.called.add(tool)
     const answer = await this.client.callTool({ name: tool, arguments: args })
     const text = (answer.content as { text?: string }[]).map((part) => part.text ?? '').join('\n')
     if (answer.isError !== true) return { ok: true, value: JSON.parse(text) as T }
-    // A problem document says its status, and other errors name it in their words.
+    // A problem document contains its status; other errors name it in their text.
     return { ok: false, status: Number(/"status": (\d{3})|\((\d{3})\)/.exec(text)?.slice(1).find(Boolean)) || undefined, text }
   }
 
-  /** Where its process has opened connections to, as `<host>:<port>`. */
+  /** Open connections of its process, as `<host>:<port>`. */
   connections(): string[] {
     return [...new Set(readFileSync(join(this.home, 'connections'), 'utf8').trim().split('\n'))]
   }

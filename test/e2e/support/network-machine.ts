@@ -10,19 +10,19 @@ import { waitUntil } from '../../support/time.ts'
 
 const run = promisify(execFile)
 const PROBE = join(import.meta.dirname, 'network-probe.py')
-/** Passes connections on to the file system's side, which all namespaces share. */
+/** Forwards connections to a socket in the file system, which all namespaces share. */
 const PASS_ON = `require('node:net').createServer((c) => { const s = require('node:net').connect(process.argv[1]); c.on('error', () => s.destroy()); s.on('error', () => c.destroy()); c.pipe(s); s.pipe(c) }).listen(Number(process.argv[2]), '127.0.0.1')`
 
-/** One thing to be reached: how, where, and at which port. */
+/** One target: protocol, address and port. */
 export type Cell = readonly ['tcp' | 'udp' | 'icmp' | 'whole', string, number]
 
-/** The public address of the machine of a test, and the router behind which everything else is. */
+/** The public address of the machine of a test, and the router in front of everything else. */
 export const MACHINE = '198.51.100.2'
 const ROUTER = '198.51.100.1'
 
 /**
- * A machine of a test's own: network namespaces for it and for the world around it, so that engines and packet filters there are none of the
- * real machine's. Needs root.
+ * A machine of a test's own: network namespaces for it and for the outside world, so that engines and packet filters there are separate
+ * from the real machine's. Needs root.
  */
 export class NetworkMachine {
   private readonly id = randomBytes(3).toString('hex')
@@ -32,7 +32,7 @@ export class NetworkMachine {
   readonly namespace = `pph${this.id}`
   private readonly world = `ppw${this.id}`
 
-  /** `addresses` are those of the world, each with its length of prefix. */
+  /** `addresses` are those of the outside world, each with its prefix length. */
   async start(addresses: readonly string[]): Promise<void> {
     for (const name of [this.namespace, this.world]) {
       await run('ip', ['netns', 'add', name])
@@ -48,12 +48,12 @@ export class NetworkMachine {
     for (const address of addresses) await run('ip', ['-n', this.world, 'addr', 'add', address, 'dev', 'lo'])
   }
 
-  /** More addresses of the machine itself. */
+  /** Adds addresses of the machine itself. */
   async addAddresses(addresses: readonly string[]): Promise<void> {
     for (const address of addresses) await run('ip', ['-n', this.namespace, 'addr', 'add', address, 'dev', 'lo'])
   }
 
-  /** Whoever is around knows the way to networks behind the machine. */
+  /** Gives the outside world routes to networks behind the machine. */
   async routeTo(subnets: readonly string[]): Promise<void> {
     for (const subnet of subnets) await run('ip', ['-n', this.world, 'route', 'add', subnet, 'via', MACHINE])
   }
@@ -73,7 +73,7 @@ export class NetworkMachine {
     return this.run('nft', ...args)
   }
 
-  /** A server of this process at `url`, reached under the same address on the machine. */
+  /** Makes a server of this process at `url` reachable under the same address on the machine. */
   async bring(url: string): Promise<void> {
     const { hostname, port } = new URL(url)
     const path = join(this.dir, `${port}.sock`)
@@ -100,7 +100,7 @@ export class NetworkMachine {
     return this.listen(enter(`/run/netns/${this.world}`), places)
   }
 
-  /** In the network of a process, of a container say. */
+  /** Listens in the network of a process, for example of a container. */
   listenWith(pid: string, ...places: string[]): Promise<void> {
     return this.listen(enter(`/proc/${pid}/ns/net`), places)
   }
@@ -118,7 +118,7 @@ export class NetworkMachine {
     })
   }
 
-  /** Which of the cells answer, asked with the network of a process. */
+  /** The cells that answer, probed with the network of a process. */
   askWith(pid: string, cells: Record<string, Cell>): Promise<Record<string, boolean>> {
     return this.ask(enter(`/proc/${pid}/ns/net`), cells)
   }
@@ -131,13 +131,13 @@ export class NetworkMachine {
     return this.ask(enter(`/run/netns/${this.world}`), cells)
   }
 
-  /** Begins so many connections over UDP with the network of a process. */
+  /** Opens this many UDP connections with the network of a process. */
   async floodWith(pid: string, address: string, count: number): Promise<void> {
     const [program = '', ...prefix] = enter(`/proc/${pid}/ns/net`)
     await run(program, [...prefix, 'python3', PROBE, 'flood', address, String(count)])
   }
 
-  /** How many connections the machine has in mind, and how many it can have. */
+  /** The number of connections that the machine tracks, and its maximum. */
   async connections(): Promise<{ count: number; max: number }> {
     const of = async (name: string) => Number(await this.run('cat', `/proc/sys/net/netfilter/nf_conntrack_${name}`))
     return { count: await of('count'), max: await of('max') }
@@ -167,7 +167,7 @@ export class NetworkMachine {
   }
 }
 
-// The network alone: with `ip netns exec` the control groups would be out of sight, without which no container starts.
+// Enters the network namespace alone: `ip netns exec` would hide the control groups, without which no container starts.
 function enter(path: string): string[] {
   return ['nsenter', `--net=${path}`]
 }

@@ -1,4 +1,4 @@
-"""Talks over the network and says what came of it.
+"""Probes the network and prints the results.
 
 listen ADDRESS:PORT...   answers whatever comes over TCP and UDP, until it is ended
 ask                      reads a JSON object of cells from stdin, {"name": ["tcp|udp|icmp|whole", "address", port]}, prints which of them answer;
@@ -32,7 +32,7 @@ def listen(places):
             server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if ":" in address:
                 server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            # An address may be bound before it is the machine's.
+            # An address may be bound before the machine has it.
             server.setsockopt(socket.SOL_IP, 15, 1)
             server.bind((address, int(port)))
             if kind == socket.SOCK_STREAM:
@@ -51,7 +51,7 @@ def listen(places):
 
 
 def ask_tcp(address, port):
-    # A listener that waits for a request first is there too.
+    # A listener that waits for a request first counts as reachable too.
     with socket.create_connection((address, port), timeout=WAIT_S):
         return True
 
@@ -171,7 +171,7 @@ def names(questions):
 
 
 def flood(address, count):
-    # One port of its own for each thousand ports of the other end.
+    # One source port for each thousand destination ports.
     for start in range(0, count, 1000):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
             for port in range(min(1000, count - start)):

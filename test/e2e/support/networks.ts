@@ -8,7 +8,7 @@ import { docker } from './docker.ts'
 
 const run = promisify(execFile)
 
-/** Removes the networks and rules that an agent has left on this machine, as far as no container needs them. */
+/** Removes the networks and rules of an agent from this machine, as far as no container needs them. */
 export async function removeNetworks(stateDir: string): Promise<void> {
   const known = readJsonFile(join(stateDir, 'network.json'))
   if (typeof known !== 'object' || known === null || !('id' in known)) return

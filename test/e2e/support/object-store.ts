@@ -15,9 +15,9 @@ const FORBIDDEN = '<?xml version="1.0"?><Error><Code>SignatureDoesNotMatch</Code
 
 export interface ObjectStore {
   endpoint: string
-  /** What is in a bucket, by key. */
+  /** The objects in a bucket, by key. */
   keys(bucket: string): Promise<string[]>
-  /** It answers nobody, until it goes on. */
+  /** Stops its answers until it is resumed. */
   pause(): void
   resume(): void
   close(): Promise<void>
@@ -26,7 +26,7 @@ export interface ObjectStore {
 /** An S3 server from PyPI in a process of its own, with a bucket in it. */
 export async function startObjectStore(bucket: string): Promise<ObjectStore> {
   const home = join(tmpdir(), 'podplane-e2e-object-store')
-  // Written last: an installation that was interrupted begins anew.
+  // Written last: an interrupted installation starts over.
   const ready = join(home, 'ready')
   if (!existsSync(ready)) {
     await run('python3', ['-m', 'venv', home])
@@ -57,7 +57,7 @@ export async function startObjectStore(bucket: string): Promise<ObjectStore> {
   }
 }
 
-/** An object store that lets nobody in. */
+/** An object store that refuses all credentials. */
 export async function startClosedStore(): Promise<Pick<ObjectStore, 'endpoint' | 'close'>> {
   const server = createServer((request, response) => {
     request.resume()

@@ -1,4 +1,4 @@
-"""Asks the endpoint at BASE_URL with the published client, once plain and once as a stream; prints what came as JSON."""
+"""Calls the endpoint at BASE_URL with the published client, once plain and once as a stream; prints the answers as JSON."""
 
 import json
 import os

@@ -16,14 +16,14 @@ const POLL_MS = 25
 export interface StartOptions {
   env?: Record<string, string>
   args?: string[]
-  /** Use this data directory, and leave it behind; a temporary one otherwise. */
+  /** Uses this data directory and leaves it behind; the default is a temporary one. */
   dataDir?: string
   port?: number
-  /** As a terminal does it: a signal to the negative pid then reaches the launcher and what shares its group. */
+  /** A group as in a terminal: a signal to the negative pid then reaches the launcher and the processes of its group. */
   ownProcessGroup?: boolean
 }
 
-/** A program that a test started, with everything it printed. */
+/** A program that a test started, with its whole output. */
 export interface Launched {
   process: ChildProcess
   output(): string
@@ -47,11 +47,11 @@ export interface TestPlane {
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
   /** Ends the plane and removes its temporary data directory. */
   stop(): Promise<void>
-  /** Starts again on the same data directory and port; the launcher must have ended, or is stopped first. */
+  /** Starts again on the same data directory and port; a running launcher is stopped first. */
   restart(options?: Pick<StartOptions, 'env' | 'args'>): Promise<TestPlane>
 }
 
-/** Runs what `npm start` runs and waits until it is ready for use. */
+/** Runs the command of `npm start` and waits until it is ready. */
 export async function startPlane(options: StartOptions = {}): Promise<TestPlane> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'podplane-e2e-'))
   const port = options.port ?? (await pickPorts())
@@ -83,7 +83,7 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
       await end()
       const next = await startPlane({ ...options, ...changes, dataDir, port })
       if (options.dataDir !== undefined) return next
-      // The temporary directory goes with whichever plane is stopped last.
+      // The temporary directory is removed with the last plane that is stopped.
       return {
         ...next,
         stop: () => next.stop().then(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })),
@@ -98,7 +98,7 @@ export function launch(options: StartOptions & { dataDir: string; port: number }
   return run(['src/local/start.ts', ...(options.args ?? [])], env, options.ownProcessGroup)
 }
 
-/** Waits for a host: on a busy machine a plane is ready before the agent that starts with it is there. */
+/** Waits for a host: on a busy machine a plane is ready before its own agent is online. */
 export async function hostIsOnline(plane: Pick<TestPlane, 'url' | 'operatorKey'>): Promise<void> {
   await eventually('a host is online', READY_TIMEOUT_MS, async () => {
     const { hosts } = await callPlane<{ hosts: { status: string }[] }>(plane, plane.operatorKey, 'GET', '/admin/v1/hosts')
@@ -112,25 +112,25 @@ export interface TestAgent {
   output(): string
   pid: number
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
-  /** Ends the agent and what it runs. */
+  /** Ends the agent and its workloads. */
   stop(): Promise<void>
 }
 
 export interface StartAgentOptions {
   plane: Pick<TestPlane, 'url' | 'operatorKey'>
   name: string
-  /** Undefined: built-in images, and Docker where it answers. */
+  /** Undefined: built-in images, and Docker where its engine answers. */
   runtime?: string
   simulateGpus?: string
   dataCenter?: string
-  /** Use the identity in this directory; a fresh one otherwise, enrolled with a new join token. */
+  /** Uses the identity in this directory; the default is a fresh one, enrolled with a new join token. */
   stateDir?: string
-  /** Where the directory of a fresh identity is made. */
+  /** Parent of the directory of a fresh identity. */
   stateParent?: string
   onExit?: 'stop' | 'keep'
   args?: string[]
   env?: Record<string, string>
-  /** A command in front of the agent's, which says where it runs. */
+  /** A command prefix of the agent's, which selects where it runs. */
   within?: readonly string[]
 }
 
@@ -143,7 +143,7 @@ export async function startAgent(options: StartAgentOptions): Promise<TestAgent>
   args.push(...(options.runtime === undefined ? ['--builtin-images'] : ['--runtime', options.runtime]))
   if (options.simulateGpus !== undefined) args.push('--simulate-gpus', options.simulateGpus)
   if (options.dataCenter !== undefined) args.push('--data-center', options.dataCenter)
-  // Images of the tests are made on this machine, and its accounts are all theirs, whatever it can enforce.
+  // Images of the tests are built on this machine, and all of its accounts are trusted, whatever isolation it can enforce.
   args.push('--local-images', '--trusted-tenants')
   const startedAtMs = Date.now()
   const launched = run(['src/host-agent/main.ts', ...args, ...(options.args ?? [])], options.env ?? {}, false, options.within)
@@ -174,7 +174,7 @@ export async function callPlane<T>(plane: Pick<TestPlane, 'url'>, key: string, m
   return (await createApiClient(plane.url, key).request(method as 'GET', path, body)) as T
 }
 
-/** Polls until `probe` gives something. */
+/** Polls until `probe` returns something. */
 export function eventually<T>(what: string, timeoutMs: number, probe: () => Promise<T | undefined | false>, pollMs = POLL_MS): Promise<T> {
   return waitUntil(what, probe, timeoutMs, pollMs)
 }
@@ -200,7 +200,7 @@ function run(args: readonly string[], env: Record<string, string>, ownProcessGro
   return { process: child, output: () => output, ended }
 }
 
-// Tests run inside npm: a launcher that took npm's variables for its own would watch the wrong parent, and vitest sets NODE_ENV.
+// Tests run inside npm: a launcher that inherited npm's variables would watch the wrong parent, and vitest sets NODE_ENV.
 function cleanEnv(): NodeJS.ProcessEnv {
   const { npm_lifecycle_event: _event, NODE_ENV: _mode, VITEST: _vitest, PORT: _port, PODPLANE_DATA: _data, ...env } = process.env
   return env

@@ -16,10 +16,10 @@ import { busyboxImage } from './worker-image.ts'
 const ENTRY = join(import.meta.dirname, '../../../src/host-agent/main.ts')
 const START_MS = 60_000
 
-/** A container that lives until it is asked to end. */
+/** A container that lives until it is stopped. */
 export const IDLE = 'trap "exit 0" TERM; while :; do busybox sleep 0.1; done'
 
-/** Gives each test of a file an agent of its own, and removes everything that the agent made. */
+/** Gives each test of a file an agent of its own, and removes everything that the agent created. */
 export function freshPodAgents(use: (agent: PodAgent) => void): void {
   let image: string
   let agent: PodAgent
@@ -33,14 +33,14 @@ export function freshPodAgents(use: (agent: PodAgent) => void): void {
   afterEach(() => agent.close())
 }
 
-/** A real agent process on the real engine, with a played plane that says what is wanted and keeps what it is told. */
+/** A real agent process on the real engine, with a played plane that sends the desired state and records reports. */
 export class PodAgent {
   readonly plane = new FakePlane()
   readonly stateDir = mkdtempSync(join(tmpdir(), 'podplane-pods-'))
-  /** Of its own, because containers of other tests are on the same engine. */
+  /** A pod id of its own, because containers of other tests are on the same engine. */
   readonly pod = `t${randomBytes(5).toString('hex')}`
   readonly image: string
-  /** A command in front of the agent's, which says where it runs. */
+  /** A command prefix of the agent's, which selects where it runs. */
   within: readonly string[] = []
   log = ''
   private child: ChildProcess | undefined
@@ -51,7 +51,7 @@ export class PodAgent {
     this.plane.hostId = `host_${this.pod}`
   }
 
-  /** The address of its plane. */
+  /** Starts the played plane and returns its address. */
   async listen(): Promise<string> {
     if (this.url === '') this.url = await this.plane.listen()
     return this.url
@@ -81,7 +81,7 @@ export class PodAgent {
     })
   }
 
-  /** Of the agent's process, while it lives. */
+  /** Process id of the agent, while it lives. */
   get pid(): number | undefined {
     return this.child?.exitCode === null && this.child.signalCode === null ? this.child.pid : undefined
   }
@@ -92,7 +92,7 @@ export class PodAgent {
     await once(this.child, 'exit')
   }
 
-  /** Ends the agent and removes everything that it made on this machine. */
+  /** Ends the agent and removes everything that it created on this machine. */
   async close(): Promise<void> {
     await this.end('SIGKILL')
     const label = `label=podplane.host=${this.plane.hostId}`
@@ -132,7 +132,7 @@ export class PodAgent {
     return `podplane-${this.id(generation)}`
   }
 
-  /** Runs a command of the shell in the container of a generation. */
+  /** Runs a shell command in the container of a generation. */
   async shell(generation: number, script: string): Promise<string> {
     return await docker('exec', this.container(generation), '/bin/busybox', 'sh', '-c', script)
   }

@@ -1,9 +1,9 @@
-/** Programs of test pods: for the shell of busybox, which ends at once when it is told to. */
+/** Programs of test pods, for the shell of busybox, which end at once on SIGTERM. */
 
 const ON_STOP = "trap 'echo told to stop; exit 0' TERM"
 const STAY = 'while :; do busybox sleep 1 & wait $!; done'
 
-/** Says hello and stays until it is stopped. */
+/** Prints a greeting and stays until it is stopped. */
 export const STAY_SCRIPT = `${ON_STOP}; echo "hello $GREETING"; ${STAY}`
 
 /** Writes `line 1` … `line <count>`, one every `everyMs` or a little later, and then stays, or ends with `exitCode`. */

@@ -3,7 +3,7 @@ import { docker } from './docker.ts'
 import { LogFollower } from './log-follower.ts'
 import { callPlane, eventually, type TestPlane } from './plane.ts'
 
-/** What the tests read of a pod. */
+/** A pod as the tests read it. */
 export interface PodView {
   id: string
   name: string
@@ -20,7 +20,7 @@ export interface PodView {
   startedAt: string | null
 }
 
-/** What the engine says of a container. */
+/** A container as the engine describes it. */
 export interface ContainerFacts {
   Id: string
   State: { Status: string; StartedAt: string; FinishedAt: string; ExitCode: number }
@@ -30,23 +30,23 @@ export interface ContainerFacts {
 type PodPlane = Pick<TestPlane, 'url' | 'apiKey'>
 
 export const GPU_TYPE = 'NVIDIA L4'
-/** Docker client arguments; others name another engine than the machine's own. */
+/** Docker client arguments; others select another engine than the machine's own. */
 const OWN_ENGINE: readonly string[] = []
 /** Holds of the plane are at most 25 s long. */
 const WAIT_MS = 60_000
-/** Each look at the engine costs two processes. */
+/** Each query of the engine costs two processes. */
 const ENGINE_POLL_MS = 250
 const WORKLOAD_LABEL = 'podplane.workload'
 
-/** A body of `POST /v2/pods`: one simulated GPU and one program, unless told otherwise. */
+/** A body of `POST /v2/pods`: by default one simulated GPU and one program. */
 export function podBody(image: string, script: string, members: Record<string, unknown> = {}): Record<string, unknown> {
   return { name: 'test', image, cmd: ['/bin/busybox', 'sh', '-c', script], disk: 1, gpu: { id: GPU_TYPE, count: 1 }, ...members }
 }
 
-/** A pod of the demo account, driven over the public REST API; its containers are looked at through the engine. */
+/** A pod of the demo account, driven over the public REST API; its containers are observed through the engine. */
 export class TestPod {
   readonly id: string
-  /** The answer to its create. */
+  /** The answer to its creation. */
   readonly created: PodView
   private readonly plane: PodPlane
   private readonly engine: readonly string[]
@@ -69,7 +69,7 @@ export class TestPod {
     return pod
   }
 
-  /** The same pod after its plane was started again. */
+  /** The same pod after its plane was restarted. */
   on(plane: PodPlane): TestPod {
     return new TestPod(plane, this.created, this.engine)
   }
@@ -86,7 +86,7 @@ export class TestPod {
     return this.call('PATCH', '', body)
   }
 
-  /** Waits for a status by long poll; the error says where the pod is instead. */
+  /** Waits for a status by long poll; an error shows the status of the pod. */
   async reaches(status: string, timeoutMs = WAIT_MS): Promise<PodView> {
     let last: PodView | undefined
     return await eventually(`pod ${this.id} is ${status}`, timeoutMs, async () => {
@@ -97,7 +97,7 @@ export class TestPod {
     })
   }
 
-  /** Terminates the pod and waits until the plane and the engine know nothing of it any more. */
+  /** Terminates the pod and waits until neither the plane nor the engine has it. */
   async terminate(): Promise<void> {
     await this.call('DELETE', '')
     await this.isGone()
@@ -117,7 +117,7 @@ export class TestPod {
     return await eventually(`no container of pod ${this.id} runs`, WAIT_MS, probe, ENGINE_POLL_MS)
   }
 
-  /** Whether the plane answers that it knows no such pod. */
+  /** Whether the plane answers that the pod does not exist. */
   async isUnknown(): Promise<boolean> {
     return await this.get().then(
       () => false,
@@ -152,25 +152,25 @@ export class TestPod {
     return newest
   }
 
-  /** Runs a shell command in the newest container and returns what it printed. */
+  /** Runs a shell command in the newest container and returns its output. */
   async shell(command: string): Promise<string> {
     const { Id } = await this.container()
     return await docker(...this.engine, 'exec', Id, '/bin/busybox', 'sh', '-c', command)
   }
 
-  /** The same in an image with a shell of its own. */
+  /** Runs a command in an image with a shell of its own. */
   async shellOf(command: string): Promise<string> {
     const { Id } = await this.container()
     return await docker(...this.engine, 'exec', Id, '/bin/sh', '-c', command)
   }
 
-  /** Has the program of the newest container end, as if by itself: nobody has asked the plane for it. */
+  /** Ends the program of the newest container as if by itself: the plane was not involved. */
   async endProgram(): Promise<void> {
     const { Id } = await this.container()
     await docker(...this.engine, 'kill', '--signal', 'TERM', Id)
   }
 
-  // One that is removed between list and inspection is gone.
+  // A container that is removed between list and inspection counts as gone.
   private async inspect(id: string): Promise<ContainerFacts | undefined> {
     const text = await docker(...this.engine, 'inspect', '--type', 'container', id).catch((error: unknown) => {
       if (/No such container/i.test(String(error))) return '[]'

@@ -1,8 +1,8 @@
 import { claimPort } from '../../../src/local/port.ts'
 
 /**
- * The first of so many ports in a row that nobody uses, below the range from which the system picks ports for others: a plane that restarts
- * must find its port free.
+ * The first of `count` unused ports in a row, below the range from which the system picks ports: a plane that restarts must find its port
+ * free.
  */
 export async function pickPorts(count = 1): Promise<number> {
   for (;;) {

@@ -8,21 +8,21 @@ import { removeMounted } from './tmpfs.ts'
 const run = promisify(execFile)
 const OUTER_BYTES = 16 * 2 ** 30
 const DISK_BYTES = 2 ** 30
-/** Nothing that is not synced reaches the disk for ten minutes, and a rename does not write what it renames. */
+/** Data that is not synced stays off the disk for ten minutes, and a rename does not write its file. */
 const LAZY = 'commit=600,noauto_da_alloc'
 const LOOK_EVERY_MS = 1
-/** The field of `/sys/block/<device>/stat` that counts the writes which the device has completed. */
+/** The field of `/sys/block/<device>/stat` that counts the writes completed by the device. */
 const WRITES_FIELD = 4
 
-/** The disk as it was when the power went: what was not synced is not on it. */
+/** The disk as it was at the power cut: unsynced data is not on it. */
 export interface Cut {
   image: string
   atMs: number
 }
 
 /**
- * A disk whose power can be cut: ext4 on an image that lies in an XFS, which copies a file at one instant. A copy is the disk at that moment
- * without what the kernel still held back. Mounting needs root.
+ * A disk whose power can be cut: ext4 on an image on an XFS, which copies a file at one instant. A copy is the disk at that moment without
+ * the data that the kernel still held back. Mounting needs root.
  */
 export class PowerDisk {
   private readonly dir: string
@@ -54,14 +54,14 @@ export class PowerDisk {
     return new PowerDisk(dir, basename(stdout.trim()))
   }
 
-  /** Cuts the power now: the copy is what a machine finds that starts again. */
+  /** Cuts the power: the copy is the disk that a restarted machine finds. */
   cut(): Cut {
     const image = join(this.dir, 'images', `cut-${this.count++}.img`)
     copyFileSync(join(this.dir, 'images/disk.img'), image, constants.COPYFILE_FICLONE_FORCE)
     return { image, atMs: Date.now() }
   }
 
-  /** Cuts the power, in copies, after each write that reaches the disk, until it is told to stop. */
+  /** Cuts the power, in copies, after each write that reaches the disk, until the returned function is called. */
   cutAtEachWrite(): () => Cut[] {
     const cuts = [this.cut()]
     let written = this.writes()
@@ -78,7 +78,7 @@ export class PowerDisk {
     }
   }
 
-  /** Starts the machine again behind a cut: `work` gets the directory that was `path`. */
+  /** Restarts the machine after a cut: `work` gets the directory that was `path`. */
   async behind<T>({ image }: Cut, work: (path: string) => Promise<T>): Promise<T> {
     const point = mkdtempSync(join(this.dir, 'behind-'))
     await run('mount', ['-o', 'loop', image, point])

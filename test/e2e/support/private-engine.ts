@@ -13,12 +13,12 @@ const READY_MS = 60_000
 const ENGINE = 'dockerd'
 const CONTAINERD = 'containerd'
 
-/** A container engine of a test's own, which it may kill. It needs root, as the container engine of the machine does. */
+/** A container engine of a test's own, which the test may kill. It needs root, as the container engine of the machine does. */
 export class PrivateEngine {
   private readonly dir = mkdtempSync(join(tmpdir(), 'podplane-engine-'))
   private bridge: string | undefined
   private readonly flags: readonly string[]
-  /** A command in front of the engine's, which says where it runs; such an engine has the packet filter of that place to itself. */
+  /** A command prefix of the engine's, which selects where it runs; such an engine has the packet filter of that place to itself. */
   within: readonly string[] = []
   private child: ChildProcess | undefined
   private containerd: ChildProcess | undefined
@@ -26,7 +26,7 @@ export class PrivateEngine {
 
   constructor(...flags: string[]) {
     this.flags = flags
-    // Root of a container that is nobody on the machine has to come through to its files.
+    // Root of a container that is an unprivileged user on the machine must be able to traverse to its files.
     chmodSync(this.dir, 0o711)
   }
 
@@ -35,7 +35,7 @@ export class PrivateEngine {
     return `unix://${this.dir}/docker.sock`
   }
 
-  /** Arguments that lead the docker client to it. */
+  /** Arguments that select it in the docker client. */
   get clientArgs(): string[] {
     return ['--host', this.address]
   }
@@ -46,7 +46,7 @@ export class PrivateEngine {
       if (this.within.length === 0) this.bridge = await addBridge()
     }
     const places = ['--data-root', join(this.dir, 'data'), '--exec-root', join(this.dir, 'exec'), '--pidfile', join(this.dir, 'pid')]
-    // What keeps images on this machine is known to work for its own engine.
+    // The storage driver of this machine's own engine is known to work.
     const { stdout: driver } = await run('docker', ['info', '--format', '{{.Driver}}'])
     const parts = ['--containerd', join(this.dir, 'containerd.sock'), '--storage-driver', driver.trim()]
     const network = this.bridge === undefined ? [] : ['--bridge', this.bridge, '--iptables=false']
@@ -62,7 +62,7 @@ export class PrivateEngine {
     })
   }
 
-  // A process of its own, as system packages have it: one that the engine starts itself does not outlive the engine.
+  // A process of its own, as in system packages: a containerd started by the engine itself does not outlive the engine.
   private startContainerd(): void {
     const text = [
       'version = 2',
@@ -95,7 +95,7 @@ export class PrivateEngine {
     await this.docker('load', '--input', file)
   }
 
-  /** Ends the engine alone; containers are left to what the engine does with them. */
+  /** Ends the engine alone; its containers are left to the engine's own handling. */
   async kill(signal: NodeJS.Signals): Promise<void> {
     await end(this.child, signal)
   }
@@ -109,12 +109,12 @@ export class PrivateEngine {
     await end(this.child, 'SIGTERM')
     await end(this.containerd, 'SIGTERM')
     if (this.bridge !== undefined) await run('ip', ['link', 'del', this.bridge])
-    // An engine that was killed has left its mounts.
+    // A killed engine has left its mounts.
     await removeMounted(this.dir)
   }
 }
 
-/** A network of the engine's own. Engines of other tests run beside it, so a number that is taken is passed over. */
+/** A network of the engine's own. Engines of other tests run beside it, so a number in use is skipped. */
 async function addBridge(): Promise<string> {
   for (;;) {
     const number = randomBytes(1).readUInt8()

@@ -5,7 +5,7 @@ import type { TestPlane } from './plane.ts'
 export class PublishedClient {
   private readonly process: ClientProcess
 
-  /** `packages`: a folder whose packages come before those of the interpreter. */
+  /** `packages`: a folder whose packages take precedence over those of the interpreter. */
   constructor(
     python: string,
     client: 'runpod' | 'dstack' | 'gpuhunt',

@@ -1,6 +1,6 @@
 """Calls a published client, unmodified: one JSON request a line in, one JSON reply a line out.
 
-The argument names the client. PLANE and RUNPOD_API_KEY say where the plane is and whose calls these are."""
+The argument names the client. PLANE and RUNPOD_API_KEY are the address of the plane and the key of the calls."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def runpod_sdk():
 
 
 def dstack():
-    """dstack's client of pods. Its addresses are constants, and all that is set here."""
+    """dstack's client of pods. Its addresses are constants, which alone are replaced here."""
     from dstack._internal.core.backends.runpod import api_client
 
     api_client.API_GRAPHQL_URL = f"{PLANE}/graphql"
@@ -28,7 +28,7 @@ def dstack():
 
 
 class Catalog:
-    """dstack's catalog, as far as one data center."""
+    """dstack's catalog, restricted to one data center."""
 
     def offers(self, data_center, gpus):
         from gpuhunt.providers import runpod as catalog

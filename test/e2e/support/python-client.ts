@@ -6,7 +6,7 @@ interface Request {
   input?: Record<string, unknown>
   job?: string
   pod?: string
-  /** Another key than the one of the plane. */
+  /** A key other than the plane's. */
   key?: string
 }
 

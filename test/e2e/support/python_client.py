@@ -1,6 +1,6 @@
 """Drives the public Python client. One JSON request a line in, one JSON reply a line out.
 
-RUNPOD_ENDPOINT_BASE_URL and RUNPOD_API_BASE_URL say where the plane is."""
+RUNPOD_ENDPOINT_BASE_URL and RUNPOD_API_BASE_URL are the addresses of the plane."""
 
 import json
 import sys

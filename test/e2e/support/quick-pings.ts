@@ -4,7 +4,7 @@ import { busyness } from '../../support/machine.ts'
 const QUICK_MS = 1_000
 const MOST_MS = 4_000
 
-/** The smallest ping interval with which a worker is heard in time, though the machine be busy: milliseconds. */
+/** The smallest ping interval in milliseconds with which a worker's pings are on time on a busy machine. */
 export function quickPingMs(): number {
   return Math.min(MOST_MS, Math.round(QUICK_MS * busyness()))
 }

@@ -3,13 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findQuotas } from '../../../src/host-agent/volumes/quota-support.ts'
 
-// Runs inside the small Linux of volume-sizes.e2e.test.ts: keeps volumes of real file systems to their sizes, and says what came of it.
+// Runs inside the small Linux of volume-sizes.e2e.test.ts: limits volumes of real file systems to their sizes, and writes the results.
 
 const [resultPath = '', ...roots] = process.argv.slice(2)
 
 const UNPRIVILEGED = '/usr/bin/setpriv'
 
-/** As a container writes: root without the power to go beyond limits. */
+/** Writes like a container: as root without the capability to exceed limits. */
 function write(path: string, size: string): string {
   try {
     execFileSync(UNPRIVILEGED, ['--bounding-set', '-sys_resource', 'fallocate', '-l', size, path], { stdio: 'pipe', encoding: 'utf8' })

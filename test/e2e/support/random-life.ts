@@ -1,7 +1,7 @@
 import { realTime } from '../../support/time.ts'
 import type { TestPod } from './pods.ts'
 
-/** A time for which a pod ran: its container's own start, and when its end was asked for and acknowledged. Milliseconds. */
+/** A time for which a pod ran: from its container's own start to the acknowledged request of its end. Milliseconds. */
 export interface Run {
   startedAtMs: number
   endFromMs: number
@@ -12,7 +12,7 @@ export interface Run {
 const PAUSE_MAX_MS = 4_000
 const ENDINGS = ['stop', 'restart', 'patch', 'exit'] as const
 
-/** Lets a pod live through random actions until `untilMs`, terminates it, and returns every time for which it ran. */
+/** Runs random actions on a pod until `untilMs`, terminates it, and returns every time for which it ran. */
 export async function liveRandomly(pod: TestPod, untilMs: number, random: () => number): Promise<Run[]> {
   const runs: Run[] = []
   while (Date.now() < untilMs) {
@@ -34,7 +34,7 @@ export async function liveRandomly(pod: TestPod, untilMs: number, random: () => 
   return [...runs, { startedAtMs, endFromMs, endToMs, endedBy: 'terminate' }]
 }
 
-/** Each way to end a run; returns when it was over at the latest. */
+/** Each way to end a run; returns the latest time of its end. */
 const END: Readonly<Record<(typeof ENDINGS)[number], (pod: TestPod) => Promise<number>>> = {
   stop: (pod) => acknowledged(pod.act('stop')),
   restart: (pod) => acknowledged(pod.act('restart')),

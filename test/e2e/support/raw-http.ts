@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** What comes back on a connection of its own until it ends or nothing more comes. */
+/** The data received on a connection of its own until it ends or no more data arrives for `idleMs`. */
 export function sendRaw(port: number, text: string, idleMs = 2_000): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -27,13 +27,16 @@ const chunked = (lines: string) => (hidden: string) => {
   const body = chunk(BODY) + END + hidden
   return { lines: lines.replace('LENGTH', length(body)), body }
 }
-/** The length covers all of it; a reader that goes by something else sees a request in it. */
+/** The length covers all of it; a reader with another framing sees a request in it. */
 const covered = (lines: string) => (hidden: string) => {
   const body = BODY + hidden
   return { lines: lines.replace('LENGTH', length(body)), body }
 }
 
-/** Header lines and a body of one POST, in which another request hides that some reader between client and worker may take for the next. */
+/**
+ * Header lines and a body of one POST, in which another request is hidden that some reader between client and worker may take for the
+ * next.
+ */
 export const FRAMINGS: readonly [what: string, of: (hidden: string) => { lines: string; body: string }][] = [
   ['a request in the body', covered('LENGTH')],
   ['a request in a chunk', (hidden) => ({ lines: 'transfer-encoding: chunked', body: chunk(BODY + hidden) + END })],

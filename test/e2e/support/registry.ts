@@ -12,7 +12,7 @@ interface Blob {
   content: Buffer
 }
 
-/** A registry (API v2) of one private image, `pods/busybox:1`, that asks for a name and a password. */
+/** A registry (API v2) of one private image, `pods/busybox:1`, that requires a name and a password. */
 export class Registry {
   private readonly credential: string
   private readonly blobs = new Map<string, Blob>()
@@ -53,7 +53,7 @@ export class Registry {
     return blob
   }
 
-  /** The image by its digest, whatever it is called. */
+  /** The image by its digest, under any name. */
   atDigest(name: string): string {
     return name.replace(/:1$/, `@${this.manifest.digest}`)
   }

@@ -5,19 +5,19 @@ import { realTime, waitUntil } from '../../support/time.ts'
 import type { TestPlane } from './plane.ts'
 
 const PATIENCE_MS = 60_000
-/** A client whose connection was refused asks again after this long. */
+/** Pause of a client whose connection was refused. */
 const REFUSED_MS = 20
 
-/** Clients that ask one plane after another call until they are stopped. */
+/** Clients that send one call after another to a plane until they are stopped. */
 export interface Load {
-  /** Waits for so many answers of 200 from now on. */
+  /** Waits for this many answers of 200 from the call on. */
   answers(count: number): Promise<void>
-  /** Waits until the log of the plane has so many lines of these calls, and returns how many it has. */
+  /** Waits until the log of the plane has this many lines of these calls, and returns their number. */
   linesLogged(atLeast: number): Promise<number>
   stop(): Promise<void>
 }
 
-/** Has `clients` clients list pods, one call behind the other, over connections of their own. */
+/** Runs `clients` clients that list pods, one call after the other, over connections of their own. */
 export function loadPlane({ port, apiKey, dataDir }: Pick<TestPlane, 'port' | 'apiKey' | 'dataDir'>, clients: number): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   let answered = 0

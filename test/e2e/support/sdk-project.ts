@@ -7,11 +7,11 @@ import { copySdk, installSdkTools, runSdkTool } from '../../../scripts/sdk-tools
 
 const runFile = promisify(execFile)
 
-/** A project of somebody who uses the SDK: a folder into which its package was installed, as `npm pack` makes it, and nothing else. */
+/** A project of an SDK user: a folder into which its package was installed, as `npm pack` builds it, and nothing else. */
 export class SdkProject {
   readonly folder = mkdtempSync(join(tmpdir(), 'podplane-e2e-sdk-'))
 
-  /** Brings the programs of a folder along. */
+  /** Copies the programs of a folder into the project. */
   static async install(programs: string): Promise<SdkProject> {
     await installSdkTools()
     const project = new SdkProject()
@@ -29,17 +29,17 @@ export class SdkProject {
     return project
   }
 
-  /** Type-checks the programs with the compiler that the SDK is made for; throws with what is wrong. */
+  /** Type-checks the programs with the compiler version of the SDK; throws with the errors. */
   check(): Promise<string> {
     return runSdkTool('tsc', [], this.folder)
   }
 
-  /** Runs one of the programs, as the sources that they are, and returns what it printed. */
+  /** Runs one of the programs from its sources, and returns its output. */
   async run(program: string, args: readonly string[]): Promise<string> {
     return (await runFile(process.execPath, [program, ...args], { cwd: this.folder })).stdout
   }
 
-  /** What is installed, besides npm's own notes. */
+  /** The installed packages, without npm's own files. */
   installed(): string[] {
     const modules = join(this.folder, 'node_modules')
     const names = readdirSync(modules).filter((name) => !name.startsWith('.'))
@@ -50,7 +50,7 @@ export class SdkProject {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  // Tests run inside npm, whose variables would send this one to our own package.
+  // Tests run inside npm, whose variables would point this one at our own package.
   private async npm(cwd: string, ...args: string[]): Promise<void> {
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
     await runFile('npm', args, { cwd, env })

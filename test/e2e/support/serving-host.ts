@@ -35,9 +35,9 @@ const INVENTORY: Inventory = {
 
 /** A machine with an agent's own link and tunnel, whose workloads are one HTTP server of the test: it needs no container engine. */
 export class ServingHost {
-  /** Connections of the plane to workloads that are open, by what was asked for. */
+  /** Open connections of the plane to workloads, by requested path. */
   readonly open = new Map<string, number>()
-  /** Commands that run. */
+  /** Number of running commands. */
   commands = 0
   private readonly server: Server
   private readonly stateDir: string
@@ -61,7 +61,7 @@ export class ServingHost {
     })
   }
 
-  /** Joins a plane. Every workload that it is told is reported as running at once, and healthy. */
+  /** Joins a plane. Every workload of the desired state is reported as running at once, and healthy. */
   static async join(plane: TestPlane, name: string, serve: RequestListener): Promise<ServingHost> {
     const stateDir = mkdtempSync(join(tmpdir(), 'podplane-serving-'))
     const host = new ServingHost(stateDir, serve)
@@ -110,7 +110,7 @@ export class ServingHost {
     void link.run()
   }
 
-  /** A WebSocket that takes what comes and answers nothing, not even a close. */
+  /** A WebSocket that reads everything and answers nothing, not even a close. */
   private beDeaf(key: string, socket: Duplex): void {
     this.count('/deaf', socket)
     const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
@@ -124,7 +124,7 @@ export class ServingHost {
     socket.once('close', () => this.open.set(path, (this.open.get(path) ?? 1) - 1))
   }
 
-  /** One that says hello and waits. */
+  /** A command that prints a greeting and waits. */
   private command(): ExecSession {
     const over = Promise.withResolvers<void>()
     this.commands += 1

@@ -24,7 +24,7 @@ export class SshClient {
     return new SshClient(directory)
   }
 
-  /** Runs the `ssh` invocation that a pod offers, with this client's key, and a command on the other side. */
+  /** Runs the `ssh` invocation that a pod shows, with this client's key, and a command on the other side. */
   async run(invocation: string, command: string): Promise<string> {
     const [program = '', ...args] = invocation.split(' ')
     if (program !== 'ssh') throw new Error(`not an ssh invocation: ${invocation}`)
@@ -37,7 +37,7 @@ export class SshClient {
     await runFile('scp', [...this.options(), '-P', String(port), file, `${username}@${host}:${target}`])
   }
 
-  /** What a command gives back of what it is given. */
+  /** The output of a command for an input. */
   async pipe(invocation: string, command: string, input: Buffer): Promise<Buffer> {
     const child = spawn('ssh', [...this.options(), ...invocation.split(' ').slice(1), command], { stdio: ['pipe', 'pipe', 'inherit'] })
     child.stdin.end(input)
@@ -70,7 +70,7 @@ export class SshClient {
     return { kill: () => void child.kill() }
   }
 
-  /** Copies to the other side with scp; the last of the arguments are flags and files. */
+  /** Copies to the other side with scp; the last arguments are flags and files. */
   async scp(
     args: readonly string[],
     { host, port, username }: { host: string; port: number; username: string },

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a pod image does at its start, in the manner of the public ones: an SSH server that lets the keys of PUBLIC_KEY in.
+# The start of a pod image, as in the public ones: an SSH server that accepts the keys of PUBLIC_KEY.
 set -e
 
 setup_ssh() {

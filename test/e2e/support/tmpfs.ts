@@ -13,14 +13,14 @@ export async function makeTmpfs(sizeMb: number): Promise<string> {
   return path
 }
 
-/** A small ext4 file system in a file; mounting needs root. It keeps some blocks back, as disks do. */
+/** A small ext4 file system in a file; mounting needs root. It reserves some blocks, as disks do. */
 export async function makeSmallDisk(sizeMb: number): Promise<string> {
   const path = mkdtempSync(join(tmpdir(), 'podplane-disk-'))
   const image = `${path}.img`
   await run('truncate', ['-s', `${sizeMb}M`, image])
   await run('mkfs.ext4', ['-q', '-F', image])
   await run('mount', ['-o', 'loop', image, path])
-  // The mounted file goes with its last user.
+  // The mounted file is freed with its last user.
   rmSync(image)
   return path
 }

@@ -1,4 +1,4 @@
-// Loaded into a program before its C library: the wall clock is read with an offset that a file holds, eight bytes of nanoseconds. No other clock is touched.
+// Loaded into a program before its C library: adds to the wall clock the offset in a file, eight bytes of nanoseconds. No other clock is touched.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

@@ -16,12 +16,12 @@ export class WallClock {
     writeFileSync(this.file, Buffer.alloc(8))
   }
 
-  /** With this in its environment a program and its children read this clock. */
+  /** The environment with which a program and its children read this clock. */
   get env(): Record<string, string> {
     return { LD_PRELOAD: this.library, CLOCK_OFFSET_FILE: this.file }
   }
 
-  /** Sets it so many seconds off the clock of the machine. */
+  /** Sets the clock this many seconds off the clock of the machine. */
   set(offsetSeconds: number): void {
     const bytes = Buffer.alloc(8)
     bytes.writeBigInt64LE(BigInt(offsetSeconds) * 1_000_000_000n)

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 
-// Loaded before a program whose connections are to be known: writes down where each goes, and lets it go there.
+// Loaded before a program to record its connections: writes the target of each, and does not change it.
 
 const { connect } = Socket.prototype
 

@@ -5,15 +5,15 @@ import { CACHE, debianTree, hashOf, MIRROR, run, SUITE } from './debian.ts'
 import { docker, hasImage, importDirectory, requireDocker } from './docker.ts'
 
 const HANDLERS = join(import.meta.dirname, 'handlers')
-/** Start script of a pod, in the manner of the public pod images: sshd with the keys of `PUBLIC_KEY`. */
+/** Start script of a pod, as in the public pod images: sshd with the keys of `PUBLIC_KEY`. */
 const START_SSH = join(import.meta.dirname, 'start-ssh.sh')
 const BUSYBOX = '/bin/busybox'
-/** Of Debian bookworm, whose packages the image is made of. */
+/** Version in Debian bookworm, from whose packages the image is built. */
 export const PYTHON_VERSION = '3.11'
 export const SITE = `usr/local/lib/python${PYTHON_VERSION}/dist-packages`
-/** The public SDK, unmodified: its worker goes into the image and its client into a virtual environment. */
+/** The public SDK, unmodified: its worker is installed in the image and its client in a virtual environment. */
 const SDK = 'runpod==1.12.0'
-/** The last of its generation: its key goes into the address of GraphQL. */
+/** The last of its generation: its key is in the address of GraphQL. */
 const EARLIER_SDK = 'runpod==1.7.7'
 const OPENAI = 'openai==2.9.0'
 const GENERATOR = 'openapi-python-client==0.29.1'
@@ -34,15 +34,15 @@ const DSTACK = [
 const PACKAGES = 'python3,ca-certificates,openssh-server,libgomp1'
 const RECIPE = [SUITE, MIRROR, PYTHON_VERSION, SDK, PACKAGES, 'layout 2'].join('\n')
 export const NOT_NEEDED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists', 'var/log']
-/** Made while the packages were installed; every pod makes its own. */
+/** Created while the packages were installed; every pod creates its own. */
 const SSH_HOST_KEY = /^ssh_host_/
 /** Enough for Debian, the SDK and everything that the SDK depends on, from empty caches. */
 export const BUILD_TIMEOUT_MS = 10 * 60_000
 
 /**
  * An image with Python and the public worker SDK, built from Debian packages without any registry, with the handlers of a directory in
- * `/handlers`: the tests' own unless told otherwise.
- * The slow part is kept as an image of its own under the hash of its recipe, so that a changed handler costs a second.
+ * `/handlers`, by default the tests' own. The slow part is cached as an image of its own under the hash of its recipe, so that a changed
+ * handler costs a second.
  */
 export async function pythonWorkerImage(handlers = HANDLERS): Promise<string> {
   const base = await debianImage()
@@ -66,7 +66,7 @@ export function pythonClient(): Promise<string> {
   return pythonWith('client', SDK)
 }
 
-/** A folder with an earlier SDK alone, for an interpreter that has the packages of the present one. */
+/** A folder with an earlier SDK alone, for an interpreter that has the packages of the current one. */
 export async function earlierSdk(): Promise<string> {
   const python = await pythonClient()
   return once(`python-${hashOf(EARLIER_SDK)}`, async (directory) => {
@@ -74,22 +74,22 @@ export async function earlierSdk(): Promise<string> {
   })
 }
 
-/** The Python interpreter of a virtual environment that holds a program which makes clients of OpenAPI documents. */
+/** The Python interpreter of a virtual environment with a generator of clients from OpenAPI documents. */
 export function pythonClientGenerator(): Promise<string> {
   return pythonWith('generator', GENERATOR)
 }
 
-/** The Python interpreter of a virtual environment that holds dstack's client of pods and its catalog. */
+/** The Python interpreter of a virtual environment with dstack's client of pods and its catalog. */
 export function dstackClient(): Promise<string> {
   return pythonWith('dstack', ...DSTACK)
 }
 
-/** The Python interpreter of a virtual environment that holds the published OpenAI client. */
+/** The Python interpreter of a virtual environment with the published OpenAI client. */
 export function openaiClient(): Promise<string> {
   return pythonWith('openai', OPENAI)
 }
 
-/** The Python interpreter of a virtual environment with what pip is told to install, kept under its name and versions. */
+/** The Python interpreter of a virtual environment with these requirements, cached under its name and versions. */
 async function pythonWith(name: string, ...requirements: string[]): Promise<string> {
   const directory = await once(`python-${name}-${hashOf(requirements.join(' '))}`, async (made) => {
     await run('python3', '-m', 'venv', made)
@@ -98,10 +98,10 @@ async function pythonWith(name: string, ...requirements: string[]): Promise<stri
   return join(directory, 'bin/python')
 }
 
-/** What this process is filling now: two who need the same wait for one. */
+/** The folders that this process is filling: concurrent callers wait for the same fill. */
 const filling = new Map<string, Promise<string>>()
 
-/** A folder of the cache, filled where that has not been finished before. */
+/** A folder of the cache, filled unless an earlier fill was completed. */
 function once(name: string, fill: (directory: string) => Promise<void>): Promise<string> {
   const known = filling.get(name) ?? filled(name, fill)
   filling.set(name, known)
@@ -119,7 +119,7 @@ async function filled(name: string, fill: (directory: string) => Promise<void>):
   return directory
 }
 
-/** The smallest image that can run anything: one static binary. `command`: what it runs when nobody says. */
+/** The smallest image that can run anything: one static binary. `command`: its default command. */
 export async function busyboxImage(command = ['/bin/sh']): Promise<string> {
   await requireDocker()
   if (!existsSync(BUSYBOX)) throw new Error(`${BUSYBOX} is missing: install the Debian package busybox-static`)
@@ -138,7 +138,7 @@ export async function busyboxImage(command = ['/bin/sh']): Promise<string> {
   return tag
 }
 
-/** Debian with Python and OpenSSH, which the images here are made of. */
+/** Debian with Python and OpenSSH, the base of the images here. */
 export async function debianImage(): Promise<string> {
   await requireDocker()
   const tag = `podplane-e2e/python-base:${hashOf(RECIPE)}`
@@ -146,7 +146,7 @@ export async function debianImage(): Promise<string> {
   return tag
 }
 
-/** An image with a file or directory more, unless it is there already. */
+/** An image with one more file or directory, unless it exists already. */
 async function addToImage(base: string, tag: string, source: string, target: string, change?: string): Promise<void> {
   if (await hasImage(tag)) return
   const container = await docker('create', base)
@@ -168,14 +168,14 @@ async function buildDebian(tag: string): Promise<void> {
   await importDirectory(root, tag, 'CMD ["python3"]')
 }
 
-// From outside, so that nothing of this machine's certificates or package settings is needed inside.
+// Installed from outside, so that none of this machine's certificates or package settings are needed inside.
 async function installSdk(python: string, root: string): Promise<void> {
   const target = ['--target', join(root, SITE), '--python-version', PYTHON_VERSION, '--only-binary=:all:', '--no-compile']
   await run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...target, SDK)
   await run('chroot', root, 'python3', '-m', 'compileall', '-q', `/${SITE}`, `/usr/lib/python${PYTHON_VERSION}`)
 }
 
-/** A Go toolchain from the Python index: the one of Debian is older than generated clients need. */
+/** A Go toolchain from the Python index: Debian's is older than generated clients need. */
 export async function goToolchain(): Promise<string> {
   return join(await pythonWith('go', GO).then((python) => join(python, '..')), 'go')
 }

@@ -9,14 +9,14 @@ import { createSignInLink, signInWithLink } from '../../../src/services/sessions
 import { api, createAccount, env, expect } from '../harness.ts'
 import { VISIT, type World, where } from './world.ts'
 
-/** What a credential does now: all that it did, less, or nothing. */
+/** The present effect of a credential: all of its permissions, fewer, or none. */
 export type Does = 'WORKS' | 'LESS' | 'REFUSED'
-/** A derived credential, to be used as often as one likes. */
+/** A derived credential, which can be used any number of times. */
 export type Use = () => Promise<Does>
 
 const visit = (world: World) => ({ ...VISIT, askedTeam: world.org })
 
-/** For the organization: with all that its administrator may. */
+/** A credential for the organization with all permissions of its administrator. */
 export async function useInOrg(world: World, shown: Shown): Promise<Does> {
   const answer = await authenticate(world.env, shown, Date.now(), visit(world))
   if (!answer.ok || answer.principal.teamId !== world.org) return 'REFUSED'
@@ -55,7 +55,7 @@ async function link(world: World, maker: Maker, isOperator: boolean): Promise<st
 const byLink = async (world: World, maker: Maker, isOperator: boolean) =>
   keep(world, await signInWithLink(where(world.env), await link(world, maker, isOperator), VISIT))
 
-/** A device that a session has let in, and what it brings. */
+/** A device approved by a session, and the credential that it receives. */
 async function device(world: World, secret: string): Promise<() => Promise<string | null>> {
   const { deviceCode, userCode } = startDeviceLogin(where(env), 'test')
   const session = await authenticate(world.env, cookie(secret), Date.now(), visit(world))
@@ -110,7 +110,7 @@ const keyOfDevice = (open: (world: World) => Promise<string>) => async (world: W
 const ownSession = (world: World) => byProvider(world, world.user.userId)
 const operatorsSession = (world: World) => byLink(world, 'KEY', true)
 
-/** An invitation by a key: it is LESS where the list of the organization says otherwise than its token. */
+/** An invitation by a key: it is LESS where the organization's list differs from its token. */
 const invitationBy = (keyOf: (world: World) => Promise<string>) => async (world: World) => {
   const [key, path] = [await keyOf(world), `/v2/organizations/${world.org}/invitations`]
   return twice(
@@ -131,7 +131,7 @@ const invitationBy = (keyOf: (world: World) => Promise<string>) => async (world:
   )
 }
 
-/** Every kind of credential that is derived from another, and how one is made. */
+/** Every kind of credential that is derived from another, and its creation. */
 export const DERIVED = {
   'session by key': session(useInOrg, byKey),
   'session by provider': session(useInOrg, ownSession),

@@ -6,7 +6,7 @@ import { signOut } from '../../../src/services/sessions/console-sessions.ts'
 import { admin, api, env, expect } from '../harness.ts'
 import { VISIT, type World, where } from './world.ts'
 
-/** A way in which what something is derived from ends, and why what it leaves alone goes on. */
+/** A way in which the parent of a credential ends, and the reason why credentials that it leaves alone remain valid. */
 interface Ending {
   end: (world: World) => Promise<unknown>
   elsewhere: string
@@ -18,7 +18,7 @@ const NOT_OF_OPERATOR = 'no operator has made it, or another one'
 const NOT_OF_USER = 'it is of no user, or of another one'
 const NOT_OF_ORG = 'it acts for no organization'
 
-/** Every way in which a parent ends. Tests of derived credentials walk all of them. */
+/** Every way in which a parent ends. Tests of derived credentials run all of them. */
 export const ENDINGS = {
   'the key is revoked': { end: ({ key }) => ended(admin().delete(`/admin/v1/keys/${key.id}`)), elsewhere: NOT_OF_KEY },
   'the key expires': {
@@ -69,7 +69,7 @@ export const ENDINGS = {
   },
   'the organization is deleted': {
     end: async ({ ownerKey, org, user }) => {
-      // The plane wants the keys of others ended before.
+      // The plane requires that the keys of others are revoked first.
       const { results } = await env.DB.prepare('SELECT id FROM api_keys WHERE team_id = ? AND user_id = ? AND revoked_at IS NULL')
         .bind(org, user.userId)
         .all<{ id: string }>()
@@ -89,7 +89,7 @@ export const ENDINGS = {
 export type EndingName = keyof typeof ENDINGS
 export const ENDING_NAMES = Object.keys(ENDINGS) as EndingName[]
 
-/** Ends something of a world, for everybody at once. */
+/** Ends a parent of a world, visibly to all isolates at once. */
 export async function endIn(world: World, name: EndingName): Promise<void> {
   await ENDINGS[name].end(world)
   forgetVerdicts()

@@ -2,9 +2,9 @@ import type { Env } from '../../../src/env.ts'
 import type { Visit } from '../../../src/services/credentials/authentication.ts'
 import { type Account, createAccount, createKeyIn, createOrganization, env, joinTeam } from '../harness.ts'
 
-/** Who makes and ends credentials in a test of what is derived. */
+/** The accounts that create and end credentials in a test of derived credentials. */
 export interface World {
-  /** Of the plane as it is now: another operator key or list of operators makes another one. */
+  /** The present settings of the plane: another operator key or list of operators makes another `env`. */
   env: Env
   /** An administrator of an organization, with a key that acts for it. */
   user: Account
@@ -14,14 +14,14 @@ export interface World {
   ownerKey: string
   /** An operator by listed address. */
   maker: Account
-  /** Of every session that was opened. */
+  /** Secrets of all opened sessions. */
   secrets: string[]
 }
 
 export const VISIT: Visit = { source: () => null, waitUntil: () => undefined }
 export const where = (of: Env) => ({ env: of, nowMs: Date.now(), requestId: 'test' })
 
-/** A new one. */
+/** Creates a new world. */
 export async function makeWorld(): Promise<World> {
   const [user, maker, owner] = [await createAccount(), await createAccount(), await createAccount()]
   const org = await createOrganization(owner.key)

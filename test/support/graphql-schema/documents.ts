@@ -39,7 +39,7 @@ const TEXTS = [
 ]
 const BROKEN = ['{', '}', '(', ')', '"', '$', '@include(if: true)', '...', ':', '!', '#', ' null ', ' 1e999 ', '[', '\u0000']
 
-/** Documents made up from the schema: most are valid, some have arguments of a wrong kind, some are broken as texts. */
+/** Documents generated from the schema: most are valid, some have arguments of a wrong kind, some are syntactically broken. */
 export class DocumentMaker {
   readonly #next: () => number
 

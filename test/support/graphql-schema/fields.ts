@@ -13,7 +13,7 @@ import { GRAPHQL_SCHEMA } from '../../../src/contract/graphql/schema.ts'
 
 export const SCHEMA = buildSchema(GRAPHQL_SCHEMA)
 
-/** A field that the schema says something of: who may read it. */
+/** A field whose directives state who may read it. */
 export interface Guarded {
   /** `Type.field`. */
   name: string
@@ -23,7 +23,7 @@ export interface Guarded {
   boundTo: string | null
 }
 
-/** Fields of a type, with what their directives say. */
+/** Fields of a type, with the contents of their directives. */
 export function fieldsOf(type: 'Query' | 'Mutation' | 'User'): Guarded[] {
   const object = SCHEMA.getType(type)
   if (!isObjectType(object)) throw new Error(`no type ${type}`)
@@ -48,13 +48,13 @@ export function selectionOf(type: GraphQLOutputType): string {
   return plain ? `{ ${plain.name} ${selectionOf(plain.type)} }` : ''
 }
 
-/** A document that asks for these fields of a root. */
+/** A document that selects these fields of a root. */
 export function documentOf(operation: 'query' | 'mutation', fields: readonly Guarded[], argumentsOf: (field: Guarded) => string): string {
   const parts = fields.map((one) => `${one.field.name}${argumentsOf(one)} ${selectionOf(one.field.type)}`)
   return `${operation} { ${parts.join(' ')} }`
 }
 
-/** Arguments whose every id and name is this text. */
+/** Arguments in which every id and name is this text. */
 export function argumentsWith(text: string, { args }: GraphQLField<unknown, unknown>): string {
   const given = args.map((argument: GraphQLArgument) => `${argument.name}: ${valueWith(text, argument.name, argument.type)}`)
   return given.length > 0 ? `(${given.join(', ')})` : ''
@@ -68,7 +68,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   FlashBootType: 'OFF',
   CloudType: 'SECURE',
 }
-/** What is no reference to anything, and valid, so that references are looked at. */
+/** Valid values for arguments that are no references, so that references are checked. */
 const VALID: Readonly<Record<string, string>> = {
   imageName: '"img"',
   gpuTypeId: '"NVIDIA L4"',

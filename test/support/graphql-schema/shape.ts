@@ -20,7 +20,10 @@ const KINDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   FlashBootType: (value) => typeof value === 'string',
 }
 
-/** Where the data of an answer is not what its document selects: the members that are asked for, no others, each of its kind. */
+/**
+ * The places where the data of an answer differs from the selection of its document: each selected member must exist with its kind, and no
+ * other.
+ */
 export function shapeErrors(document: string, data: unknown): string[] {
   const { definitions } = parse(document)
   return definitions.flatMap((definition) => {

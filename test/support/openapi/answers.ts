@@ -6,10 +6,10 @@ import restText from '../../../docs/openapi-v2.json?raw'
 import { JOB_ROUTES } from '../../../src/contract/jobs/job-routes.ts'
 import { type Answer, type OpenApi, type Placed, placedOperations, resolve, type Schema } from './document.ts'
 
-// Every answer that a test gets is held against the document that names it (PP-262). A member that no schema names is a fault too, though
-// the documents leave answers open for members to come.
+// Every answer in a test is compared with the document that describes it (PP-262). A member that no schema names is a fault too, though the
+// documents allow answers to gain members.
 
-/** What is looked at of an answer; a stream has no text. */
+/** The checked parts of an answer; a stream has no text. */
 export interface Given {
   method: string
   url: URL
@@ -18,14 +18,14 @@ export interface Given {
   text: string | null
 }
 
-/** An operation and the document that it stands in. */
+/** An operation and its document. */
 export interface Known extends Placed {
   document: OpenApi
   pattern: RegExp
 }
 
 const documents: OpenApi[] = [restText, adminText, consoleText].map((text) => JSON.parse(text))
-/** Literal segments first: a pattern must not take what another path names. */
+/** Literal segments first: a pattern must not match another documented path. */
 export const OPERATIONS: readonly Known[] = documents
   .flatMap((document) => placedOperations(document).map((placed) => ({ ...placed, document, pattern: patternOf(placed.path) })))
   .toSorted((a, b) => parametersIn(a.path) - parametersIn(b.path))
@@ -33,7 +33,7 @@ export const OPERATIONS: readonly Known[] = documents
 const validators = new Map<string, ValidateFunction>()
 let engine: Ajv2020 | undefined
 
-/** Why an answer is not one that its document describes, or null. */
+/** The reason why an answer does not match its document, or null. */
 export function answerFault(given: Given): string | null {
   const operation = OPERATIONS.find(({ pattern, method }) => method === given.method.toLowerCase() && pattern.test(given.url.pathname))
   if (!operation) return isOurs(given.url) ? strayFault(given) : null
@@ -41,7 +41,7 @@ export function answerFault(given: Given): string | null {
   return fault === null ? null : `${operation.name} ${given.status}: ${fault}`
 }
 
-/** Where no operation is: only the refusals that need none. */
+/** Fault of an answer outside all operations: only general refusals are allowed there. */
 function strayFault({ method, url, status }: Given): string | null {
   const isRefusal = [401, 403, 404, 405, 410, 413, 429].includes(status) || status >= 500
   return isRefusal ? null : `${method} ${url.pathname} ${status}: no document names this operation`
@@ -49,7 +49,7 @@ function strayFault({ method, url, status }: Given): string | null {
 
 function documentedFault({ document, operation }: Known, given: Given): string | null {
   const own = operation.responses[given.status] ?? (given.status >= 500 ? operation.responses.default : undefined)
-  // What a page of the console is told again is for browsers alone (CS-26), and stands for the documented 200.
+  // A repeated read of a console page: 304 is for browsers alone (CS-26), and replaces the documented 200.
   if (!own && given.status === 304 && given.method === 'GET' && /Cookie/.test(given.headers.get('vary') ?? '')) return null
   if (!own) return 'this status is not documented'
   const answer = resolve(document, own)
@@ -60,7 +60,7 @@ function headersFault(document: OpenApi, answer: Answer, headers: Headers): stri
   const documented = Object.entries(answer.headers ?? {})
   for (const [name, header] of documented) {
     const value = headers.get(name)
-    // An exempt account has no windows, and whoever is stopped before them has not used one.
+    // An exempt account has no windows, and a caller refused before the rate limit has not used one.
     if (value === null && /^RateLimit/.test(name)) continue
     if (value === null) return `the header ${name} is missing`
     if (resolve(document, header).schema?.type === 'integer' && !/^\d+$/.test(value)) return `the header ${name} is no integer: ${value}`
@@ -79,7 +79,7 @@ function bodyFault(document: OpenApi, { content }: Answer, { headers, text }: Gi
   return valueFault(document, body.schema, JSON.parse(text))
 }
 
-/** Why a value is not what a schema of a document allows, or null. */
+/** The reason why a value does not match a schema of a document, or null. */
 export function valueFault(document: OpenApi, schema: Schema, value: unknown): string | null {
   const validate = validatorOf(document, schema)
   if (validate(value)) return null
@@ -106,13 +106,13 @@ function engineOf(): Ajv2020 {
   return engine
 }
 
-/** A schema whose references lead into the document as the engine knows it. */
+/** A schema whose references resolve in the document as the validator has it. */
 function pointedAt<Value>(document: OpenApi | { index: number }, value: Value): Value {
   const index = 'index' in document ? document.index : documents.indexOf(document)
   return JSON.parse(JSON.stringify(value).replaceAll('"$ref":"#/', `"$ref":"document:${index}#/`))
 }
 
-/** Closes every object that names its members and does not say what else it may have. */
+/** Closes every object schema that names its members and does not say which others are allowed. */
 function closed<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(closed) as Value
   if (typeof value !== 'object' || value === null) return value
@@ -121,7 +121,7 @@ function closed<Value>(value: Value): Value {
   return Object.fromEntries([...members, ...(isOpen ? [['additionalProperties', false]] : [])])
 }
 
-/** Paths that the documents speak for: those of workers and hosts are in none, and neither are the documents themselves. */
+/** Paths that the documents cover: not those of workers and hosts, and not the documents themselves. */
 function isOurs({ pathname }: URL): boolean {
   const [, surface, , operation] = pathname.split('/')
   if (pathname.endsWith('/openapi.json')) return false
@@ -131,7 +131,7 @@ function isOurs({ pathname }: URL): boolean {
 }
 
 function patternOf(path: string): RegExp {
-  // What stands behind `openai` may hold slashes.
+  // The part of the path after `openai` may contain slashes.
   const pattern = path
     .replaceAll('.', '\\.')
     .replace('{route}', '.+')

@@ -4,7 +4,7 @@ import { type Bound, type BoundWord, FREE_NAME, type Step } from './bounds.ts'
 import type { OpenApi, Schema } from './document.ts'
 import { type Flat, flatten } from './flatten.ts'
 
-/** Values at a bound, which it allows, and values one beyond, which it does not. */
+/** Values at a bound, which are allowed, and values one beyond it, which are not. */
 export interface Sides {
   within: readonly unknown[]
   beyond: readonly unknown[]
@@ -12,12 +12,12 @@ export interface Sides {
 
 const SEED = 1
 const TIME = '2026-06-01T12:00:00Z'
-/** Texts of which one fits, or does not fit, nearly every pattern; those that a header can carry come first. */
+/** Texts of which one matches, or violates, nearly every pattern; those allowed in a header are first. */
 const TEXTS = ['a', 'A', '1', '12.8', '8888/http', '/data', 'a@b', 'EU-RO-1', 'a b', '-', '!', ' ', '', 'é', '/', '\u0000', '\u202e']
-/** What a text of a wanted length is filled with, behind a beginning that its pattern may want. */
+/** Fillers for texts of a required length, after a beginning that the pattern may require. */
 const FILLS = ['a', '1', '1.1', '/a', '12.8', 'a@a', 'A']
 
-/** The longest tag and digest of an image: what is in front of them is its name. */
+/** The longest tag and digest of an image: the part before them is its name. */
 const IMAGE_TAIL = `:${'t'.repeat(128)}@sha512:${'0'.repeat(128)}`
 
 /** Both sides of a bound; null where no values are known. */
@@ -71,12 +71,12 @@ function lengths(flat: Flat, within: number, beyond: number): Sides | null {
   const text = textOf(flat, within)
   if (text === null || beyond < 0) return null
   const { minLength: _, maxLength: __, ...unbounded } = flat
-  // Beyond, its length alone is to be wrong; of a text without characters nothing else can be said.
+  // Beyond the bound only the length should be wrong; for a text without characters that is all there is.
   const wrong = textOf(unbounded, beyond)
   return { within: [text], beyond: [wrong ?? 'a'.repeat(beyond)] }
 }
 
-/** A text of so many characters that the pattern allows. */
+/** A text of this many characters that matches the pattern. */
 function textOf(flat: Flat, length: number): string | null {
   const examples = typeof flat.example === 'string' && flat.example !== '' ? [flat.example] : []
   const texts = [...FILLS, ...examples].map((fill) => fill.slice(0, length).padEnd(length, fill.at(-1) ?? 'a'))
@@ -108,7 +108,7 @@ function matching(flat: Flat): string | null {
   return made.find((text) => fits(flat, text)) ?? null
 }
 
-/** A small value that a schema allows: what is required and nothing else. */
+/** A minimal value that a schema allows: its required members alone. */
 export function sampleOf(document: OpenApi, schema: Schema): unknown {
   const flat = flatten(document, schema)
   if (flat.const !== undefined) return flat.const
@@ -128,7 +128,7 @@ function sampleObject(document: OpenApi, { required = [], properties = {} }: Fla
   return Object.fromEntries(required.flatMap((name) => (properties[name] ? [[name, sampleOf(document, properties[name])]] : [])))
 }
 
-/** A body that has a value where the steps lead, and around it what is required. */
+/** A body with a value at the place of the steps, and the required members around it. */
 export function bodyAround(document: OpenApi, schema: Schema, [step, ...rest]: readonly Step[], value: unknown): unknown {
   if (step === undefined) return value
   const flat = flatten(document, schema)

@@ -1,7 +1,7 @@
 import { type OpenApi, type Parameter, type placedOperations, resolve, type Schema } from './document.ts'
 import { type Flat, flatten } from './flatten.ts'
 
-/** Words of a schema that bound a value; `type` stands for the kinds that a text or another kind could be taken for. */
+/** Keywords of a schema that bound a value; `type` covers the kinds for which a text or another kind could be taken. */
 export const BOUND_WORDS = [
   'minimum',
   'maximum',
@@ -19,24 +19,24 @@ export const BOUND_WORDS = [
 ] as const
 export type BoundWord = (typeof BOUND_WORDS)[number]
 
-/** A step into a body: a member, one of several alternatives, an element of a list, or a member whose name is free. */
+/** A step into a body: a member, one of several alternatives, an element of a list, or a member with a free name. */
 export type Step = { member: string } | { alternative: number } | 'element' | 'free'
 
-/** Somewhere in a request that a document bounds. */
+/** A place in a request that a document bounds. */
 export interface Place {
   parameter: Parameter | null
   steps: readonly Step[]
   flat: Flat
 }
 
-/** One word of a place. */
+/** One keyword of a place. */
 export interface Bound extends Place {
   word: BoundWord
 }
 
 /** The name of the one free member that a test sends. */
 export const FREE_NAME = 'FREE'
-/** Formats that say how wide a number is or how a text is shown, and refuse nothing. */
+/** Formats that describe the width of a number or the display of a text, and refuse nothing. */
 const FORMATS_WITHOUT_BOUND = ['int32', 'int64', 'float', 'double', 'password']
 const BOUND_TYPES = ['integer', 'number', 'boolean']
 
@@ -65,7 +65,7 @@ function boundsWithin(document: OpenApi, schema: Schema, at: Omit<Place, 'flat'>
 function isBound(flat: Flat, word: BoundWord): boolean {
   if (word === 'type') return flat.types.some((type) => BOUND_TYPES.includes(type))
   if (word === 'format') return flat.format !== undefined && !FORMATS_WITHOUT_BOUND.includes(flat.format)
-  // Every text is as long as nothing, and every number at least zero of them.
+  // Every text is at least zero long, and every list has at least zero elements.
   if (word === 'minLength' || word === 'minItems') return (flat[word] ?? 0) > 0
   if (word === 'propertyNames') return flat.propertyNames?.pattern !== undefined
   return flat[word] !== undefined

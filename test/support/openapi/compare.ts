@@ -3,13 +3,13 @@ import { type Flat, flatten } from './flatten.ts'
 
 type Side = 'request' | 'answer'
 
-/** What a comparison found: how many things it looked at, and each that differs, by a name that tables can hold. */
+/** The result of a comparison: the number of compared things, and each difference, by a name that tables can hold. */
 export interface Comparison {
   compared: number
   differences: Map<string, string>
 }
 
-/** Words of a schema that must say the same. */
+/** Keywords of a schema that must be equal. */
 const SAME = [
   'format',
   'pattern',
@@ -151,7 +151,7 @@ class Comparer implements Comparison {
       const fits = side === 'request' ? holds(own.types, wanted.types) : own.types.length > 0 && holds(wanted.types, own.types)
       this.check(`${name}: type`, fits, text(own.types))
     }
-    // What an answer leaves out has no value that a reader would have to know.
+    // The default of a member that an answer omits is not needed by a reader.
     for (const word of side === 'request' ? ([...SAME, 'default'] as const) : SAME) {
       if (wanted[word] !== undefined) this.check(`${name}: ${word}`, text(wanted[word]) === text(own[word]), text(own[word]))
     }
@@ -170,7 +170,7 @@ class Comparer implements Comparison {
       this.check(name, found !== undefined, 'no such member')
       if (!found) continue
       const isRequired = wanted.required?.includes(member) ?? false
-      // A request that the reference allows must be allowed here, and a member that answers always have there, they have here.
+      // A request that the reference allows must be allowed here, and a member that its answers always have must always be here.
       if (isRequired || side === 'request')
         this.check(`${name}: required`, required.has(member) === isRequired, String(required.has(member)))
       this.#schema(side, `${at}.${member}`, schema, found)
@@ -178,7 +178,7 @@ class Comparer implements Comparison {
   }
 }
 
-/** Whether every one of some types is among those that are allowed. */
+/** Whether all of some types are allowed. */
 function holds(allowed: readonly string[], types: readonly string[]): boolean {
   return types.every((type) => allowed.includes(type) || (type === 'integer' && allowed.includes('number')))
 }

@@ -1,4 +1,4 @@
-/** What the tests read of an OpenAPI document; what JSON Schema calls a boolean schema stands in none of ours. */
+/** The parts of an OpenAPI document that the tests read; no document of ours has a boolean schema. */
 export interface Schema {
   $ref?: string
   type?: string | string[]
@@ -93,7 +93,7 @@ export function placedOperations(document: OpenApi): Placed[] {
   )
 }
 
-/** What stands behind a `$ref`, or the thing itself. */
+/** The target of a `$ref`, or the thing itself. */
 export function resolve<Thing extends { $ref?: string }>(document: OpenApi, thing: Thing): Thing {
   if (thing.$ref === undefined) return thing
   const [, , kind = '', name = ''] = thing.$ref.split('/')

@@ -1,6 +1,6 @@
 import { type OpenApi, resolve, type Schema } from './document.ts'
 
-/** A schema without `$ref` and `allOf`, with its alternatives apart; null is one of its types. */
+/** A schema without `$ref` and `allOf`, with its alternatives separate; null is one of its types. */
 export interface Flat extends Omit<Schema, '$ref' | 'allOf' | 'anyOf' | 'oneOf' | 'type'> {
   types: string[]
   alternatives: Schema[]
@@ -8,7 +8,7 @@ export interface Flat extends Omit<Schema, '$ref' | 'allOf' | 'anyOf' | 'oneOf' 
   isClosed: boolean
 }
 
-/** What all parts of a schema say together. */
+/** The combination of all parts of a schema. */
 export function flatten(document: OpenApi, schema: Schema): Flat {
   const { $ref, allOf = [], anyOf, oneOf, type, ...own } = schema
   if ($ref !== undefined) return merge(flatten(document, resolve(document, { $ref } as Schema)), flatten(document, { ...own }))
@@ -42,7 +42,7 @@ function merge(base: Flat, over: Flat): Flat {
   }
 }
 
-/** A member that both sides describe is what both say of it. */
+/** A member that both sides describe has the constraints of both. */
 function mergeProperties(base: Record<string, Schema>, over: Record<string, Schema>): Record<string, Schema> {
   const merged = { ...base, ...over }
   for (const name of Object.keys(base)) {

@@ -3,11 +3,11 @@ import type { Known } from './answers.ts'
 import { type OpenApi, type Parameter, resolve } from './document.ts'
 import { fittingValue, mutate, mutations } from './values.ts'
 
-/** Stands in a path where the id of something real goes, and where one that nothing has. */
+/** Placeholders in a path for the id of an existing thing and for an unknown id. */
 export const REAL = '@real'
 export const UNKNOWN = '@unknown'
 
-/** A request as it is generated: ids are put in by whoever sends it. */
+/** A generated request: its sender fills in the ids. */
 export interface GeneratedRequest {
   operation: Known
   params: Record<string, string>
@@ -94,7 +94,7 @@ const BROKEN_BODIES = [
   `{"name":"${'x'.repeat(110_000)}"}`,
 ]
 
-/** Requests of an operation: most nearly right, some not at all. */
+/** Requests of an operation: most nearly valid, some not at all. */
 export function requestsOf(operation: Known): fc.Arbitrary<GeneratedRequest> {
   const { document, parameters } = operation
   return fc.record({
@@ -110,7 +110,7 @@ function named<Value>(parameters: readonly Parameter[], place: Parameter['in'], 
   return Object.fromEntries(parameters.filter((parameter) => parameter.in === place).map((parameter) => [parameter.name, of(parameter)]))
 }
 
-/** What ends the thing that it is called for seldom finds it, or there would soon be nothing left. */
+/** An operation that ends its target seldom gets an existing one, or soon nothing would be left. */
 function segments({ method }: Known): fc.Arbitrary<string> {
   return fc.oneof(
     { weight: method === 'delete' ? 1 : 12, arbitrary: fc.constant(REAL) },
@@ -161,12 +161,12 @@ function bodyOf({ document, operation }: Known): fc.Arbitrary<string | null> {
   return fc.oneof({ weight: 14, arbitrary: changed }, { weight: 1, arbitrary: cut }, { weight: 2, arbitrary: broken })
 }
 
-/** A lone surrogate has no place in a URL, so it is left out there. */
+/** A lone surrogate cannot be encoded in a URL, so it is left out there. */
 function encodeLeniently(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-/** What a client can send at all. */
+/** Whether a client can send this value. */
 function isHeaderValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 }

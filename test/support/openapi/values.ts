@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import type { OpenApi, Schema } from './document.ts'
 import { type Flat, flatten } from './flatten.ts'
 
-/** A text that stands for the id of something that the caller has; whoever sends the request puts one in. */
+/** A placeholder for the id of a resource of the caller; the sender of the request fills it in. */
 export const OWN_ID = /^@(template|registry|networkVolume|globalVolume)$/
 const OWN_IDS = ['@template', '@registry', '@networkVolume', '@globalVolume']
 
-/** Values that fit few schemas and trip careless code. */
+/** Values that match few schemas and break careless code. */
 export const ODD_VALUES: readonly unknown[] = [
   null,
   true,
@@ -42,7 +42,7 @@ export const ODD_VALUES: readonly unknown[] = [
   { constructor: { prototype: {} } },
 ]
 
-/** A change of one place of a value: what is done there, and to which place, counted through all of them. */
+/** A change at one place of a value: its kind, and its place, counted through all places. */
 export interface Mutation {
   at: number
   change: 'remove' | 'add' | 'replace' | 'repeat' | 'negate'
@@ -81,7 +81,7 @@ function placesIn(value: unknown): Place[] {
 }
 
 function apply({ holder, key }: Place, { change, ...mutation }: Mutation): void {
-  // A copy, or a later change would go into what all mutations share.
+  // A copy, because a later change would otherwise alter the value shared by all mutations.
   const value = structuredClone(mutation.value)
   const present = holder[key]
   if (change === 'remove' && key !== 'root') delete holder[key]
@@ -91,7 +91,7 @@ function apply({ holder, key }: Place, { change, ...mutation }: Mutation): void 
   else holder[key] = value
 }
 
-/** Values that a schema allows, most of them. */
+/** Values of which most match a schema. */
 export function fittingValue(document: OpenApi, schema: Schema, name = '', depth = 0): fc.Arbitrary<unknown> {
   const flat = flatten(document, schema)
   const examples: fc.Arbitrary<unknown>[] = typeof flat.example === 'object' ? [fc.constant(flat.example)] : []
@@ -141,7 +141,7 @@ function textOf(flat: Flat, name: string): fc.Arbitrary<unknown> {
   return fc.oneof(plain, ...example, ...matching(flat.pattern))
 }
 
-/** Texts of a pattern, where the library can make them. */
+/** Texts of a pattern, where the library can generate them. */
 function matching(pattern: string | undefined): fc.Arbitrary<string>[] {
   if (pattern === undefined || pattern.includes('\\u')) return []
   try {

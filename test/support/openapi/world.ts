@@ -6,7 +6,7 @@ import { run, setUpQueue } from '../queue.ts'
 import { VICTIMS } from '../victims.ts'
 import type { Known } from './answers.ts'
 
-/** Who calls, and what stands in the path. */
+/** The caller, and the ids in the path. */
 export interface Caller {
   key: string
   params: Readonly<Record<string, string>>
@@ -14,11 +14,11 @@ export interface Caller {
 
 const EVERYWHERE = ''
 
-/** Callers for each kind of resource, each with one of it; made when they are needed and again when they are used up. */
+/** Callers for each kind of resource, each with one resource; created on demand and again when used up. */
 export class World {
   readonly #callers = new Map<string, Promise<Caller>>()
 
-  /** Somebody who may call an operation, with ids for its path. */
+  /** A caller who may call an operation, with ids for its path. */
   callerOf(operation: Known): Promise<Caller> {
     const kind = kindOf(operation)
     const known = this.#callers.get(kind)
@@ -28,7 +28,7 @@ export class World {
     return made
   }
 
-  /** The thing is gone, or the key of its owner: the next call gets new ones. */
+  /** Drops the caller of an operation whose resource or key has ended: the next call gets new ones. */
   renew(operation: Known): void {
     this.#callers.delete(kindOf(operation))
   }
@@ -50,7 +50,7 @@ async function makeCaller(kind: string): Promise<Caller> {
   return kind.startsWith('/admin/') ? { key: env.OPERATOR_KEY, params: await adminParams(kind) } : makeOwner()
 }
 
-/** An account that has one of everything that a body can name, and a machine with room. */
+/** An account that has one of everything that a body can name, and a machine with capacity. */
 async function makeOwner(): Promise<Caller> {
   const { account } = await podScene(gpus(64))
   const make = async (path: string, body: object) => (await api(account.key).post(path, body)).body.id
@@ -63,7 +63,7 @@ async function makeOwner(): Promise<Caller> {
   return { key: account.key, params }
 }
 
-/** Its clock goes, because calls that are held end by it. */
+/** The clock runs, because held calls end by it. */
 async function makeQueueCaller(): Promise<Caller> {
   const queue = await setUpQueue()
   const jobId = await run(queue)

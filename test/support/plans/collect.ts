@@ -1,21 +1,22 @@
-// Runs in Node, beside the runtime: what test files say about the statements that were made in them arrives here.
+// Runs in Node, beside the runtime: collects the test files' reports of the statements that they made.
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Request, Response } from 'miniflare'
 import { readPlans } from './files.ts'
 import type { Made } from './made.ts'
 
-/** What one test file says at its end. */
+/** The report of one test file at its end. */
 export interface FileReport {
   file: string
   made: Made[]
-  /** Its requests are made up by chance, so no list has all of its statements. */
+  /** Its requests are random, so no list has all of its statements. */
   byChance: boolean
 }
 
 const known = readPlans()
 
 /**
- * `/golden` answers with the plans that are to be, `/plans` takes those that are, and anything else is the report of a test file for `npm run plans`.
+ * `/golden` answers with the expected plans, `/plans` receives the actual ones, and any other path receives the report of a test file for
+ * `npm run plans`.
  */
 export async function answerPlans(request: Request): Promise<Response> {
   const { PLANS_RECORDED, PLANS_DRAFT, PLANS_RESULT } = process.env

@@ -5,20 +5,20 @@ import type { Sample, SampleValue } from './normal.ts'
 /** A step of a plan. */
 export interface Step {
   detail: string
-  /** Why what it reads or sorts is bounded. */
+  /** The reason why the rows that it reads or sorts are bounded. */
   reason: string | null
 }
 
 export interface Planned extends Sample {
   steps: Step[]
-  /** Why not every run of all tests makes it; null is for all others. */
+  /** The reason why some runs of all tests do not make it; null for all others. */
   seldom: string | null
 }
 
 /** The statements of one function in one store. */
 export interface Section {
   site: string
-  /** Which of the places of the function have made statements here. */
+  /** The places of the function that have made statements here. */
   places: number[]
   statements: Planned[]
 }
@@ -28,10 +28,12 @@ const VALUES = '   with '
 const STEP = '   > '
 const BOUNDED = ' -- bounded: '
 const SELDOM = '   -- seldom: '
-/** In a plan: all of a table or an index, or a sort. Rows that the statement itself brings and answers of its own parts are none of it. */
+/**
+ * Steps of a plan that read all of a table or an index, or sort. Rows of the statement itself and results of its own parts are excluded.
+ */
 const NEEDS_REASON = /^SCAN (?!json_each|\(|.*VIRTUAL TABLE)|^USE TEMP B-TREE/
 
-/** How subqueries follow one another, and rows that the statement brings: they read nothing. */
+/** Steps that order subqueries, and rows of the statement itself: they read nothing. */
 const READS_NOTHING = /SUBQUERY|^COMPOUND QUERY|^UNION|^SCAN CONSTANT ROW|^SCAN \d+ CONSTANT|^LEFT-MOST|^INDEX \d+$|^MULTI-INDEX OR/
 
 /** The steps of a plan that read or sort, each once. */
@@ -39,7 +41,7 @@ export function stepsOf(details: readonly string[]): string[] {
   return [...new Set(details.filter((detail) => !READS_NOTHING.test(detail)))]
 }
 
-/** Whether a step may stand without a reason: it searches, or reads what the statement has made itself. */
+/** Whether a step needs no reason: it searches, or reads rows that the statement itself made. */
 export function isBoundedByItself({ text }: Sample, detail: string): boolean {
   if (!NEEDS_REASON.test(detail)) return true
   const scanned = /^SCAN (\S+)/.exec(detail)?.[1]
@@ -99,7 +101,7 @@ export function unreasoned(statement: Planned): string[] {
     .map(({ detail }) => detail)
 }
 
-/** What is wrong with a statement of a golden file, to which the schema gives these steps. */
+/** The faults of a statement of a golden file, whose steps in the schema are these. */
 export function faultsOf(statement: Planned, details: readonly string[]): string[] {
   const known = statement.steps.map(({ detail }) => detail)
   const faults = unreasoned(statement).map((detail) => `"${detail}" says no reason why it is bounded`)

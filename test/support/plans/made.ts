@@ -1,10 +1,10 @@
 import type { SampleValue } from './normal.ts'
 
-/** A statement that was made, and where. */
+/** A statement that was made, and its place. */
 export interface Made {
   store: string
   site: string
-  /** Which of the places of its function has made it; null is one that is not known. */
+  /** The place of its function that made it; null for an unknown one. */
   place: number | null
   text: string
   values: SampleValue[]

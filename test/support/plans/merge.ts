@@ -16,10 +16,8 @@ const keyOf = (store: string, site: string, text: string) => `${store}\n${site}\
 const keyOfMade = (made: Made) => keyOf(storeOf(made), siteOf(made), made.text)
 
 /**
- * The plans with what was made beside what they had.
- *
- * @param sites the functions that there are
- * @param isAll whether everything was tried, so that what was not made is gone
+ * The plans with the made statements added. @param sites the existing functions @param isAll whether all tests ran, so that statements
+ * that were not made are removed
  */
 export function merged(plans: Plans, made: readonly Made[], sites: ReadonlySet<string>, isAll: boolean): Plans {
   const result: Plans = {}
@@ -48,10 +46,10 @@ export function merged(plans: Plans, made: readonly Made[], sites: ReadonlySet<s
   return result
 }
 
-/** Values are kept where SQLite may look at them. */
+/** Values are stored where SQLite may read them for its plan. */
 const samplesOf = ({ values }: Made) => (values.some((value) => value !== 'x' && value !== null) ? values.map((value) => value ?? 'x') : [])
 
-/** The statement with another plan. Reasons stay with their steps; a new step that needs one gets `reason`. */
+/** The statement with another plan. Reasons stay with their steps; a new step that needs a reason gets `reason`. */
 export function replanned(statement: Planned, details: readonly string[], reason: string | null): Planned {
   const left = [...statement.steps]
   const steps = details.map((detail) => {

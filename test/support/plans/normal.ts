@@ -6,17 +6,17 @@ export interface Sample {
 
 export type SampleValue = string | number | null
 
-/** Stands for any text: nothing in a schema has it. */
+/** Stands for any text: no value in a schema equals it. */
 const ANY = 'x'
-/** What is longer and has digits is an id. */
+/** A longer text with digits is an id. */
 const MAX_WORD = 12
 const LIST = /\bin \(\?(?:, \?)*\)/gi
 const TUPLE = String.raw`\((?:[^()]|\([^()]*\))*\)`
 const TUPLES = new RegExp(String.raw`\bvalues (${TUPLE})(?:, ${TUPLE})+`, 'gi')
 
 /**
- * The same statement for lists of any length, without line breaks and without what is private to one run. Words of enumerations, 0 and 1 stay:
- * SQLite looks at them where a partial index has them.
+ * The same statement for lists of any length, without line breaks and without values that are unique to one run. Values of enumerations, 0
+ * and 1 stay: SQLite reads them where a partial index has them.
  */
 export function normal(raw: string, values: readonly unknown[]): Sample {
   const text = withoutValues(raw)
@@ -29,7 +29,7 @@ export function normal(raw: string, values: readonly unknown[]): Sample {
   }))
 }
 
-/** One line, in which times and ids that were written into the text are others. */
+/** One line, in which literal times and ids are replaced. */
 export function withoutValues(raw: string): string {
   return raw
     .replaceAll(/\s+/g, ' ')

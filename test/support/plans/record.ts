@@ -4,23 +4,23 @@ import type { Made } from './made.ts'
 import { normal } from './normal.ts'
 import { storeOfFile } from './stores.ts'
 
-// Beside each test file, for `npm run plans` alone: notes every statement that the plane makes (the build of the tests tells of it,
+// Beside each test file, for `npm run plans` alone: records every statement of the plane (the build of the tests reports it,
 // test/support/plans/sites.ts).
 
 interface Recorder {
   builder: <Builder>(site: string, place: number, builder: Builder) => Builder
   exec: (site: string, place: number, sql: SqlStorage) => Pick<SqlStorage, 'exec'>
   binding: (binding: D1Database) => D1Database
-  /** What was noted since the last file. */
+  /** The statements recorded since the last file. */
   take: () => Made[]
 }
 
-/** These ask for what chance says, which no list of statements has. */
+/** These files send random requests, whose statements are in no list. */
 const BY_CHANCE = /generated-requests|documented-bounds|fuzz/
 const scope = globalThis as unknown as { statementPlans?: Recorder }
 scope.statementPlans ??= recorder()
 const { statementPlans } = scope
-// What a file before this one has left is not this one's.
+// Statements left by a previous file do not belong to this one.
 statementPlans.take()
 
 afterAll(async () => {
@@ -34,7 +34,7 @@ function recorder(): Recorder {
   const placesOf = new Map<string, Map<string, Set<number>>>()
   const known = new Set<string>()
   let made: Made[] = []
-  /** Stores by their databases, as soon as a statement of a file of their own has said it. */
+  /** Stores by their databases, from the first statement in a file that belongs to one store. */
   const storeOf = new WeakMap<SqlStorage, string>()
   let ofShared: { one: Made; sql: SqlStorage }[] = []
   const note = (store: string, site: string, place: number | null, raw: string, values: readonly unknown[]): Made | null => {
@@ -99,7 +99,7 @@ function recorder(): Recorder {
   }
 }
 
-/** What drizzle has of a statement, by the method that began it. */
+/** The parts of a drizzle statement, by the method that began it. */
 interface Built {
   toSQL?: () => { sql: string }
   getQuery?: () => { sql: string }
@@ -114,7 +114,7 @@ function textOf(builder: Built): string {
     if (builder.getQuery) return builder.getQuery().sql
     return builder.session?.dialect.sqlToQuery(builder.sql).sql ?? ''
   } catch {
-    // A part of a statement that means nothing alone.
+    // A part of a statement without meaning of its own.
     return ''
   }
 }

@@ -1,4 +1,4 @@
-// Runs in Node: finds every place of the sources that makes a statement, and lets the tests' build say when it is passed.
+// Runs in Node: finds every place of the sources that makes a statement, and instruments it in the tests' build.
 import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseSync } from 'vite'
@@ -7,7 +7,7 @@ import { parseSync } from 'vite'
 export interface Site {
   /** Its file and its name: `src/db/pods/pods.ts insertPod`. */
   name: string
-  /** How many places in it make one. */
+  /** Number of places in it that make a statement. */
   places: number
 }
 
@@ -27,11 +27,11 @@ interface Place {
 }
 
 const SOURCES = ['src/db/**/*.ts', 'durable-objects/**/*.ts']
-/** What begins a statement of drizzle. */
+/** Methods that begin a drizzle statement. */
 const BEGINNINGS = new Set(['select', 'selectDistinct', 'insert', 'update', 'delete', 'all', 'get', 'run', 'values', '$count'])
-/** What ends one: the statement stands in front of it. */
+/** Methods that end one: the statement is before them. */
 const ENDS = new Set(['get', 'all', 'run', 'then', 'catch', 'finally', 'execute', 'prepare', 'as', 'toSQL', 'getSQL'])
-/** Receivers of those names that are no database: stores and sets have methods of the same names. */
+/** Receivers of those names that are databases; stores and sets have methods of the same names. */
 const DATABASE = /^(db|this\.db|tx|records|database|this\.deps\.db|with\w*|.*\.with\([\s\S]*\))$/
 const SQL = /(^|\.)sql$/
 
@@ -49,7 +49,7 @@ function sitesIn(places: readonly Place[]): Site[] {
   return [...Map.groupBy(making, ({ of }) => of)].map(([name, own]) => ({ name, places: own.length }))
 }
 
-/** The same source, which tells the recorder of test/support/plans/record.ts about each statement that it makes. */
+/** The instrumented source, which reports each statement that it makes to the recorder of test/support/plans/record.ts. */
 export function watched(root: string, path: string, source: string): string {
   const file = relative(root, path).replaceAll('\\', '/')
   if (!/^(src\/db|durable-objects)\//.test(file)) return source
@@ -61,7 +61,7 @@ export function watched(root: string, path: string, source: string): string {
     return [edit(start, `globalThis.statementPlans.${kind}(${JSON.stringify(of)}, ${number}, `), edit(end, ')')]
   })
   let result = source
-  // From the back, so that positions stay; what ends at a place closes before anything opens there.
+  // From the end to the start, so that positions stay valid; a closing edit precedes an opening one at the same position.
   for (const { at, text } of edits.toSorted((a, b) => b.at - a.at || (a.text === ')' ? 1 : -1)))
     result = result.slice(0, at) + text + result.slice(at)
   return result
@@ -107,7 +107,7 @@ function chainOf(call: Node, parents: readonly Node[]): Node {
   return whole
 }
 
-/** The outermost function around a node: what a file calls it. */
+/** The outermost function around a node, by its name in the file. */
 function nameOf(parents: readonly Node[]): string {
   const of = (node: Node): string | undefined => {
     const name = (node.id ?? node.key) as Node | null | undefined

@@ -1,4 +1,4 @@
-/** Which store the statements of a file are for; those of other files are for the store that ran them. */
+/** The store to which the statements of a file belong; those of other files belong to the store that ran them. */
 const STORES: readonly (readonly [RegExp, string])[] = [
   [/^src\/db\//, 'd1'],
   [/^\?/, 'd1'],
@@ -10,7 +10,7 @@ const STORES: readonly (readonly [RegExp, string])[] = [
   [/^durable-objects\/cluster\//, 'cluster'],
 ]
 
-/** The store of a site, by its file; undefined of a file that several stores share. */
+/** The store of a site, by its file; undefined for a file that several stores share. */
 export function storeOfFile(site: string): string | undefined {
   return STORES.find(([file]) => file.test(site))?.[1]
 }

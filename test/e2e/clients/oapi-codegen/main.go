@@ -1,4 +1,4 @@
-// Creates, lists and deletes a pod and an endpoint with the client that oapi-codegen makes.
+// Creates, lists and deletes a pod and an endpoint with the client that oapi-codegen generates.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Creates, lists and deletes a pod and an endpoint with the client that openapi-generator makes for Go.
+// Creates, lists and deletes a pod and an endpoint with the client that openapi-generator generates for Go.
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""A client that was generated from the plane's document, with its operations by name, and a note of those that were called."""
+"""A client that was generated from the plane's document, with its operations by name, and a record of those that were called."""
 
 import re
 from importlib import import_module
@@ -17,24 +17,24 @@ class Refused(Exception):
 
 
 def modules():
-    """Of each operation, by its name in Python."""
+    """The function of each operation, by its name in Python."""
     rooms = [import_module(f"podplane_client.api.{room.name}") for room in iter_modules(podplane_client.api.__path__)]
     return {one.name: f"{room.__name__}.{one.name}" for room in rooms for one in iter_modules(room.__path__)}
 
 
 class Plane:
-    """Every operation is a method: it returns what was answered as a model, and raises what was refused."""
+    """Every operation is a method: it returns the answer as a model, and raises on a refusal."""
 
     MODULES = modules()
 
     def __init__(self, url, key, called):
-        # An answer that the document does not know is an error too.
+        # An answer that the document does not describe is an error too.
         self.client = AuthenticatedClient(base_url=url, token=key, timeout=Timeout(60), raise_on_unexpected_status=True)
         self.called = called
 
     def __getattr__(self, name):
         module = import_module(self.MODULES[name])
-        # The name that the document gave it.
+        # The name in the document.
         self.called.add(re.sub(r"_(\w)", lambda match: match[1].upper(), name))
 
         def call(*path, **members):

@@ -17,7 +17,7 @@ from podplane_client.types import Unset
 
 GPU = "NVIDIA L4"
 POOL = "AMPERE_24"
-# Members of clusters are containers; these have nothing to run.
+# Members of clusters are containers; these have no program to run.
 IMAGE = "registry.invalid/none:1"
 REPOSITORY = "arn:aws:ecr:us-east-1:123456789012:repository/team/models"
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMvS0Zt9Pi9h8xJzO0Vt4V8mTTVYoTxKxTnCbu2jFQxM ada"

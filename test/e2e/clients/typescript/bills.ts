@@ -1,6 +1,6 @@
 import type { Podplane } from '@podplane/sdk'
 
-/** What the plane has charged. */
+/** The charges of the plane. */
 export async function bills(plane: Podplane) {
   const query = { bucketSize: 'hour', lastN: 2 } as const
   const all = await plane.listBilling({ query: { ...query, include: 'INTERVALS' } })
@@ -14,7 +14,7 @@ export async function bills(plane: Podplane) {
   return [all.metadata.query.bucketSize, parts.every(({ records, metadata }) => records.length === metadata.recordCount)]
 }
 
-/** What may be spent in a month, as it was changed, as it is told, and whether it is what it was. */
+/** The monthly spend limit: its change, its value, and its restored value. */
 export async function spend(plane: Podplane) {
   const before = await plane.getSpendLimits()
   const changed = await plane.updateSpendLimits({ body: { perMonth: 100 } })
@@ -29,7 +29,7 @@ export async function spend(plane: Podplane) {
   ]
 }
 
-/** What was stopped of nothing, whether it is listed, and whether it is undone. */
+/** The result of a spend stop of unknown ids: the number of its items, whether it is listed, and whether it is undone. */
 export async function stops(plane: Podplane) {
   const stop = await plane.stopSpend({ body: { ids: ['nothing'] } })
   if (!('items' in stop)) throw new Error('a plan instead of a stop')

@@ -3,7 +3,7 @@ import { holds } from './tour.ts'
 
 const GPU = 'NVIDIA L4'
 
-/** What the plane offers: whether it says how much, and under which ids. */
+/** The catalog of the plane: whether it states amounts, and its ids. */
 export async function catalog(plane: Podplane, dataCenter: string) {
   const { gpus } = await plane.listGpuTypes({ query: { include: ['AVAILABILITY'], product: ['POD', 'SERVERLESS'] } })
   const gpu = await plane.getGpuType({ path: { id: GPU } })

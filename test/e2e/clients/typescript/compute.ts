@@ -3,7 +3,7 @@ import { begins, holds, refused, until } from './tour.ts'
 
 const GPU = 'NVIDIA L4'
 const POOL = 'AMPERE_24'
-/** Members of clusters are containers; these have nothing to run. */
+/** Members of clusters are containers; these have no program to run. */
 const IMAGE = 'registry.invalid/none:1'
 
 export async function compute(plane: Podplane) {

@@ -1,13 +1,14 @@
 import { Podplane, PodplaneError } from '@podplane/sdk'
 
-// What the SDK throws when no plane answers, or something else does. Arguments: the plane. Prints what it saw as one line of JSON.
+// The errors that the SDK throws when no plane answers, or another server does. Arguments: the plane. Prints its results as one line of
+// JSON.
 
 declare const process: { argv: string[] }
 
 const [baseUrl = ''] = process.argv.slice(2)
 const apiKey = 'pp_none'
 
-/** An error that is the plane's, by what it holds; any other by its name. */
+/** An error of the plane, by its members; any other by its name. */
 async function thrown(plane: Podplane): Promise<unknown> {
   try {
     return await plane.listPods()

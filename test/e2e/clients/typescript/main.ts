@@ -6,8 +6,8 @@ import { compute } from './compute.ts'
 import { resources } from './resources.ts'
 import { remembering } from './tour.ts'
 
-// One round of every operation of a plane over the SDK. Arguments: the plane, a key, the key of somebody else, a data center.
-// Prints what it saw, and which operations it called, as one line of JSON.
+// One round of every operation of a plane over the SDK. Arguments: the plane, a key, the key of another user, a data center. Prints its
+// results and the operations that it called as one line of JSON.
 
 declare const process: { argv: string[] }
 

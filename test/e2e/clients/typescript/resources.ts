@@ -3,7 +3,10 @@ import { holds, refused } from './tour.ts'
 
 const REPOSITORY = 'arn:aws:ecr:us-east-1:123456789012:repository/team/models'
 
-/** Of each: the name it was made with, as it is read, whether the list holds it, what an update made of it, and what it is when deleted. */
+/**
+ * For each resource: its name at creation, its view, whether the list contains it, the result of an update, and the result of its
+ * deletion.
+ */
 export async function resources(plane: Podplane, dataCenter: string) {
   return {
     template: await template(plane),

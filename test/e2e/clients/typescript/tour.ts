@@ -1,6 +1,6 @@
 import { type Podplane, PodplaneError } from '@podplane/sdk'
 
-/** Remembers which operations were called. */
+/** Records which operations were called. */
 export function remembering(plane: Podplane, called: Set<string>): Podplane {
   return new Proxy(plane, {
     get(target, name) {
@@ -26,7 +26,7 @@ export async function refused(call: Promise<unknown>): Promise<number> {
 /** Whether a list holds a thing. */
 export const holds = (list: readonly { id: string }[], { id }: { id: string }): boolean => list.some((one) => one.id === id)
 
-/** Asks again until the answer is what it should be; the plane holds each answer for as long as it is asked to. */
+/** Repeats a call until the answer is right; the plane holds each answer for the requested time. */
 export async function until<T>(ask: () => Promise<T>, right: (answer: T) => boolean): Promise<T> {
   for (let attempt = 0; attempt < 10; attempt += 1) {
     const answer = await ask()
@@ -35,7 +35,7 @@ export async function until<T>(ask: () => Promise<T>, right: (answer: T) => bool
   throw new Error(`it never was ${right}`)
 }
 
-/** Whether a stream brings anything at first. It is left by its signal: nothing else ends a log that goes on. */
+/** Whether a stream begins with anything. It is ended by its signal: a log that continues ends in no other way. */
 export async function begins(open: (signal: AbortSignal) => Promise<{ stream: AsyncGenerator<unknown> }>): Promise<boolean> {
   const leave = new AbortController()
   const { stream } = await open(leave.signal)

@@ -10,17 +10,17 @@ import { undocumented } from './documented.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-/** Only what is wrong is told, and by its HTML: a list of all that is right, with a selector for each, takes as long as the look itself. */
+/** Only violations are reported, by their HTML: a list of all passes, with a selector for each, takes as long as the check itself. */
 const AXE_OPTIONS = { runOnly: RULES, resultTypes: ['violations'], selectors: false }
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
-/** A busy machine; what is waited for is there much sooner. */
+/** Timeout for a busy machine; usually elements appear much sooner. */
 const PATIENCE_MS = 60_000
 const SOON_MS = 3_000
 const MOST_SHOWN = 400
-/** Whatever a script of the page, or who looks over a shoulder, can read. */
+/** All text that a script of the page, or a person at the screen, can read. */
 const EVERYTHING =
   'JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, document.cookie, document.documentElement.outerHTML])'
-/** Where pictures of the pages go, when somebody wants to look at them. */
+/** Folder for pictures of the pages, when they are wanted. */
 const PICTURES = process.env.CONSOLE_PICTURES
 
 interface AxeResult {
@@ -37,21 +37,21 @@ export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }
 
-/** A visitor of a plane's console: a page of its own context, that notes whatever goes wrong in it. */
+/** A visitor of a plane's console: a page of its own context that records every error in it. */
 export class Visitor {
   readonly page: Page
   readonly context: BrowserContext
-  /** Errors on the console, and refused by the policy. */
+  /** Errors on the console, and violations of the policy. */
   readonly complaints: string[] = []
-  /** Every request to the plane that it has sent, `METHOD path`. */
+  /** Every request that it has sent to the plane, `METHOD path`. */
   readonly requests: string[] = []
   private readonly url: string
   private readonly addresses: string[] = []
-  /** Requests that are not answered yet, whoever they go to. */
+  /** Requests to any server that are not answered yet. */
   private readonly waiting = new Set<Request>()
-  /** Addresses of requests that ended with the page that had sent them. */
+  /** Addresses of requests that were aborted with the page that had sent them. */
   private readonly aborted = new Set<string>()
-  /** What was given to the page and may be nowhere in it afterwards. */
+  /** Texts that the page received and must not show afterwards. */
   private readonly secrets: string[] = []
 
   private constructor(context: BrowserContext, page: Page, url: string) {
@@ -68,21 +68,21 @@ export class Visitor {
     page.on('request', (request) => {
       this.waiting.add(request)
       const { origin, pathname } = new URL(request.url())
-      // A provider's pages are its own.
+      // Pages of an identity provider are not checked.
       if (origin !== url) return
       this.requests.push(`${request.method()} ${pathname}`)
       this.addresses.push(request.url())
     })
   }
 
-  // The browser's own notes are no fault of the page: of an answer that is no success, such as a refused dry run, and of a look for a newer
-  // service worker that a busy machine did not end.
+  // The browser's own log lines are no fault of the page: about an answer that is no success, such as a refused dry run, and about an
+  // update check of the service worker that a busy machine did not finish.
   private note(text: string): void {
     const isBrowsers = text.startsWith('Failed to load resource') || text === 'An unknown error occurred when fetching the script.'
     if (!isBrowsers) this.complaints.push(text)
   }
 
-  // A part of the console that was still on its way when its visitor went to another page is missed by nobody.
+  // A part of the console that was still loading when its visitor went to another page is not needed.
   private isCutOff(error: Error): boolean {
     const part = /Failed to fetch dynamically imported module: (\S+)/.exec(error.message)?.[1]
     return part !== undefined && this.aborted.has(part)
@@ -115,14 +115,14 @@ export class Visitor {
     }
   }
 
-  /** Signs in by the link that a plane prints, as a person does who has read whom it signs in. */
+  /** Signs in by the link that a plane prints, as a person does after reading the account on the page. */
   async signInByLink(plane: Pick<TestPlane, 'output'>): Promise<void> {
     await this.page.goto(printedLink(plane))
     await this.page.getByRole('button', { name: /^Sign in as / }).click()
     await this.page.getByRole('navigation', { name: 'Main' }).waitFor()
   }
 
-  /** What stands on the page, for whoever reads why a test failed. */
+  /** The text of the page, for the error of a failed test. */
   private async shown(): Promise<string> {
     const text = this.page.evaluate("location.pathname + ' ' + document.readyState + ' ' + document.body?.innerText").then(String, String)
     const silent = realTime(SOON_MS, 'a page whose scripts do not run says nothing').then(() => 'nothing: its scripts do not run')
@@ -134,23 +134,23 @@ export class Visitor {
     await this.page.getByRole('heading', { level: 1, name }).waitFor()
   }
 
-  /** Everybody can use what is shown: axe finds nothing (C-6). */
+  /** Expects the page to be accessible: axe finds nothing (C-6). */
   async expectAccessible(what: string): Promise<void> {
-    // The policy of the page lets no script in but its own; the tool comes in beside it, once for each page that is loaded.
+    // The policy of the page allows only its own scripts; the tool is injected beside it, once for each loaded page.
     if (!(await this.page.evaluate('"axe" in window'))) await this.page.evaluate(AXE)
     const found = (await this.page.evaluate(`axe.run(document, ${JSON.stringify(AXE_OPTIONS)})`)) as AxeResult
     const lines = found.violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`))
     expect(lines, `${what}: ${lines.join('; ')}`).toEqual([])
   }
 
-  /** Keeps a picture of the page when somebody has asked for them. */
+  /** Saves a picture of the page when pictures are wanted. */
   async picture(name: string): Promise<void> {
     if (PICTURES === undefined) return
     mkdirSync(join(PROJECT_ROOT, PICTURES), { recursive: true })
     await this.page.screenshot({ path: join(PROJECT_ROOT, PICTURES, `${name}.png`), fullPage: false })
   }
 
-  /** Leaves. All that it has asked for is in the documents that everybody has (C-1), and no key or session is left anywhere (C-8). */
+  /** Closes the page. All its requests are in the published documents (C-1), and no key or session is left in it (C-8). */
   async close(): Promise<void> {
     const secrets = [...this.secrets, ...(await this.context.cookies()).map(({ value }) => value)]
     const left = String(await this.page.evaluate(EVERYTHING)) + this.addresses.join()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { PROJECT_ROOT } from '../../../../src/local/paths.ts'
 
 const DOCUMENTS = ['v2', 'admin-v1', 'console']
-/** What the program itself is made of, and where a provider sends people back to. */
+/** The files of the console itself, and the path to which an identity provider redirects. */
 const OWN = /^(GET|HEAD) \/(console(\/.*)?|favicon\.ico)$/
 
 const operations = DOCUMENTS.flatMap((name) => {
@@ -19,7 +19,7 @@ const operations = DOCUMENTS.flatMap((name) => {
 /** The OpenAI API of an endpoint, whose paths are the workers' own (OAI-1). */
 const OPENAI = /^POST \/v2\/[^/]+\/openai\/v1\/chat\/completions$/
 
-/** Requests to the plane that no document has: the console is to have no way of its own to it (C-1). */
+/** Requests to the plane that no document describes: the console has no private API (C-1). */
 export function undocumented(requests: readonly string[]): string[] {
   return [...new Set(requests)].filter(
     (request) => !OWN.test(request) && !OPENAI.test(request) && !operations.some((pattern) => pattern.test(request)),

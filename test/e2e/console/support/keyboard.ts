@@ -3,14 +3,14 @@ import type { Page } from 'playwright-core'
 /** More than any page has to pass. */
 const MOST_TABS = 80
 
-/** What a person hears of the element that has the focus. */
+/** The accessible name of the focused element. */
 const FOCUSED = `(() => {
   const at = document.activeElement
   const label = at?.labels?.[0]?.innerText
   return (at?.getAttribute('aria-label') ?? label ?? at?.innerText ?? '').trim()
 })()`
 
-/** Goes on with Tab until the element of this name has the focus. */
+/** Presses Tab until the element of this name has the focus. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   const passed: string[] = []
   for (let count = 0; count < MOST_TABS; count += 1) {

@@ -1,4 +1,4 @@
-/** What the picture of a page is called, by its route. */
+/** The file name of a page's picture, by its route. */
 export function pictureOf(route: string): string {
   if (route === '/console') return 'home'
   return route

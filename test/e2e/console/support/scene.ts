@@ -3,13 +3,13 @@ import { type ApiClient, createApiClient } from '../../../../src/client/client.t
 import { waitUntil } from '../../../support/time.ts'
 import { hostIsOnline, type TestPlane } from '../../support/plane.ts'
 
-/** Machines that nobody has to own: enough for everything of the scene but one endpoint. */
+/** Simulated GPUs: enough for everything of the scene but one endpoint. */
 export const SCENE_GPUS = 'NVIDIA L4:4,NVIDIA H100 80GB HBM3:2'
 const SETTLED_MS = 60_000
 const L4 = { id: 'NVIDIA L4', count: 1 }
 const CPU = [{ id: 'cpu3c', vcpuCount: 2 }]
 
-/** What the pages of a team in the middle of its work are about. */
+/** The resources that the pages of a team show. */
 export interface Scene {
   pod: string
   endpoint: string
@@ -22,7 +22,7 @@ export interface Scene {
   account: string
 }
 
-/** Makes a team's week of work on a fresh plane: things that run, wait, failed, cost and have ended. */
+/** Creates a team's week of work on a fresh plane: resources that run, wait, failed, cost and have ended. */
 export async function makeScene(plane: TestPlane): Promise<Scene> {
   const api = createApiClient(plane.url, plane.apiKey)
   const operator = createApiClient(plane.url, plane.operatorKey)
@@ -102,7 +102,7 @@ async function queue(api: ApiClient): Promise<Pick<Scene, 'endpoint' | 'job' | '
   return { endpoint: id, job: first.id, worker: workers[0]?.id ?? '' }
 }
 
-/** An endpoint whose machine somebody else would have to bring. */
+/** An endpoint whose GPU type no host has. */
 async function waits(api: ApiClient): Promise<string> {
   const gpu = { pools: ['BLACKWELL_180'], count: 1 }
   const { id } = await api.createEndpoint({ body: { name: 'chat', image: 'builtin/echo', gpu, workers: { min: 0, max: 2 } } })

@@ -5,22 +5,22 @@ import { waitUntil } from '../../../support/time.ts'
 // Every page of the console, by the navigation of the console itself.
 
 export const PATIENCE_MS = 5_000
-/** As the router has them: a new page need not be named here. Who is signed in is led away from the sign-in. */
+/** All routes of the router: a new page need not be named here. A signed-in user is redirected from the sign-in. */
 export const ROUTES = Object.keys(router.routesByPath).filter((path) => path !== '/' && path !== '/console/sign-in')
 
-/** Leads to an address as a link of the page does, without loading the page anew, until another page's heading is shown. */
+/** Opens an address as a link of the page does, without reloading the page, and waits until another page's heading is shown. */
 export async function lead(page: Page, path: string): Promise<void> {
   if (new URL(page.url()).pathname === path) return
   await page.evaluate(`document.querySelector('h1')?.setAttribute('data-left', ''); history.pushState({}, '', ${JSON.stringify(path)})`)
   await page.locator('h1:not([data-left])').waitFor()
 }
 
-/** Waits until a page shows what it has read. */
+/** Waits until a page shows its data. */
 export async function isRead(page: Page, path: string): Promise<void> {
   await waitUntil(`${path} has read what it shows`, async () => (await page.getByText('Loading').count()) === 0, PATIENCE_MS)
 }
 
-/** What the pages of single things are about. */
+/** The ids in the addresses of single resources' pages. */
 export interface Things {
   pod: string
   cluster: string

@@ -1,4 +1,4 @@
-"""A server in the manner of a notebook's: a page, events, and a WebSocket that says back what it hears."""
+"""A server like that of a notebook: a page, events, and a WebSocket that echoes."""
 import asyncio
 import base64
 import hashlib
@@ -57,7 +57,7 @@ async def serve(reader, writer):
 
 
 async def main():
-    # One is open to the pod alone.
+    # One port is bound to the pod's loopback alone.
     servers = [await asyncio.start_server(serve, "0.0.0.0", 8888), await asyncio.start_server(serve, "127.0.0.1", 9999)]
     print("ready", flush=True)
     await asyncio.gather(*(server.serve_forever() for server in servers))

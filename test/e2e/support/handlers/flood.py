@@ -1,4 +1,4 @@
-"""No worker: takes of its host all that a container can lay hands on, for as long as `FLOOD_SECONDS` says, and counts what it got in /tmp/flood."""
+"""No worker: uses as much of its host as a container can, for `FLOOD_SECONDS`, and writes the obtained amounts to /tmp/flood."""
 
 import ctypes
 import json
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 SECONDS = float(os.environ["FLOOD_SECONDS"])
 UNTIL = time.monotonic() + SECONDS
-# All of them leave room on the machine that runs the test; what bounds them is not looked at here.
+# All of them leave capacity on the machine that runs the test; their limits are not tested here.
 INOTIFY, PROCESSES, DISK_BYTES, MEMORY_BYTES = 256, 300, 128 * 2**20, 256 * 2**20
 COUNTS = {}
 
@@ -30,7 +30,7 @@ def relay_request(template, worker, key):
 
 
 def flood_relay(template, own_key, pipelined):
-    """With its own key, and with keys and names of nobody. Its own pings let it pass for a worker."""
+    """With its own key, and with unknown keys and names. Its own pings make it look like a worker."""
     worker, key = os.environ["RUNPOD_POD_ID"], os.environ["RUNPOD_AI_API_KEY"]
     address, request = relay_request(template, *((worker, key) if own_key else ("w%d" % random.randrange(10**9), "nonsense")))
     try:

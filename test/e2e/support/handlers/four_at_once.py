@@ -1,4 +1,4 @@
-"""Four jobs at a time in one process; each says how many it saw running together."""
+"""Four jobs at a time in one process; each returns the number of concurrent jobs that it saw."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A generator handler; AGGREGATE=1 keeps the chunks as the job's output, `fail_after` raises in the middle."""
+"""A generator handler; AGGREGATE=1 returns the chunks as the job's output, `fail_after` raises in the middle."""
 
 import os
 import time

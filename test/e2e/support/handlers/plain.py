@@ -1,4 +1,4 @@
-"""One coroutine handler; `do` in the input chooses what it does."""
+"""One coroutine handler; `do` in the input selects its action."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ async def handler(job):
     if todo == "sleep":
         await asyncio.sleep(wish["seconds"])
     if todo == "block":
-        # Holds up the event loop, so no stop order reaches this handler.
+        # Blocks the event loop, so no stop order reaches this handler.
         time.sleep(wish["seconds"])
     if todo == "fail-until" and time.time() < wish["until"]:
         raise RuntimeError("too early")

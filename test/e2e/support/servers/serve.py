@@ -1,4 +1,4 @@
-"""A worker of a load-balancing endpoint: what a tenant's own HTTP server may do, with the standard library alone."""
+"""A worker of a load-balancing endpoint: the behaviour of a tenant's own HTTP server, with the standard library alone."""
 
 import base64
 import hashlib
@@ -39,7 +39,7 @@ class Handler(BaseHTTPRequestHandler):
         return self.answer(("%s %s" % (NAME, self.headers.get("Authorization"))).encode())
 
     def do_POST(self):
-        """Echoes the body as it comes; one in chunks when it is there."""
+        """Echoes the body as it arrives; a chunked body once it is complete."""
         if self.headers.get("Transfer-Encoding") == "chunked":
             return self.answer(b"".join(self.chunks()))
         length = int(self.headers["Content-Length"])
