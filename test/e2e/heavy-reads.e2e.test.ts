@@ -41,7 +41,7 @@ describe('an account with as much as its lists may show', () => {
   })
   afterAll(() => plane?.stop())
 
-  // Raises the budget so that reads need not wait until earlier reads count no more.
+  // Raises the read budget, so that a read need not wait until earlier reads leave its window.
   async function raiseBudget(): Promise<void> {
     const { users } = await callPlane<{ users: { id: string }[] }>(plane, plane.operatorKey, 'GET', '/admin/v1/users')
     await callPlane(plane, plane.operatorKey, 'PUT', `/admin/v1/users/${users[0]?.id}/budgets`, { readRows: 10 ** 8 })

@@ -57,7 +57,7 @@ export class FakeHost {
     return host
   }
 
-  /** Plays the start of a workload's container on the host where it was placed, if several have capacity for it. */
+  /** Plays the start of a workload's container on the host where it was placed; several hosts may have capacity for it. */
   static async startAnywhere(workloadId: string): Promise<void> {
     const taken = [...FakeHost.linked].map(async (host) => {
       await host.waitFor(({ id }) => id === workloadId)

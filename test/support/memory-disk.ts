@@ -8,8 +8,8 @@ const NEEDED_BYTES = 1024 ** 3
 
 /**
  * Puts the storage of the Worker tests' runtimes in memory, where a commit waits for no disk: the data is discarded anyway, and each of
- * thousands of commits would wait milliseconds. The runtimes read its location from TMPDIR. @returns the previous directory for temporary
- * files, for tests of programs on real disks
+ * thousands of commits would wait milliseconds. The runtimes read its location from TMPDIR.
+ * @returns the previous directory for temporary files, for tests of programs on real disks
  */
 export function keepStorageInMemory(): string {
   const before = tmpdir()

@@ -14,8 +14,9 @@ const OF_THE_RUNTIME = ['cloudflare:*']
 
 /**
  * A plugin that serves every source module reachable from `entry` out of one bundle. Tests and the Worker still share one instance of
- * each: the exports of such a module are read from the bundle's. @param root the directory of the project, absolute @param entry the
- * Worker's main module, relative to `root`
+ * each: the exports of such a module are read from the bundle's.
+ * @param root the directory of the project, absolute
+ * @param entry the Worker's main module, relative to `root`
  */
 export async function inOneModule(root: string, entry: string): Promise<Plugin> {
   const files = await filesBehind(root, entry)

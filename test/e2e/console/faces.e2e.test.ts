@@ -162,7 +162,7 @@ describe('[UI-7, UI-70] every page', () => {
     // Further events of an open stream are no further request.
     page.on('response', (response) => waiting.delete(response.request()))
     await page.clock.install()
-    /** Requests of half a minute, one line each. Time passes in steps shorter than any interval. */
+    /** Requests of half a minute, one line each. Time passes in steps no longer than any interval. */
     const step = async () => {
       await page.clock.runFor(STEP_MS)
       await waitUntil('all is answered', async () => waiting.size === 0, PATIENCE_MS)

@@ -47,7 +47,7 @@ const REACHES: Readonly<Record<string, string>> = {
   'storage, from a document made by it':
     "return await told({ src: URL.createObjectURL(new Blob(['<script>' + TELL + '</' + 'script>'], { type: 'text/html' })) })",
 }
-/** Writes that change something and receive no answer. */
+/** Requests that try to change something and do not read the answer. */
 const CHANGES: Readonly<Record<string, string>> = {
   'plants a session': "document.cookie = 'podplane-session=planted; path=/'",
   'signs in as another, by a form': "await post('/console/session', { key })",
@@ -127,7 +127,7 @@ const PAGES: Readonly<Record<string, Shown>> = {
   'HTML without a type': { headers: [], body: html, runs: false },
   'HTML as text': { headers: ['Content-Type: text/plain'], body: html, runs: false },
 }
-/** Navigations of the whole tab, with the result of each. */
+/** Navigations of the whole tab to addresses of the plane. */
 const LEAVES: Readonly<Record<string, string>> = {
   'to the session': "location.href = '/console/session'",
   'to the sign-in, with a key': "form('/console/session', { key }).submit()",

@@ -16,7 +16,7 @@ export type Use = () => Promise<Does>
 
 const visit = (world: World) => ({ ...VISIT, askedTeam: world.org })
 
-/** A credential for the organization with all permissions of its administrator. */
+/** Uses a credential in the organization: WORKS with the write permission of its administrator, LESS without it. */
 export async function useInOrg(world: World, shown: Shown): Promise<Does> {
   const answer = await authenticate(world.env, shown, Date.now(), visit(world))
   if (!answer.ok || answer.principal.teamId !== world.org) return 'REFUSED'

@@ -16,8 +16,9 @@ const keyOf = (store: string, site: string, text: string) => `${store}\n${site}\
 const keyOfMade = (made: Made) => keyOf(storeOf(made), siteOf(made), made.text)
 
 /**
- * The plans with the made statements added. @param sites the existing functions @param isAll whether all tests ran, so that statements
- * that were not made are removed
+ * The plans with the made statements added.
+ * @param sites the existing functions
+ * @param isAll whether all tests ran, so that statements that were not made are removed
  */
 export function merged(plans: Plans, made: readonly Made[], sites: ReadonlySet<string>, isAll: boolean): Plans {
   const result: Plans = {}

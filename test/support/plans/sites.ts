@@ -31,7 +31,7 @@ const SOURCES = ['src/db/**/*.ts', 'durable-objects/**/*.ts']
 const BEGINNINGS = new Set(['select', 'selectDistinct', 'insert', 'update', 'delete', 'all', 'get', 'run', 'values', '$count'])
 /** Methods that end one: the statement is before them. */
 const ENDS = new Set(['get', 'all', 'run', 'then', 'catch', 'finally', 'execute', 'prepare', 'as', 'toSQL', 'getSQL'])
-/** Receivers of those names that are databases; stores and sets have methods of the same names. */
+/** Receivers that are databases; stores and sets have methods of the same names. */
 const DATABASE = /^(db|this\.db|tx|records|database|this\.deps\.db|with\w*|.*\.with\([\s\S]*\))$/
 const SQL = /(^|\.)sql$/
 
