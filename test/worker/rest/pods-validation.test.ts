@@ -168,7 +168,7 @@ describe('bad create bodies', () => {
     expect(await scene.call.post(PODS, body)).toMatchObject({ status: 400, body: { title: 'Bad Request', status: 400, detail } })
   })
 
-  it('[STRICT-1] __proto__ is an unknown member wherever it stands', async () => {
+  it('[STRICT-1] __proto__ is an unknown member in every place', async () => {
     const post = async (text: string) => (await scene.call.post(PODS, text)).body.errors
     const body = (member: string) => `{"name":"p","image":"i","gpu":{"id":"${GPU}"},${member}}`
     expect(await post(body('"__proto__":{}'))).toEqual(["$: additional properties '__proto__' not allowed"])
@@ -176,7 +176,7 @@ describe('bad create bodies', () => {
     expect(await post(body('"mounts":{"\\u005f_proto__":1}'))).toEqual(["$.mounts: additional properties '__proto__' not allowed"])
   })
 
-  it('[RATE-6] an env of 100 kB is 413, decided before the key is looked at', async () => {
+  it('[RATE-6] an env of 100 kB is 413, decided before the key is checked', async () => {
     const reply = await scene.call.post(PODS, podBody({ env: { A: 'a'.repeat(102_400) } }))
     expect(reply).toMatchObject({ status: 413, body: { detail: 'request body exceeds 102400 bytes' } })
     const body = JSON.stringify(podBody({ env: { A: 'a'.repeat(102_400) } }))
@@ -191,7 +191,7 @@ describe('bad create bodies', () => {
     expect(workload).toMatchObject({ env, cmd: pod.cmd, entrypoint: [] })
   })
 
-  it('[CON-1] [CON-2] [CON-5] commands are stored in one form and read back in both', async () => {
+  it('[CON-1] [CON-2] [CON-5] commands are stored in one form and returned in both', async () => {
     const read = async (members: Record<string, unknown>) => {
       const { args, cmd, entrypoint } = await scene.create(members)
       return { args, cmd, entrypoint }
