@@ -362,7 +362,7 @@ describe('a sign-in link', () => {
 })
 
 describe('an operator', () => {
-  it('[CS-14] who signs in with the operator key opens the operator API, and no account', async () => {
+  it('[CS-14] by sign-in with the operator key opens the operator API, and no account', async () => {
     const browser = await Browser.signedIn(env.OPERATOR_KEY)
     expect((await browser.page('GET', STATE)).body).toMatchObject({
       user: null,

@@ -264,7 +264,7 @@ describe('a host changes nothing of workloads of other hosts', () => {
     expect(await answers(LINES, post('logs'))).toEqual(LINES.map(() => [200, refused]))
   })
 
-  it(`[EDG-1, EDG-2] with ${many(VOLUMES, 'exchanges about its volumes, and is told nothing of them')}`, async () => {
+  it(`[EDG-1, EDG-2] with ${many(VOLUMES, 'exchanges about its volumes, and receives nothing of them')}`, async () => {
     const nothing = { nowMs: expect.any(Number), wipe: [], sizes: [] }
     expect(await answers(VOLUMES, post('volumes'))).toEqual(VOLUMES.map(() => [200, nothing]))
   })

@@ -187,7 +187,7 @@ describe('leases end and jobs move on', () => {
 })
 
 describe('timers', () => {
-  it('[TMO-2, JOB-10] the execution timeout fails the job, tells the worker, and kills it when it goes on', async () => {
+  it('[TMO-2, JOB-10] the execution timeout fails the job, stops the worker, and kills it when it continues', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue, {}, { executionTimeout: 5_000 })
     await worker.ping([jobId])
@@ -318,7 +318,7 @@ describe('failing workers', () => {
     expect((await queue.get('/health')).body.workers.throttled).toBe(1)
   })
 
-  it('[WRK-7] a worker with a wrong key is told to slow down, its posts are refused with 401', async () => {
+  it('[WRK-7] polls of a worker with a wrong key are slowed down, its posts are refused with 401', async () => {
     const queue = await setUpQueue()
     await run(queue)
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -374,7 +374,7 @@ describe('failing workers', () => {
     expect((await queue.get('/health')).status).toBe(404)
   })
 
-  it("[API-5] another account's endpoint cannot be told from an unknown one", async () => {
+  it("[API-5] another account's endpoint gets the same replies as an unknown one", async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue)
     const stranger = api((await createAccount()).key)

@@ -8,7 +8,7 @@ import { PODS, podBody, podScene, setPod } from '../../support/pod-scene.ts'
 import { v1 } from '../../support/v1.ts'
 
 describe('other accounts', () => {
-  it('[AUT-5] [POD-12] a pod of another account is 404 for every call, as an unknown one is, and stays as it is', async () => {
+  it('[AUT-5] [POD-12] a pod of another account is 404 for every call, as an unknown one is, and is not changed', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     const stranger = api((await createAccount()).key)

@@ -183,7 +183,7 @@ describe('bad create bodies', () => {
     expect((await send(PODS, { method: 'POST', body })).status).toBe(413)
   })
 
-  it('[GEN-6] env may hold tabs and line breaks; [CON-1] no text reaches a shell: words stay words', async () => {
+  it('[GEN-6] env may hold tabs and line breaks; [CON-1] no text reaches a shell: arguments stay separate', async () => {
     const env = { KEY: '-----BEGIN\n\tx\r\n-----END', QUOTES: `'"$(rm -rf /)\``, EMPTY: '' }
     const pod = await scene.create({ env, args: `sh -c 'echo "$HOME; rm -rf /"'`, name: '"; DROP TABLE pods; --' })
     expect(pod).toMatchObject({ env, cmd: ['sh', '-c', 'echo "$HOME; rm -rf /"'], entrypoint: [], name: '"; DROP TABLE pods; --' })

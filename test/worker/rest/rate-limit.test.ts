@@ -213,7 +213,7 @@ describe('rate limit', () => {
     expect((await api(owner.key).get(PATH)).status).toBe(200)
   })
 
-  it('[RATE-7] requests are served without counting while the counter is unavailable, and the log says so', async () => {
+  it('[RATE-7] requests are served without counting while the counter is unavailable, and this is logged', async () => {
     const account = await createAccount({ exempt: false })
     await quota(account, { minute: 1 })
     const away = { take: () => Promise.reject(new Error('the object is overloaded')) }

@@ -14,7 +14,7 @@ const fetchWith = (changes: object, url: string) =>
   )
 
 describe('the operator API', () => {
-  it('[L10][PP-222] is where ADMIN_HOST says and nowhere else, its document too', async () => {
+  it('[L10][PP-222] is served on ADMIN_HOST and nowhere else, its document too', async () => {
     const statuses = async (changes: object, host: string) =>
       Promise.all(
         ['/admin/v1/users', '/admin/v1/openapi.json', '/v2/openapi.json'].map(

@@ -123,7 +123,7 @@ describe('an organization whose owners are all suspended', () => {
     expect(await actsFor()).toBe(owner.userId)
   })
 
-  it('[DER-21] stays suspended while one of both reasons lasts, and says so', async () => {
+  it('[DER-21] stays suspended while one of both reasons lasts, and reports it', async () => {
     const word = (what: string, query = '') => admin().post(`/admin/v1/organizations/${ours.team}/${what}${query}`)
     await suspend(owner)
     const { body } = await word('resume', '?dryRun=true')

@@ -364,7 +364,7 @@ describe('the end of a log', () => {
     expect((await api(account.key).get(path)).status).toBe(404)
   })
 
-  it('[PP-194] an endpoint knows its former workers for three days, and no longer', async () => {
+  it('[PP-194] an endpoint knows its past workers for three days', async () => {
     const { account, endpointId, host, worker, path } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     await forget(endpointId, worker)

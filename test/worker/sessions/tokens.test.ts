@@ -161,7 +161,7 @@ describe('a plane', () => {
     expect(provider.asked).toEqual([])
   })
 
-  it('[SES-1] whose provider is named with a mistake names the variable', async () => {
+  it('[SES-1] with an invalid setting of the provider names the variable', async () => {
     const wrong = { ...env, OIDC_ALGORITHMS: 'RS256, HS256' }
     expect(await authenticate(wrong, `Bearer ${await provider.token()}`, Date.now())).toMatchObject({
       ok: false,
